@@ -14,11 +14,11 @@ const manifest = "^packages/mcp/src/manifest/";
 /** How a portal names what its servers offer, which core shows and the gateway serves. */
 const portals = "^packages/mcp/src/portal/";
 /** The variables that a source tree names, without a build. */
-const declaredVariables = "^packages/builder/src/plan/declared-variables\\.ts$";
+const declaredVariables = "^packages/builder/src/source/declared-variables\\.ts$";
 /** Where a server listens, which the driver port and the runner's contract share. */
 const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
 /** Names of processes, by which what killed ones left is found. */
-const processes = "^packages/runtime/src/process/process-name\\.ts$";
+const processes = "^packages/runtime/src/host/process/process-name\\.ts$";
 
 /**
  * Which of our packages each one may import: a name or a pattern. apps/web may import all on the server; what its browser
@@ -36,7 +36,7 @@ const allowedPackages = {
   "packages/github": ["core", "crypto"],
   "packages/git": ["core", "crypto", "db", "egress", "artifacts", processes],
   "packages/logs": ["db", coreSchemas],
-  "packages/runtime": [endpoints],
+  "packages/runtime": [endpoints, coreSchemas],
   "packages/mcp": ["egress"],
   "packages/crypto": [],
   "packages/egress": [],
@@ -54,6 +54,24 @@ const allowedPackages = {
   "apps/cli": ["auth", "db", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
 };
 
+/**
+ * The groups of features of apps/web, and the features in them, from the bottom: each may import those before it. What two
+ * need of each other belongs to a third below them.
+ */
+const webFeatures = Object.entries({
+  shared: ["answers", "error-reporting", "log-stream", "picture", "session", "error-screens", "project-screen"],
+  account: ["sign-in", "oauth", "account", "invitations"],
+  organization: ["audit-log", "github", "instance", "organization-settings", "servers", "api-keys", "members"],
+  onboarding: ["upload", "server-form", "external-server", "package", "server-registry", "source", "welcome"],
+  project: [
+    ...["admin-jwt", "badge", "delivery", "clients", "access", "portals", "build", "deployment", "server-log"],
+    ...["settings", "request-log", "analytics", "limits", "overview", "sign-ins"],
+  ],
+  inspector: ["conversation", "inspector", "chat", "items"],
+  site: ["social-image", "public-site", "blog", "docs", "registry", "landing", "site-map"],
+  shell: ["navigation", "command-palette", "app-shell"],
+}).flatMap(([group, features]) => features.map((feature) => `${group}/${feature}`));
+
 const patternOf = (allowed) => (allowed.startsWith("^") ? allowed : `^packages/${allowed}/`);
 
 const packageRules = Object.entries(allowedPackages).map(([directory, allowed]) =>
@@ -65,9 +83,32 @@ const packageRules = Object.entries(allowedPackages).map(([directory, allowed]) 
   ),
 );
 
+/** Directories of the builder, each of which may import those before it. */
+const builderSteps = ["fetch", "source", "plan", "install", "inspect", "diagnose", "attempts"];
+/** What puts them together. */
+const builder = "^packages/builder/src/(build|make-layers|plan-source|plan-worker|report)\\.ts$";
+
+const builderRules = builderSteps.map((step, index) => {
+  const later = builderSteps.slice(index + 1).map((each) => `^packages/builder/src/${each}/`);
+  const earlier = builderSteps.slice(0, index).join(", ") || "none";
+  return forbid(
+    `builder-${step}-imports`,
+    `Steps of the builder import only those before them: ${earlier}.`,
+    { path: `^packages/builder/src/${step}/`, pathNot: tests },
+    { path: [builder, ...later].join("|") },
+  );
+});
+
 module.exports = {
   forbidden: [
     ...packageRules,
+    ...builderRules,
+    forbid(
+      "builder-plans-start-nothing",
+      "A plan is a pure function of what the source says.",
+      { path: "^packages/builder/src/plan/", pathNot: tests },
+      { path: "^(node:)?(child_process|fs|http|https|net|worker_threads)(/|$)|^packages/runtime/" },
+    ),
     forbid(
       "core-entities-use-entry-points",
       "Entities of core import each other's index.ts (verbs, exported from the package), internal.ts (shared with other " +
@@ -100,6 +141,12 @@ module.exports = {
       { path: "^packages/([^/]+)/", pathNot: "^$1/$2/", dependencyTypes: ["local"] },
     ),
     forbid(
+      "driver-ports-know-no-driver",
+      "A second driver implements the same ports.",
+      { path: "^packages/runtime/src/port/" },
+      { path: "^packages/runtime/src/(?!port/)" },
+    ),
+    forbid(
       "runner-api-users",
       "Only the runner and its callers use its API. Other code asks the database or the gateway.",
       {
@@ -130,13 +177,30 @@ module.exports = {
       "web-layers",
       "The web app imports one way: routes, then features, then http, then ui. Type-only imports count too.",
       { path: "^apps/web/src/(features|http|ui)/", pathNot: tests },
-      { path: "^apps/web/src/(routes/|router\\.tsx$|routeTree)" },
+      { path: "^apps/web/src/(routes/|router\\.tsx$|routeTree|surfaces)" },
     ),
     forbid(
       "web-http-and-ui-know-no-features",
-      "Features pass what a request handler or a widget needs of them.",
-      { path: "^apps/web/src/(http/|ui/|[^/]+\\.server\\.ts$)", pathNot: tests },
+      "Features pass what a request handler or a widget needs of them; surfaces.server.ts registers their REST operations.",
+      { path: "^apps/web/src/(http/|ui/|[^/]+\\.server\\.ts$)", pathNot: `${tests}|/surfaces\\.server\\.ts$` },
       { path: "^apps/web/src/features/" },
+    ),
+    forbid(
+      "web-features-are-listed",
+      "Each feature has its place in the order of this file.",
+      { path: "^apps/web/src/features/", pathNot: `^apps/web/src/features/(${webFeatures.join("|")})/` },
+      {},
+    ),
+    ...webFeatures.map((feature, at) =>
+      forbid(
+        `web-${feature.replace("/", "-")}-imports`,
+        "Features import one way, in the order of this file.",
+        { path: `^apps/web/src/features/${feature}/`, pathNot: tests },
+        {
+          path: "^apps/web/src/features/",
+          pathNot: `^apps/web/src/features/(${webFeatures.slice(0, at + 1).join("|")})/`,
+        },
+      ),
     ),
     forbid(
       "web-ui-is-presentation-only",
@@ -152,8 +216,8 @@ module.exports = {
     ),
     forbid(
       "no-type-cycles",
-      "In core and web, types must not form cycles either.",
-      { path: "^(packages/core|apps/web)/src/" },
+      "In core, builder and web, types must not form cycles either.",
+      { path: "^(packages/(core|builder)|apps/web)/src/" },
       { circular: true },
     ),
   ],

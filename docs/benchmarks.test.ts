@@ -15,7 +15,7 @@ test("OPS-1 the benchmark of starts with an unknown framework names it, and list
 test("PUB-4 each figure of the landing page names a command of this repository that shows it", () => {
   const root = join(import.meta.dirname, "..");
   const read = (path: string) => readFileSync(join(root, path), "utf8");
-  const commands = read("apps/web/src/features/landing/figures.tsx").matchAll(/command: "(.+)"/g);
+  const commands = read("apps/web/src/features/site/landing/figures.tsx").matchAll(/command: "(.+)"/g);
   const scenarios = read("tests/chaos/run.ts");
   const found = [...commands].map(([, command = ""]) => {
     const [, benchmark] = /^\.\/towpath test bench ([\w-]+)$/.exec(command) ?? [];

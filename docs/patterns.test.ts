@@ -34,11 +34,11 @@ const shortInputs: Readonly<Record<string, { readonly source: string; readonly m
 
 /** Files that build patterns at run time, which this test can't find. They match paths, our own text or escaped words only. */
 const withConstructor: readonly string[] = [
-  "apps/web/src/features/docs/search.server.ts",
-  "apps/web/src/features/error-reporting/error-reporting.ts",
+  "apps/web/src/features/site/docs/search.server.ts",
+  "apps/web/src/features/shared/error-reporting/error-reporting.ts",
   "packages/auth/src/credentials/api-key.ts",
   "packages/runner-api/src/server.ts",
-  "packages/runtime/src/sandbox/",
+  "packages/runtime/src/host/sandbox/",
 ];
 
 type Pattern = { readonly source: string; readonly flags: string; readonly at: string };

@@ -13,6 +13,8 @@ export type Proof = { readonly id: string; readonly title: string };
 
 const promisePattern = /^- ([A-Z]+-\d+) (?:spec|design|beyond)( \*\*M\*\*)?: (.+)$/;
 const shownPattern = /^ {2}Shown: (.+)$/;
+/** A reader checks each clause against a test. */
+const maxShownCharacters = 850;
 
 /** Parses docs/requirements.md. `problems` names each malformed promise and `Shown:` line. */
 export function parseRequirements(markdown: string): { requirements: Requirement[]; problems: string[] } {
@@ -25,6 +27,8 @@ export function parseRequirements(markdown: string): { requirements: Requirement
       const [, id = "", mark, text = ""] = promise;
       if (requirements.some((other) => other.id === id)) problems.push(`${id} occurs twice.`);
       const shown = shownPattern.exec(lines[at + 1] ?? "")?.[1] ?? null;
+      if ((shown?.length ?? 0) > maxShownCharacters)
+        problems.push(`${id}: shorten "Shown:" to ${maxShownCharacters} characters, one clause per test.`);
       requirements.push({ id, isMainJob: mark !== undefined, text, shown });
     } else if (/^ {0,3}-\s+\**[A-Z]+-\d/.test(line)) {
       problems.push(`Line ${at + 1} is not a promise: write "- AREA-1 spec|design|beyond[ **M**]: text".`);

@@ -26,7 +26,8 @@ async function main(): Promise<void> {
     requestHandler({
       clientDirectory: join(dist, "client"),
       baseUrl: config.baseUrl,
-      proxies: config.proxies,
+      clientAddress: (peer, forwardedFor) =>
+        built.forwardedAddress(built.plainAddress(peer), forwardedFor, config.isProxy),
       fetch: (request) => built.default.fetch(request),
       onError: (error, request) => log.error({ err: error, path: request.url?.split("?", 1)[0] }, "request failed"),
     }),

@@ -6,8 +6,8 @@ import { tanstackStart } from "@tanstack/react-start/plugin/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 import { z } from "zod";
-import { postMetaSchema } from "./src/features/blog/post.schema.ts";
-import { documentLink } from "./src/features/docs/contents.ts";
+import { postMetaSchema } from "./src/features/site/blog/post.schema.ts";
+import { documentLink } from "./src/features/site/docs/contents.ts";
 import { markdown } from "./vite/markdown.ts";
 
 /** Import specifiers that must never reach a browser. A leak fails the build. */
@@ -89,7 +89,7 @@ export default defineConfig({
                   priority: 1,
                 },
                 // The frame of a signed-in page, with its icons, which would be a file each.
-                { name: "app", test: /features\/app-shell\/app-shell\./, priority: 0.5 },
+                { name: "app", test: /features\/shell\/app-shell\/app-shell\./, priority: 0.5 },
                 { name: "popups", test: popups, minShareCount: 5 },
                 { name: "schemas", test: /node_modules\/zod\//, minShareCount: 2 },
               ],
@@ -106,8 +106,8 @@ export default defineConfig({
     markdown({
       publicDirectory: join(import.meta.dirname, "public"),
       collections: [
-        { directory: join(import.meta.dirname, "src/features/blog/posts"), frontMatter: postMetaSchema },
-        { directory: join(import.meta.dirname, "src/features/docs/pages"), ...documentation },
+        { directory: join(import.meta.dirname, "src/features/site/blog/posts"), frontMatter: postMetaSchema },
+        { directory: join(import.meta.dirname, "src/features/site/docs/pages"), ...documentation },
         { directory: join(import.meta.dirname, "../../docs"), ...documentation },
       ],
     }),

@@ -7,10 +7,10 @@
 // Each proxy is one process on one core and gets the same load in turn, in short rounds: on a busy machine figures
 // move from round to round, so ratios are within a round. The server is nginx, so that it never limits.
 //
-// Seen on two quiet cores, medians of seven rounds: 1.79 times the bare proxy for JSON (1.58 to 1.92), 1.98 with an API
-// key, 2.02 with an OAuth token, and 1.44 for event streams (1.28 to 1.91): above both targets. One connection at a time
-// takes 0.23 to 0.25 ms, where the bare proxy takes 0.16; nginx 0.39, with kept connections 0.23 times its CPU. On busy
-// cores the ratios look better than they are: 1.38 and 1.34, with a wide spread.
+// Seen on two quiet cores, medians of five rounds: 1.48 times the bare proxy for JSON (1.23 to 1.55), 1.49 with an OAuth
+// token, and 1.30 for event streams (1.17 to 1.38). Beside the code of a day earlier, on cores that had other work: 1.51
+// where that code took 1.67, event streams 1.37 where it took 1.72, 2.00 with a key or a token (1.19 to 2.38 over all). One
+// connection at a time takes about 0.2 ms more than through the bare proxy.
 //
 // Of the gateway's time a third is its own (the largest parts: JSON of bodies
 // and answers 6 %, rows and spool 6 %, forwarding 6 %); a seventh is the two writes to sockets, as in the bare proxy.

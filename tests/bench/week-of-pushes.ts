@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { seedOrganization, seedProject } from "@towpath/core/testing";
 import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
-import { directoryBytes } from "../../apps/worker/src/retention/disk.ts";
 import {
   dayMs,
   fillCache,
@@ -51,7 +50,8 @@ for (let day = 1; day <= days; day++) {
   await sweepSite(site, new Date(morning + dayMs / 2));
   await sweepSite(site, new Date(morning + dayMs / 2 + dayMs / 12));
   const sweepMs = Math.round(performance.now() - swept);
-  const kept = [...(await directoryBytes(site.dataDirectory)).values()].reduce((sum, bytes) => sum + bytes, 0);
+  const kinds = await site.driver.host.disk.measure(new AbortController().signal);
+  const kept = Object.values(kinds).reduce((sum, bytes) => sum + bytes, 0);
   let layers = 0;
   for await (const _ of site.store.list()) layers += 1;
   const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);

@@ -29,6 +29,14 @@ export async function newVisitor(browser: Browser, options: BrowserContextOption
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
+  const goto = page.goto.bind(page);
+  page.goto = async (...address) => {
+    const response = await goto(...address);
+    // Buttons that need the page's script wait for it. Where it fails, they do for good.
+    const waiting = page.locator("[data-waiting]").first();
+    await waiting.waitFor({ state: "detached", timeout: 10_000 }).catch(() => {});
+    return response;
+  };
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {

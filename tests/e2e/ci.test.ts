@@ -20,7 +20,7 @@ type Step = { readonly shell: string; readonly env: Record<string, string>; read
 
 /** The action of the documentation, as a runner reads it. */
 async function documentedStep(): Promise<Step> {
-  const page = await readFile(join(repositoryRoot, "apps/web/src/features/docs/pages/ci.md"), "utf8");
+  const page = await readFile(join(repositoryRoot, "apps/web/src/features/site/docs/pages/ci.md"), "utf8");
   const blocks = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = ""]) => parse(text));
   const [step, ...more] = blocks.find(({ runs }) => runs)?.runs.steps ?? [];
   expect([step.shell, more]).toEqual(["bash", []]);

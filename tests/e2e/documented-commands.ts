@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { repositoryRoot } from "../instance/towpath-process.ts";
 
-const pages = "apps/web/src/features/docs/pages";
+const pages = "apps/web/src/features/site/docs/pages";
 const own = [
   "start",
   "deploy",

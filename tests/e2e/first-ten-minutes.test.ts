@@ -104,9 +104,7 @@ describe("a new user's first ten minutes", () => {
 
   test("PRJ-12 SRC-4 a new server is for members, until it is opened to anyone", async () => {
     await page.goto(`${url}/${slug}/${server}/access`);
-    await expect
-      .poll(() => page.getByRole("radio", { name: /^Members only/ }).getAttribute("aria-checked"))
-      .toBe("true");
+    await expect.poll(() => page.getByRole("radio", { name: /^Members only/ }).isChecked()).toBe(true);
     await page.getByRole("radio", { name: /^Open to anyone/ }).click();
     await page.locator("#callers").getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved. It applies within seconds.").waitFor();

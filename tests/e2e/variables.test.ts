@@ -202,9 +202,9 @@ test("GW-7 PRJ-11 KEY-4 payloads are in the log's drawer while the project keeps
   const switchTo = async (kept: boolean) => {
     await page.goto(`${url}/${slug}/${server}/settings`);
     await keep.click();
-    await expect.poll(() => keep.getAttribute("aria-checked")).toBe(String(kept));
+    await expect.poll(() => keep.isChecked()).toBe(kept);
     await page.reload();
-    await expect.poll(() => keep.getAttribute("aria-checked")).toBe(String(kept));
+    await expect.poll(() => keep.isChecked()).toBe(kept);
     await expectAccessible(page);
   };
   const logs = `${url}/${slug}/${server}/logs?methodType=tool:variables`;

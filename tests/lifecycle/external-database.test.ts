@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
@@ -7,21 +9,25 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { openDatabase } from "@towpath/db";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { modernCall } from "../instance/modern-call.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
+import { hasPgBouncer, type Pooler, startPooler } from "../instance/pooler.ts";
 import { processOf, runningProcessOf } from "../instance/processes.ts";
 import {
   instancePorts,
+  repositoryRoot,
   startTowpath,
   type TowpathInstance,
   towpath,
   towpathWith,
 } from "../instance/towpath-process.ts";
 
-// An instance on a PostgreSQL that somebody else runs. One story, told in order.
+// An instance on a PostgreSQL that somebody else runs, behind a pooler where that is installed. One story, told in order.
 
 let directory: string;
 let dataDirectory: string;
 let postgres: EmbeddedPostgres;
+let pooler: Pooler | null = null;
 let instance: TowpathInstance;
 
 beforeAll(async () => {
@@ -32,14 +38,20 @@ beforeAll(async () => {
     socketDirectory: join(directory, "s"),
     durable: false,
   });
-  instance = await startTowpath(dataDirectory, await instancePorts(), { DATABASE_URL: postgres.url });
+  if (hasPgBouncer) pooler = await startPooler(join(directory, "b"), postgres.url);
+  instance = await startTowpath(dataDirectory, await instancePorts(), databaseOf());
 });
 afterAll(async () => {
   await instance?.stop();
+  await pooler?.stop();
   await postgres?.stop();
   // The mounts of a server that has ended go a moment after it.
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
+
+/** What an instance is started with. */
+const databaseOf = (): Record<string, string> =>
+  pooler === null ? { DATABASE_URL: postgres.url } : { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: postgres.url };
 
 /** What a process answers on its socket in the run directory. */
 async function askSocket(name: string, path: string): Promise<{ status: number | undefined; body: string }> {
@@ -79,6 +91,23 @@ test("OPS-2 with DATABASE_URL the instance starts no PostgreSQL of its own, and 
   await close();
 }, 180_000);
 
+test.skipIf(!hasPgBouncer)(
+  "OPS-2 a pooler in transaction mode may stand before the database, for all but LISTEN",
+  async () => {
+    expect(await pooler?.transactions()).toBeGreaterThan(100);
+    const { pool, close } = openDatabase(postgres.url, { maxConnections: 1 });
+    const { rows } = await pool.query(
+      "SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE application_name LIKE 'towpath-%-listen'",
+    );
+    await close();
+    expect(rows.map(({ name }) => name)).toContain("towpath-gateway-listen");
+    for (const role of ["web", "gateway", "runner", "worker"])
+      expect(await readFile(join(dataDirectory, "logs", `${role}.log`), "utf8"), role).not.toMatch(
+        /prepared statement|startup parameter|advisory lock/i,
+      );
+  },
+);
+
 test("OPS-2 every process tells its health: web, gateway and runner by an address, the worker by its metrics", async () => {
   expect(await (await fetch(health().web)).json()).toEqual({ ok: true });
   expect(await (await fetch(health().gateway)).json()).toMatchObject({ ok: true, database: true });
@@ -89,6 +118,33 @@ test("OPS-2 every process tells its health: web, gateway and runner by an addres
   const worker = await askSocket("worker.sock", "/-/metrics");
   expect([worker.status, worker.body]).toEqual([200, expect.stringMatching(/^towpath_disk_bytes\{kind="free"\} \d+/m)]);
 });
+
+test("OPS-2 one argument migrates the database or is one process, with the environment's settings and this very process", async () => {
+  expect(await towpathWith({ env: databaseOf() }, "migrate")).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/The database is at .*, no migrations\./),
+  });
+  expect(await towpath("run", "forge")).toMatchObject({ status: 2, stderr: expect.stringContaining("no role forge") });
+  const { gateway: port } = await instancePorts();
+  const child = spawn(join(repositoryRoot, "towpath"), ["run", "gateway"], {
+    env: {
+      ...{ PATH: process.env.PATH, HOME: process.env.HOME, ...databaseOf() },
+      ...{ TOWPATH_DATA_DIR: join(directory, "second"), TOWPATH_RUN_DIR: join(dataDirectory, "run") },
+      TOWPATH_SECRET: JSON.parse(await readFile(join(dataDirectory, "instance.json"), "utf8")).secret,
+      ...{ TOWPATH_GATEWAY_PORT: String(port), TOWPATH_SERVER_URL: `${instance.serversUrl}/{name}` },
+    },
+    stdio: "ignore",
+  });
+  const ended = once(child, "close");
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const gateway = `http://localhost:${port}`;
+  await expect.poll(() => statusOf(`${gateway}/-/healthz`).catch(() => 0), { timeout: 60_000 }).toBe(200);
+  expect(await readFile(`/proc/${child.pid}/cmdline`, "utf8")).toContain("apps/gateway/src/main.ts");
+  const call = await fetch(`${gateway}/echo-elsewhere/mcp`, modernCall("echo", {}, "one-process"));
+  expect(await call.text()).toContain("hello");
+  child.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
+}, 120_000);
 
 test("OPS-3 data of a newer release is refused by up and by each process that is started by itself, with both releases named", async () => {
   const { pool, close } = openDatabase(postgres.url, { maxConnections: 1 });
@@ -105,7 +161,7 @@ test("OPS-3 data of a newer release is refused by up and by each process that is
       name === "web" ? "--port" : `--${name}-port`,
       String(port),
     ]);
-    const up = await towpathWith({ env: { DATABASE_URL: postgres.url } }, "up", "--data-dir", other, ...ports);
+    const up = await towpathWith({ env: databaseOf() }, "up", "--data-dir", other, ...ports);
     expect([up.status, up.stderr]).toEqual([1, expect.stringContaining(refusal)]);
     for (const role of ["web", "gateway", "runner", "worker"] as const) {
       process.kill(runningProcessOf(dataDirectory, role), "SIGKILL");
@@ -125,6 +181,7 @@ test("OPS-3 data of a newer release is refused by up and by each process that is
 }, 240_000);
 
 test("OPS-2 without its PostgreSQL web is unhealthy and the gateway, which goes on serving, says what is away", async () => {
+  await pooler?.stop();
   await postgres.stop();
   await expect.poll(() => statusOf(health().web)).toBe(503);
   const gateway = async () => (await fetch(health().gateway)).json();

@@ -12,6 +12,11 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
     (await import("@towpath/role")).resolveDrizzleFaster();
     return (await import("./up/up.ts")).up;
   },
+  migrate: async () => {
+    (await import("@towpath/role")).resolveDrizzleFaster();
+    return (await import("./migrate/migrate.ts")).migrate;
+  },
+  run: async () => (await import("./run/run.ts")).run,
   login: async () => (await import("./login/login.ts")).login,
   logout: async () => (await import("./login/login.ts")).logout,
   "git-credential": async () => (await import("./git-credential/git-credential.ts")).gitCredential,

@@ -1,20 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { parseNetworks } from "@towpath/egress";
-import { type CallLimits, callLimitSettings, callLimitsFrom } from "@towpath/limits";
+import { externalNetworkSettings, networkList, networksSetting } from "@towpath/egress";
+import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { openFilesLimit } from "@towpath/role";
-import type { RunnerAddress } from "@towpath/runner-api";
 // From the files of the settings: all of these packages costs a second of CPU, which the primary would spend before its
 // workers, and the gateway is away meanwhile.
 import { runnerAddressFrom, runnerSettings } from "@towpath/runner-api/settings";
-import type { RootSecrets } from "@towpath/secrets";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets/config";
 import { z } from "zod";
 import type { OpenLimits } from "./limits/limits.ts";
 import type { CapacityLimits } from "./policy/capacity.ts";
-import { type ConnectionLimits, parseAddresses } from "./policy/connections.ts";
+import type { ConnectionLimits } from "./policy/connections.ts";
 import { parseServerUrl } from "./route/server-address.ts";
-import { type OtlpSettings, parseOtlpEndpoint, parseOtlpHeaders } from "./tracing/otlp-settings.ts";
+import { parseOtlpEndpoint, parseOtlpHeaders } from "./tracing/otlp-settings.ts";
 
 const port = z.coerce.number().int().min(0).max(65535);
 const count = z.coerce.number().int().min(1, "must be 1 or more");
@@ -49,20 +47,22 @@ const environmentSchema = z.object({
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_GATEWAY_HOST: z.string().min(1).default("127.0.0.1"),
   TOWPATH_GATEWAY_PORT: port.default(8080),
+  /** Where `/-/metrics` is served to whoever reaches it; else to this machine only, at the port of the servers. */
+  TOWPATH_GATEWAY_METRICS_PORT: port.optional(),
+  TOWPATH_METRICS_HOST: z.string().min(1).default("127.0.0.1"),
   /** URL of a server with `{name}` in its host or as the first segment of its path. */
   TOWPATH_SERVER_URL: z.string().transform(parsedBy(parseServerUrl)),
   /** Longest time that a request waits for its server to start, milliseconds. */
   TOWPATH_GATEWAY_HOLD_MS: z.coerce.number().int().min(1).default(60_000),
-  /** How long callers and servers that were known go on while PostgreSQL or the runner is away, milliseconds. */
+  /** How long callers and servers that were known go on while PostgreSQL or the runner is unavailable, milliseconds. */
   TOWPATH_GATEWAY_OUTAGE_MS: z.coerce.number().int().min(0).default(3_600_000),
   /** Additional web origins that may call servers, comma-separated; checked on a loopback gateway only. */
   TOWPATH_GATEWAY_ORIGINS: z.string().default(""),
   /**
    * Addresses or networks of trusted reverse proxies: many clients share each, and its forwarding headers are trusted.
    */
-  TOWPATH_GATEWAY_PROXIES: z.string().default("").transform(parsedBy(parseAddresses)),
-  /** Private networks in which external servers may be, as CIDR, comma-separated; else only public addresses. */
-  TOWPATH_EXTERNAL_NETWORKS: z.string().default("").transform(parsedBy(parseNetworks)),
+  TOWPATH_GATEWAY_PROXIES: networksSetting.transform(networkList),
+  ...externalNetworkSettings,
   /** Longest time until an external server begins its answer, milliseconds. */
   TOWPATH_EXTERNAL_TIMEOUT_MS: z.coerce.number().int().min(1).default(300_000),
   /** Each takes up to two open files: one for the client and one for its server. */
@@ -152,54 +152,14 @@ function connectionLimits(
 
 type Settings = z.infer<typeof environmentSchema>;
 
-export type GatewayConfig = {
-  /** Processes that share the port. */
-  workers: number;
-  /** Which of them this is, from 0. */
-  workerIndex: number;
-  /** This process's fraction of the gateway's limits: 1 / number of workers. */
-  share: number;
-  /** The same in all workers of a gateway, and in no other gateway. */
-  gatewayId: string;
-  databaseUrl: string;
-  /** Direct connection without a pooler, for LISTEN. */
-  directDatabaseUrl: string;
-  /** Directory of the route snapshot and the log spool. */
-  stateDirectory: string;
-  runner: RunnerAddress;
-  secret: string;
-  /** Origin of the dashboard: the issuer of tokens. */
-  issuer: string;
-  /** The secret and its predecessors, with which data may still be encrypted. */
-  secrets: RootSecrets;
-  logLevel: string;
-  host: string;
-  port: number;
-  serverAddress: ReturnType<typeof parseServerUrl>;
-  holdMs: number;
-  /** How long what was known is used while PostgreSQL or the runner is away. 0: not at all. */
-  outageMs: number;
-  allowedOrigins: string[];
-  /** Besides public addresses, where external servers may be. */
-  externalNetworks: string[];
-  externalTimeoutMs: number;
-  connections: ConnectionLimits;
-  capacity: CapacityLimits;
-  openLimits: OpenLimits;
-  callLimits: CallLimits;
-  /** Null: off. */
-  otlp: OtlpSettings | null;
-};
+export type GatewayConfig = ReturnType<typeof readConfig>;
 
 /**
  * Reads the gateway's settings from an environment.
  *
  * @throws Error whose message lists every problem at once.
  */
-export function readConfig(
-  environment: NodeJS.ProcessEnv = process.env,
-  openFiles: number = openFilesLimit(),
-): GatewayConfig {
+export function readConfig(environment: NodeJS.ProcessEnv = process.env, openFiles: number = openFilesLimit()) {
   const result = schemaFor(openFiles).safeParse(environment);
   if (!result.success) {
     const problems = result.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
@@ -209,18 +169,28 @@ export function readConfig(
   return {
     workers: workersOf(values),
     workerIndex: values.TOWPATH_GATEWAY_WORKER,
+    /** This process's fraction of the gateway's limits: 1 / number of workers. */
     share: 1,
+    /** The same in all workers of a gateway, and in no other gateway. */
     gatewayId: values.TOWPATH_GATEWAY_ID ?? randomUUID(),
     databaseUrl: values.DATABASE_URL,
+    /** Direct connection without a pooler, for LISTEN. */
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
+    /** Directory of the route snapshot and the log spool. */
     stateDirectory: `${values.TOWPATH_DATA_DIR}/gateway`,
     runner: runnerAddressFrom(values),
     secret: values.TOWPATH_SECRET,
+    /** Origin of the dashboard: the issuer of tokens. */
     issuer: new URL(values.TOWPATH_URL).origin,
+    /** The secret and its predecessors, with which data may still be encrypted. */
     secrets: rootSecretsFrom(values),
     logLevel: values.TOWPATH_LOG_LEVEL,
     host: values.TOWPATH_GATEWAY_HOST,
     port: values.TOWPATH_GATEWAY_PORT,
+    metrics:
+      values.TOWPATH_GATEWAY_METRICS_PORT === undefined
+        ? null
+        : { host: values.TOWPATH_METRICS_HOST, port: values.TOWPATH_GATEWAY_METRICS_PORT },
     serverAddress: values.TOWPATH_SERVER_URL,
     holdMs: values.TOWPATH_GATEWAY_HOLD_MS,
     outageMs: values.TOWPATH_GATEWAY_OUTAGE_MS,

@@ -1,45 +1,8 @@
-import type { ServerResponse } from "node:http";
 import type { SignInStep } from "@towpath/logs/sign-ins";
+import type { CallResponse } from "./call/states.ts";
 
 /** Reasons for responses of the gateway's own. Never 400: clients detect a server's era from the body of a 400. */
-export type GatewayErrorCode =
-  | "unknown_host"
-  | "unknown_path"
-  | "unknown_server"
-  | "session_not_found"
-  | "sign_in_required"
-  | "token_expired"
-  | "unauthorized"
-  | "insufficient_scope"
-  | "method_not_allowed"
-  | "unsupported_http_version"
-  | "unsupported_transfer_encoding"
-  | "sign_in_unavailable"
-  | "forbidden_origin"
-  | "caller_not_allowed"
-  | "tool_not_allowed"
-  | "call_unclear"
-  | "body_too_large"
-  | "caller_rate_limited"
-  | "server_rate_limited"
-  | "organization_rate_limited"
-  | "too_many_open_calls"
-  | "server_unreachable"
-  | "server_busy"
-  | "server_failed_to_start"
-  | "server_rebuilding"
-  | "gateway_busy"
-  | "gateway_not_ready"
-  | "credentials_unavailable"
-  | "start_timeout"
-  | "unsupported_target"
-  | "external_unreachable"
-  | "external_timeout"
-  | "external_refused"
-  | "list_withheld"
-  | "gateway_error";
-
-const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
+const statusOf = {
   unknown_host: 404,
   unknown_path: 404,
   unknown_server: 404,
@@ -76,7 +39,8 @@ const statusOf: Readonly<Record<GatewayErrorCode, number>> = {
   external_refused: 502,
   list_withheld: 502,
   gateway_error: 502,
-};
+} as const;
+export type GatewayErrorCode = keyof typeof statusOf;
 
 // The SDKs use -32001 for an unknown session. All others share a code that no protocol revision uses.
 const sessionNotFoundCode = -32001;
@@ -215,7 +179,7 @@ function errorBody(refusal: GatewayError, id: RpcId | readonly RpcId[] | undefin
  * A list of ids is a batch's: each of its requests gets the error. Returns the size of the body in bytes.
  */
 export function sendError(
-  response: ServerResponse,
+  response: CallResponse,
   refusal: GatewayError,
   options: { rpcId: RpcId | readonly RpcId[] | undefined; headers: readonly string[] },
 ): number {

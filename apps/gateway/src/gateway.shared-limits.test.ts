@@ -110,19 +110,20 @@ test("GW-8 GW-14 the workers of a gateway let in what one would, to within the b
 test("GW-8 what another gateway says that it let in counts here, and nonsense on its channel for nothing", async () => {
   const server = await rig.deploy(answerEmpty);
   const hear = (payload: string) =>
-    rig.database.pool.query("SELECT pg_notify('towpath_calls', $1)", [payload]).then(() => sleep(100));
+    rig.database.pool.query("SELECT pg_notify('towpath_gateways', $1)", [payload]).then(() => sleep(100));
   const name = `server ${server.projectId} 127.0.0.1`;
   const hourMs = 3_600_000;
+  const message = (from: unknown, ...taken: unknown[]) => JSON.stringify({ from, news: [{ kind: "taken", taken }] });
   for (const nonsense of [
-    ...["", "{", "[]", '{"from":1,"taken":[]}', '{"from":"x"}', `{"from":"x","taken":[["${name}",-5]]}`],
-    ...[`{"from":"x","taken":[["${name}","5"]]}`, `{"from":"x","taken":[["${name}"]]}`, `{"taken":[["${name}",5]]}`],
+    ...["", "{", "[]", '{"from":1,"news":[]}', '{"from":"x"}', '{"from":"x","news":[{"kind":"other"}]}'],
+    ...[message("x", [name, -5]), message("x", [name, "5"]), message("x", [name]), message(undefined, [name, 5])],
     // Its own words come back to it.
-    JSON.stringify({ from: rig.config.gatewayId, taken: [[name, hourMs]] }),
+    message(rig.config.gatewayId, [name, hourMs]),
   ]) {
     await hear(nonsense);
   }
   expect(await post(server.url)).toBe(200);
-  await hear(JSON.stringify({ from: "third", taken: [[name, hourMs]] }));
+  await hear(message("third", [name, hourMs]));
   await until(async () => (await post(server.url)) === 429);
   const answer = await undiciFetch(server.url, { method: "POST", body: rpc(), dispatcher });
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3500);

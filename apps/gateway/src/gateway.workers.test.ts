@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "@towpath/role/testing";
 import { Agent, fetch as undiciFetch } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { answerJson, connectLegacy, emptyResult } from "./testing/clients.ts";
@@ -15,8 +16,11 @@ let rig: Rig;
 let directory: string;
 /** For all tests: a start of three processes costs seconds. Those that end it come last. */
 let gateway: GatewayProcess;
+let metricsPort: number;
 const start = async () => {
-  gateway = await startGatewayProcess(rig, directory, { TOWPATH_GATEWAY_WORKERS: "2" });
+  metricsPort = await freePort();
+  const settings = { TOWPATH_GATEWAY_WORKERS: "2", TOWPATH_GATEWAY_METRICS_PORT: String(metricsPort) };
+  gateway = await startGatewayProcess(rig, directory, settings);
 };
 beforeAll(async () => {
   rig = await createRig();
@@ -47,8 +51,8 @@ async function workersKnow(): Promise<void> {
   });
 }
 
-async function metrics(): Promise<Map<string, number>> {
-  const text = await (await fetchAnew(`${origin()}/-/metrics`)).text();
+async function metrics(from = `http://127.0.0.1:${metricsPort}`): Promise<Map<string, number>> {
+  const text = await (await fetchAnew(`${from}/-/metrics`)).text();
   const lines = text.split("\n").flatMap((line) => [...line.matchAll(/^(towpath_gateway_\S+) (\S+)$/g)]);
   return new Map(lines.map(([, name = "", value]) => [name, Number(value)]));
 }
@@ -79,6 +83,8 @@ test("GW-14 two workers on one port serve one legacy session, and what they coun
   expect(of('duration_ms_bucket{le="+Inf"}')).toBe(rows.length);
   expect(of('responses_total{status="200"}') + of('responses_total{status="202"}')).toBe(rows.length);
   expect(after.get("towpath_gateway_workers")).toBe(2);
+  // At the port of the servers, for this machine only, they are the same.
+  expect((await metrics(origin())).get("towpath_gateway_workers")).toBe(2);
   // Limits are those of the whole, not of a worker; routes are the same in both.
   expect(after.get("towpath_gateway_body_bytes_max")).toBe(256 * 1024 * 1024);
   expect(after.get("towpath_gateway_routes")).toBe((await rig.database.pool.query("SELECT FROM route")).rowCount);

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { secretHeader } from "@towpath/runner-api";
 import { runnerContract } from "@towpath/runner-api/contract";
 import type { RuntimeDriver } from "@towpath/runtime";
 import { createFakeDriver, shortDirectory, tinyServer } from "@towpath/runtime/testing";
@@ -23,22 +24,30 @@ const environmentOf = (database: TestDatabase, directory: string) => ({
 /** A driver without processes whose servers listen: what the entrypoint is named after says how they behave. */
 async function listeningDriver(): Promise<RuntimeDriver> {
   const { driver } = createLightDriver();
-  const answering = createServer((_request, response) => response.end());
+  const secret = "of these servers";
+  // Whoever asks without it finds a broken server.
+  const answering = createServer(({ headers }, response) =>
+    response.writeHead(headers[secretHeader] === secret ? 200 : 500).end(),
+  );
   const silent = createServer();
   const endpoints = await Promise.all(
     [answering, silent].map(async (server) => {
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      return { kind: "tcp", host: "127.0.0.1", port: (server.address() as AddressInfo).port } as const;
+      return { kind: "tcp", host: "127.0.0.1", port: (server.address() as AddressInfo).port, secret } as const;
     }),
   );
   return {
     ...driver,
-    async start(spec, onOutput) {
-      if (spec.server.entrypoint === "failing.py:mcp") return { ok: false, cause: "exited", status: null, exit: null };
-      const started = await driver.start(spec, onOutput);
-      if (!started.ok) return started;
-      const endpoint = endpoints[spec.server.entrypoint === "silent.py:mcp" ? 1 : 0];
-      return { ...started, handle: { ...started.handle, ...(endpoint && { endpoint }) } };
+    servers: {
+      ...driver.servers,
+      async start(spec, onOutput) {
+        if (spec.server.entrypoint === "failing.py:mcp")
+          return { ok: false, cause: "exited", status: null, exit: null };
+        const started = await driver.servers.start(spec, onOutput);
+        if (!started.ok) return started;
+        const endpoint = endpoints[spec.server.entrypoint === "silent.py:mcp" ? 1 : 0];
+        return { ...started, handle: { ...started.handle, ...(endpoint && { endpoint }) } };
+      },
     },
     async close() {
       for (const server of [answering, silent]) {

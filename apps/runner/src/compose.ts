@@ -10,7 +10,7 @@ import {
   RunnerError,
   type RunnerHandlers,
 } from "@towpath/runner-api";
-import { createSandboxDriver, type Isolation, type RuntimeDriver, Volumes } from "@towpath/runtime";
+import { type Isolation, openDriver, type RuntimeDriver } from "@towpath/runtime";
 import { checkDatabase, createSecretBox, versionsOf } from "@towpath/secrets";
 import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
@@ -25,17 +25,17 @@ import {
   type StoredDeployment,
 } from "./deployments/deployment.store.ts";
 import { interpreterOf, keptDataOf, serverOfDeployment } from "./deployments/server-of-deployment.ts";
-import { nextIdentity, type RunnerIdentity } from "./identity.ts";
+import { nextIdentity } from "./identity.ts";
 import { adoptInstances, memoOf } from "./instances/adopt.ts";
 import { instanceStore } from "./instances/instance.store.ts";
 import { InstancePool } from "./instances/instance-pool.ts";
 import { createInstanceRecord } from "./instances/instance-record.ts";
 import { startIsolationReports } from "./isolation-reports.ts";
 import { startLayerEviction } from "./layer-eviction.ts";
-import { LineSpool } from "./logs/line-spool.ts";
+import { LineSpool, lastLinesOf } from "./logs/line-spool.ts";
 import { serverLog } from "./logs/server-log.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
-import { Places } from "./places/places.ts";
+import { budgetOf, Places } from "./places/places.ts";
 import { PrewarmPool } from "./prewarm/prewarm-pool.ts";
 
 const closeWithinMs = 1500;
@@ -56,7 +56,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   await assertNoRunner(config.address);
   const identity = await nextIdentity(config.runDirectory);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
-  const runtime = driver ?? sandboxDriver(config, identity, log);
+  const runtime = driver ?? openServerDriver(config, identity.generation, log);
+  const { servers, host } = runtime;
   const secrets = createSecretBox(config.secrets);
   await checkDatabase(database.pool, secrets.masterKeys);
   const store = instanceStore(database.db, identity);
@@ -73,14 +74,15 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     if (deployment === null) throw new RunnerError("not_found", "There is no such deployment.");
     return deployment;
   };
-  const places = new Places(config.budget, config.placeWaitMs);
+  const budget = budgetOf(config.budget, host.capacity);
+  const places = new Places(budget, config.placeWaitMs);
   const prewarm = new PrewarmPool({
-    driver: runtime,
-    maxBytes: config.prewarmShare * config.budget.memoryBytes,
+    driver: servers,
+    maxBytes: runtime.capabilities.has("prewarm") ? config.prewarmShare * budget.memoryBytes : 0,
     keepMs: config.prewarmForMs,
-    freeBytes: () => config.budget.memoryBytes - places.memoryBytes,
+    freeBytes: () => budget.memoryBytes - places.memoryBytes,
     isBusy: () => places.isStarting,
-    assumedBytes: config.budget.startReserveBytes,
+    assumedBytes: budget.startReserveBytes,
     startTimeoutMs: config.timing.startTimeoutMs,
     existing: (ids) => existingDeployments(database.db, ids),
     onError: complain("an interpreter could not be prewarmed"),
@@ -115,23 +117,20 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const unwritten = new Set(await unwrittenServerLogs(database.pool, kept));
   spool.release(kept.filter((row) => !unwritten.has(row)));
   for (const row of unwritten) lines.push(row);
-  const adopted = await adoptInstances({ driver: runtime, store, record, pool, pushLine: lines.push });
+  const lastLines = lastLinesOf(kept);
+  const adopted = await adoptInstances({ driver: servers, store, record, pool, pushLine: lines.push, lastLines });
   if (adopted.length > 0) log.info({ count: adopted.length }, "took over the servers of the previous runner");
   // Only now: adoption would end the self-test's sandboxes as leftovers.
-  const tested = runtime.selfTest().then((isolation) => reportIsolation(isolation, log));
+  const tested = host.selfTest().then((isolation) => reportIsolation(isolation, log));
   tested.catch(complain("the isolation of this host could not be tested"));
   void expectRecent(database, prewarm, config).catch(complain("recent servers could not be read"));
-  const api = createRunnerApi(handlersOf(pool, prewarm, runtime), complain("a request failed"));
+  const api = createRunnerApi(handlersOf(pool, prewarm, host.selfTest), complain("a request failed"));
   const address = await api.listen(config.address);
-  const reports = startIsolationReports(
-    database.db,
-    () => runtime.selfTest(),
-    complain("the isolation of this host could not be recorded"),
-  );
-  const dataRounds = startDataRounds(database.db, runtime, complain("the data of servers could not be looked after"));
-  const { layers } = openArtifacts(config.dataDirectory);
+  const notReported = complain("the isolation of this host could not be recorded");
+  const reports = startIsolationReports(database.db, host, notReported);
+  const dataRounds = startDataRounds(database.db, host, complain("the data of servers could not be looked after"));
   const eviction = startLayerEviction(
-    layers,
+    servers,
     pool,
     prewarm,
     deployments,
@@ -187,7 +186,11 @@ async function expectRecent(
   }
 }
 
-function handlersOf(pool: InstancePool, prewarm: PrewarmPool, runtime: RuntimeDriver): RunnerHandlers {
+function handlersOf(
+  pool: InstancePool,
+  prewarm: PrewarmPool,
+  isolation: RuntimeDriver["host"]["selfTest"],
+): RunnerHandlers {
   return {
     ensure: ({ deploymentId }) => pool.lease(deploymentId),
     verify: ({ deploymentId }) => pool.verify(deploymentId),
@@ -198,34 +201,21 @@ function handlersOf(pool: InstancePool, prewarm: PrewarmPool, runtime: RuntimeDr
     isRunning: async ({ deploymentId, instanceId }) => ({ isRunning: await pool.isRunning(deploymentId, instanceId) }),
     state: async ({ deploymentId }) => ({ state: await pool.state(deploymentId) }),
     list: async () => ({ instances: await pool.list() }),
-    isolation: () => runtime.selfTest(),
+    isolation,
     prewarm: async () => prewarm.report(),
     health: async () => ({ status: "ok" }),
   };
 }
 
-/** Servers belong to the shim, so they survive this process unless it shuts down properly. */
-function sandboxDriver(config: RunnerConfig, { generation }: RunnerIdentity, log: Logger): RuntimeDriver {
+/** Servers survive this process unless it shuts down properly. */
+function openServerDriver(config: RunnerConfig, generation: number, log: Logger): RuntimeDriver {
+  const { layers } = openArtifacts(config.dataDirectory);
   const onSuperseded = () => {
     log.fatal("a newer runner has taken over the servers");
     process.exit(1);
   };
-  return createSandboxDriver({
-    stateDirectory: config.runDirectory,
-    instanceDirectory: `${config.runDirectory}/i`,
-    layers: openArtifacts(config.dataDirectory).layers,
-    // On the file system of the layers, of which it has hard links.
-    codeDirectory: join(config.dataDirectory, "cache", "code"),
-    uv: config.uv,
-    ...(config.downloads === undefined ? {} : { downloads: config.downloads }),
-    volumes: new Volumes({
-      directory: join(config.dataDirectory, "volumes"),
-      mountDirectory: join(config.runDirectory, "volumes"),
-      bytes: config.dataBytes,
-    }),
-    ...config.isolation,
-    shim: { generation, waitMs: config.adoptWithinMs, onSuperseded },
-  });
+  const { adoptWithinMs } = config;
+  return openDriver(config.driver, layers, { kind: "servers", generation, adoptWithinMs, onSuperseded });
 }
 
 function reportIsolation({ checks, trusted }: Isolation, log: Logger): void {

@@ -1,43 +1,28 @@
-import { availableParallelism, totalmem } from "node:os";
-import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
+import { type RunnerAddress, runnerListenAddressFrom, runnerListenSettings } from "@towpath/runner-api";
 import {
-  dataSettings,
-  type IsolationConfig,
-  isolationConfigFrom,
+  type DriverConfig,
+  driverConfigFrom,
+  driverSettings,
   type Limits,
-  type PythonDownloads,
-  pythonDownloadsFrom,
-  pythonSettings,
-  sandboxSettings,
   serverLimitSettings,
+  serverLimitsFrom,
 } from "@towpath/runtime";
 import { type RootSecrets, rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
-import type { Budget } from "./places/placement.ts";
+import type { BudgetSettings } from "./places/places.ts";
 
 const mebibyte = 1024 * 1024;
-/** A unix socket's path has at most 107 bytes, and ends in `/i/<12 hex>/shared/mcp.sock` below the run directory. */
-const maxRunDirectoryBytes = 70;
-
 /** More than most servers use once they have started. */
 const typicalServerBytes = 128 * mebibyte;
 
-/** In bytes; in a container, the container's limit. */
-const hostMemory = () => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
-
 const milliseconds = (defaultMs: number, minMs = 1) => z.coerce.number().int().min(minMs).default(defaultMs);
-const absolutePath = z.string().startsWith("/", "must be an absolute path");
 
 const environmentSchema = z.object({
   DATABASE_URL: z.string().min(1),
-  TOWPATH_DATA_DIR: absolutePath,
-  TOWPATH_RUN_DIR: absolutePath.refine((path) => Buffer.byteLength(path) <= maxRunDirectoryBytes, {
-    message: `must have at most ${maxRunDirectoryBytes} bytes, because unix sockets are made below it`,
-  }),
+  ...driverSettings,
   ...secretSettings,
   TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  TOWPATH_UV: z.string().default("uv"),
   TOWPATH_LEASE_MS: milliseconds(10_000, 500),
   TOWPATH_FREEZE_AFTER_MS: milliseconds(30_000),
   TOWPATH_STOP_AFTER_MS: milliseconds(15 * 60_000),
@@ -57,10 +42,7 @@ const environmentSchema = z.object({
   TOWPATH_MAX_ORGANIZATION_SHARE: z.coerce.number().gt(0).max(1).default(0.75),
   /** The gateway's setting: how long it holds a request while the server starts. */
   TOWPATH_GATEWAY_HOLD_MS: milliseconds(60_000),
-  ...runnerSettings,
-  ...pythonSettings,
-  ...dataSettings,
-  ...sandboxSettings,
+  ...runnerListenSettings,
   ...serverLimitSettings,
 });
 
@@ -74,22 +56,18 @@ export type RunnerConfig = {
   readonly secrets: RootSecrets;
   readonly serverUrl: string;
   readonly logLevel: string;
-  readonly uv: string;
-  /** Absent: only Pythons of this host are used. */
-  readonly downloads?: PythonDownloads;
-  /** What a server may keep in `/data`. */
-  readonly dataBytes: number;
+  /** What runs the servers. */
+  readonly driver: DriverConfig;
   readonly timing: InstanceTiming;
   /** How long servers outlive their runner, milliseconds. */
   readonly adoptWithinMs: number;
-  readonly budget: Budget;
+  readonly budget: BudgetSettings;
   /** Of the budget's memory, 0 to 1. */
   readonly prewarmShare: number;
   readonly prewarmForMs: number;
   /** How long a start waits for a place. */
   readonly placeWaitMs: number;
   readonly limits: Limits;
-  readonly isolation: IsolationConfig;
 };
 
 /** All in milliseconds. */
@@ -126,18 +104,17 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
     throw new Error(`The runner's settings are not valid:\n${problems.join("\n")}`);
   }
   const values = result.data;
-  const memoryBytes = values.TOWPATH_SERVER_MEMORY_MIB * mebibyte;
+  const limits = serverLimitsFrom(values);
+  const { TOWPATH_MEMORY_MIB: memoryMiB } = values;
   return {
     databaseUrl: values.DATABASE_URL,
     dataDirectory: values.TOWPATH_DATA_DIR,
     runDirectory: values.TOWPATH_RUN_DIR,
-    address: runnerAddressFrom(values),
+    address: runnerListenAddressFrom(values),
     secrets: rootSecretsFrom(values),
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,
-    uv: values.TOWPATH_UV,
-    ...pythonDownloadsFrom(values, values.TOWPATH_DATA_DIR),
-    dataBytes: values.TOWPATH_SERVER_DATA_MIB * mebibyte,
+    driver: driverConfigFrom(values, environment),
     timing: {
       leaseMs: values.TOWPATH_LEASE_MS,
       contendedLeaseMs: 2500,
@@ -155,21 +132,15 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
     adoptWithinMs: values.TOWPATH_ADOPT_WITHIN_MS,
     budget: {
       maxInstances: values.TOWPATH_MAX_INSTANCES,
-      maxStarting: values.TOWPATH_MAX_STARTING ?? Math.max(4, 2 * availableParallelism()),
-      memoryBytes: (values.TOWPATH_MEMORY_MIB ?? Math.floor((hostMemory() * 0.75) / mebibyte)) * mebibyte,
-      startReserveBytes: Math.min(memoryBytes, typicalServerBytes),
+      maxStarting: values.TOWPATH_MAX_STARTING ?? null,
+      memoryBytes: memoryMiB === undefined ? null : memoryMiB * mebibyte,
+      startReserveBytes: Math.min(limits.memoryBytes, typicalServerBytes),
       maxShare: values.TOWPATH_MAX_ORGANIZATION_SHARE,
     },
     prewarmShare: values.TOWPATH_PREWARM_SHARE,
     prewarmForMs: values.TOWPATH_PREWARM_FOR_MS,
     // The runner's answer, which says what is short, must come before the gateway's own.
     placeWaitMs: Math.max(values.TOWPATH_GATEWAY_HOLD_MS / 2, values.TOWPATH_GATEWAY_HOLD_MS - 3000),
-    limits: {
-      memoryBytes,
-      cpus: values.TOWPATH_SERVER_CPUS,
-      processes: values.TOWPATH_SERVER_PROCESSES,
-      tmpBytes: values.TOWPATH_SERVER_TMP_MIB * mebibyte,
-    },
-    isolation: isolationConfigFrom(values),
+    limits,
   };
 }

@@ -1,7 +1,6 @@
-import { hostname } from "node:os";
 import { recordHostIsolation } from "@towpath/core/host-isolation";
 import type { Database } from "@towpath/db";
-import type { Isolation } from "@towpath/runtime";
+import type { HostReport } from "@towpath/runtime";
 
 const everyMs = 30_000;
 
@@ -13,13 +12,13 @@ export type IsolationReports = { stop(): Promise<void> };
  */
 export function startIsolationReports(
   db: Database,
-  isolation: () => Promise<Isolation>,
+  host: Pick<HostReport, "name" | "selfTest">,
   onError: (error: unknown) => void,
 ): IsolationReports {
   let writing: Promise<void> | null = null;
   const report = async () => {
     try {
-      await recordHostIsolation(db, { host: hostname(), report: await isolation(), at: new Date() });
+      await recordHostIsolation(db, { host: host.name, report: await host.selfTest(), at: new Date() });
     } catch (error) {
       onError(error);
     }

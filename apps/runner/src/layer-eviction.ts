@@ -1,16 +1,15 @@
-import type { LayerCache } from "@towpath/artifacts";
+import type { ServerDriver } from "@towpath/runtime";
 import type { StoredDeployment } from "./deployments/deployment.store.ts";
 import type { InstancePool } from "./instances/instance-pool.ts";
 
 const everyMs = 600_000;
-const unusedForMs = 6 * 3_600_000;
 
 /** What waits for a server uses its dependency layer too. */
 type PrewarmedLayers = { layersInUse(): readonly string[] };
 type Read = (deploymentId: string) => Promise<StoredDeployment | null>;
 
 /**
- * Digests of the layers of all servers on this host.
+ * Digests of the layers of all servers.
  * @throws if a deployment can't be read, because none may be missing
  */
 export async function layersInUse(
@@ -29,9 +28,9 @@ export async function layersInUse(
   return inUse;
 }
 
-/** Removes unpacked layers from this host that no server has needed for hours (LOG-6). */
+/** Has the driver remove unpacked layers that no server has needed for hours (LOG-6). */
 export function startLayerEviction(
-  layers: LayerCache,
+  servers: Pick<ServerDriver, "evictLayers">,
   pool: Pick<InstancePool, "list">,
   prewarmed: PrewarmedLayers,
   read: Read,
@@ -39,7 +38,7 @@ export function startLayerEviction(
 ): { stop(): void } {
   const evict = async () => {
     try {
-      await layers.evict({ inUse: await layersInUse(pool, prewarmed, read), unusedForMs });
+      await servers.evictLayers(await layersInUse(pool, prewarmed, read));
     } catch (error) {
       onError(error);
     }

@@ -155,7 +155,9 @@ describe("the process", () => {
     await startRunner();
     const lease = await client.ensure(deployed.deploymentId);
     const stored = () => database.db.select().from(instance).where(eq(instance.deploymentId, deployed.deploymentId));
-    await expect.poll(async () => (await stored())[0]?.endpoint).toEqual(lease.endpoint);
+    // Whoever reads the database can't pass for the platform.
+    const { secret: _, ...address } = lease.endpoint;
+    await expect.poll(async () => (await stored())[0]?.endpoint).toEqual(address);
     const [before] = await stored();
     const killed = new Promise((resolve) => runner?.once("exit", resolve));
     runner?.kill("SIGKILL");
@@ -196,7 +198,7 @@ describe("the process", () => {
     expect(await tinyServer.get(lease.endpoint)).toBeNull();
   });
 
-  test("RUN-5 RUN-8 a kill -9 of the runner costs no line that it has received, and doubles none", async () => {
+  test("RUN-5 RUN-8 a kill -9 of the runner costs no line, received or not, and doubles none", async () => {
     const deployed = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
     await startRunner();
     const lease = await client.ensure(deployed.deploymentId);
@@ -209,14 +211,16 @@ describe("the process", () => {
     };
     const received = async () => new Set([...(await stored()), ...(await spooledLines())]).size;
     const printed: string[] = [];
-    for (const afterMs of isThorough ? [0, 60, 150, 230] : [60, 230]) {
+    for (const afterMs of isThorough ? [null, 0, 60, 150, 230] : [null, 230]) {
       for (let at = 0; at < 5; at++) {
         expect(await tinyServer.get(lease.endpoint, `/print?${printed.length}`)).toContain("environment");
         printed.push(`token ${printed.length}`);
       }
-      await expect.poll(received, { interval: 5 }).toBe(printed.length);
-      // At different moments of the writer's 0.2 s.
-      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      if (afterMs !== null) {
+        await expect.poll(received, { interval: 5 }).toBe(printed.length);
+        // At different moments of the writer's 0.2 s.
+        await new Promise((resolve) => setTimeout(resolve, afterMs));
+      }
       const killed = new Promise((resolve) => runner?.once("exit", resolve));
       runner?.kill("SIGKILL");
       await killed;

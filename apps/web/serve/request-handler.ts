@@ -1,5 +1,4 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { isIP } from "node:net";
 import { finished } from "node:stream";
 import { constants } from "node:zlib";
 import compression from "compression";
@@ -12,8 +11,8 @@ type Options = {
   readonly clientDirectory: string;
   /** Public origin of the site. */
   readonly baseUrl: string;
-  /** Addresses on other hosts whose X-Forwarded-For is trusted: reverse proxies, and gateways. */
-  readonly proxies: readonly string[];
+  /** The client's address by the peer's and by X-Forwarded-For. */
+  readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string;
   /** The built app. */
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Called with what `fetch` throws. The client gets 500. */
@@ -21,12 +20,10 @@ type Options = {
 };
 
 /** Handles every request of the site: checks its limits, then serves a file of the browser build or calls the app. */
-export function requestHandler({ clientDirectory, baseUrl, proxies, fetch, onError }: Options): RequestListener {
+export function requestHandler({ clientDirectory, onError, ...options }: Options): RequestListener {
   const compress = compressResponses();
   const files = staticFiles(clientDirectory);
-  const answer = (request: ServerRequest) => fetch(publicRequest(request, baseUrl));
-  const trustProxy = proxies.length === 0 ? "loopback" : ["127.0.0.1", "::1", ...proxies];
-  const app = toNodeHandler(answer, { trustProxy }) as NodeHttp1Handler;
+  const app = toNodeHandler((request) => options.fetch(publicRequest(request, options))) as NodeHttp1Handler;
   return (request, response) => {
     const refusal = refusalOf(request);
     if (refusal) {
@@ -173,10 +170,14 @@ const addressHeader = "x-towpath-client-address";
  * The request as the app sees it. Its URL has the configured public origin instead of the Host header's, so that a
  * client can't influence links, redirects or origin checks.
  */
-function publicRequest(request: ServerRequest, baseUrl: string): Request {
+function publicRequest(
+  request: ServerRequest,
+  { baseUrl, clientAddress }: Pick<Options, "baseUrl" | "clientAddress">,
+): Request {
   const headers = new Headers(request.headers);
   for (const name of [...headers.keys()]) if (name.startsWith(ownHeaderPrefix)) headers.delete(name);
-  headers.set(addressHeader, clientAddress(request));
+  const { socket } = request.runtime?.node?.req ?? {};
+  headers.set(addressHeader, clientAddress(socket?.remoteAddress ?? "", headers.get("x-forwarded-for") ?? undefined));
   const { pathname, search } = new URL(request.url);
   return new Request(`${baseUrl}${pathname}${search}`, {
     method: request.method,
@@ -184,11 +185,4 @@ function publicRequest(request: ServerRequest, baseUrl: string): Request {
     signal: request.signal,
     ...(request.body ? { body: request.body, duplex: "half" } : {}),
   });
-}
-
-/** The peer, or the address that a trusted proxy forwards. X-Forwarded-For from anyone else is ignored. */
-function clientAddress(request: ServerRequest): string {
-  const peer = request.runtime?.node?.req.socket.remoteAddress ?? "";
-  const address = request.ip && isIP(request.ip) ? request.ip : peer;
-  return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }

@@ -31,6 +31,8 @@ test("settings have defaults, and the trailing slash of the URL is dropped", () 
 
 test("all invalid settings are reported at once, by name", () => {
   const problems = problemsOf({
+    TOWPATH_OPERATOR_TOKEN: "short",
+    TOWPATH_PROXIES: "10.0.0.0/8, proxy.example",
     TOWPATH_SECRET: "short",
     TOWPATH_SERVER_URL: "http://localhost:8080/x",
     TOWPATH_OIDC_ISSUER: "https://id.example",
@@ -40,6 +42,8 @@ test("all invalid settings are reported at once, by name", () => {
     "DATABASE_URL",
     "TOWPATH_DATA_DIR",
     "TOWPATH_SECRET",
+    "TOWPATH_OPERATOR_TOKEN",
+    'TOWPATH_PROXIES must be addresses or networks such as 10.0.0.0/8, separated by commas; "proxy.example" is neither',
     "TOWPATH_SERVER_URL",
     "TOWPATH_OIDC_CLIENT_ID",
     "TOWPATH_OIDC_CLIENT_SECRET",

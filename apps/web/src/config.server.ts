@@ -1,6 +1,5 @@
-import { isIP } from "node:net";
 import { chatSettings } from "@towpath/chat/config";
-import { parseNetworks } from "@towpath/egress";
+import { externalNetworkSettings, isListed, isLoopbackAddress, networkList, networksSetting } from "@towpath/egress";
 import { repositorySettings } from "@towpath/git";
 import { optionalGitHubConfig } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
@@ -20,13 +19,11 @@ const link = z.url({ protocol: /^https?$/, error: "must be an http or https URL"
 /** Up to a year. */
 const hours = z.coerce.number({ error: "must be a number of hours" }).min(0.01, "must be above 0").max(8760);
 
-function networksFrom(text: string, context: z.RefinementCtx): string[] {
-  try {
-    return parseNetworks(text);
-  } catch (error) {
-    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
-    return z.NEVER;
-  }
+/** Whose X-Forwarded-For is trusted: proxies on this machine, or else those that the operator names and 127.0.0.1. */
+function proxyCheck(networks: readonly string[]): (address: string) => boolean {
+  if (networks.length === 0) return isLoopbackAddress;
+  const list = networkList([...networks, "127.0.0.1/32", "::1/128"]);
+  return (address) => isListed(list, address);
 }
 
 const settings = z.object({
@@ -43,6 +40,11 @@ const settings = z.object({
   ...packageIndexSettings,
   ...serverRegistrySettings,
   ...repositorySettings,
+  /** What the operator's requests carry; the token in the data directory's `operator-token` works as well. */
+  TOWPATH_OPERATOR_TOKEN: z
+    .string()
+    .regex(/^\S{32,}$/, "must have 32 characters or more, and no space")
+    .optional(),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Where the instance is, which decides its base URL (OPS-5). */
   TOWPATH_ENVIRONMENT: z
@@ -57,20 +59,14 @@ const settings = z.object({
   TOWPATH_DOCS_EDIT_URL: link.transform((url) => url.replace(/\/+$/, "")).optional(),
   TOWPATH_HOST: z.string().default("127.0.0.1"),
   TOWPATH_PORT: z.coerce.number({ error: "must be a port" }).int().min(0).max(65_535).default(3000),
-  /** Reverse proxies and gateways on other hosts, separated by commas: what they say of their clients is believed. */
-  TOWPATH_PROXIES: z
-    .string()
-    .default("")
-    .transform((text) => text.split(",").map((each) => each.trim()))
-    .transform((addresses) => addresses.filter((address) => address !== ""))
-    .refine((addresses) => addresses.every((address) => isIP(address) !== 0), "must be addresses, such as 10.0.0.7"),
+  /** Reverse proxies and gateways on other hosts: what they say of their clients is trusted. */
+  TOWPATH_PROXIES: networksSetting.transform(proxyCheck),
   /** A session ends so long after its last request, and so long after the sign-in. */
   TOWPATH_SESSION_IDLE_HOURS: hours.default(168),
   TOWPATH_SESSION_MAX_HOURS: hours.default(720),
   /** Whether OAuth clients may publish their metadata on this machine, by http. */
   TOWPATH_LOCAL_OAUTH_CLIENTS: z.enum(["yes", "no"], { error: "must be yes or no" }).default("no"),
-  /** Private networks in which external servers may be, as CIDR, separated by commas; else only public addresses. */
-  TOWPATH_EXTERNAL_NETWORKS: z.string().default("").transform(networksFrom),
+  ...externalNetworkSettings,
   /** What a push to a repository of this instance may have. */
   TOWPATH_MAX_PUSH_MB: z.coerce
     .number({ error: "must be a number of megabytes" })
@@ -138,6 +134,8 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     repositories: values.TOWPATH_REPOSITORIES,
     /** Null when nothing says where it is. */
     runner: runnerOf(values),
+    /** Null: only the one in the data directory. */
+    operatorToken: values.TOWPATH_OPERATOR_TOKEN ?? null,
     secret: values.TOWPATH_SECRET,
     secrets: rootSecretsFrom(values),
     logLevel: values.TOWPATH_LOG_LEVEL,
@@ -147,7 +145,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     docsEditUrl: values.TOWPATH_DOCS_EDIT_URL ?? null,
     host: values.TOWPATH_HOST,
     port: values.TOWPATH_PORT,
-    proxies: values.TOWPATH_PROXIES,
+    isProxy: values.TOWPATH_PROXIES,
     serverUrlTemplate: values.TOWPATH_SERVER_URL,
     /** What the gateways keep to: shown, and no project may set more. */
     callLimits: callLimitsFrom(values),

@@ -2,10 +2,10 @@ import { QueryCache, QueryClient } from "@tanstack/react-query";
 import { createRouter } from "@tanstack/react-router";
 import { setupRouterSsrQueryIntegration } from "@tanstack/react-router-ssr-query";
 import { getGlobalStartContext } from "@tanstack/react-start";
-import { DocumentBoundary, UnmatchedRoute } from "./features/error-screens/error-screens.tsx";
-import { onRefusal, throwsForbidden } from "./features/error-screens/lost-access.ts";
-import { PageError } from "./features/error-screens/page-error.tsx";
-import type { RouterContext } from "./features/session/guards.ts";
+import { DocumentBoundary, UnmatchedRoute } from "~/features/shared/error-screens/error-screens.tsx";
+import { PageError } from "~/features/shared/error-screens/page-error.tsx";
+import type { RouterContext } from "~/features/shared/session/guards.ts";
+import { onRefusal, throwsForbidden } from "~/features/shared/session/lost-access.ts";
 import { queryRetries } from "./query-retries.ts";
 import { routeTree } from "./routeTree.gen.ts";
 

@@ -1,11 +1,13 @@
 import { createStartHandler } from "@tanstack/react-start/server";
 import { createServerEntry } from "@tanstack/react-start/server-entry";
 import { neededOpenFiles, reportReady, requireOpenFiles, stopLimits, stopOnSignal } from "@towpath/role";
+import { renderDocument } from "~/features/site/public-site/render-document.server.tsx";
 import { closeServices, services } from "./compose.server.ts";
-import { renderDocument } from "./features/public-site/render-document.server.tsx";
 
 export default createServerEntry({ fetch: createStartHandler(renderDocument) });
 
+/** For `serve.ts`, which tells the app who asks. */
+export { forwardedAddress, plainAddress } from "@towpath/limits";
 export { SettingsError } from "./config.server.ts";
 /** For `serve.ts` on shutdown, because log streams never end by themselves. */
 export { endEventStreams as endStreams } from "./http/streams/event-stream.server.ts";

@@ -65,9 +65,9 @@ test("GW-15 without a deployment the page shows the defaults, and says that ther
   await goTo();
   await box(/^Owners/).waitFor();
   const checked = await Promise.all(
-    [/^Owners/, /^Admins/, /^Members/, /^Viewers/].map((role) => box(role).getAttribute("aria-checked")),
+    [/^Owners/, /^Admins/, /^Members/, /^Viewers/].map((role) => box(role).isChecked()),
   );
-  expect(checked).toEqual(["true", "true", "true", "false"]);
+  expect(checked).toEqual([true, true, true, false]);
   await page.getByRole("radio", { name: /^Only selected tools/ }).click();
   await page.getByText("Nothing is live yet.").waitFor();
   await expectAccessible(page);
@@ -94,9 +94,9 @@ test("GW-15 by keyboard: roles, keys and the live version's tools are chosen, sa
   await page.getByText("Saved. It applies within seconds.").waitFor();
   await expect.poll(() => stored()).toMatchObject({ roles: ["owner", "admin"], apiKeyIds: [keyId], tools: ["echo"] });
   await goTo();
-  await expect.poll(() => box(/^drop_table/).getAttribute("aria-checked"), { timeout: 15_000 }).toBe("false");
-  await expect.poll(() => box(/^echo/).getAttribute("aria-checked")).toBe("true");
-  await expect.poll(() => box(/^Deploy bot/).getAttribute("aria-checked")).toBe("true");
+  await expect.poll(() => box(/^drop_table/).isChecked(), { timeout: 15_000 }).toBe(false);
+  await expect.poll(() => box(/^echo/).isChecked()).toBe(true);
+  await expect.poll(() => box(/^Deploy bot/).isChecked()).toBe(true);
   await expectAccessibleInBothThemes(page);
   await page.setViewportSize({ width: 1280, height: 800 });
 });
@@ -106,7 +106,7 @@ test("GW-15 a tool that is new since then is marked and not allowed; saving agai
   await goTo();
   const added = page.getByRole("listitem").filter({ hasText: "purge" });
   await added.getByText("New", { exact: true }).waitFor();
-  await expect.poll(() => box(/^purge/).getAttribute("aria-checked")).toBe("false");
+  await expect.poll(() => box(/^purge/).isChecked()).toBe(false);
   await goLive("drop_table", "purge");
   await goTo();
   await page.getByRole("listitem").filter({ hasText: "echo" }).getByText("Not in the live version").waitFor();
@@ -150,7 +150,7 @@ test("GW-15 members see the page without being able to change it, viewers don't 
   await site.db.update(member).set({ role: "member" }).where(where);
   await goTo();
   await page.getByText("Only owners and admins of this organization can change who may call its servers.").waitFor();
-  await expect.poll(() => box(/^Owners/).getAttribute("aria-disabled")).toBe("true");
+  await expect.poll(() => box(/^Owners/).isDisabled()).toBe(true);
   await expect.poll(() => page.getByRole("button", { name: "Save access" }).count()).toBe(0);
   await expectAccessible(page);
   await site.db.update(member).set({ role: "viewer" }).where(where);

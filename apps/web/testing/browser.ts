@@ -61,13 +61,28 @@ async function describePage(page: Page): Promise<string> {
   return `On ${page.url()}, after the failure:\n${contents}`;
 }
 
+/** A page of which every address is opened until its buttons are ready, as people see them. */
 export async function newPage(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
-  // A key that is pressed before React listens is lost, as everywhere on the web: a test would fail on a slow machine.
-  const press = page.keyboard.press.bind(page.keyboard);
-  page.keyboard.press = async (...key) => {
-    if (!scriptless.has(page)) await expect.poll(() => hearsKeys(page)).toBe(true);
+  const untilReady = async () => {
+    // Pages whose scripts fail never are.
+    if (!scriptless.has(page)) await untilHydrated(page, 5000).catch(() => {});
+  };
+  const { goto, reload, keyboard } = page;
+  page.goto = async (...address) => {
+    const response = await goto.apply(page, address);
+    await untilReady();
+    return response;
+  };
+  page.reload = async (...options) => {
+    const response = await reload.apply(page, options);
+    await untilReady();
+    return response;
+  };
+  const press = keyboard.press.bind(keyboard);
+  keyboard.press = async (...key) => {
+    await untilReady();
     await press(...key);
   };
   return page;
@@ -76,29 +91,14 @@ export async function newPage(context: BrowserContext): Promise<Page> {
 /** Pages whose scripts are held back. */
 const scriptless = new WeakSet<Page>();
 
-/** Whether React owns the page, if the page has any. */
-const hearsKeys = (page: Page) =>
-  page
-    .evaluate(() => {
-      if (document.querySelector("script[type=module]") === null) return true;
-      const main = [...document.querySelectorAll("main")].at(-1);
-      return main === undefined || Object.keys(main).some((key) => key.startsWith("__reactProps"));
-    })
-    // It is being left for another one.
-    .catch(() => false);
-
-/**
- * Waits until React owns the page. Before that the browser follows links by itself, with data that the server reads, and
- * keys do nothing; early clicks and what is typed are repeated by the page (src/ui/early-input.ts).
- */
-export async function untilHydrated(page: Page): Promise<void> {
-  const main = page.locator("main").last();
-  const isOwned = (element: Element) => {
-    // Parts of a page hydrate one after another. Switches get their names then.
-    const all = [element, ...element.querySelectorAll("[role=switch]")];
-    return all.every((each) => Object.keys(each).some((key) => key.startsWith("__reactProps")));
-  };
-  await expect.poll(() => main.evaluate(isOwned)).toBe(true);
+/** Waits until the page's script has run: buttons that need it wait, too (`PlainButton`). */
+export async function untilHydrated(page: Page, timeout = 15_000): Promise<void> {
+  const waiting = () =>
+    page
+      .evaluate(() => document.querySelectorAll("[data-waiting]").length)
+      // It is being left for another one.
+      .catch(() => 1);
+  await expect.poll(waiting, { timeout }).toBe(0);
 }
 
 /** Opens an address whose scripts arrive only when the returned function is called. */

@@ -4,7 +4,7 @@ import { openSite } from "./site.ts";
 
 /** Stands for a gateway on another host: of this machine, only 127.0.0.1 is a proxy as soon as one is configured. */
 const gateway = "127.0.0.3";
-const site = openSite(() => ({ TOWPATH_PROXIES: `${gateway}, 2001:db8::7` }));
+const site = openSite(() => ({ TOWPATH_PROXIES: "127.0.0.2/31, 2001:db8::7" }));
 
 /** The limit of one address in a minute. */
 const registrations = 60;

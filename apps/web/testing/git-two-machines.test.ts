@@ -13,7 +13,8 @@ import { type Member, newVisitor, seededMember } from "./visitor.ts";
 import { startWeb, type WebProcess } from "./web-process.ts";
 
 // Two machines have nothing in common but the database and the artifact store.
-const environment = () => ({ TOWPATH_REPOSITORIES: "bundles" });
+const operatorToken = "a-token-of-the-operator-for-all-machines";
+const environment = () => ({ TOWPATH_REPOSITORIES: "bundles", TOWPATH_OPERATOR_TOKEN: operatorToken });
 const site = openSite(environment);
 let other: WebProcess;
 let owner: Member;
@@ -72,4 +73,15 @@ test("SRC-3 two web processes that share database and artifact store serve one r
   await call(other, "DELETE", "/repositories/weather", { confirmation: "weather" });
   const gone = git(directory, "clone", urlAt(site), "gone");
   await expect(gone).rejects.toMatchObject({ stderr: expect.stringMatching(/not found/i) });
+});
+
+test("OPS-2 the operator's token may be a setting, so that web needs no file for it; the file's works beside it", async () => {
+  const statusWith = async (token: string) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await newVisitor(other.url).request("/api/v1/caller", { headers })).status;
+  };
+  expect(await statusWith(other.operatorToken)).toBe(200);
+  await rm(join(other.dataDirectory, "operator-token"));
+  expect(await statusWith(operatorToken)).toBe(200);
+  for (const wrong of [other.operatorToken, `${operatorToken}x`]) expect(await statusWith(wrong)).toBe(401);
 });

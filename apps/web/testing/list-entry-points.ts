@@ -72,13 +72,9 @@ export async function listRestOperations(): Promise<readonly RestOperation[]> {
   for (const file of await sourceFiles(source)) {
     if (!file.endsWith(".server.ts")) continue;
     for (const call of nodesOf(await parseFile(file), "CallExpression") as unknown as CallExpression[]) {
-      const declared = call.arguments[0]?.expression;
-      if (calleeName(call) !== "operation" || declared?.type !== "ObjectExpression") continue;
-      const textOf = (name: string) => {
-        const property = declared.properties.find((each) => keyOf(each as unknown as Node) === name);
-        return property && "value" in property ? literal(property.value as Expression) : null;
-      };
-      const [method, path, permission] = [textOf("method"), textOf("path"), textOf("permission")];
+      if (calleeName(call) !== "operation") continue;
+      const [route, , permission] = call.arguments.map(({ expression }) => literal(expression));
+      const [method, path] = route?.split(" ") ?? [];
       if (!method || !path || !permission) throw new Error(`${file} has an operation that this test can't read`);
       found.push({ method, path: `/api/v1${path}`, permission });
     }

@@ -270,9 +270,7 @@ test("ONB-5 the form starts with every field in the URL", async () => {
   await expect.poll(() => filled("Name of variable 1")).toBe("API_KEY");
   // A value in the URL is ignored: values must not be in URLs.
   await expect.poll(() => filled("Name of variable 2")).toBe("REGION");
-  await expect
-    .poll(() => page.getByRole("radio", { name: /Open to anyone/ }).getAttribute("aria-checked"))
-    .toBe("true");
+  await expect.poll(() => page.getByRole("radio", { name: /Open to anyone/ }).isChecked()).toBe(true);
   await expectAccessible(page);
 });
 
@@ -285,7 +283,7 @@ test("ONB-5 invalid fields count as missing, and without a repository the user m
   );
   await page.getByRole("button", { name: "echo.py" }).waitFor();
   expect(await page.getByRole("textbox", { name: /^Entrypoint/ }).inputValue()).toBe("");
-  await expect.poll(() => page.getByRole("radio", { name: /Members only/ }).getAttribute("aria-checked")).toBe("true");
+  await expect.poll(() => page.getByRole("radio", { name: /Members only/ }).isChecked()).toBe(true);
   await page.goto(deploy);
   await page.waitForURL(`**/${orgSlug}/welcome/choose-repo`);
 });

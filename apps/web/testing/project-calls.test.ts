@@ -134,7 +134,30 @@ test("PRJ-16 updating changes what is given and nothing else", async () => {
   expect([status, text]).toEqual([422, expect.stringContaining("Entrypoint cannot reference parent directories")]);
 });
 
-test("PRJ-13 PRJ-17 PRJ-18 builds: 100 a page with hasMore, each with its manifest, and one by id", async () => {
+test("PRJ-17 a page of builds has 100, with their deployments, and says that there are more", async () => {
+  const other = await seedProject(site.db, owner.organization);
+  const ofOther = { orgSlug: owner.organization.slug, projectName: other.name };
+  const ctx = testContext(site.db, owner.organization.owner);
+  const { build: first } = await startBuild({ ctx, input: { ...ofOther, commitSha: shaOf("c") } });
+  await succeedBuild(site.db, first.id);
+  const [row] = await site.db.select().from(build).where(eq(build.id, first.id));
+  if (row === undefined) throw new Error("The build is not stored.");
+  const earlier = (index: number) => new Date(row.createdAt.getTime() - index * 1000);
+  const rows = Array.from({ length: 100 }, (_, index) => ({
+    ...{ ...row, id: crypto.randomUUID(), createdAt: earlier(index + 1) },
+  }));
+  await site.db.insert(build).values(rows);
+  type Page = { readonly hasMore: boolean; readonly data: readonly { readonly id: string }[] };
+  const page = async (offset: number) =>
+    (await ask("build.getBuilds", "GET", { ...ofOther, offset, withManifests: false })) as Page;
+  const firstPage = await page(0);
+  expect(firstPage.data[0]).toMatchObject({ id: first.id, deployment: { isLive: true } });
+  expect([firstPage.data.length, firstPage.hasMore]).toEqual([100, true]);
+  const second = await page(100);
+  expect([second.data.map(({ id }) => id), second.hasMore]).toEqual([[rows.at(-1)?.id], false]);
+});
+
+test("PRJ-13 PRJ-18 builds: pages with hasMore, each with its manifest, and one by id", async () => {
   const page = await ask("build.getBuilds", "GET", key);
   expect(page).toMatchObject({ hasMore: false, data: [{ ...buildEntity, id: buildIds[1] }, { id: buildIds[0] }] });
   expect(page).toMatchObject({ data: [{ manifest: { tools: [tool] } }, { manifest: { tools: [] } }] });

@@ -2,10 +2,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { SaxesParser } from "saxes";
 import { expect, test } from "vitest";
 import { commands } from "../../cli/src/commands/table.ts";
-import { postMetaSchema } from "../src/features/blog/post.schema.ts";
-import { publishedPosts } from "../src/features/blog/publish-posts.ts";
-import { documents } from "../src/features/docs/contents.ts";
-import { documentPath } from "../src/features/docs/document-path.ts";
+import { postMetaSchema } from "../src/features/site/blog/post.schema.ts";
+import { publishedPosts } from "../src/features/site/blog/publish-posts.ts";
+import { documents } from "../src/features/site/docs/contents.ts";
+import { documentPath } from "../src/features/site/docs/document-path.ts";
 import { openSite } from "./site.ts";
 import { newVisitor, seededMember } from "./visitor.ts";
 
@@ -84,7 +84,7 @@ test.each(slugs)("PUB-8 /blog/%s has its author, highlighted code, its figure an
   expect(title).toMatch(/ · Towpath$/);
   expect(meta("article:published_time")).toMatch(/^2025-09-0\d/);
   expect(html).toContain('<img src="/authors/towpath.svg"');
-  expect(html).toMatch(/<pre class="shiki[^>]*tabindex="0"/);
+  expect(html).toMatch(/<pre [^>]*tabindex="0"[^>]*><code[^>]*>[\s\S]*<span class="hljs-/);
   expect(html).toMatch(/<figure><div role="img" aria-label="[^"]{20,}" tabindex="0"><svg aria-hidden="true"/);
   expect(html).toContain('aria-label="On this page"');
   const words = html
@@ -280,7 +280,7 @@ test("OPS-7 pages show the product in pictures: of both themes, small, with thei
 });
 
 test("OPS-7 the command line's page names every command and option of the terminal, and no other", async () => {
-  const page = await readFile(new URL("../src/features/docs/pages/cli.md", import.meta.url), "utf8");
+  const page = await readFile(new URL("../src/features/site/docs/pages/cli.md", import.meta.url), "utf8");
   const sections = page.split(/^## /m).slice(1);
   const documented = sections.map((section) => section.slice(0, section.indexOf("\n")));
   // Tests are for those who work on Towpath.

@@ -35,7 +35,7 @@ test("GW-7 PRJ-11 a switch in the settings turns on capturing payloads and says 
     await keep.click();
     await expect.poll(async () => (await stored())?.capturePayloads, { timeout: 15_000 }).toBe(kept);
     await page.reload();
-    await expect.poll(() => keep.getAttribute("aria-checked"), { timeout: 15_000 }).toBe(String(kept));
+    await expect.poll(() => keep.isChecked(), { timeout: 15_000 }).toBe(kept);
     await page.getByText(kept ? /^Turned on by/ : /^Turned off by/).waitFor();
     await expectAccessible(page);
   }
@@ -300,7 +300,7 @@ test("GW-12 PRJ-11 the settings say what answering for a sleeping server means, 
   await page.goto(`${site.url}/${member.organization.slug}/${fresh.name}/settings`);
   const choice = page.getByRole("radiogroup", { name: "When a client connects to a sleeping server" });
   const radio = (name: RegExp) => choice.getByRole("radio", { name });
-  await expect.poll(() => radio(/^Wake the server/).getAttribute("aria-checked")).toBe("true");
+  await expect.poll(() => radio(/^Wake the server/).isChecked()).toBe(true);
   await page.getByText("Keep waking the server if its lists change").waitFor();
   await radio(/^Answer if all callers see the same lists/).click();
   await expect.poll(storedChoice, { timeout: 15_000 }).toBe("stable");
@@ -313,6 +313,6 @@ test("GW-12 PRJ-11 the settings say what answering for a sleeping server means, 
   await page.keyboard.press("ArrowRight");
   await expect.poll(storedChoice, { timeout: 15_000 }).toBe("always");
   await page.reload();
-  await expect.poll(() => radio(/^Always answer/).getAttribute("aria-checked"), { timeout: 15_000 }).toBe("true");
+  await expect.poll(() => radio(/^Always answer/).isChecked(), { timeout: 15_000 }).toBe(true);
   await expectAccessible(page);
 });

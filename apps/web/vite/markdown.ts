@@ -1,18 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
-import shiki from "@shikijs/rehype";
 import type { Element, ElementContent, Root, RootContent } from "hast";
 import rehypeSlug from "rehype-slug";
 import rehypeStringify from "rehype-stringify";
 import remarkGfm from "remark-gfm";
 import remarkParse from "remark-parse";
 import remarkRehype from "remark-rehype";
-import { createCssVariablesTheme } from "shiki";
 import { unified } from "unified";
 import { VFile } from "vfile";
 import { matter } from "vfile-matter";
 import type { Plugin } from "vite";
 import type { ZodType } from "zod";
+import { lowlight } from "../src/ui/highlight.ts";
 import type { MarkdownPage } from "../src/ui/markdown-page.ts";
 import { showPictures } from "./pictures.ts";
 
@@ -76,7 +75,7 @@ async function compileMarkdown(source: string, path: string, { frontMatter, link
     .use(() => (tree: Root) => reachableTables(tree))
     .use(() => async (tree: Root) => void figures.push(...(await inlineFigures(tree, path))))
     .use(() => async (tree: Root) => void figures.push(...(await showPictures(tree, publicDirectory))))
-    .use(shiki, { theme: createCssVariablesTheme({ variablePrefix: "--code-" }), defaultLanguage: "text" })
+    .use(() => (tree: Root) => highlightCode(tree))
     .use(() => (tree: Root) => copyableCode(tree))
     // The only raw nodes are our own figures: HTML in Markdown has been dropped by remark-rehype.
     .use(rehypeStringify, { allowDangerousHtml: true })
@@ -115,13 +114,23 @@ function linkHeadings(tree: Root): void {
   }
 }
 
+/** Colors code in the languages that are known. What scrolls must be reachable by keyboard (WCAG 2.1.1). */
+function highlightCode(tree: Root): void {
+  for (const pre of elementsOf(tree, "pre")) {
+    pre.properties.tabIndex = 0;
+    for (const code of elementsOf(pre, "code")) {
+      const language = /language-(\w+)/.exec(String(code.properties.className))?.[1] ?? "";
+      if (!lowlight.registered(language)) continue;
+      code.children = lowlight.highlight(language, textOf(code.children)).children as ElementContent[];
+    }
+  }
+}
+
 /** Gives each block of code a button that copies it: the site's script does it (`data-copies`). */
 function copyableCode(tree: Root): void {
   let count = 0;
-  for (const [index, child] of tree.children.entries()) {
-    // Highlighted code is a tree of its own.
-    const node = (child as { type: string }).type === "root" ? (child as unknown as Root).children[0] : child;
-    if (!node || !isElement(node) || node.tagName !== "pre") continue;
+  for (const [index, node] of tree.children.entries()) {
+    if (!isElement(node) || node.tagName !== "pre") continue;
     const id = `code-${++count}`;
     node.properties.id = id;
     const properties = { type: "button", className: ["copy"], "data-copies": id, title: "Copy", ariaLabel: "Copy" };
@@ -160,8 +169,8 @@ function reachableTables(tree: Root): void {
   }
 }
 
-const elementsOf = (node: Element, tagName: string): readonly Element[] =>
-  node.children
+const elementsOf = (node: Root | Element, tagName: string): readonly Element[] =>
+  (node.children as readonly RootContent[])
     .filter(isElement)
     .flatMap((child) => [...(child.tagName === tagName ? [child] : []), ...elementsOf(child, tagName)]);
 

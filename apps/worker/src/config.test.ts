@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { strictIsolation } from "@towpath/runtime";
+import { strictIsolation } from "@towpath/runtime/testing";
 import { expect, test } from "vitest";
 import { readConfig } from "./config.ts";
 
@@ -29,9 +29,9 @@ test("OPS-1 the worker's settings are a value, with defaults, and the operator's
   expect(config.builds.maxBuildsPerOrganization).toBe(config.builds.maxBuilds - 1);
   expect(config).toMatchObject({ logLevel: "info", serverUrl: "http://localhost:8080/{name}" });
   // Whether the host's certificates count depends on the host.
-  const { UV_SYSTEM_CERTS: _, ...buildEnvironment } = config.buildEnvironment;
+  const { UV_SYSTEM_CERTS: _, ...buildEnvironment } = config.driver.buildEnvironment;
   expect(buildEnvironment).toEqual({ UV_INDEX_URL: "https://pypi.example.com" });
-  expect(config.isolation).toEqual(strictIsolation);
+  expect(config.driver.isolation).toEqual(strictIsolation);
 });
 
 test("OPS-1 a build inspects its server within the limits that it has later", () => {
@@ -54,7 +54,7 @@ test("OPS-1 mail is off unless both of its settings are there", () => {
 });
 
 test("RUN-1 weak limits are allowed by a plain yes only", () => {
-  expect(readConfig({ ...settings, TOWPATH_ALLOW_WEAK_LIMITS: "yes" }).isolation.allowWeakLimits).toBe(true);
+  expect(readConfig({ ...settings, TOWPATH_ALLOW_WEAK_LIMITS: "yes" }).driver.isolation.allowWeakLimits).toBe(true);
   expect(() => readConfig({ ...settings, TOWPATH_ALLOW_WEAK_LIMITS: "true" })).toThrow(
     "TOWPATH_ALLOW_WEAK_LIMITS: must be yes or no",
   );

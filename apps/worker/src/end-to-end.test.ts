@@ -14,7 +14,7 @@ import { readBuildLog } from "@towpath/logs";
 import { manifestSchema } from "@towpath/mcp/manifest";
 import { createPackageIndex, indexesOf } from "@towpath/package-index";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
-import { inspectPath } from "@towpath/runtime";
+import { inspectPath, secretHeader } from "@towpath/runtime";
 import { createSecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -211,7 +211,8 @@ test("BLD-17 BLD-6 a package of the index goes live with nothing but its name, a
   expect(created.githubRepository).toBeNull();
   const { endpoint } = await runner.ensure(built.deployment?.id ?? "");
   const statusAt = async (path: string) => {
-    const asked = request({ socketPath: endpoint.kind === "unix" ? endpoint.path : "", path, method: "POST" });
+    const socketPath = endpoint.kind === "unix" ? endpoint.path : "";
+    const asked = request({ socketPath, path, method: "POST", headers: { [secretHeader]: endpoint.secret } });
     asked.end("{}");
     const [response] = (await once(asked, "response")) as [IncomingMessage];
     response.resume();

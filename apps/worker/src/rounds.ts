@@ -1,28 +1,38 @@
+/** Work that a process repeats. */
+export type Round = {
+  /** What failed, in its log: "… failed". */
+  readonly name: string;
+  readonly everyMs: number;
+  readonly run: (signal: AbortSignal) => Promise<unknown>;
+};
+
+type OnError = (name: string, error: unknown) => void;
+
 /**
- * Runs `round` at once and then every `everyMs`, never twice at the same time. Returns a function that stops it: it
- * aborts the signal of a running round and waits for its end.
+ * Runs each round at once and then every `everyMs`, never twice at the same time. Returns a function that stops them all:
+ * it aborts the signals of running ones and waits for their end.
  */
-export function startRounds(
-  everyMs: number,
-  round: (signal: AbortSignal) => Promise<unknown>,
-  onError: (error: unknown) => void,
-): () => Promise<void> {
+export function startRounds(rounds: readonly Round[], onError: OnError): () => Promise<void> {
+  const stops = rounds.map((round) => startRound(round, onError));
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  };
+}
+
+function startRound({ name, everyMs, run }: Round, onError: OnError): () => Promise<void> {
   const stopping = new AbortController();
-  let running: Promise<unknown> = Promise.resolve();
-  let idle = true;
-  const run = () => {
-    if (!idle) return;
-    idle = false;
-    running = round(stopping.signal)
+  let running: Promise<unknown> | null = null;
+  const start = () => {
+    running ??= run(stopping.signal)
       .catch((error: unknown) => {
-        if (!stopping.signal.aborted) onError(error);
+        if (!stopping.signal.aborted) onError(name, error);
       })
       .finally(() => {
-        idle = true;
+        running = null;
       });
   };
-  run();
-  const timer = setInterval(run, everyMs);
+  start();
+  const timer = setInterval(start, everyMs);
   return async () => {
     clearInterval(timer);
     stopping.abort();

@@ -1,15 +1,15 @@
 import type { Builder } from "@towpath/builder";
 import type { Actor, Context } from "@towpath/core/context";
-import type {
-  ExternalServers,
-  GitRemotes,
-  InstanceRepositories,
-  JobName,
-  JobQueue,
-  PackageIndex,
-  RepositoryHost,
+import {
+  type ExternalServers,
+  type GitRemotes,
+  type InstanceRepositories,
+  type JobName,
+  type JobQueue,
+  type PackageIndex,
+  type RepositoryHost,
+  systemClock,
 } from "@towpath/core/ports";
-import { systemClock } from "@towpath/core/ports";
 import type { GitHubReporter, PostState } from "@towpath/core/report";
 import type { DatabaseClient } from "@towpath/db";
 import type { RunnerClient } from "@towpath/runner-api";
@@ -31,9 +31,8 @@ export type Services = {
   readonly packages: PackageIndex;
   readonly builder: Builder;
   readonly runner: RunnerClient;
-  /** Result of the driver's self-test, and whether the operator allowed builds without it. */
+  /** Result of the driver's self-test. */
   readonly isolation: () => Promise<Isolation>;
-  readonly allowUnsandboxed: boolean;
   readonly serverUrlTemplate: string;
   /** Origin of the dashboard. */
   readonly dashboardUrl: string;

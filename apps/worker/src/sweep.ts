@@ -1,6 +1,6 @@
 import { requeueLostBuilds } from "@towpath/core/build";
 import { requeueLostDeliveries, requeueLostHints } from "@towpath/core/webhook";
-import { hasEnded } from "@towpath/runtime";
+import { hasEnded } from "@towpath/runtime/process";
 import { jobContext, type Services } from "./services.ts";
 
 /** A build without a heartbeat for this long is requeued, at once if its worker is known to have ended. */

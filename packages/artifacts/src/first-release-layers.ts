@@ -1,5 +1,7 @@
-import { readdir, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { readdir, rename, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { removeDirectory } from "@towpath/runtime/remove-directory";
 import { digestSchema } from "./port.ts";
 
 /**
@@ -10,8 +12,13 @@ import { digestSchema } from "./port.ts";
 export type FirstReleaseLayers = {
   /** Absolute path of a layer; null if there is none with this name. */
   find(name: string): Promise<string | null>;
-  list(): Promise<readonly { readonly name: string; readonly path: string }[]>;
+  /** Also what a removal left that was interrupted. */
+  list(): Promise<readonly FirstReleaseLayer[]>;
+  /** Renames it out of use first. */
+  remove(layer: FirstReleaseLayer): Promise<void>;
 };
+
+type FirstReleaseLayer = { readonly name: string; readonly path: string };
 
 const kinds = ["deps", "code"] as const;
 
@@ -32,6 +39,11 @@ export function openFirstReleaseLayers(root: string): FirstReleaseLayers {
         }),
       );
       return lists.flat();
+    },
+    async remove({ path }) {
+      const unused = join(dirname(path), `.${randomUUID()}`);
+      await rename(path, unused);
+      await removeDirectory(unused);
     },
   };
 }

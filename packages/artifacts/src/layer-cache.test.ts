@@ -16,7 +16,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { removeDirectory } from "@towpath/runtime";
+import { removeDirectory } from "@towpath/runtime/remove-directory";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ArtifactStore, createDirectoryStore, createLayerCache, type LayerCache, openArtifacts } from "./index.ts";

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { chmod, mkdir, open, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { hasEnded, processName, removeDirectory } from "@towpath/runtime";
+import { hasEnded, processName } from "@towpath/runtime/process";
+import { removeDirectory } from "@towpath/runtime/remove-directory";
 import { packDirectory, unpackArchive } from "./archive.ts";
 import type { FirstReleaseLayers } from "./first-release-layers.ts";
 import { ArtifactError, type ArtifactStore, digestSchema } from "./port.ts";

@@ -1,5 +1,5 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
-import { pickBuildEnvironment } from "@towpath/runtime";
+import { pickBuildEnvironment } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { packageSource } from "./fetch/package-source.ts";
 import { tarball } from "./fetch/tarball.ts";
@@ -141,7 +141,8 @@ test("BLD-2 a server that exits during the import, or right after it has started
   const later = `${server}
 import os, threading, time
 def end():
-    while not os.path.exists("/run/towpath/status.json"):
+    # The mode with which it is ready.
+    while not os.path.exists("/run/towpath/mcp.sock") or os.stat("/run/towpath/mcp.sock").st_mode & 0o777 != 0o600:
         time.sleep(0.001)
     os._exit(4)
 threading.Thread(target=end, daemon=True).start()

@@ -127,7 +127,7 @@ test("PRJ-14 a promotion's server is inspected where it runs: with its variables
     const inspected = await workshop.builder.inspect(request, async () => {
       starts += 1;
       const spec = { instanceId: randomUUID(), server, startTimeoutMs: 60_000 };
-      const started = await workshop.driver.start(spec, () => {});
+      const started = await workshop.driver.servers.start(spec, () => {});
       return started.ok ? started.handle.endpoint : null;
     });
     return { inspected, starts, text: text() };
@@ -310,7 +310,7 @@ test("RUN-1 a host without bubblewrap builds and serves when the operator allows
   const { layers, manifest } = success(await plain.tryBuild(files));
   expect(manifest.tools).toHaveLength(1);
   expect(layers.dependencies).not.toBe(sandboxed.dependencies);
-  const started = await plain.driver.start(
+  const started = await plain.driver.servers.start(
     {
       instanceId: randomUUID(),
       startTimeoutMs: 60_000,
@@ -395,16 +395,6 @@ test("BLD-13 a build that exceeds its time limit says in which phase it was stop
   await hurried.close();
 });
 
-test("RUN-8 the next start removes what a killed builder left, but not running builds", async () => {
-  const builds = join(workshop.dataDirectory, "builds");
-  await mkdir(join(builds, "0190-dead.999999999.1/dependencies"), { recursive: true });
-  const running = workshop.tryBuild({ "server.py": `${plainServer}\n# running\n`, ...small });
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(await workshop.builder.cleanScratch()).toBe(1);
-  success(await running);
-  expect(await readdir(builds)).toEqual([]);
-});
-
 test("RUN-8 a builder killed during an installation leaves only scratch files, which the next start removes", async () => {
   const script = fileURLToPath(new URL("./testing/build-to-be-killed.ts", import.meta.url));
   const stored = () => readdir(join(workshop.dataDirectory, "artifacts/blobs"));
@@ -416,7 +406,7 @@ test("RUN-8 a builder killed during an installation leaves only scratch files, w
   await once(victim, "exit");
   const builds = join(workshop.dataDirectory, "builds");
   expect(await readdir(builds)).toHaveLength(1);
-  expect(await workshop.builder.cleanScratch()).toBe(1);
+  expect(await workshop.driver.builds.removeLost(async () => new Set())).toBe(1);
   expect(await readdir(builds)).toEqual([]);
   // The code layer may be stored, that of the dependencies is not; everything stored is complete.
   const now = await stored();

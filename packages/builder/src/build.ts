@@ -1,20 +1,14 @@
 import type { LayerCache } from "@towpath/artifacts";
-import {
-  type BuildPhase,
-  type BuildWarning,
-  type Diagnosis,
-  type Layers,
-  type Resolution,
-  signInWarning,
-} from "@towpath/core/build/contract";
+import type { Layers, Program, Resolution } from "@towpath/core/build/contract";
 import { McpClientError } from "@towpath/mcp/client";
-import { type Endpoint, type RuntimeDriver, SandboxError } from "@towpath/runtime";
+import type { RuntimeDriver, ServerEndpoint } from "@towpath/runtime";
+import { type FailedBuild, isRetryable } from "./attempts/attempt.ts";
+import { type Programs, tryPrograms } from "./attempts/programs.ts";
+import { strategies } from "./attempts/strategies.ts";
 import { type BuilderConfig, type BuildLimits, defaultBuildLimits } from "./config.ts";
-import type { BuildLogSink, BuildRequest, BuildResult } from "./contract.ts";
-import { failureOfPackage, warningOfPackage } from "./diagnose/for-packages.ts";
-import { withTerminal } from "./diagnose/in-terminal.ts";
-import { BuildFailure, located, notIsolated, tooLong } from "./failure.ts";
-import type { SourceTree } from "./fetch/source-tree.ts";
+import type { BuildRequest, BuildResult } from "./contract.ts";
+import { diagnoseEnd, diagnoseServer } from "./diagnose/diagnose.ts";
+import type { Failure, Outcome } from "./failure.ts";
 import { inspectInPlace } from "./inspect/in-place.ts";
 import {
   type InspectedServer,
@@ -24,24 +18,10 @@ import {
   logManifest,
   serverTakenOver,
 } from "./inspect/inspect.ts";
-import { type Programs, tryPrograms } from "./inspect/try-programs.ts";
 import { otherServers } from "./inspect/warnings.ts";
-import { type MadeLayers, makeLayers } from "./make-layers.ts";
-import {
-  type Attempt,
-  besides,
-  cameToNothing,
-  changedVersions,
-  isBeyond,
-  isFurther,
-  laterAttempts,
-  mayBeMended,
-  type NewestPin,
-  otherVersions,
-  releaseOfItsTime,
-  stepBack,
-  tryingAgain,
-} from "./second-attempt.ts";
+import type { ResolutionStore } from "./install/resolution-memory.ts";
+import { type BuildInput, type MadeLayers, makeLayers } from "./make-layers.ts";
+import { BuildReport } from "./report.ts";
 
 export type Builder = {
   /**
@@ -55,15 +35,14 @@ export type Builder = {
    * does its own sign-in. Then `build` finds out why.
    * @throws the reason of `request.signal` when it is aborted, and what `start` throws
    */
-  inspect(request: BuildRequest, start: () => Promise<Endpoint | null>): Promise<BuildResult | null>;
-  /** Removes the directories that killed builders left; call it when a process starts. Resolves to their number. */
-  cleanScratch(): Promise<number>;
+  inspect(request: BuildRequest, start: () => Promise<ServerEndpoint | null>): Promise<BuildResult | null>;
 };
 
 export type BuilderParts = {
   readonly driver: RuntimeDriver;
   /** Finds layers of earlier builds: the layer cache of packages/artifacts. */
   readonly layers: Pick<LayerCache, "find" | "has">;
+  readonly store: ResolutionStore;
   /** When the package index got a version; null where it doesn't say. */
   readonly uploadedAt: (name: string, version: string, signal: AbortSignal) => Promise<Date | null>;
 };
@@ -73,44 +52,28 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
   return {
     build: (request) => new Build(request, config, limits, parts).run(),
     inspect: (request, start) => new Build(request, config, limits, parts).inspectRunning(start),
-    cleanScratch: () => parts.driver.removeLostBuilds(),
   };
 }
 
-/** Layers, and what an inspection must know of the server in them. */
-type Built = Programs & Pick<MadeLayers, "layers" | "servers"> & { readonly resolution: Resolution | null };
+/** Layers, and what may start the server in them. `resolution`: null when they were taken over. */
+type Layered = Programs & Pick<MadeLayers, "layers" | "servers"> & { readonly resolution: Resolution | null };
+
+/** Layers whose server was inspected. */
+type Built = Pick<Layered, "layers" | "resolution"> & { readonly program: Program; readonly inspection: Inspection };
 
 /** One build: the phases in order, each timed, all under one deadline. */
 class Build {
   readonly #request: BuildRequest;
-  readonly #config: BuilderConfig;
-  readonly #limits: BuildLimits;
-  readonly #driver: RuntimeDriver;
-  readonly #layers: BuilderParts["layers"];
-  readonly #uploadedAt: BuilderParts["uploadedAt"];
-  readonly #timings: Partial<Record<BuildPhase, number>> = {};
+  readonly #input: BuildInput & BuilderParts;
+  readonly #report: BuildReport;
   readonly #deadline: AbortSignal;
-  readonly #signal: AbortSignal;
-  readonly #warnings: BuildWarning[] = [];
-  #phase: BuildPhase = "fetch";
-  #source: SourceTree | null = null;
-  /** The log has the phases before already. */
-  #isRepeating = false;
-
-  /** For what a second attempt does again. */
-  readonly #logOnce: BuildLogSink = (phase, kind, text) => {
-    if (!this.#isRepeating) this.#request.log(phase, kind, text);
-  };
 
   constructor(request: BuildRequest, config: BuilderConfig, limits: BuildLimits, parts: BuilderParts) {
     this.#request = request;
-    this.#config = config;
-    this.#limits = limits;
-    this.#driver = parts.driver;
-    this.#layers = parts.layers;
-    this.#uploadedAt = parts.uploadedAt;
     this.#deadline = AbortSignal.timeout(limits.buildMs);
-    this.#signal = AbortSignal.any([request.signal, this.#deadline]);
+    const signal = AbortSignal.any([request.signal, this.#deadline]);
+    this.#report = new BuildReport(request, signal);
+    this.#input = { request, config, limits, ...parts, signal, report: this.#report };
   }
 
   async run(): Promise<BuildResult> {
@@ -118,21 +81,20 @@ class Build {
     signal.throwIfAborted();
     try {
       const known = await this.#knownLayers();
-      return await (known === null ? this.#makeAndInspect() : this.#inspect(known));
+      const outcome = await (known === null ? this.#makeAndInspect() : this.#inspect(known));
+      if (outcome.ok) return this.#report.succeed(outcome.value, outcome.value.inspection);
+      signal.throwIfAborted();
+      return this.#report.fail(outcome.failure.diagnosis);
     } catch (error) {
       signal.throwIfAborted();
-      const found = this.#diagnose(error);
+      const found = diagnoseEnd(error, this.#report.phase, this.#deadline.aborted ? this.#input.limits.buildMs : null);
       if (found === null) throw error;
-      const { isPackage } = this.#request;
-      const diagnosis = withTerminal(isPackage ? failureOfPackage(found) : located(found, this.#source));
-      const { phase, title, detail, remedy } = diagnosis;
-      this.#request.log(phase, "error", [title, detail, remedy].join("\n"));
-      return { ok: false, diagnosis, timings: this.#timings };
+      return this.#report.fail(found);
     }
   }
 
   /** The layers that the request brings; null when it brings none, or one of them is no longer stored. */
-  async #knownLayers(): Promise<Built | null> {
+  async #knownLayers(): Promise<Layered | null> {
     const { layers, log } = this.#request;
     if (layers === null) return null;
     if (!(await this.#areStored(layers))) {
@@ -144,20 +106,20 @@ class Build {
     return { layers, server, others: [], isGuess: false, servers: [], resolution: null };
   }
 
-  async inspectRunning(start: () => Promise<Endpoint | null>): Promise<BuildResult | null> {
+  async inspectRunning(start: () => Promise<ServerEndpoint | null>): Promise<BuildResult | null> {
     const { layers, log, signal } = this.#request;
     if (layers === null || !(await this.#areStored(layers))) return null;
     const server = serverTakenOver(this.#request);
-    const common = { request: this.#request, server, limits: this.#limits, signal: this.#signal };
     try {
-      const inspection = await this.#timed("inspect", async () => {
+      const inspection = await this.#report.timed("inspect", async () => {
         const endpoint = await start();
-        return endpoint && inspectRunning(common, endpoint);
+        return endpoint && inspectRunning({ ...this.#input, server }, endpoint);
       });
       if (inspection === null) return null;
       this.#logTakenOver(layers);
       if (inspection.manifest !== null) logManifest(log, inspection.manifest);
-      return this.#succeed({ layers, server, resolution: null }, inspection);
+      this.#report.warnOf(inspection);
+      return this.#report.succeed({ layers, resolution: null, program: server.program }, inspection);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof McpClientError) return null;
@@ -166,7 +128,7 @@ class Build {
   }
 
   async #areStored({ dependencies, code }: Layers): Promise<boolean> {
-    const stored = await Promise.all([dependencies, code].map((digest) => this.#layers.has(digest)));
+    const stored = await Promise.all([dependencies, code].map((digest) => this.#input.layers.has(digest)));
     return !stored.includes(false);
   }
 
@@ -176,133 +138,73 @@ class Build {
     log("install", "result", "Reused from the preview");
   }
 
-  /** If what the dependencies released since breaks the server, others are tried; if its place does, it is installed. */
-  async #makeAndInspect(): Promise<BuildResult> {
-    const made = await this.#makeLayers(null);
-    try {
-      return await this.#inspect(made);
-    } catch (error) {
-      if (!(error instanceof BuildFailure)) throw error;
-      const { title, detail } = error.diagnosis;
-      let furthest = error;
-      const { isPackage } = this.#request;
-      const pinned = mayBeMended(error) ? await this.#newestPin(made, error) : null;
-      const attempts = [...laterAttempts(error, { ...made, pinned, isPackage, now: new Date() })];
-      if (attempts.length > 0) this.#request.log("inspect", "step", `${title}. ${detail}`);
-      for (let attempt = attempts.shift(), count = 2; attempt !== undefined; attempt = attempts.shift(), count++) {
-        this.#isRepeating = true;
-        // In the phase to which the build goes back for it.
-        this.#request.log("install", "step", `Attempt ${count}: ${tryingAgain(attempt)}`);
-        const result = await this.#tryWith(attempt, made, error);
-        if (result !== null && !(result instanceof BuildFailure)) return result;
-        if (result === null) continue;
-        if (isBeyond(attempt, result)) furthest = besides(attempt, error, result);
-        const further = stepBack(attempt, result);
-        if (further !== null) attempts.unshift(further);
+  /** Builds what the source requires; where the server fails, what may help is tried. */
+  async #makeAndInspect(): Promise<Outcome<Built>> {
+    const made = await makeLayers(this.#input, {}, this.#request.log);
+    if (!made.ok) return made;
+    const outcome = await this.#inspect(made.value);
+    return outcome.ok || !isRetryable(outcome.failure) ? outcome : this.#tryAgain(made.value, outcome.failure);
+  }
+
+  async #tryAgain(made: MadeLayers, first: Failure): Promise<Outcome<Built>> {
+    const { isPackage, log } = this.#request;
+    const uploadedAt: FailedBuild["uploadedAt"] = ({ name, version }) =>
+      this.#input.uploadedAt(name, version, this.#input.signal);
+    let [last, reported, count] = [first, first, 1];
+    for (const strategy of strategies) {
+      const attempt = await strategy({ made, first, last, isPackage, now: new Date(), uploadedAt });
+      if (attempt === null) continue;
+      count += 1;
+      if (count === 2) log("inspect", "step", `${first.diagnosis.title}. ${first.diagnosis.detail}`);
+      // In the phase to which the build goes back for it.
+      log("install", "step", `Attempt ${count}: ${attempt.why}`);
+      // The log has the phases before the installation already.
+      const again = await makeLayers(this.#input, attempt.changes, () => {});
+      if (!again.ok) {
+        log("inspect", "step", `${attempt.failed.install}: ${again.failure.diagnosis.title}.`);
+        continue;
       }
-      throw furthest;
+      if (again.value.layers.dependencies === made.layers.dependencies) continue;
+      const outcome = await this.#inspect(again.value);
+      const warning = outcome.ok ? attempt.warningFor(again.value) : null;
+      if (warning !== null) this.#report.warn("inspect", warning);
+      if (outcome.ok || !isRetryable(outcome.failure)) return outcome;
+      last = outcome.failure;
+      log("inspect", "step", `${attempt.failed.start}: ${last.diagnosis.title}.`);
+      reported = attempt.reportFor(last) ?? reported;
     }
+    return { ok: false, failure: reported };
   }
 
-  #newestPin(made: MadeLayers, error: BuildFailure): Promise<NewestPin | null> {
-    return releaseOfItsTime(made, error, ({ name, version }) => this.#uploadedAt(name, version, this.#signal));
-  }
-
-  /** The failure if the server doesn't start so either; null if such versions can't be had. @throws BuildFailure that tells more */
-  async #tryWith(attempt: Attempt, first: MadeLayers, error: BuildFailure): Promise<BuildResult | BuildFailure | null> {
-    const { log, isPackage } = this.#request;
-    const failed = (why: string) => (again: unknown) => {
-      if (!(again instanceof BuildFailure) || isFurther(again)) throw again;
-      log("inspect", "step", `${why}: ${again.diagnosis.title}.`);
-      return again;
-    };
-    const { unmade, unstarted } = cameToNothing(attempt);
-    const made = await this.#makeLayers(attempt).catch(failed(unmade));
-    if (made instanceof BuildFailure || made.layers.dependencies === first.layers.dependencies) return null;
-    const result = await this.#inspect(made).catch(failed(unstarted));
-    if (result instanceof BuildFailure) return result;
-    if (attempt.kind === "installed") return result;
-    const { title, detail } = error.diagnosis;
-    const changed = changedVersions(made.exact, first.exact, `${title} ${detail}`);
-    this.#warn("inspect", otherVersions(error, attempt, { changed, plan: first.plan, isPackage }));
-    return result.ok ? { ...result, warnings: this.#warnings } : result;
-  }
-
-  #makeLayers(attempt: Attempt | null): Promise<MadeLayers> {
-    return makeLayers({
-      ...{ request: this.#request, config: this.#config, limits: this.#limits, signal: this.#signal, attempt },
-      ...{ driver: this.#driver, layers: this.#layers },
-      log: this.#logOnce,
-      onSource: (source) => {
-        this.#source = source;
-      },
-      warn: (phase, warning) => this.#warn(phase, warning),
-      timed: (phase, run) => this.#timed(phase, run),
-    });
-  }
-
-  async #inspect({ layers, servers, resolution, ...programs }: Built): Promise<BuildResult> {
-    const { log } = this.#request;
-    const common = { request: this.#request, layers, limits: this.#limits, driver: this.#driver, signal: this.#signal };
-    const { server, inspection } = await this.#timed("inspect", async () => {
-      const { server } = programs;
-      const { inspection: first, withdraw } = await inspectInPlace({ ...common, server });
-      let isKept = false;
-      try {
-        const inspect = (each: InspectedServer) => inspectServer({ ...common, server: each });
-        const found = await tryPrograms(programs, { inspect, log, ...(first && { first }) });
-        isKept = found.server === server;
-        return found;
-      } finally {
-        if (!isKept) await withdraw?.();
-      }
-    });
+  async #inspect({ layers, servers, resolution, ...programs }: Layered): Promise<Outcome<Built>> {
+    const found = await this.#report.timed("inspect", () => this.#tryPrograms(layers, programs));
+    if (!found.ok) return found;
+    const { server, inspection } = found.value;
     const others = servers.filter((file) => file !== server.entryFile);
     if (others.length > 0 && others.length < servers.length)
-      this.#warn("inspect", otherServers(server.entryFile, others));
-    return this.#succeed({ layers, server, resolution }, inspection);
+      this.#report.warn("inspect", otherServers(server.entryFile, others));
+    this.#report.warnOf(inspection);
+    return { ok: true, value: { layers, resolution, program: server.program, inspection } };
   }
 
-  #succeed(made: Pick<Built, "layers" | "server" | "resolution">, inspection: Inspection): BuildResult {
-    const { layers, server, resolution } = made;
-    const { manifest, recording, warnings, ownSignIn } = inspection;
-    for (const warning of warnings) this.#warn("inspect", warning);
-    // Only logged: what is shown elsewhere follows the auth mode as it is then.
-    const signIn = signInWarning(ownSignIn, this.#request.authMode);
-    if (signIn !== null) this.#logWarning("inspect", signIn);
-    const known = { manifest, recording, warnings: this.#warnings, ownSignIn };
-    return { ok: true, layers, resolution, program: server.program, ...known, timings: this.#timings };
-  }
-
-  /** Logs a warning and adds it to the result. */
-  #warn(phase: BuildPhase, warning: BuildWarning): void {
-    if (this.#warnings.some(({ code }) => code === warning.code && phase === "plan")) return;
-    this.#warnings.push(this.#logWarning(phase, warning));
-  }
-
-  /** Returns the warning, with what its user can do. */
-  #logWarning(phase: BuildPhase, found: BuildWarning): BuildWarning {
-    const warning = withTerminal(this.#request.isPackage ? warningOfPackage(found) : found);
-    const { title, detail, remedy } = warning;
-    this.#request.log(phase, "warning", [title, detail, remedy].join("\n"));
-    return warning;
-  }
-
-  async #timed<T>(phase: BuildPhase, run: () => Promise<T>): Promise<T> {
-    this.#signal.throwIfAborted();
-    this.#phase = phase;
-    const start = performance.now();
+  /** The likeliest program is inspected where it will run, if that tells enough, and stays there if it is the right one. */
+  async #tryPrograms(layers: Layers, programs: Programs): ReturnType<typeof tryPrograms> {
+    const input = { ...this.#input, layers };
+    const inPlace = await inspectInPlace({ ...input, server: programs.server });
+    const inspect = async (server: InspectedServer): Promise<Outcome<Inspection>> => {
+      const known = server === programs.server ? inPlace.inspected : null;
+      const inspected = known ?? (await inspectServer({ ...input, server }));
+      return inspected.ok
+        ? { ok: true, value: inspected.inspection }
+        : { ok: false, failure: diagnoseServer(inspected.failure, input.limits) };
+    };
+    let isKept = false;
     try {
-      return await run();
+      const found = await tryPrograms(programs, inspect, this.#request.log);
+      isKept = found.ok && found.value.server === programs.server;
+      return found;
     } finally {
-      this.#timings[phase] = (this.#timings[phase] ?? 0) + Math.round(performance.now() - start);
+      if (!isKept) await inPlace.withdraw?.();
     }
-  }
-
-  /** Null for errors of the platform, which the caller handles. */
-  #diagnose(error: unknown): Diagnosis | null {
-    if (error instanceof BuildFailure) return error.diagnosis;
-    if (this.#deadline.aborted) return tooLong(this.#phase, this.#limits.buildMs);
-    return error instanceof SandboxError ? notIsolated(this.#phase, error) : null;
   }
 }

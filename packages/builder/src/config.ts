@@ -5,9 +5,7 @@ import { defaultExtractLimits, type ExtractLimits } from "./fetch/extract.ts";
  * What the operator configures. Each process reads it from the environment in its own config.ts.
  */
 export type BuilderConfig = {
-  /** TOWPATH_DATA_DIR: resolved versions are cached below it. */
-  readonly dataDirectory: string;
-  /** TOWPATH_PYTHON: for repositories that request no version, for example `3.12`; null: whatever uv finds first. */
+  /** TOWPATH_PYTHON: for repositories that request no version, for example `3.12`; null: the first that uv finds. */
   readonly defaultPython: string | null;
   readonly limits?: Partial<BuildLimits>;
 };

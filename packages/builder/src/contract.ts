@@ -11,13 +11,13 @@ import type {
 } from "@towpath/core/build/contract";
 import type { AuthMode } from "@towpath/core/project/schema";
 import type { Recording } from "@towpath/mcp/client";
-import type { BridgeKind, Endpoint, Incomplete, LateStart } from "@towpath/runtime";
+import type { BridgeKind, Incomplete, LateStart, ServerEndpoint } from "@towpath/runtime";
 
 export type BuildLogSink = (phase: BuildPhase, kind: BuildLogKind, text: string) => void;
 
 /** A server that was started where it will run. */
 export type StartedServer = {
-  readonly endpoint: Endpoint;
+  readonly endpoint: ServerEndpoint;
   readonly startMs: number;
   /** The first lines that it printed. */
   readonly output: readonly string[];

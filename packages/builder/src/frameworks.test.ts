@@ -112,7 +112,7 @@ for line in sys.stdin:
         print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer(message)}), flush=True)
 `;
 
-test("BLD-16 a program that speaks MCP on stdio only goes live over a bridge, with a warning; its sessions may start it anew", async () => {
+test("BLD-16 a program that speaks MCP on stdio only goes live over a bridge, with a warning; its sessions may start it again", async () => {
   const { dataDirectory } = workshop;
   const hurried = await openWorkshop({ dataDirectory, limits: { handshakeMs: 300 } });
   const tried = await hurried.tryBuild({ "server.py": byHand, "requirements.txt": "# nothing\n" });

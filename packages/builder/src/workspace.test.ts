@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { findBuildContext } from "./plan/build-context.ts";
+import { findBuildContext } from "./source/build-context.ts";
 import { plainServer } from "./testing/plain-server.ts";
 import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
 

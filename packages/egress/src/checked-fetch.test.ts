@@ -1,10 +1,12 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { createAddressPolicy, parseNetworks } from "./address-policy.ts";
+import { createAddressPolicy } from "./address-policy.ts";
 import type { ResolveName } from "./checked-connection.ts";
 import { createCheckedFetch } from "./checked-fetch.ts";
+import { externalNetworkSettings } from "./config.ts";
 import { EgressError } from "./egress-error.ts";
+import { parseNetworks } from "./networks.ts";
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -85,8 +87,10 @@ test("ORG-9 the operator's networks are reached, without TLS too; public address
       host,
       await problemOf(`http://${host}:${port}/`, { networks: "128.0.0.0/1,0.0.0.0/1,::/1,8000::/1" }),
     ]).toEqual([host, "address_not_allowed"]);
-  for (const wrong of ["10.0.0.0/33", "10.0.0.0/0", "name", "10.0.0.0/8/8", "::/129"])
-    expect(() => parseNetworks(wrong), wrong).toThrow("networks such as");
+  const setting = externalNetworkSettings.TOWPATH_EXTERNAL_NETWORKS;
+  for (const wrong of ["name", "10.0.0.0/33"]) expect(() => setting.parse(wrong), wrong).toThrow("networks such as");
+  for (const wrong of ["10.0.0.0/0", "10.0.0.0/8, ::/0", "10.0.0.0/00"])
+    expect(() => setting.parse(wrong), wrong).toThrow("prefix of 0");
 });
 
 test("ORG-9 redirects are not followed, and a failed connection says why", async () => {

@@ -41,8 +41,9 @@ function environment({ directory, settings = [], service, request, user }: Backe
     REQUEST_METHOD: request.method,
     QUERY_STRING: url.search.slice(1),
     CONTENT_TYPE: header("content-type"),
-    // Empty for a chunked body; git then reads to its end.
-    CONTENT_LENGTH: header("content-length"),
+    // git reads the body to its end. With a length it would read an end that comes too early again and again, for ever,
+    // at the full speed of a processor: so it did when the web process was killed during a push.
+    CONTENT_LENGTH: "",
     HTTP_CONTENT_ENCODING: header("content-encoding"),
     GIT_PROTOCOL: header("git-protocol"),
     REMOTE_ADDR: "127.0.0.1",

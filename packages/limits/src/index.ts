@@ -1,4 +1,4 @@
 export { Bucket } from "./bucket.ts";
 export { callLimitSettings, callLimitsFrom } from "./config.ts";
-export { networkOf } from "./network.ts";
+export { forwardedAddress, networkOf, plainAddress } from "./network.ts";
 export { type CallLimits, lower, type Rate } from "./rate.ts";

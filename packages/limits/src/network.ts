@@ -1,9 +1,11 @@
+import { isIP } from "node:net";
+
 /**
  * The network of a client, as limits by address see it: the first 64 bits of an IPv6 address, of which a single client
  * has all, and an IPv4 address as it is. Takes what `net.isIP` accepts.
  */
 export function networkOf(address: string): string {
-  const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, "");
+  const plain = plainAddress(address.toLowerCase());
   if (!plain.includes(":")) return plain;
   const [head = "", tail] = (plain.split("%", 1)[0] ?? "").split("::");
   const front = groupsOf(head);
@@ -19,4 +21,27 @@ function groupsOf(text: string): number[] {
   if (text === "") return [];
   // The last 32 bits may be written as an IPv4 address, which is two groups.
   return text.split(":").flatMap((group) => (group.includes(".") ? [0, 0] : [Number.parseInt(group, 16)]));
+}
+
+/** Strips the prefix of IPv4-mapped IPv6 addresses. */
+export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "");
+
+/**
+ * The address of a client behind reverse proxies: X-Forwarded-For of a trusted `peer` counts hop by hop from the last, up
+ * to the first address that is no trusted proxy's. Anything before that, and what others send, can be forged.
+ */
+export function forwardedAddress(
+  peer: string,
+  forwardedFor: string | undefined,
+  isProxy: (address: string) => boolean,
+): string {
+  if (forwardedFor === undefined || !isProxy(peer)) return peer;
+  let known = peer;
+  for (const hop of forwardedFor.split(",").reverse()) {
+    const address = plainAddress(hop.trim());
+    if (isIP(address) === 0) return known;
+    known = address;
+    if (!isProxy(address)) return address;
+  }
+  return known;
 }

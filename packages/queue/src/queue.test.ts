@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Transaction } from "@towpath/db";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openJobQueue, openWorkerQueue, type WorkerOptions } from "./queue.ts";
+import { openJobQueue, openWorkerQueue, type ScheduledHandlers, type WorkerOptions } from "./queue.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -260,4 +260,45 @@ test("LOG-6 an ended job is deleted after a day, and one that no worker takes wi
     expect(found.rows[0].n, table).toBe(0);
   }
   await queue.close();
+});
+
+test("OPS-2 what recurs runs when a worker starts and at its times, by one worker at a time", async () => {
+  const fresh = await createTestDatabase();
+  const { pool } = fresh;
+  const open = () => openWorkerQueue({ databaseUrl: fresh.url, onProblem });
+  const runs: string[] = [];
+  const running = Promise.withResolvers<void>();
+  const handlersOf = (worker: string): ScheduledHandlers => {
+    const run = (name: string) => async (signal: AbortSignal) => {
+      runs.push(`${worker} ${name}`);
+      // A long one, until its worker stops.
+      if (name !== "log.index") return;
+      running.resolve();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    };
+    return {
+      "package.follow": run("package.follow"),
+      "webhook.redeliver": run("webhook.redeliver"),
+      "log.index": run("log.index"),
+      "repository.sweep": run("repository.sweep"),
+    };
+  };
+  const runsOf = (name: string) => runs.filter((run) => run.endsWith(name));
+  const [one, other] = [await open(), await open()];
+  await one.schedule(handlersOf("one"));
+  await running.promise;
+  await until(() => runs.length === 4);
+  await other.schedule(handlersOf("other"));
+  await until(() => runsOf("package.follow").length === 2 && runsOf("repository.sweep").length === 2);
+  expect(runsOf("log.index")).toEqual(["one log.index"]);
+
+  // Due every minute, and no pass has run yet: the next worker that opens the queue sends it.
+  await pool.query("UPDATE pgboss.schedule SET cron = '* * * * *' WHERE name = 'repository.sweep'");
+  await pool.query("UPDATE pgboss.version SET cron_on = NULL");
+  const third = await open();
+  await until(() => runsOf("repository.sweep").length === 3, 40_000);
+  await Promise.all([one, other, third].map((worker) => worker.stop(1000)));
+  expect(problems).toEqual([]);
+  // Ends connections that pg-boss still closes, which are then a problem.
+  await fresh.close();
 });

@@ -49,6 +49,23 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
 
 const jobNames = Object.keys(queues) as readonly JobName[];
 
+/** When jobs recur that one worker of the cluster is enough for (cron, UTC), and how long one may take. */
+const schedules = {
+  /** Look for new versions of packages that projects follow. */
+  "package.follow": { cron: "17 * * * *", expireInSeconds: 3600 },
+  /** Ask GitHub which webhooks it could not deliver. */
+  "webhook.redeliver": { cron: "*/10 * * * *", expireInSeconds: 1800 },
+  /** Index days of the request log that have ended; minutes for each, and a first time has many days. */
+  "log.index": { cron: "5-59/10 * * * *", expireInSeconds: 43_200 },
+  /** Pack repositories of this instance, and remove those that nobody has. */
+  "repository.sweep": { cron: "47 * * * *", expireInSeconds: 3600 },
+} as const;
+
+type ScheduledJob = keyof typeof schedules;
+/** Each runs one job and stops early when the signal is aborted. */
+export type ScheduledHandlers = { readonly [Name in ScheduledJob]: (signal: AbortSignal) => Promise<void> };
+const scheduledJobs = Object.keys(schedules) as readonly ScheduledJob[];
+
 type QueueSettings = {
   readonly databaseUrl: string;
   /** Called for problems that the queue recovers from: a lost connection, a slow query. */
@@ -80,6 +97,8 @@ export type WorkerQueue = {
   readonly queue: JobQueue;
   /** Starts taking jobs. NOTIFY announces new ones; polling finds those whose notification was lost. */
   work(options: WorkerOptions): Promise<void>;
+  /** Runs each of these jobs now and at its times, unless a worker is running it. */
+  schedule(handlers: ScheduledHandlers): Promise<void>;
   /** Takes no more jobs, aborts the signals of running ones and waits at most `timeoutMs` for them. */
   stop(timeoutMs: number): Promise<void>;
 };
@@ -110,6 +129,18 @@ export async function openWorkerQueue(settings: QueueSettings): Promise<WorkerQu
     async work(options) {
       for (const name of jobNames) await workOn(name, options);
     },
+    async schedule(handlers) {
+      for (const name of scheduledJobs) {
+        const { cron, ...options } = schedules[name];
+        await createQueue(boss, name, { ...defaults, ...options, policy: "exclusive" });
+        await boss.schedule(name, cron);
+        await boss.work(name, { pollingIntervalSeconds: 5 }, ([job]) =>
+          handlers[name](AbortSignal.any([stopping.signal, ...(job ? [job.signal] : [])])),
+        );
+        // What came due while no worker ran.
+        await boss.send(name);
+      }
+    },
     async stop(timeoutMs) {
       stopping.abort(new Error("the worker is stopping"));
       await boss.stop({ graceful: true, timeout: timeoutMs });
@@ -124,7 +155,7 @@ async function openBoss(settings: QueueSettings, { works }: { readonly works: bo
     schema: queueSchema,
     application_name: "towpath-queue",
     max: works ? 4 : 2,
-    schedule: false,
+    schedule: works,
     supervise: works,
     // Both delay finding a dead worker's job, in addition to its heartbeat.
     superviseIntervalSeconds: 5,
@@ -134,13 +165,15 @@ async function openBoss(settings: QueueSettings, { works }: { readonly works: bo
   boss.on("error", settings.onProblem);
   boss.on("warning", settings.onProblem);
   await boss.start();
-  for (const name of jobNames) {
-    await boss.createQueue(name, queues[name]);
-    // An existing queue keeps the settings of the version that created it.
-    const { policy: _, ...changeable } = queues[name];
-    if (works) await boss.updateQueue(name, changeable);
-  }
+  for (const name of jobNames) await createQueue(boss, name, queues[name], { updates: works });
   return boss;
+}
+
+/** `updates`: an existing queue keeps the settings of the version that created it otherwise. */
+async function createQueue(boss: PgBoss, name: string, options: QueueOptions, { updates = true } = {}): Promise<void> {
+  await boss.createQueue(name, options);
+  const { policy: _, ...changeable } = options;
+  if (updates) await boss.updateQueue(name, changeable);
 }
 
 const lockSpace = "towpath_job";

@@ -1,12 +1,12 @@
 import { isolationReportSchema } from "@towpath/core/host-isolation/schema";
 import { z } from "zod";
-import { endpointSchema } from "./endpoint.ts";
+import { serverEndpointSchema } from "./endpoint.ts";
 
 /** A server that accepts requests at `endpoint` and is neither frozen nor stopped for `leaseMs`. */
 const leasedInstanceSchema = z.object({
   instanceId: z.string().min(1),
   /** Speaks HTTP, with MCP at /mcp. */
-  endpoint: endpointSchema,
+  endpoint: serverEndpointSchema,
   /** Counted from when the runner answers. */
   leaseMs: z.number().positive(),
   /** What this call had to do. */
@@ -73,7 +73,7 @@ const prewarmReportSchema = z.object({
 });
 export type PrewarmReport = z.infer<typeof prewarmReportSchema>;
 
-/** Every call: its method, its path and the body of a 200. Requests have no body. */
+/** Every call: its method, its path and the body of a 200. Requests have no body. Only `health` needs no secret. */
 export const runnerCalls = {
   ensure: { method: "POST", path: "/v1/deployments/:deploymentId/ensure", answer: leasedInstanceSchema },
   verify: { method: "POST", path: "/v1/deployments/:deploymentId/verify", answer: leasedInstanceSchema },

@@ -1,11 +1,21 @@
 import { z } from "zod";
 
 /** Where something listens: a unix socket of this host, or a network address. */
-export const endpointSchema = z.discriminatedUnion("kind", [
+const endpointSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("unix"), path: z.string().startsWith("/") }),
   z.object({ kind: z.literal("tcp"), host: z.string().min(1), port: z.number().int().min(1).max(65_535) }),
 ]);
 export type Endpoint = z.infer<typeof endpointSchema>;
+
+/**
+ * Where a server listens, with the secret of its instance. Requests without it get 401; it goes to nobody but the
+ * platform's processes, and to no disk unsealed.
+ */
+export const serverEndpointSchema = endpointSchema.and(z.object({ secret: z.string().min(1) }));
+export type ServerEndpoint = z.infer<typeof serverEndpointSchema>;
+
+/** Carries the secret. The harness takes it off before the server's code sees the request. */
+export const secretHeader = "towpath-secret";
 
 /**
  * Where the runner listens. Its unix socket is accessible only to the platform's user, and needs no secret. Over the

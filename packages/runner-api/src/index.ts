@@ -14,6 +14,13 @@ export {
   isBacklogFull,
   isDialFailure,
   type RunnerAddress,
+  type ServerEndpoint,
+  secretHeader,
 } from "./endpoint.ts";
 export { assertNoRunner, createRunnerApi, type RunnerHandlers } from "./server.ts";
-export { runnerAddressFrom, runnerSettings } from "./settings.ts";
+export {
+  runnerAddressFrom,
+  runnerListenAddressFrom,
+  runnerListenSettings,
+  runnerSettings,
+} from "./settings.ts";

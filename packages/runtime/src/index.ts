@@ -1,41 +1,37 @@
-export type { Endpoint } from "@towpath/runner-api/endpoint";
-export { buildImage, pickBuildEnvironment } from "./build/step-spec.ts";
+export { dialTarget, type ServerEndpoint, secretHeader } from "@towpath/runner-api/endpoint";
 export {
-  dataSettings,
-  type IsolationConfig,
-  isolationConfigFrom,
-  pythonDownloadsFrom,
-  pythonSettings,
-  sandboxSettings,
+  type DriverConfig,
+  driverConfigFrom,
+  driverSettings,
   serverLimitSettings,
-  strictIsolation,
+  serverLimitsFrom,
 } from "./config.ts";
-export { Volumes } from "./data/volumes.ts";
-export { SandboxError } from "./errors.ts";
-export { createSandboxDriver, type SandboxDriverConfig } from "./host-driver.ts";
-export type {
-  BridgeKind,
-  BuildStep,
-  BuildWorkspace,
-  Exit,
-  HarnessStatus,
-  Incomplete,
-  InstanceHandle,
-  InstanceSpec,
-  Isolation,
-  Limits,
-  OutputSink,
-  RuntimeDriver,
-  ServerSpec,
-  StartResult,
-  Survivor,
-  VolumeMount,
-} from "./port.ts";
-export { inspectPath } from "./port.ts";
-export type { Prewarmed, PrewarmSpec } from "./prewarm/prewarm-port.ts";
-export { lineCutNote } from "./process/lines.ts";
-export { hasEnded, processName } from "./process/process-name.ts";
-export { removeDirectory } from "./process/remove-directory.ts";
-export type { PythonDownloads } from "./python/bring-python.ts";
-export type { LateStart } from "./server/late-start.ts";
-export { cloudEnvironment } from "./server/server-spec.ts";
+export { openDriver } from "./open-driver.ts";
+export {
+  type BuildDriver,
+  type BuildStep,
+  type BuildWorkspace,
+  buildImage,
+  type VolumeEntry,
+  type VolumeMount,
+} from "./port/builds.ts";
+export { cloudEnvironment } from "./port/cloud-environment.ts";
+export type { RuntimeDriver } from "./port/driver.ts";
+export { SandboxError } from "./port/errors.ts";
+export { type Exit, type LastLines, type Limits, lineCutNote, type OutputSink } from "./port/execution.ts";
+export type { HostReport, Isolation, Pythons } from "./port/host.ts";
+export {
+  type BridgeKind,
+  type HarnessStatus,
+  type Incomplete,
+  type InstanceHandle,
+  type InstanceSpec,
+  inspectPath,
+  type LateStart,
+  type Prewarmed,
+  type PrewarmSpec,
+  type ServerDriver,
+  type ServerSpec,
+  type StartResult,
+  type Survivor,
+} from "./port/servers.ts";

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+#: The secret of every server of these tests, which all requests carry unless they say otherwise.
+SECRET = "secret-of-tests"
 LEGACY = "2025-11-25"
 MODERN = "2026-07-28"
 _ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
@@ -26,6 +28,9 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
         self.sock.connect(str(self._path))
+
+    def request(self, method: str, url: str, body: Any = None, headers: Any = None, **more: Any) -> None:
+        super().request(method, url, body, {"towpath-secret": SECRET} | (headers or {}), **more)
 
 
 class Client:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import http.client
 import json
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from client import SECRET, UnixConnection
 from environments import HARNESS, python_of
 from prewarmed import ENVIRONMENTS, Forked, fork
 
 START_SECONDS = 40
+STATUS_PATH = "/-/towpath/status"
 
 
 class Harness:
@@ -38,7 +42,8 @@ class Harness:
         self.socket = directory / "mcp.sock"
         self.status_file = directory / "status.json"
         self._output = directory / "output.txt"
-        arguments = ["--entrypoint", entrypoint, "--socket", str(self.socket), "--status", str(self.status_file), *more]
+        self.connect: Callable[[], http.client.HTTPConnection] = functools.partial(UnixConnection, self.socket)
+        arguments = ["--entrypoint", entrypoint, "--listen", str(self.socket), "--status", str(self.status_file), *more]
         self.process: subprocess.Popen[bytes] | Forked
         if is_prewarmed and environment in ENVIRONMENTS:
             self.process = fork(environment, root, self._output, arguments, env)
@@ -47,8 +52,11 @@ class Harness:
         base = {"PATH": os.environ["PATH"], "HOME": str(directory), "PYTHONPATH": str(HARNESS), "PYTHONSAFEPATH": "1"}
         with open(self._output, "w") as output:
             self.process = subprocess.Popen(
-                command, cwd=root, env=base | env, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+                command, cwd=root, env=base | env, stdin=subprocess.PIPE, stdout=output, stderr=output
             )
+        assert self.process.stdin is not None
+        self.process.stdin.write(SECRET.encode())
+        self.process.stdin.close()
 
     def status(self) -> dict[str, Any]:
         """Waits for the status; fails with the output if the process ends without one."""
@@ -56,10 +64,24 @@ class Harness:
         while time.monotonic() < deadline:
             if self.status_file.exists():
                 return json.loads(self.status_file.read_text())
+            if (answered := self._answered()) is not None:
+                return answered
             if self.process.poll() is not None and not self.status_file.exists():
                 raise AssertionError(f"ended with {self.process.returncode} and no status:\n{self.output()}")
             time.sleep(0.02)
         raise AssertionError(f"no status in {START_SECONDS} s:\n{self.output()}")
+
+    def _answered(self) -> dict[str, Any] | None:
+        """What it answers where it listens; None until it is ready."""
+        connection = self.connect()
+        try:
+            connection.request("GET", STATUS_PATH, headers={"towpath-secret": SECRET})
+            answer = connection.getresponse()
+            return json.loads(answer.read()) if answer.status == 200 else None
+        except OSError:
+            return None
+        finally:
+            connection.close()
 
     def ready(self) -> dict[str, Any]:
         status = self.status()

@@ -34,7 +34,7 @@ PARAMS = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"n
 BODY = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": PARAMS})
 REQUEST = (
     "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    f"Accept: application/json, text/event-stream\r\nContent-Length: {len(BODY)}\r\n\r\n{BODY}"
+    f"Accept: application/json, text/event-stream\r\nTowpath-Secret: x\r\nContent-Length: {len(BODY)}\r\n\r\n{BODY}"
 ).encode()
 
 
@@ -43,8 +43,12 @@ def seconds_to_answer(command: list[str], directory: Path, connect: Callable[[],
     environment["HOME"] = str(directory)
     started = time.perf_counter()
     process = subprocess.Popen(
-        command, cwd=directory, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+        command, cwd=directory, env=environment,
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(b"x")
+    process.stdin.close()
     try:
         while True:
             try:
@@ -82,7 +86,7 @@ def main(starts: int, environment: str) -> None:
             "towpath_runner",
             "--entrypoint",
             "server.py",
-            "--socket",
+            "--listen",
             path,
             "--status",
             path + "t",

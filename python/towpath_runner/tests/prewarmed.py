@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from client import SECRET
 from environments import HARNESS, python_of
 
 IS_THOROUGH = os.environ.get("TEST_THOROUGH") == "1"
@@ -90,5 +91,5 @@ def _parent_of(environment: str) -> _Parent:
 def fork(environment: str, directory: Path, output: Path, arguments: Sequence[str], env: dict[str, str]) -> Forked:
     """A process that has got the server in `directory` with these arguments and variables. Its HOME is shared."""
     parent = _parent_of(environment)
-    claim = {"env": parent.variables | env, "arguments": list(arguments)}
+    claim = {"env": parent.variables | env, "arguments": list(arguments), "secret": SECRET}
     return Forked(parent, parent.ask({"directory": str(directory), "output": str(output), "claim": claim}))

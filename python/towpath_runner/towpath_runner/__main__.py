@@ -17,8 +17,9 @@ if __name__ == "__main__":
         exit_status = prewarm(sys.argv[2])
     else:
         from towpath_runner.main import main
+        from towpath_runner.secret import read_secret
 
-        exit_status = main(sys.argv[1:])
+        exit_status = main(sys.argv[1:], read_secret())
 
     from towpath_runner.end import end_process
 

@@ -1,4 +1,4 @@
-"""Two thin ASGI layers between uvicorn and the server's app, and how a client's leaving is noticed."""
+"""Thin ASGI layers between uvicorn and the server's app, and how a client's leaving is noticed."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from towpath_runner.guard import StartedWhileLoading
 from towpath_runner.lookups import missed_variables
 from towpath_runner.output import printed
 from towpath_runner.sdk_version import sdk_version_mismatch
-from towpath_runner.status import Failure, NothingStarted
+from towpath_runner.status import Failure, FailureCode, NothingStarted
 from towpath_runner.trace import frames_of, is_own, place_of, trimmed
 from towpath_runner.usage import commands_in
 from towpath_runner.variables import also_required, missing_variables, variables_named
@@ -36,7 +36,7 @@ _ACTIVITIES = {
 }
 
 
-def diagnose(error: BaseException, entrypoint: Entrypoint, otherwise: str) -> Failure:
+def diagnose(error: BaseException, entrypoint: Entrypoint, otherwise: FailureCode) -> Failure:
     """The most specific failure for `error`; `otherwise` is the code of the step that raised it."""
     error = _sole_member(error)
     rules: tuple[Callable[[BaseException, Entrypoint], Failure | None], ...] = (

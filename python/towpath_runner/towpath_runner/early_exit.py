@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from towpath_runner.diagnose import diagnose, ended
 from towpath_runner.entrypoint import Entrypoint
+from towpath_runner.secret import pass_on
 from towpath_runner.status import Failure
 
 #: The harness's own option: the failure to report if the program can't be bridged.
@@ -76,8 +77,9 @@ def failure_of(status: int, entrypoint: Entrypoint, is_served: bool) -> Failure 
 class Restart:
     """How to start this process anew, as it was before the server's code could change anything."""
 
-    def __init__(self, arguments: Sequence[str], deadline: float) -> None:
+    def __init__(self, arguments: Sequence[str], secret: str, deadline: float) -> None:
         self._arguments = list(arguments)
+        self._secret = secret
         self._deadline = deadline
         self._environment = os.environ | {"PYTHONSAFEPATH": "1"}
         self._directory = os.getcwd()
@@ -91,6 +93,7 @@ class Restart:
         document = json.dumps(asdict(failure))
         left = f"{START_OPTION}={max(0.0, self._deadline - time.monotonic()):.1f}"
         command = [python, "-m", "towpath_runner", *self._arguments, left, f"{OPTION}={document}"]
+        pass_on(self._secret)
         os.execvpe(python, command, self._environment)
 
 

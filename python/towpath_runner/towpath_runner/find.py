@@ -17,7 +17,7 @@ from towpath_runner.kinds import is_callable, kind_of, required_arguments
 from towpath_runner.load import load_module
 from towpath_runner.main_block import MainBlock, main_block
 from towpath_runner.program import load_program
-from towpath_runner.status import Failure, Incomplete, NothingStarted
+from towpath_runner.status import Failure, FailureCode, Incomplete, NothingStarted
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _completed(
     return None if capture.taken else Incomplete(f"{reason}, but {happened}.", block.tools)
 
 
-def diagnosed(entrypoint: Entrypoint, otherwise: str, action: Callable[[], Any]) -> Any:
+def diagnosed(entrypoint: Entrypoint, otherwise: FailureCode, action: Callable[[], Any]) -> Any:
     """Runs the server's own code; turns its exceptions, except an interrupt, into a Failure."""
     try:
         return action()

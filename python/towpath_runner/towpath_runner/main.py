@@ -1,4 +1,4 @@
-"""Prepares, loads, chooses, adapts and serves. Always writes exactly one status."""
+"""Prepares, loads, chooses, adapts and serves. Always has exactly one status, ready or failed."""
 
 from __future__ import annotations
 
@@ -42,9 +42,12 @@ class Start:
 
 @dataclass(frozen=True)
 class Target:
-    """Where to serve: the socket, and for builds the path that bypasses the server's sign-in."""
+    """Where and to whom to serve."""
 
-    socket_path: str
+    #: An absolute path of a unix socket, or host:port.
+    address: str
+    secret: str
+    #: For builds: it bypasses the server's sign-in.
     inspect_path: str | None
 
 
@@ -52,14 +55,15 @@ class Target:
 class Outcome:
     """Whom to tell: one of them, once."""
 
-    ready: Callable[[Ready], None]
+    #: Returns the status.
+    ready: Callable[[Ready], dict[str, object]]
     failed: Callable[[Failure], None]
 
 
-def main(arguments: list[str], guard: ImportGuard | None = None) -> int:
+def main(arguments: list[str], secret: str, guard: ImportGuard | None = None) -> int:
     """Serves until a signal ends it. Returns the exit status: 0, or 1 if the status file says `failed`.
 
-    `guard`: the one with which frameworks have been imported already (prewarm.py).
+    `secret`: what requests must carry (access.py). `guard`: the one with which frameworks have been imported already (prewarm.py).
     """
     layer, arguments = take_layer(arguments)
     if layer is not None:
@@ -68,16 +72,14 @@ def main(arguments: list[str], guard: ImportGuard | None = None) -> int:
     status = StatusFile(options.status)
     status.clear()
     dump = StackDump(f"{os.path.abspath(options.status)}.stack", os.getcwd())
-    # Made absolute now: the server's code may change the working directory.
-    socket_path = os.path.abspath(options.socket)
     try:
-        target = Target(socket_path, options.inspect_path)
+        target = Target(options.listen, secret, options.inspect_path)
         deadline = time.monotonic() + options.start_seconds
-        started = Start(options.entrypoint, options.argument, Restart(arguments, deadline), deadline)
+        started = Start(options.entrypoint, options.argument, Restart(arguments, secret, deadline), deadline)
 
-        def ready(ready: Ready) -> None:
+        def ready(ready: Ready) -> dict[str, object]:
             dump.stop()
-            status.ready(ready, options.prewarm)
+            return ready.status(options.prewarm)
 
         outcome = Outcome(ready, lambda failure: _report(failure, status))
         if options.exited is None:
@@ -111,12 +113,12 @@ def entrypoint_of(arguments: list[str]) -> str:
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="towpath_runner", description="Serves a Python MCP server on a unix socket.")
+    parser = argparse.ArgumentParser(prog="towpath_runner", description="Serves a Python MCP server to the platform.")
     parser.add_argument("--layer", help="copy the code from this directory to the working directory, which is empty")
     parser.add_argument("--entrypoint", required=True, help="file.py, file.py:object, or a program: see README")
     parser.add_argument("--argument", action="append", default=[], help="a word for the program's own command line")
-    parser.add_argument("--socket", required=True, help="path of the unix socket; MCP is at /mcp")
-    parser.add_argument("--status", required=True, help="path of the status file, written once")
+    parser.add_argument("--listen", required=True, help="absolute path of a unix socket, or host:port; MCP is at /mcp")
+    parser.add_argument("--status", required=True, help="path of the status file, written once if the start fails")
     parser.add_argument("--inspect-path", help="for builds: also serve MCP here, bypassing the sign-in")
     parser.add_argument(START_OPTION, type=float, default=60, help="how long the platform waits until it is ready")
     parser.add_argument(OPTION, help="start a bridge over the program, which ended the process; what to say otherwise")
@@ -131,10 +133,10 @@ def _run(start: Start, target: Target, guard: ImportGuard, outcome: Outcome) -> 
     arguments = sys.argv[1:]
     lookups = VariableLookups(entrypoint)
 
-    def ready(ready: Ready) -> None:
+    def ready(ready: Ready) -> dict[str, object]:
         lookups.stop()
         early_exit.stop()
-        outcome.ready(ready)
+        return outcome.ready(ready)
 
     def exits(status: int) -> int:
         failure = failure_of(status, entrypoint, capture.taken)
@@ -191,7 +193,7 @@ def _run_bridged(start: Start, target: Target, failure: Failure, outcome: Outcom
 
 
 def _serving(
-    entrypoint: Entrypoint, target: Target, on_ready: Callable[[Ready], None]
+    entrypoint: Entrypoint, target: Target, on_ready: Callable[[Ready], dict[str, object]]
 ) -> Callable[[Found], Coroutine[Any, Any, None]]:
     """What serves a server. The time until then counts as that of the imports."""
     started = time.perf_counter()
@@ -199,8 +201,8 @@ def _serving(
     async def serve(found: Found) -> None:
         import_ms = round((time.perf_counter() - started) * 1000)
 
-        def ready(kind: str, bridge: str | None) -> None:
-            on_ready(Ready(kind, framework_versions(), import_ms, bridge, found.incomplete))
+        def ready(kind: str, bridge: str | None) -> dict[str, object]:
+            return on_ready(Ready(kind, framework_versions(), import_ms, bridge, found.incomplete))
 
         await _serve(found, entrypoint, target, ready)
 
@@ -218,7 +220,7 @@ async def _bridged(start: Start, arguments: list[str], failure: Failure) -> Foun
 
 
 async def _serve(
-    found: Found, entrypoint: Entrypoint, target: Target, on_ready: Callable[[str, str | None], None]
+    found: Found, entrypoint: Entrypoint, target: Target, on_ready: Callable[[str, str | None], dict[str, object]]
 ) -> None:
     server = found.server
     kind = kind_of(server)
@@ -230,7 +232,7 @@ async def _serve(
         from towpath_runner.bridge_kinds import note_of
         from towpath_runner.inspection import Inspection, try_session_lifespan
         from towpath_runner.mounted import with_mcp
-        from towpath_runner.serve import StartFailed, remove_socket, serve
+        from towpath_runner.serve import StartFailed, listening, serve
     except Exception as error:
         raise unservable(error) from None
     app = diagnosed(entrypoint, "lifespan_failed", lambda: to_asgi(server, kind, found.options))
@@ -246,9 +248,9 @@ async def _serve(
                 await try_session_lifespan(server)
             except (Exception, SystemExit) as error:
                 raise diagnose(error, entrypoint, "lifespan_failed") from None
-    remove_socket(target.socket_path)
     try:
-        await serve(app, kind, target.socket_path, lambda: on_ready(kind, bridge))
+        with listening(target.address) as listener:
+            await serve(app, kind, listener, target.secret, lambda: on_ready(kind, bridge))
     except StartFailed as failed:
         if failed.error is not None:
             raise diagnose(failed.error, entrypoint, "lifespan_failed") from None
@@ -256,8 +258,6 @@ async def _serve(
         raise Failure("lifespan_failed", f"The app refused to start: {reason}", file=entrypoint.shown) from None
     except OSError as error:
         raise Failure("lifespan_failed", f"The socket could not be opened: {error}") from None
-    finally:
-        remove_socket(target.socket_path)
 
 
 async def _awaited(pending: Any, entrypoint: Entrypoint) -> Any:

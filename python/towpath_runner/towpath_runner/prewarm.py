@@ -2,7 +2,7 @@
 
 The process starts in the sandbox of a later server, with an empty application directory and none of the server's
 variables, and is frozen. When a server is assigned to it, the runner puts the code into the directory, writes one JSON
-document to its standard input, `{"env": {...}, "arguments": [...]}`, and closes it. The process then goes on as an
+document to its standard input, `{"env": {...}, "arguments": [...], "secret": "..."}`, and closes it. The process then goes on as an
 ordinary start would after the imports. Where these could have gone differently for this server, it executes the
 ordinary start instead, in the same sandbox.
 """
@@ -24,6 +24,7 @@ from towpath_runner.environment_reads import EnvironmentReads
 from towpath_runner.guard import ImportGuard
 from towpath_runner.main import entrypoint_of, main, take_layer
 from towpath_runner.place_code import place_code, pth_files, pth_lines
+from towpath_runner.secret import pass_on
 from towpath_runner.status import Failure, StatusFile
 
 #: What serving a server imports, tried in this order. Packages that are not installed are skipped.
@@ -88,10 +89,11 @@ def prewarm(status_path: str) -> int:
     if obstacle is None and reads.matter(environment, after):
         obstacle = "environment"
     if obstacle is not None:
+        pass_on(claim["secret"])
         _start_anew(variables, [*arguments, f"--prewarm={obstacle}"])
     os.environ.clear()
     os.environ.update(after | reads.written)
-    return main([*arguments, "--prewarm=used"], guard)
+    return main([*arguments, "--prewarm=used"], claim["secret"], guard)
 
 
 def _take_input() -> int:

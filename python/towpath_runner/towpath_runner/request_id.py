@@ -12,8 +12,7 @@ from types import ModuleType
 from typing import Any
 
 #: Set by the gateway, which lets no client's copy pass.
-HEADER = "towpath-request-id"
-_HEADER_BYTES = HEADER.encode("ascii")
+HEADER = b"towpath-request-id"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _current: ContextVar[str | None] = ContextVar("towpath_request_id", default=None)
@@ -36,10 +35,10 @@ class RequestIds:
         self._on_end = on_end
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-        if scope["type"] not in ("http", "websocket"):
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _checked(next((value for name, value in scope["headers"] if name == _HEADER_BYTES), None))
+        request_id = _checked(next((value for name, value in scope["headers"] if name == HEADER), None))
         token = _current.set(request_id)
         try:
             await self._app(scope, receive, send)
@@ -86,7 +85,7 @@ def carry_into_sessions(module: ModuleType) -> None:
         # Notifications don't tell their request: their lines have no id, rather than that of the session's first one.
         request = getattr(getattr(message, "message_metadata", None), "request_context", None)
         headers = getattr(request, "headers", None)
-        value = None if headers is None else headers.get(HEADER)
+        value = None if headers is None else headers.get(HEADER.decode())
         token = _current.set(_checked(value.encode() if isinstance(value, str) else None))
         try:
             return await original(self, message, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""Runs uvicorn on the unix socket. Import it only after the server's file has been loaded: uvicorn may be missing."""
+"""Runs uvicorn where the platform connects. Import it only after the server's file has been loaded: uvicorn may be missing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
 import uvicorn
 
+from towpath_runner.access import Access
 from towpath_runner.adoption import SessionAdoption
 from towpath_runner.asgi import EitherSlash, LifespanWatch
 from towpath_runner.kinds import ASGI
@@ -46,11 +47,9 @@ class _Server(uvicorn.Server):
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        # Now the lifespan has started and the socket listens.
         await super().startup(sockets=sockets)
+        # Now the lifespan has started and the socket listens.
         if self.started:
-            assert self.config.uds is not None
-            os.chmod(self.config.uds, 0o600)
             self._on_ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -60,33 +59,43 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-async def serve(app: Any, kind: str, socket_path: str, on_ready: Callable[[], None]) -> None:
-    """Serves until SIGTERM or SIGINT. Raises `StartFailed`, or OSError when the socket cannot be opened."""
+async def serve(
+    app: Any, kind: str, listener: socket.socket, secret: str, on_ready: Callable[[], dict[str, object]]
+) -> None:
+    """Serves those who have the secret until SIGTERM or SIGINT. `on_ready` returns the status. Raises `StartFailed`."""
     watch = LifespanWatch(app)
+    access = Access(RequestIds(SessionAdoption(EitherSlash(watch)), end_request), secret)
+
+    def ready() -> None:
+        access.status = on_ready()
+        if listener.family == socket.AF_UNIX:
+            # Also tells a runner that watches the directory that it may ask.
+            os.chmod(listener.getsockname(), 0o600)
+
     config = uvicorn.Config(
-        RequestIds(SessionAdoption(EitherSlash(watch)), end_request),
-        uds=socket_path,
+        access,
         loop="none",
         interface="asgi3",
         # A bare ASGI app may not support lifespans; a framework's app needs it.
         lifespan="auto" if kind == ASGI else "on",
-        ws="auto" if kind == ASGI else "none",
+        # The gateway passes no upgrades on.
+        ws="none",
         access_log=False,
         log_level="warning",
         use_colors=False,
         server_header=False,
-        # Only the gateway connects here, and it sets the X-Forwarded headers itself.
+        # The gateway sets the X-Forwarded headers itself, and who else sends them is refused.
         proxy_headers=True,
         forwarded_allow_ips="*",
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    server = _Server(config, on_ready)
+    server = _Server(config, ready)
     # uvicorn raises the signal again when it is done. Ignore it, so that exit handlers run.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     try:
-        await server.serve()
+        await server.serve(sockets=[listener])
     except SystemExit:
         if server.started:
             raise
@@ -94,7 +103,31 @@ async def serve(app: Any, kind: str, socket_path: str, on_ready: Callable[[], No
         raise StartFailed(watch.error, watch.message)
 
 
-def remove_socket(path: str) -> None:
-    """Removes the socket, be it of an earlier process or our own."""
+@contextlib.contextmanager
+def listening(address: str) -> Iterator[socket.socket]:
+    """A socket bound to the absolute path of a unix socket, or to host:port, which uvicorn lets listen. Raises OSError."""
+    is_path = address.startswith("/")
+    family, place = (socket.AF_UNIX, address) if is_path else _resolved(address)
+    with socket.socket(family) as listener:
+        if is_path:
+            # That of an earlier process.
+            _remove(address)
+        else:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+        try:
+            yield listener
+        finally:
+            if is_path:
+                _remove(address)
+
+
+def _resolved(address: str) -> tuple[int, Any]:
+    host, _, port = address.rpartition(":")
+    found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+    return found[0][0], found[0][4]
+
+
+def _remove(path: str) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)

@@ -1,4 +1,7 @@
-"""The status file: the one message from this process to the runner. Shape: `HarnessStatus` of the runtime package."""
+"""What this process tells the runner of its start. Shape: `HarnessStatus` of the runtime package.
+
+A server that is ready says so where it listens (access.py); before that there is only a file.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,34 @@ import contextlib
 import json
 import os
 from dataclasses import dataclass, field
+from typing import Literal
 
 #: Characters of a message and names of a list that are kept: the runner reads at most 256 KiB.
 _MAX_MESSAGE = 4_000
 _MAX_CANDIDATES = 20
+
+
+#: What can be wrong with a server. `harnessFailureCodes` in packages/core is the same list.
+FailureCode = Literal[
+    "entrypoint_not_found",
+    "syntax_error",
+    "module_missing",
+    "import_failed",
+    "variable_missing",
+    "object_missing",
+    "unsupported_object",
+    "factory_failed",
+    "lifespan_failed",
+    "mcp_version_mismatch",
+    "keyword_removed",
+    "dependency_mismatch",
+    "native_library_missing",
+    "program_missing",
+    "host_unreachable",
+    "read_only",
+    "arguments_missing",
+    "exited_early",
+]
 
 
 @dataclass(frozen=True)
@@ -30,12 +57,27 @@ class Ready:
     bridge: str | None
     incomplete: Incomplete | None = None
 
+    def status(self, prewarm: str | None) -> dict[str, object]:
+        """`prewarm`: `used`, or why a prewarmed interpreter could not be."""
+        status: dict[str, object] = {
+            "state": "ready",
+            "kind": self.kind,
+            "frameworks": self.frameworks,
+            "importMs": self.import_ms,
+        }
+        incomplete = self.incomplete and {
+            "reason": _shortened(self.incomplete.reason),
+            "tools": self.incomplete.tools[:_MAX_CANDIDATES],
+        }
+        optional = {"bridge": self.bridge, "incomplete": incomplete, "prewarm": prewarm}
+        return status | {name: value for name, value in optional.items() if value is not None}
+
 
 @dataclass
 class Failure(Exception):
-    """Why a server can't be served. `code` is one of the runtime package's `HarnessFailureCode`."""
+    """Why a server can't be served."""
 
-    code: str
+    code: FailureCode
     message: str
     file: str | None = None
     line: int | None = None
@@ -65,21 +107,6 @@ class StatusFile:
         """Removes the status of an earlier process."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)
-
-    def ready(self, ready: Ready, prewarm: str | None = None) -> None:
-        """Call it only when the socket accepts connections and the lifespan has started."""
-        status: dict[str, object] = {
-            "state": "ready",
-            "kind": ready.kind,
-            "frameworks": ready.frameworks,
-            "importMs": ready.import_ms,
-        }
-        incomplete = ready.incomplete and {
-            "reason": _shortened(ready.incomplete.reason),
-            "tools": ready.incomplete.tools[:_MAX_CANDIDATES],
-        }
-        optional = {"bridge": ready.bridge, "incomplete": incomplete, "prewarm": prewarm}
-        self._write(status | {name: value for name, value in optional.items() if value is not None})
 
     def prewarmed(self) -> None:
         """The frameworks are imported; the process waits for its server."""

@@ -53,47 +53,45 @@ test("OPS-4 an error that no command waits for is one line; --verbose shows its 
   await expect(failed("--verbose")).rejects.toMatchObject({ stderr: expect.stringMatching(/^\s+at /m) });
 });
 
-test("OPS-4 wrong use has exit status 2 and says what is right, a refusal 1", async () => {
-  for (const [args, text] of [
-    [["nonsense"], "There is no command nonsense"],
-    [
-      ["settings", "my-server-one", "--no-public"],
-      "There is no --no-public, only --public. See towpath help settings.",
-    ],
-    [["help", "nonsense"], "There is no command nonsense"],
-    [["logs"], "Usage: towpath logs NAME"],
-    [["status", "one", "two"], "Usage: towpath status NAME"],
-    [["status", "one", "--bogus"], "Unknown option"],
-    [["logs", "one", "--server", "--build"], "not both"],
-    [["env", "one", "change"], "is not list, set or remove"],
-    [["env", "one", "set", "A=1", "--environment", "staging"], "must be production or preview, not staging"],
-    [["env", "one", "set", "A=1", "b-c=2"], "b-c: Key name must start with"],
-    [["env", "one", "set", "A=1", "B"], "B has no value: pass it on stdin, or as B=VALUE. Nothing was set."],
-    [["env", "one", "set", "A", "B"], "A and B have no value"],
-    [["env", "one", "sett", "A=1"], "Did you mean set?"],
-    [["lgos", "one"], "There is no command lgos. Did you mean logs?"],
-    [["logs", "one", "--eror"], "Did you mean --errors? See towpath help logs."],
-    [["logs", "one", "--limit", "0"], "--limit must be a number between 1 and 1000, not 0."],
-    [["logs", "one", "tool:echo", "--server"], "tool:echo is for the log of requests, not for that of the server."],
-    [["logs", "one", "abcd", "efgh", "--build"], "efgh is for the log of requests, not for that of a build."],
-    [["logs", "one", "--build", "--errors"], "--errors is for the log of requests"],
-    [["env", "one", "list", "A"], "list takes no names: A."],
-    [["env", "one", "remove", "A", "--sensitive"], "--sensitive is for set only."],
-    [["approve", "one", "--decline"], "Name what to decline"],
-    [["help", "list", "logs"], "Usage: towpath help [COMMAND]."],
-    [["--version", "list"], "Usage: towpath version"],
-    [["settings", "one", "--public", "--private"], "Pass only one of"],
-    [["deploy", "/nonexistent/here", "--name", "my-server-one"], "There is no directory /nonexistent/here."],
-    [["up", "--port", "0"], "must be a port between 1 and 65535"],
-    [["up", "--forge-port", "8090"], "--forge-port was removed: leave it out, since"],
-    [["login", "ftp://example.com"], "is not the address of an instance"],
-    [["test", "unti"], "There is no stage unti. Did you mean unit?"],
-    [["test", "bench", "gatway"], "There is no benchmark gatway. Did you mean gateway?"],
-    [["deploy", ".", "--public"], "Name the server"],
-  ] as const) {
-    const { status, stdout, stderr } = await towpath(...args);
-    expect([args, status, stdout, stderr]).toEqual([args, 2, "", expect.stringContaining(text)]);
-  }
+test.each([
+  [["nonsense"], "There is no command nonsense"],
+  [["settings", "my-server-one", "--no-public"], "There is no --no-public, only --public. See towpath help settings."],
+  [["help", "nonsense"], "There is no command nonsense"],
+  [["logs"], "Usage: towpath logs NAME"],
+  [["status", "one", "two"], "Usage: towpath status NAME"],
+  [["status", "one", "--bogus"], "Unknown option"],
+  [["logs", "one", "--server", "--build"], "not both"],
+  [["env", "one", "change"], "is not list, set or remove"],
+  [["env", "one", "set", "A=1", "--environment", "staging"], "must be production or preview, not staging"],
+  [["env", "one", "set", "A=1", "b-c=2"], "b-c: Key name must start with"],
+  [["env", "one", "set", "A=1", "B"], "B has no value: pass it on stdin, or as B=VALUE. Nothing was set."],
+  [["env", "one", "set", "A", "B"], "A and B have no value"],
+  [["env", "one", "sett", "A=1"], "Did you mean set?"],
+  [["lgos", "one"], "There is no command lgos. Did you mean logs?"],
+  [["logs", "one", "--eror"], "Did you mean --errors? See towpath help logs."],
+  [["logs", "one", "--limit", "0"], "--limit must be a number between 1 and 1000, not 0."],
+  [["logs", "one", "tool:echo", "--server"], "tool:echo is for the log of requests, not for that of the server."],
+  [["logs", "one", "abcd", "efgh", "--build"], "efgh is for the log of requests, not for that of a build."],
+  [["logs", "one", "--build", "--errors"], "--errors is for the log of requests"],
+  [["env", "one", "list", "A"], "list takes no names: A."],
+  [["env", "one", "remove", "A", "--sensitive"], "--sensitive is for set only."],
+  [["approve", "one", "--decline"], "Name what to decline"],
+  [["help", "list", "logs"], "Usage: towpath help [COMMAND]."],
+  [["--version", "list"], "Usage: towpath version"],
+  [["settings", "one", "--public", "--private"], "Pass only one of"],
+  [["deploy", "/nonexistent/here", "--name", "my-server-one"], "There is no directory /nonexistent/here."],
+  [["up", "--port", "0"], "must be a port between 1 and 65535"],
+  [["up", "--forge-port", "8090"], "--forge-port was removed: leave it out, since"],
+  [["login", "ftp://example.com"], "is not the address of an instance"],
+  [["test", "unti"], "There is no stage unti. Did you mean unit?"],
+  [["test", "bench", "gatway"], "There is no benchmark gatway. Did you mean gateway?"],
+  [["deploy", ".", "--public"], "Name the server"],
+] as const)("OPS-4 wrong use has exit status 2 and says what is right: %j", async (args, text) => {
+  const { status, stdout, stderr } = await towpath(...args);
+  expect([status, stdout, stderr]).toEqual([2, "", expect.stringContaining(text)]);
+});
+
+test("OPS-4 a refusal has exit status 1", async () => {
   expect(await towpath("list")).toMatchObject({ status: 1, stderr: expect.stringContaining("towpath login URL") });
 });
 

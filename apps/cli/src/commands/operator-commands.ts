@@ -23,6 +23,25 @@ export const operatorCommands = {
     ],
     isLocal: true,
   },
+  migrate: {
+    arguments: "",
+    text:
+      "Brings the database of DATABASE_URL, or of DATABASE_DIRECT_URL behind a pooler, to this release. For processes that " +
+      "are started one by one; up does it by itself.",
+    options: {},
+    examples: ["migrate"],
+    isLocal: true,
+  },
+  run: {
+    arguments: "ROLE",
+    choices: { 1: ["web", "gateway", "worker", "runner"] },
+    text:
+      "Runs one process of an instance, in place of this command: ROLE is web, gateway, worker or runner. It reads its " +
+      "settings from the environment only, and wants a database that was migrated.",
+    options: {},
+    examples: ["run gateway"],
+    isLocal: true,
+  },
   "reset-password": {
     arguments: "EMAIL",
     text: "Prints a link with which a person sets a new password. Needs the operator's token: works beside the instance.",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/terminal.ts";
 import { ensureWebBuild } from "../up/web-build.ts";
+import { testsOfChange } from "./changed.ts";
 import { check, programOf, pytest, testsThatImport, together, vitest } from "./programs.ts";
 import { type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
 
@@ -46,7 +47,28 @@ async function thoroughly(output: Output): Promise<Totals> {
   return together(packages, harness, instances);
 }
 
-const tools = join(import.meta.dirname, "../../../../.toolchain");
+const root = join(import.meta.dirname, "../../../..");
+const tools = join(root, ".toolchain");
+
+/** What can be known of a change within a minute: types, style and import rules, and the tests nearest to it. */
+async function testChange(output: Output, base: string | undefined): Promise<Totals> {
+  const { files, packages, instances, harness } = await testsOfChange(root, base);
+  const checked = files.filter((path) => /\.(?:tsx?|json|css)$/.test(path));
+  const types = together(tsc(output, "tsconfig.json"), tsc(output, "apps/web/tsconfig.json"));
+  const lint = check(
+    output,
+    programOf("@biomejs/biome", "bin/biome"),
+    ...["ci", "--error-on-warnings", "--no-errors-on-unmatched", ...checked],
+  );
+  const none = totalsOf(0);
+  return together(
+    ...[types, checked.length > 0 ? lint : none],
+    packages.length > 0 ? vitest(output, "vitest.config.ts", packages) : none,
+    harness ? pytest(output, harnessTests) : none,
+    // Instances need the machine to themselves.
+    types.then(() => (instances.length > 0 ? vitest(output, "tests/vitest.config.ts", instances) : none)),
+  );
+}
 
 /** Against the Gitea that the launcher has built, if it could. */
 async function withGitea(output: Output): Promise<Totals> {
@@ -57,7 +79,7 @@ async function withGitea(output: Output): Promise<Totals> {
 
 /** @throws UsageError unless the first name is that of a file in `tests/bench` */
 async function requireBenchmark([name = ""]: readonly string[]): Promise<void> {
-  const files = await readdir(join(import.meta.dirname, "../../../../tests/bench"));
+  const files = await readdir(join(root, "tests/bench"));
   const known = files.filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -".ts".length));
   if (known.includes(name)) return;
   const problem = name === "" ? "Name a benchmark." : `There is no benchmark ${name}.${didYouMean(name, known)}`;
@@ -143,6 +165,14 @@ export const stages: readonly Stage[] = [
     run: (output) =>
       vitest(output, "tests/lifecycle/vitest.config.ts", ["--exclude=**/{fresh-checkout,first-release}*"]),
     lane: "instances",
+  },
+  {
+    name: "changed",
+    title: "Around the change",
+    // A commit may follow: what differs from it is tested.
+    run: (output, _isAlone, [base]) => testChange(output, base),
+    onlyWhenNamed: true,
+    takesNames: true,
   },
   {
     name: "fresh",

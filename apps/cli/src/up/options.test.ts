@@ -25,7 +25,7 @@ test("OPS-1 options: what the environment says is checked and counts like a flag
     options,
     identity,
     serverUrl,
-    databaseUrl: "postgresql://x",
+    database: { url: "postgresql://x", directUrl: "postgresql://y" },
     uv: "/usr/bin/uv",
     environment,
   });
@@ -36,6 +36,8 @@ test("OPS-1 options: what the environment says is checked and counts like a flag
     TOWPATH_GATEWAY_PORT: "8180",
     TOWPATH_GATEWAY_HOST: "0.0.0.0",
     TOWPATH_SERVER_URL: serverUrl,
+    DATABASE_URL: "postgresql://x",
+    DATABASE_DIRECT_URL: "postgresql://y",
   });
   const parse = (more: Record<string, string>) => () => parseUpOptions([], more);
   expect(parse({ TOWPATH_GATEWAY_PORT: "x" })).toThrow("TOWPATH_GATEWAY_PORT must be a port");
@@ -63,7 +65,13 @@ const identity = {
 test("GH-3 GitHub is what the operator's settings name; without them there is none", () => {
   const options = parseUpOptions(["--data-dir", "/srv/towpath"], {});
   const serverUrl = serverUrlOf(options, "path");
-  const surroundings = { options, identity, serverUrl, databaseUrl: "postgresql://x", uv: "/usr/bin/uv" };
+  const surroundings = {
+    options,
+    identity,
+    serverUrl,
+    database: { url: "postgresql://x", directUrl: "postgresql://x" },
+    uv: "/usr/bin/uv",
+  };
   const local = rolesOf({ ...surroundings, environment: { PATH: "/bin", MY_TOKEN: "x" } });
   expect(local.map((role) => role.name)).toEqual(["web", "gateway", "runner", "worker"]);
   const [web = {}] = local.map((role) => role.env);

@@ -23,6 +23,8 @@ export type UpOptions = {
   readonly serverUrl: string | null;
   /** Null: the embedded PostgreSQL. */
   readonly databaseUrl: string | null;
+  /** Past a pooler; null: `databaseUrl` itself. */
+  readonly directDatabaseUrl: string | null;
 };
 
 /** The value of a flag, else a variable, else the default; and the name to use in an error. */
@@ -83,5 +85,6 @@ export function parseUpOptions(args: string[], environment: Environment): UpOpti
     url: address({ name: "TOWPATH_URL", value: url }),
     serverUrl: serverUrlOf(variable("TOWPATH_SERVER_URL")),
     databaseUrl: variable("DATABASE_URL") ?? null,
+    directDatabaseUrl: variable("DATABASE_DIRECT_URL") ?? null,
   };
 }

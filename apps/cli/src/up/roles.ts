@@ -1,19 +1,17 @@
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Identity } from "../instance/instance.ts";
+import type { Database } from "./database.ts";
 import type { Environment, UpOptions } from "./options.ts";
+import { commandOf, type RoleName } from "./role-process.ts";
 
-/** One process of the instance: what to run and the whole environment that it gets. */
+/** One process of the instance, with the whole environment that it gets. */
 export type Role = {
-  readonly name: "web" | "gateway" | "worker" | "runner";
-  readonly entry: string;
+  readonly name: RoleName;
+  /** The program and its arguments. */
+  readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** What ends it with the instance. */
   readonly stopSignal: "SIGTERM" | "SIGINT";
 };
-
-const root = fileURLToPath(new URL("../../../../", import.meta.url));
-const entryOf = (path: string) => join(root, path);
 
 /** What every process may know of the operator's environment: programs, language, certificates, proxies, caches. */
 const inherited = [
@@ -37,21 +35,22 @@ const inherited = [
 
 /**
  * Settings of the operator that reach the processes: our own, GitHub's, and uv's index settings. Not the runner's
- * address: everything runs on this machine, where its servers are reached by sockets too.
+ * addresses: everything runs on this machine, where its servers are reached by sockets too.
  */
 const passesThrough = (name: string) =>
   name !== "TOWPATH_RUNNER_ADDRESS" &&
-  (inherited.includes(name) || /^(TOWPATH_|DATABASE_DIRECT_URL$|GITHUB_(APP|CLIENT|WEBHOOK|URL|API)|UV_)/.test(name));
+  name !== "TOWPATH_RUNNER_LISTEN" &&
+  (inherited.includes(name) || /^(TOWPATH_|GITHUB_(APP|CLIENT|WEBHOOK|URL|API)|UV_)/.test(name));
 
-/** Hold keys of others, which no other process needs. */
-const isForWebOnly = (name: string) => name.startsWith("TOWPATH_CHAT_");
+/** Hold keys that no other process needs. */
+const isForWebOnly = (name: string) => name.startsWith("TOWPATH_CHAT_") || name === "TOWPATH_OPERATOR_TOKEN";
 
 export type Surroundings = {
   readonly options: UpOptions;
   readonly identity: Identity;
   /** Address of servers, with `{name}`. */
   readonly serverUrl: string;
-  readonly databaseUrl: string;
+  readonly database: Pick<Database, "url" | "directUrl">;
   readonly uv: string;
   readonly environment: Environment;
 };
@@ -77,16 +76,20 @@ export function rolesOf(surroundings: Surroundings): Role[] {
     TOWPATH_GATEWAY_HOST: options.gatewayHost,
     TOWPATH_GATEWAY_PORT: String(options.gatewayPort),
     NODE_ENV: "production",
-    DATABASE_URL: surroundings.databaseUrl,
+    DATABASE_URL: surroundings.database.url,
+    DATABASE_DIRECT_URL: surroundings.database.directUrl,
     TOWPATH_DATA_DIR: options.dataDirectory,
     TOWPATH_RUN_DIR: options.runDirectory,
   };
   const forWeb = Object.fromEntries(Object.entries(given).filter(([name]) => isForWebOnly(name)));
+  const roleOf = (name: RoleName, env = shared, stopSignal: Role["stopSignal"] = "SIGTERM"): Role => {
+    return { name, command: commandOf(name), env, stopSignal };
+  };
+  // After SIGTERM the runner's servers would go on, for the next one.
   return [
-    { name: "web", entry: entryOf("apps/web/serve.ts"), env: { ...shared, ...forWeb }, stopSignal: "SIGTERM" },
-    { name: "gateway", entry: entryOf("apps/gateway/src/main.ts"), env: shared, stopSignal: "SIGTERM" },
-    // After SIGTERM its servers would go on, for the next runner.
-    { name: "runner", entry: entryOf("apps/runner/src/main.ts"), env: shared, stopSignal: "SIGINT" },
-    { name: "worker", entry: entryOf("apps/worker/src/main.ts"), env: shared, stopSignal: "SIGTERM" },
+    roleOf("web", { ...shared, ...forWeb }),
+    roleOf("gateway"),
+    roleOf("runner", shared, "SIGINT"),
+    roleOf("worker"),
   ];
 }

@@ -27,12 +27,9 @@ async function supervise(code: string, change: Partial<typeof limits> = {}): Pro
   await writeFile(`${directory}/role.mjs`, code);
   const env = { PATH: process.env.PATH ?? "", FOLDER: directory };
   return new SupervisedProcess(
-    { name: "worker", entry: `${directory}/role.mjs`, env, stopSignal: "SIGTERM" },
+    { name: "worker", command: [process.execPath, `${directory}/role.mjs`], env, stopSignal: "SIGTERM" },
     directory,
-    {
-      ...limits,
-      ...change,
-    },
+    { ...limits, ...change },
   );
 }
 

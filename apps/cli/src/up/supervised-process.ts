@@ -25,9 +25,6 @@ const defaultLimits: SupervisionLimits = {
   ...defaultRestartLimits,
 };
 
-/** Hosts are trusted whose certificates the operator's machine trusts, as everything else on it does. */
-const nodeOptions = ["--use-system-ca", "--disable-warning=ExperimentalWarning"];
-
 /** Sent by a role over its IPC channel once it serves. Its log can't tell: the operator may choose a level without it. */
 const isReady = (message: unknown): message is ReadyMessage =>
   typeof message === "object" && message !== null && "type" in message && message.type === "ready";
@@ -82,7 +79,7 @@ export class SupervisedProcess {
   /** Resolves when the process says that it is ready. @throws Error with its last lines when it ends before. */
   start(): Promise<ReadyMessage> {
     const ready = Promise.withResolvers<ReadyMessage>();
-    const child = spawn("setpriv", ["--pdeathsig", "TERM", "--", process.execPath, ...nodeOptions, this.#role.entry], {
+    const child = spawn("setpriv", ["--pdeathsig", "TERM", "--", ...this.#role.command], {
       env: { ...this.#role.env },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       detached: true,

@@ -1,7 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Migrated, migrateDatabase, waitForDatabase } from "@towpath/db";
-import { NewerSchema } from "@towpath/db/release";
+import type { Migrated } from "@towpath/db";
 import { stopLimits } from "@towpath/role";
 import {
   findRunning,
@@ -12,50 +11,19 @@ import {
   requireNoCopyOfRunning,
   writeIdentity,
 } from "../instance/instance.ts";
-import { bold, CommandError, dim, print, printError, step, yellow } from "../terminal/terminal.ts";
+import { bold, CommandError, dim, print, step, yellow } from "../terminal/terminal.ts";
+import { type Database, describeMigrations, prepareDatabase, startDatabase } from "./database.ts";
 import { moveForge } from "./forge/move-forge.ts";
+import { interrupted } from "./interrupted.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
 import { isolationNotice, requireOpenFiles, requirePrograms, requireUsablePorts } from "./preflight.ts";
 import { rolesOf } from "./roles.ts";
 import { resolvesLocalhostNames, serverUrlOf } from "./server-url.ts";
-import { SupervisedPostgres } from "./supervised-postgres.ts";
+import type { SupervisedPostgres } from "./supervised-postgres.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
 import { ensureWebBuild } from "./web-build.ts";
 
 type Started = { readonly processes: SupervisedProcess[]; postgres: SupervisedPostgres | null };
-
-type Database = { readonly url: string; readonly postgres: SupervisedPostgres | null };
-
-/** Null: the instance was stopped while it waited for the database. */
-async function startDatabase(options: UpOptions, stopping: AbortSignal): Promise<Database | null> {
-  const external = options.databaseUrl;
-  if (external) {
-    const onWaiting = (address: string, reason: string) =>
-      printError(`${yellow("!")} The database ${address} does not answer yet: ${reason}. Waiting for it.`);
-    const answers = await waitForDatabase(external, { onWaiting, signal: stopping }).catch((error: Error) => {
-      throw new CommandError(`${error.message}. Look at DATABASE_URL.`);
-    });
-    if (!answers) return null;
-    return { url: external, postgres: null };
-  }
-  const postgres = await step("Starting PostgreSQL", () =>
-    SupervisedPostgres.start({
-      dataDirectory: join(options.dataDirectory, "postgres"),
-      socketDirectory: join(options.runDirectory, "postgres"),
-      durable: true,
-    }),
-  );
-  return { url: postgres.url, postgres };
-}
-
-/** Migrates the database and notes this release. @throws CommandError when a newer release has used the database */
-async function prepareDatabase(url: string, { dataDirectory }: UpOptions, identity: Identity): Promise<Migrated> {
-  const migrated = await step("Preparing the database", () => migrateDatabase(url)).catch((error: unknown) => {
-    throw error instanceof NewerSchema ? new CommandError(error.message) : error;
-  });
-  if (identity.release !== migrated.to) await writeIdentity(dataDirectory, { ...identity, release: migrated.to });
-  return migrated;
-}
 
 /** Servers run also when this fails; the next start tries again. */
 async function moveEarlierForge({ dataDirectory, url }: UpOptions, databaseUrl: string): Promise<readonly string[]> {
@@ -72,13 +40,11 @@ async function moveEarlierForge({ dataDirectory, url }: UpOptions, databaseUrl: 
 
 /** In one line; null when the same release ran before. */
 export function describeUpdate({ from, to, applied }: Migrated, rebuilding: number): string | null {
-  const builds = rebuilding === 0 ? [] : [`${counted(rebuilding, "server is", "servers are")} being built again`];
+  const builds =
+    rebuilding === 0 ? [] : [`${rebuilding} ${rebuilding === 1 ? "server is" : "servers are"} being built again`];
   if (from === null || from === to) return builds[0]?.concat(": the results of their builds are lost.") ?? null;
-  const migrations = applied === 0 ? "no migrations" : counted(applied, "migration", "migrations");
-  return `${[`Updated from ${from} to ${to}, ${migrations}`, ...builds].join("; ")}.`;
+  return `${[`Updated from ${from} to ${to}, ${describeMigrations({ applied })}`, ...builds].join("; ")}.`;
 }
-
-const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
 
 async function stopAll({ processes, postgres }: Started, options: UpOptions): Promise<void> {
   await Promise.all(processes.map((process) => process.stop(stopLimits.killMs)));
@@ -86,14 +52,7 @@ async function stopAll({ processes, postgres }: Started, options: UpOptions): Pr
   await rm(join(options.dataDirectory, "running.json"), { force: true });
 }
 
-/** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
-function interrupted(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve(signal));
-  });
-}
-
-type Decided = { readonly identity: Identity; readonly serverUrl: string; readonly databaseUrl: string };
+type Decided = { readonly identity: Identity; readonly serverUrl: string; readonly database: Database };
 
 /** Resolves to the number of servers that are being built again. */
 async function startProcesses(options: UpOptions, started: Started, decided: Decided): Promise<number> {
@@ -126,8 +85,6 @@ function warnOfNames(serverUrl: string, { gatewayPort }: UpOptions, resolves: bo
 export async function up(args: string[]): Promise<number> {
   const options = parseUpOptions(args, process.env);
   const stop = interrupted();
-  const stopping = new AbortController();
-  void stop.then(() => stopping.abort());
   requireNoCopyOfRunning(options.dataDirectory);
   const running = findRunning(options.dataDirectory);
   if (running) {
@@ -144,15 +101,16 @@ export async function up(args: string[]): Promise<number> {
 
   const started: Started = { processes: [], postgres: null };
   try {
-    const database = await startDatabase(options, stopping.signal);
+    const database = await startDatabase(options, stop.signal);
     if (database === null) return 0;
     started.postgres = database.postgres;
-    const migrated = await prepareDatabase(database.url, options, identity);
+    const migrated = await prepareDatabase(database.directUrl);
+    const { dataDirectory, url } = options;
+    if (identity.release !== migrated.to) await writeIdentity(dataDirectory, { ...identity, release: migrated.to });
     const moved = await moveEarlierForge(options, database.url);
-    const begun = startProcesses(options, started, { identity, serverUrl, databaseUrl: database.url });
-    const rebuilding = await Promise.race([begun, stop]);
+    const begun = startProcesses(options, started, { identity, serverUrl, database });
+    const rebuilding = await Promise.race([begun, stop.promise]);
     if (typeof rebuilding === "number") {
-      const { url, dataDirectory } = options;
       await markRunning(dataDirectory, { url, serverUrl, databaseUrl: database.postgres?.url ?? null });
       await rememberDataDirectory(dataDirectory);
       const update = describeUpdate(migrated, rebuilding);
@@ -163,7 +121,7 @@ export async function up(args: string[]): Promise<number> {
       for (const line of await isolationNotice(join(options.runDirectory, "runner.sock")))
         print(`${yellow("!")} ${line}`);
       print(dim(`Data in ${options.dataDirectory}. Stop with Ctrl-C.\n`));
-      await stop;
+      await stop.promise;
     }
     begun.catch(() => {});
   } finally {

@@ -1,27 +1,20 @@
 import { sha256 } from "@towpath/crypto";
 import { connectFailure, EgressError } from "@towpath/egress";
 import { unchanged } from "@towpath/secrets/redaction";
-import type { AdmittedRequest } from "../forward/admitted-request.ts";
-import { type ForwardEnd, type ForwardRequest, forward } from "../forward/forward.ts";
-import { sessionIdHeader } from "../forward/headers.ts";
+import { type Rest, undelivered } from "../call/answer.ts";
+import type { Admitted } from "../call/states.ts";
+import { type Forwarded, type ForwardParts, forward } from "../forward/forward.ts";
 import { GatewayError, listWithheld } from "../gateway-error.ts";
-import { corsHeaders } from "../policy/browsers.ts";
-import { idForClient, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
+import { sessionNotFound } from "../policy/sessions.ts";
 import type { ExternalTarget } from "../read-model/routes.ts";
-import { answersOf } from "../record/exchange.ts";
-import type { PendingCalls } from "../record/pending-calls.ts";
-import type { Recorder } from "../record/recorder.ts";
 import { externalRefused, externalTimedOut, noExternalAnswer, notConnected } from "./external-errors.ts";
 import { headersForExternal, mayPassFromExternal } from "./external-headers.ts";
 import type { ExternalUpstreams } from "./external-upstreams.ts";
 import type { UpstreamCredentials } from "./upstream-credentials.ts";
 
-export type ExternalParts = {
+export type ExternalParts = ForwardParts & {
   externalUpstreams: ExternalUpstreams;
   upstreamCredentials: UpstreamCredentials;
-  sessionIds: SessionIds;
-  pendingCalls: PendingCalls;
-  recorder: Recorder;
 };
 
 /** What tells the address of an external server from others: a session is good at the one where it began. */
@@ -38,13 +31,10 @@ const isLeftOut = (status: number): boolean => status === 401 || (status >= 300 
  * @throws GatewayError 502 and 504 when it can't be reached, refuses Towpath or doesn't answer; 404 for other paths than
  * the MCP endpoint, and for a session that began at another address
  */
-export async function proxyExternal(
-  parts: ExternalParts,
-  admitted: AdmittedRequest,
-  target: ExternalTarget,
-): Promise<void> {
-  const { exchange, session, response } = admitted;
-  if (!exchange.isMcp) {
+export async function proxyExternal(parts: ExternalParts, admitted: Admitted, target: ExternalTarget): Promise<Rest> {
+  const { call, received, session } = admitted;
+  const { answer } = received;
+  if (!received.isMcp) {
     throw new GatewayError(
       "unknown_path",
       "This server runs elsewhere: only its MCP endpoint is served here, at /mcp.",
@@ -52,29 +42,44 @@ export async function proxyExternal(
   }
   const endpoint = endpointOf(target);
   if (session && session.session.instanceId !== endpoint) throw sessionNotFound();
-  const found = parts.upstreamCredentials.find(exchange.route, target);
+  const found = parts.upstreamCredentials.find(call.route, target);
   const credential = found instanceof Promise ? await found : found;
-  exchange.redactor = credential?.redactor ?? unchanged;
-  if (response.destroyed) {
-    exchange.end = "client-closed";
-    return;
+  answer.redactor = credential?.redactor ?? unchanged;
+  if (call.response.destroyed) {
+    answer.end = "client-closed";
+    return "over";
   }
   const { upstream, path } = dial(parts, target);
-  const headers = headersForExternal(admitted.headers, credential);
-  exchange.sentAt = performance.now();
-  const outcome = await send(parts, { admitted, endpoint, upstream, path, headers });
-  exchange.end = outcome.end;
-  switch (outcome.end) {
-    case "dial-failed":
-      throw notConnected(outcome.failure ?? new EgressError("unreachable", ""));
-    case "no-answer":
-      throw noExternalAnswer();
-    case "timed-out":
-      throw externalTimedOut();
+  answer.delivery = { ...undelivered, sentAt: performance.now() };
+  const forwarded = await forward(parts, admitted, {
+    ...{ dispatcher: upstream, path, headers: headersForExternal(admitted.headers, credential) },
+    holder: { deploymentId: null, instanceId: endpoint },
+    isLeftOut,
+    mayPassHeader: mayPassFromExternal,
+  });
+  if (forwarded.end === "failed") throw failed(admitted, forwarded.error);
+  return restOf(forwarded);
+}
+
+/** What was sent, if anything, got no answer. */
+function failed({ received }: Admitted, error: Error): GatewayError {
+  const failure = connectFailure(error, "");
+  const isTimeout = (error as NodeJS.ErrnoException).code === "UND_ERR_HEADERS_TIMEOUT";
+  received.answer.end = failure ? "dial-failed" : isTimeout ? "timed-out" : "no-answer";
+  if (failure) return notConnected(failure);
+  return isTimeout ? externalTimedOut() : noExternalAnswer();
+}
+
+function restOf(forwarded: Exclude<Forwarded, { end: "failed" }>): Rest {
+  switch (forwarded.end) {
+    case "complete":
+      return forwarded.sendEnd;
     case "left-out":
-      throw externalRefused(outcome.status);
+      throw externalRefused(forwarded.status);
     case "withheld":
       throw listWithheld();
+    default:
+      return "over";
   }
 }
 
@@ -84,57 +89,4 @@ function dial({ externalUpstreams }: ExternalParts, { externalServerId, url }: E
   } catch (error) {
     throw error instanceof EgressError ? notConnected(error) : error;
   }
-}
-
-type Sent = {
-  readonly admitted: AdmittedRequest;
-  readonly endpoint: string;
-  readonly upstream: ForwardRequest["upstream"];
-  readonly path: string;
-  readonly headers: string[];
-};
-
-/** `failure`: why no connection came about. `status`: of an answer that was left out. */
-type Outcome = { readonly end: ForwardEnd; readonly failure: EgressError | null; readonly status: number };
-
-async function send(parts: ExternalParts, { admitted, endpoint, ...to }: Sent): Promise<Outcome> {
-  const { request, response, body, site, listedTools, exchange, owner, session } = admitted;
-  let failure: EgressError | null = null;
-  let status = 0;
-  const end = await forward({
-    ...to,
-    ...{ body, response, site, listedTools, method: exchange.httpMethod, requestId: exchange.id },
-    isLeftOut: (given) => {
-      status = given;
-      return isLeftOut(given);
-    },
-    mayPassHeader: mayPassFromExternal,
-    failureOf: (error) => {
-      failure = connectFailure(error, "");
-      if (failure) return "dial-failed";
-      return (error as NodeJS.ErrnoException).code === "UND_ERR_HEADERS_TIMEOUT" ? "timed-out" : "no-answer";
-    },
-    extraHeaders: corsHeaders(request.headers.origin),
-    onStart: (given, headers) => {
-      exchange.status = given;
-      exchange.isStream = headers["content-length"] === undefined;
-      exchange.answers = answersOf(exchange, headers);
-      const holder = { deploymentId: null, instanceId: endpoint };
-      return idForClient(parts.sessionIds, {
-        ...{ owner, exchange, claim: session, holder },
-        serverId: headers[sessionIdHeader],
-      });
-    },
-    onData: (chunk) => {
-      exchange.responseBytes += chunk.length;
-      exchange.answers?.push(chunk);
-      parts.pendingCalls.take(exchange);
-      if (exchange.resumes === null && exchange.answers?.isStreamAnswered) parts.recorder.record(exchange);
-    },
-    whenRecorded: (callback) => parts.recorder.whenSpooled(callback),
-    onWhole: (sendEnd) => {
-      admitted.sendEnd = sendEnd;
-    },
-  });
-  return { end, failure, status };
 }

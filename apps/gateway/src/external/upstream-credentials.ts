@@ -8,6 +8,12 @@ import type { ExternalTarget, Route } from "../read-model/routes.ts";
 /** The header that a server elsewhere gets, and what removes it from log rows. */
 export type OpenedCredential = { readonly header: string; readonly value: string; readonly redactor: Redactor };
 
+type Sealed = {
+  readonly route: Route;
+  readonly target: ExternalTarget;
+  readonly credential: NonNullable<ExternalTarget["credential"]>;
+};
+
 const maxOpened = 1000;
 
 /**
@@ -17,12 +23,12 @@ const maxOpened = 1000;
 export class UpstreamCredentials {
   readonly #box: SecretBox;
   readonly #note: NoteDecryption;
-  readonly #opened = new LRUCache<string, OpenedCredential>({ max: maxOpened });
-  readonly #opening = new Map<string, Promise<OpenedCredential>>();
+  readonly #opened: LRUCache<string, OpenedCredential, Sealed>;
 
   constructor({ box, note }: { box: SecretBox; note: NoteDecryption }) {
     this.#box = box;
     this.#note = note;
+    this.#opened = new LRUCache({ max: maxOpened, fetchMethod: (_key, _stale, { context }) => this.#open(context) });
   }
 
   /** Null: the server gets none. @throws GatewayError 503 when it can't be opened */
@@ -31,27 +37,13 @@ export class UpstreamCredentials {
     if (credential === null) return null;
     // The origin is part of what it is bound to.
     const key = `${credential.ciphertext} ${new URL(url).origin}`;
-    const opened = this.#opened.get(key);
-    if (opened) return opened;
-    let opening = this.#opening.get(key);
-    if (!opening) {
-      opening = this.#open(route, target, credential)
-        .then((found) => {
-          this.#opened.set(key, found);
-          return found;
-        })
-        .finally(() => this.#opening.delete(key));
-      this.#opening.set(key, opening);
-    }
-    return opening;
+    return this.#opened.get(key) ?? this.#opened.forceFetch(key, { context: { route, target, credential } });
   }
 
-  async #open(
-    { organizationId, projectId }: Route,
-    { externalServerId, url }: ExternalTarget,
-    { header, ciphertext, version, dataKey }: NonNullable<ExternalTarget["credential"]>,
-  ): Promise<OpenedCredential> {
-    const owner = { organizationId, projectId };
+  async #open({ route, target, credential }: Sealed): Promise<OpenedCredential> {
+    const { externalServerId, url } = target;
+    const { header, ciphertext, version, dataKey } = credential;
+    const owner = { organizationId: route.organizationId, projectId: route.projectId };
     try {
       await this.#note({ ...owner, subject: header, detail: { reason: "forwarding", version } });
     } catch {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { CallResponse } from "../call/states.ts";
 import { GatewayError } from "../gateway-error.ts";
 
 /** First and longest pause between two attempts to reach a server. */
@@ -11,7 +11,7 @@ const maxPauseMs = 500;
  */
 export class Backoff {
   readonly #holdMs: number;
-  readonly #response: ServerResponse;
+  readonly #response: CallResponse;
   readonly #gauge: { held: number };
   readonly #deadline: number;
   #pauseMs = firstPauseMs;
@@ -20,7 +20,7 @@ export class Backoff {
   heldMs = 0;
 
   /** `gauge.held` counts the requests that wait at the moment. */
-  constructor(holdMs: number, parts: { response: ServerResponse; gauge: { held: number } }) {
+  constructor(holdMs: number, parts: { response: CallResponse; gauge: { held: number } }) {
     this.#holdMs = holdMs;
     this.#deadline = performance.now() + holdMs;
     this.#response = parts.response;

@@ -3,14 +3,14 @@ import { type BodyFilter, Withheld } from "../policy/tool-lists.ts";
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
+/** What the handler of an answer's head needs. */
+export type HeadController = Pick<Dispatcher.DispatchController, "rawHeaders" | "abort">;
+
 type Head = { controller: Dispatcher.DispatchController; status: number; headers: Headers };
 
 type ResponseHandler = Required<
-  Pick<
-    Dispatcher.DispatchHandler,
-    "onRequestStart" | "onResponseStart" | "onResponseData" | "onResponseEnd" | "onResponseError"
-  >
->;
+  Pick<Dispatcher.DispatchHandler, "onRequestStart" | "onResponseData" | "onResponseEnd" | "onResponseError">
+> & { onResponseStart: (controller: HeadController, status: number, headers: Headers) => void };
 
 /**
  * Between the server's answer and the handler that sends it on: rewrites the body by a filter and the length with it.
@@ -67,29 +67,16 @@ export class FilteringHandler implements Dispatcher.DispatchHandler {
   /** `length`: of the filtered body; null for a stream, and for an answer that no filter reads. */
   #start({ controller, status, headers }: Head, length: number | null): void {
     if (!this.#filter) {
-      this.#inner.onResponseStart(controller, status, headers as never);
+      this.#inner.onResponseStart(controller, status, headers);
       return;
     }
     const { "content-length": _replaced, ...rest } = headers;
     const raw = (controller.rawHeaders ?? []) as (Buffer | string)[];
     const kept = raw.filter((_, at) => String(raw[at - (at % 2)]).toLowerCase() !== "content-length");
     const sized = length === null ? {} : { "content-length": String(length) };
-    const described: Dispatcher.DispatchController = {
-      get aborted() {
-        return controller.aborted;
-      },
-      get paused() {
-        return controller.paused;
-      },
-      get reason() {
-        return controller.reason;
-      },
-      rawHeaders: [...kept, ...Object.entries(sized).flat()] as never,
-      pause: () => controller.pause(),
-      resume: () => controller.resume(),
-      abort: (reason) => controller.abort(reason),
-    };
-    this.#inner.onResponseStart(described, status, { ...rest, ...sized } as never);
+    const rawHeaders = [...kept, ...Object.entries(sized).flat()] as HeadController["rawHeaders"];
+    const abort = (reason: Error) => controller.abort(reason);
+    this.#inner.onResponseStart({ rawHeaders, abort }, status, { ...rest, ...sized });
   }
 
   #guard(controller: Dispatcher.DispatchController, work: () => void): void {

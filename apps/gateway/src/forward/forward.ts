@@ -1,62 +1,41 @@
-import type { ServerResponse } from "node:http";
 import { isBacklogFull, isDialFailure } from "@towpath/runner-api";
+import type { Logger } from "pino";
 import type { Dispatcher } from "undici";
+import type { AnswerEnd } from "../call/answer.ts";
+import type { Admitted } from "../call/states.ts";
+import { corsHeaders } from "../policy/browsers.ts";
+import { idForClient, type SessionHolder, type SessionIds } from "../policy/sessions.ts";
 import { createToolListFilter, Withheld } from "../policy/tool-lists.ts";
-import type { Site } from "./cookies.ts";
-import { FilteringHandler } from "./filtering-handler.ts";
+import { type ObserverParts, observe } from "../record/observe.ts";
+import { FilteringHandler, type HeadController } from "./filtering-handler.ts";
 import { headersForClient, sessionIdHeader, withSessionId } from "./headers.ts";
 
-export type ForwardRequest = {
-  upstream: Dispatcher;
-  method: string;
-  path: string;
-  /** Whether an answer with this status is not sent on: the caller makes something else of it. */
-  isLeftOut: (status: number) => boolean;
-  /** Which of the server's headers the client may get, by their names in lower case; absent: all that headers.ts lets pass. */
-  mayPassHeader?: (name: string) => boolean;
-  /** How an exchange ended whose answer never began; absent: as a server's on a socket. */
-  failureOf?: (error: Error) => ForwardEnd;
+export type ForwardParts = ObserverParts & { sessionIds: SessionIds; log: Logger };
+
+/** Where a request goes. */
+export type Upstream = {
+  readonly dispatcher: Dispatcher;
+  readonly path: string;
   /** Flat list of names and values. */
-  headers: string[];
-  body: Buffer;
-  response: ServerResponse;
-  requestId: string;
-  /** Headers added to the server's, unless it speaks CORS by itself. */
-  extraHeaders: readonly string[];
-  site: Site;
-  /** The only tools that a list in the answer may name; null where the answer passes unread. */
-  listedTools: readonly string[] | null;
-  /**
-   * The answer's status and headers, before anything of it is sent on. Returns the session id that the client gets in
-   * place of the server's; null: none.
-   */
-  onStart: (status: number, headers: Readonly<Record<string, string | string[] | undefined>>) => string | null;
-  onData: (chunk: Buffer) => void;
-  /** Calls `send` once the rows that were recorded so far are on disk, in the order of the calls; mostly at once. */
-  whenRecorded: (send: () => void) => void;
-  /** The whole answer has come. The client gets its end when `sendEnd` is called. */
-  onWhole: (sendEnd: () => void) => void;
+  readonly headers: string[];
+  /** Who holds a session that begins. */
+  readonly holder: SessionHolder;
+  /** Whether an answer with this status is not sent on: the caller makes something else of it. */
+  readonly isLeftOut: (status: number) => boolean;
+  /** Which of the server's headers the client may get, by their names in lower case; absent: all that headers.ts lets pass. */
+  readonly mayPassHeader?: (name: string) => boolean;
+  /** Called when the answer begins. */
+  readonly onBegin?: () => void;
 };
 
-export type ForwardEnd =
-  /** The whole response was forwarded. */
-  | "complete"
-  /** The answer had a status that is not sent on; nothing was. */
-  | "left-out"
-  /** The client disconnected first; the connection to the server was closed to tell it. */
-  | "client-closed"
-  /** The server's connection broke during the response; the client's was closed too. */
-  | "server-closed"
-  /** Nothing was sent to the server: safe to retry. */
-  | "dial-failed"
-  /** Nothing was sent either, but the server lives: its queue of new connections is full. */
-  | "backlog-full"
-  /** The connection broke before an answer began; the server may or may not have acted. */
-  | "no-answer"
-  /** The server did not begin its answer in time. */
-  | "timed-out"
-  /** The answer can't be filtered, so the client doesn't get it, or not to its end. */
-  | "withheld";
+/** What came of it. */
+export type Forwarded =
+  /** All of the answer has come; the client gets the rest of it by `sendEnd`. */
+  | { readonly end: "complete"; readonly sendEnd: () => void }
+  | { readonly end: "left-out"; readonly status: number }
+  | { readonly end: "client-closed" | "server-closed" | "withheld" }
+  /** No answer began. */
+  | { readonly end: "failed"; readonly error: Error };
 
 /** Up to this size an answer goes out in one write with its head. */
 const oneWriteBytes = 16 * 1024;
@@ -67,17 +46,17 @@ const leftOut = new Error("the answer is not sent on");
  * Sends a request to a server and its answer to the client as it comes: headers at once, no buffering but
  * backpressure from a slow client, closes passed on in both directions (GW-3). Never rejects.
  */
-export function forward(request: ForwardRequest): Promise<ForwardEnd> {
+export function forward(parts: ForwardParts, admitted: Admitted, upstream: Upstream): Promise<Forwarded> {
   return new Promise((resolve) => {
-    const handler = new ForwardHandler(request, resolve);
-    const { listedTools } = request;
-    request.response.on("close", handler.onClientClose);
-    request.upstream.dispatch(
+    const handler = new ForwardHandler(parts, { admitted, upstream, resolve });
+    const { call, received, body, listedTools } = admitted;
+    call.response.on("close", handler.onClientClose);
+    upstream.dispatcher.dispatch(
       {
-        path: request.path,
-        method: request.method,
-        headers: request.headers,
-        body: request.body.length > 0 ? request.body : null,
+        path: upstream.path,
+        method: received.method,
+        headers: upstream.headers,
+        body: body.length > 0 ? body : null,
         // Never retry on a dead connection: only a failed dial guarantees that nothing was sent.
         idempotent: false,
         // Nothing is pipelined, so no other request waits for this one's head.
@@ -90,13 +69,22 @@ export function forward(request: ForwardRequest): Promise<ForwardEnd> {
   });
 }
 
-function failureOfServer(error: Error): ForwardEnd {
+/** How a call of a server on a socket ended whose answer never began. */
+export function failureOfServer(error: Error): AnswerEnd {
   return isBacklogFull(error) ? "backlog-full" : isDialFailure(error) ? "dial-failed" : "no-answer";
 }
 
+type Forwarding = {
+  readonly admitted: Admitted;
+  readonly upstream: Upstream;
+  readonly resolve: (forwarded: Forwarded) => void;
+};
+
 class ForwardHandler implements Dispatcher.DispatchHandler {
-  readonly #request: ForwardRequest;
-  readonly #resolve: (end: ForwardEnd) => void;
+  readonly #parts: ForwardParts;
+  readonly #admitted: Admitted;
+  readonly #upstream: Upstream;
+  readonly #resolve: (forwarded: Forwarded) => void;
   #controller: Dispatcher.DispatchController | null = null;
   #started = false;
   #ended = false;
@@ -115,8 +103,10 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   /** With it the client has the whole answer, so it is sent with the end. */
   #lastPiece: Buffer | null = null;
 
-  constructor(request: ForwardRequest, resolve: (end: ForwardEnd) => void) {
-    this.#request = request;
+  constructor(parts: ForwardParts, { admitted, upstream, resolve }: Forwarding) {
+    this.#parts = parts;
+    this.#admitted = admitted;
+    this.#upstream = upstream;
     this.#resolve = resolve;
   }
 
@@ -124,7 +114,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     this.#clientClosed = true;
     // End first: `abort` reports an error synchronously, which would be taken for the server's.
-    this.#end("client-closed");
+    this.#end({ end: "client-closed" });
     this.#controller?.abort(clientClosed);
   };
 
@@ -134,19 +124,23 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    controller: Dispatcher.DispatchController,
+    controller: HeadController,
     status: number,
-    headers: Record<string, string | string[] | undefined>,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
     if (status < 200 || this.#ended) return;
-    const { response, requestId, onStart, isLeftOut, mayPassHeader, extraHeaders, site } = this.#request;
+    const { isLeftOut, mayPassHeader, onBegin } = this.#upstream;
+    const { call, site } = this.#admitted;
     if (isLeftOut(status)) {
-      this.#end("left-out");
+      this.#end({ end: "left-out", status });
       controller.abort(leftOut);
       return;
     }
     this.#started = true;
-    const sessionId = onStart(status, headers);
+    this.#admitted.received.answer.begin(this.#admitted, status, headers);
+    onBegin?.();
+    const sessionId = this.#sessionIdFor(headers);
+    const { request, response } = call;
     if (response.headersSent) {
       // A stream that was opened while the server slept. Of a refusal, the client hears when it asks again.
       this.#isWithheld = status !== 200;
@@ -154,7 +148,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     }
     const all = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
     const raw = mayPassHeader ? all.filter((_, at) => mayPassHeader(String(all[at - (at % 2)]).toLowerCase())) : all;
-    const passed = headersForClient(raw, { requestId, extra: extraHeaders, site });
+    const passed = headersForClient(raw, { requestId: call.id, extra: corsHeaders(request.headers.origin), site });
     const head = { status, headers: sessionIdHeader in headers ? withSessionId(passed, sessionId) : passed };
     // Without a length the response is a stream whose first byte may be minutes away: send the head once this turn of the
     // event loop has shown that no data came with it. With a length the body follows at once, and both are sent together.
@@ -170,9 +164,8 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ended || this.#isWithheld) return;
-    const { onData, whenRecorded } = this.#request;
     this.#pieces++;
-    onData(chunk);
+    observe(this.#parts, this.#admitted, chunk);
     if (this.#bytesLeft !== null) {
       this.#bytesLeft -= chunk.length;
       if (this.#bytesLeft === 0) {
@@ -180,45 +173,56 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
         return;
       }
     }
-    whenRecorded(() => this.#write(controller, chunk));
+    this.#parts.recorder.whenSpooled(() => this.#write(controller, chunk));
   }
 
   onResponseEnd(): void {
     if (this.#ended) return;
-    const { response, onWhole } = this.#request;
     this.#isWhole = true;
-    this.#end("complete");
-    onWhole(() => {
-      const last = this.#lastPiece;
-      if (response.destroyed) return;
-      if (last !== null) this.#head?.headers.push("content-length", String(last.length));
-      this.#writeHead();
-      if (last === null) response.end();
-      // A string is written together with the head; a buffer would take a second, slower write.
-      else if (!this.#hasSent && last.length <= oneWriteBytes) response.end(last.toString("latin1"), "latin1");
-      else response.end(last);
-    });
+    this.#end({ end: "complete", sendEnd: this.#sendEnd });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#ended) return;
     if (error instanceof Withheld) {
       this.#sendHead();
-      this.#end("withheld");
-      return;
-    }
-    if (this.#started) {
-      const { response, whenRecorded } = this.#request;
-      this.#end("server-closed");
-      whenRecorded(() => {
+      this.#end({ end: "withheld" });
+    } else if (this.#started) {
+      this.#end({ end: "server-closed" });
+      this.#parts.recorder.whenSpooled(() => {
         this.#sendHead();
         // Not `end`: a truncated response must not look complete.
-        response.destroy();
+        this.#response.destroy();
       });
-      return;
-    }
-    this.#end((this.#request.failureOf ?? failureOfServer)(error));
+    } else this.#end({ end: "failed", error });
   }
+
+  get #response() {
+    return this.#admitted.call.response;
+  }
+
+  /** The session id that the client gets in place of the server's; null: none. */
+  #sessionIdFor(headers: Readonly<Record<string, string | string[] | undefined>>): string | null {
+    const given = headers[sessionIdHeader];
+    const { holder } = this.#upstream;
+    const id = idForClient(this.#parts.sessionIds, this.#admitted, { holder, given });
+    if (id === null && given !== undefined) {
+      this.#parts.log.warn({ deploymentId: holder.deploymentId }, "a server's session id is too long; it was left out");
+    }
+    return id;
+  }
+
+  readonly #sendEnd = (): void => {
+    const response = this.#response;
+    const last = this.#lastPiece;
+    if (response.destroyed) return;
+    if (last !== null) this.#head?.headers.push("content-length", String(last.length));
+    this.#writeHead();
+    if (last === null) response.end();
+    // A string is written together with the head; a buffer would take a second, slower write.
+    else if (!this.#hasSent && last.length <= oneWriteBytes) response.end(last.toString("latin1"), "latin1");
+    else response.end(last);
+  };
 
   readonly #sendHeadAlone = (): void => {
     // What has come meanwhile takes the head along.
@@ -230,16 +234,16 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     if (!this.#started || this.#bytesLeft !== null || this.#hasSent) return;
     this.#hasSent = true;
     this.#writeHead();
-    this.#request.response.flushHeaders();
+    this.#response.flushHeaders();
   }
 
   #writeHead(): void {
-    if (this.#head) this.#request.response.writeHead(this.#head.status, this.#head.headers);
+    if (this.#head) this.#response.writeHead(this.#head.status, this.#head.headers);
     this.#head = null;
   }
 
   #write(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { response } = this.#request;
+    const response = this.#response;
     if (response.destroyed) return;
     // All of a short stream came while its row was written: one write instead of one for each part of its chunks.
     if (this.#head && this.#isWhole && this.#pieces === 1 && chunk.length <= oneWriteBytes) {
@@ -253,10 +257,11 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     response.once("drain", () => controller.resume());
   }
 
-  #end(end: ForwardEnd): void {
+  #end(forwarded: Forwarded): void {
     this.#ended = true;
+    if (forwarded.end !== "failed") this.#admitted.received.answer.end = forwarded.end;
     // Another attempt listens again.
-    if (end !== "complete") this.#request.response.off("close", this.onClientClose);
-    this.#resolve(end);
+    if (forwarded.end !== "complete") this.#response.off("close", this.onClientClose);
+    this.#resolve(forwarded);
   }
 }

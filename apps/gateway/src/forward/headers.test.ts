@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest } from "node:http";
+import { networkList } from "@towpath/egress";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clientAddress } from "../policy/client-address.ts";
-import { parseAddresses } from "../policy/connections.ts";
 import { anonymous } from "../policy/credentials.ts";
 import { parseServerUrl } from "../route/server-address.ts";
 import type { Site } from "./cookies.ts";
@@ -130,7 +130,7 @@ let template = "";
 let flat: string[] = [];
 const server = createServer((request, response) => {
   const address = parseServerUrl(template);
-  flat = forwardedHeaders(address, "weather", clientAddress(address, request, parseAddresses("198.51.100.0/24")));
+  flat = forwardedHeaders(address, "weather", clientAddress(address, request, networkList(["198.51.100.0/24"])));
   response.end();
 });
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../gateway-error.ts";
 import type { Principal } from "../policy/credentials.ts";
 import { requestIdHeader } from "../record/request-id.ts";
@@ -248,8 +248,8 @@ function withoutNamed(headers: string[], named: ReadonlySet<string>): string[] {
 }
 
 /** One header of a request; undefined when it is not there or has several values. */
-export function headerOf(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
+export function headerOf({ headers }: { readonly headers: IncomingHttpHeaders }, name: string): string | undefined {
+  const value = headers[name];
   return typeof value === "string" ? value : undefined;
 }
 

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRunnerClient, type Endpoint, type RunnerClient } from "@towpath/runner-api";
-import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
+import { createRunnerStandIn, type RunnerStandIn, standInSecret } from "@towpath/runner-api/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../testing/rig.ts";
 import { startUnixServer } from "../testing/unix-server.ts";
@@ -160,7 +160,10 @@ test("GW-10 while the runner is away, servers that another worker had leased are
   if (other) other.saved.onUnknown = async () => other.saved.restore(one?.save() ?? []);
   expect(await other?.isRunning(here, "another")).toBe(false);
   expect(await other?.isRunning(here, instanceId ?? "")).toBe(true);
-  expect(await other?.acquire(here)).toMatchObject({ instanceId, endpoint: server.endpoint });
+  expect(await other?.acquire(here)).toMatchObject({
+    instanceId,
+    endpoint: { ...server.endpoint, secret: standInSecret },
+  });
   expect(await code(ended)).toBe("server_unreachable");
   // An address and port may be another tenant's by now.
   expect(await code(network)).toBe("server_failed_to_start");

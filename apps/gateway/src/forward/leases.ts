@@ -1,5 +1,5 @@
 import type { StartAttempt } from "@towpath/logs/schema";
-import { type Endpoint, type RunnerClient, RunnerError, type ServerState } from "@towpath/runner-api";
+import { type RunnerClient, RunnerError, type ServerEndpoint, type ServerState } from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
 import { asleep, refused, runnerAway } from "./runner-refusals.ts";
 import { type SavedLease, SavedLeases } from "./saved-leases.ts";
@@ -10,7 +10,7 @@ import { answersPing, type Upstreams } from "./upstreams.ts";
 export type Lease = {
   readonly deploymentId: string;
   readonly instanceId: string;
-  readonly endpoint: Endpoint;
+  readonly endpoint: ServerEndpoint;
   readonly upstream: Dispatcher;
   /** performance.now() milliseconds, counted from when the lease was asked for. */
   readonly validUntil: number;
@@ -231,7 +231,7 @@ export class Leases {
     if (!saved) throw runnerAway(error);
     const { instanceId, endpoint } = saved;
     const upstream = this.#upstreams.at(endpoint);
-    if (!(await answersPing(upstream))) {
+    if (!(await answersPing(upstream, endpoint))) {
       this.#upstreams.retire(endpoint);
       throw asleep(error);
     }
@@ -254,7 +254,7 @@ export class Leases {
    */
   async #isAwake(entry: Entry, lease: Lease, askedAt: number): Promise<boolean> {
     const isKnown = askedAt < lease.validUntil || entry.awakeAt > this.#runnerAnsweredAt;
-    if (!isKnown && !(await answersPing(lease.upstream))) return false;
+    if (!isKnown && !(await answersPing(lease.upstream, lease.endpoint))) return false;
     entry.awakeAt = performance.now();
     return true;
   }

@@ -1,95 +1,118 @@
-import type { Logger } from "pino";
+import { secretHeader } from "@towpath/runner-api";
+import { type Delivery, type Rest, undelivered } from "../call/answer.ts";
+import type { Admitted } from "../call/states.ts";
 import { busy, GatewayError, listWithheld, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
 import type { FairTurns } from "../limits/fair-turns.ts";
 import type { Metrics } from "../platform/metrics.ts";
-import { corsHeaders } from "../policy/browsers.ts";
-import { idForClient, type Session, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
-import { deploymentOf } from "../read-model/routes.ts";
-import { answersOf, type Exchange } from "../record/exchange.ts";
-import type { PendingCalls } from "../record/pending-calls.ts";
-import type { Recorder } from "../record/recorder.ts";
+import { type Session, sessionNotFound } from "../policy/sessions.ts";
+import { deploymentOf, type Route } from "../read-model/routes.ts";
 import type { Redactors } from "../record/redactors.ts";
 import type { Sleeping } from "../sleeping/sleeping.ts";
-import type { AdmittedRequest } from "./admitted-request.ts";
 import { Backoff } from "./backoff.ts";
-import { type ForwardEnd, forward } from "./forward.ts";
-import { sessionIdHeader } from "./headers.ts";
+import { type ForwardParts, failureOfServer, forward } from "./forward.ts";
 import type { Lease, Leases } from "./leases.ts";
 import { reportOnce, type SlowStart } from "./slow-start.ts";
 import { failedStart } from "./start-attempts.ts";
 
-export type ProxyParts = {
+export type ProxyParts = ForwardParts & {
   holdMs: number;
-  sessionIds: SessionIds;
   leases: Leases;
   slowStart: SlowStart;
   fairTurns: FairTurns;
   sleeping: Pick<Sleeping, "sessions">;
-  pendingCalls: PendingCalls;
-  recorder: Recorder;
   redactors: Redactors;
   metrics: Metrics;
-  log: Logger;
+};
+
+/** A request on its way to a server of this instance. */
+type Passage = {
+  readonly admitted: Admitted;
+  readonly deploymentId: string;
+  readonly backoff: Backoff;
+  readonly delivery: Delivery;
 };
 
 /** Forwards a request at most once (GW-13). Waits for an unavailable server only while nothing has been sent. */
-export async function proxy(parts: ProxyParts, admitted: AdmittedRequest): Promise<void> {
-  const { response, exchange } = admitted;
-  const { deploymentId } = exchange;
-  if (deploymentId === null) throw unsupportedTarget(targetName(exchange));
-  const backoff = new Backoff(parts.holdMs, { response, gauge: parts.metrics });
+export async function proxy(parts: ProxyParts, admitted: Admitted): Promise<Rest> {
+  const { call, received, deploymentId } = admitted;
+  if (deploymentId === null) throw unsupportedTarget(targetName(call.route));
+  const backoff = new Backoff(parts.holdMs, { response: call.response, gauge: parts.metrics });
+  const delivery = { ...undelivered };
+  received.answer.delivery = delivery;
   parts.leases.requestStarted(deploymentId);
   try {
-    while (!response.destroyed) {
-      const lease = await ensure(parts, admitted, { deploymentId, backoff });
-      // They were asked for before the lease, so there is hardly ever something to wait for.
-      exchange.redactor ??= await parts.redactors.wait(deploymentId);
-      // All that waited for one start go on in the same moment.
-      if (backoff.heldMs > 0) await parts.fairTurns.take(exchange.route.organizationId);
-      // Client disconnected; send nothing.
-      if (lease === null || response.destroyed) break;
-      const gate = parts.slowStart.gateOf(lease);
-      const turn = gate?.enter();
-      // When its time is up it is sent: the server is there.
-      if (turn) await backoff.waitFor(turn).catch(() => {});
-      const hasAnswered = reportOnce(gate);
-      if (response.destroyed) break;
-      exchange.instanceId = lease.instanceId;
-      exchange.sentAt = performance.now();
-      exchange.end = await send(parts, admitted, { lease, hasAnswered });
-      hasAnswered();
-      if (exchange.end === "no-answer") openedBy(parts, admitted, lease);
-      switch (exchange.end) {
-        case "dial-failed":
-          parts.leases.invalidate(lease);
-          await backoff.beforeRetry(unreachable());
-          break;
-        case "backlog-full":
-          // The server is alive and keeps its sessions; only its accept queue is full.
-          await backoff.beforeRetry(busy());
-          break;
-        case "no-answer":
-          // Never 404: clients would initialize and send the request again, although it may have been carried out.
-          parts.leases.invalidate(lease);
-          throw noAnswer();
-        case "withheld":
-          throw listWithheld();
-        case "left-out":
-          admitted.path = admitted.otherPath ?? admitted.path;
-          admitted.otherPath = null;
-          break;
-        default:
-          return;
-      }
-    }
-    exchange.end = "client-closed";
+    return await deliver(parts, { admitted, deploymentId, backoff, delivery });
   } finally {
-    exchange.heldMs = backoff.heldMs;
+    delivery.heldMs = backoff.heldMs;
     parts.leases.requestEnded(deploymentId);
   }
 }
 
-function targetName({ route: { target } }: Exchange): string {
+async function deliver(parts: ProxyParts, passage: Passage): Promise<Rest> {
+  const { admitted, backoff, delivery } = passage;
+  const { response, target, request } = admitted.call;
+  const { answer } = admitted.received;
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  let { path, otherPath } = target;
+  while (!response.destroyed) {
+    const lease = await ensure(parts, passage);
+    // They were asked for before the lease, so there is hardly ever something to wait for.
+    answer.redactor ??= await parts.redactors.wait(passage.deploymentId);
+    // All that waited for one start go on in the same moment.
+    if (backoff.heldMs > 0) await parts.fairTurns.take(admitted.call.route.organizationId);
+    // Client disconnected; send nothing.
+    if (lease === null || response.destroyed) break;
+    const gate = parts.slowStart.gateOf(lease);
+    const turn = gate?.enter();
+    // When its time is up it is sent: the server is there.
+    if (turn) await backoff.waitFor(turn).catch(() => {});
+    const hasAnswered = reportOnce(gate);
+    if (response.destroyed) break;
+    delivery.instanceId = lease.instanceId;
+    delivery.heldMs = backoff.heldMs;
+    delivery.sentAt = performance.now();
+    const mayRetry = otherPath !== null && isRead;
+    const forwarded = await forward(parts, admitted, {
+      ...{
+        dispatcher: lease.upstream,
+        holder: lease,
+        path,
+        headers: [...admitted.headers, secretHeader, lease.endpoint.secret],
+      },
+      isLeftOut: (status) => status === 404 && mayRetry,
+      onBegin() {
+        hasAnswered();
+        openedBy(parts, admitted, lease);
+      },
+    });
+    hasAnswered();
+    if (forwarded.end === "complete") return forwarded.sendEnd;
+    if (forwarded.end === "withheld") throw listWithheld();
+    if (forwarded.end === "failed") await retryAfter(parts, passage, { lease, error: forwarded.error });
+    else if (forwarded.end === "left-out") [path, otherPath] = [otherPath ?? path, null];
+    else return "over";
+  }
+  answer.end = "client-closed";
+  return "over";
+}
+
+type Failure = { readonly lease: Lease; readonly error: Error };
+
+/** Waits until a request that wasn't sent may be tried again. @throws GatewayError for one that may have been */
+async function retryAfter(parts: ProxyParts, { admitted, backoff }: Passage, failure: Failure): Promise<void> {
+  const { lease, error } = failure;
+  const end = failureOfServer(error);
+  admitted.received.answer.end = end;
+  // A server whose queue of connections is full is alive and keeps its sessions.
+  if (end === "backlog-full") return backoff.beforeRetry(busy());
+  parts.leases.invalidate(lease);
+  if (end === "dial-failed") return backoff.beforeRetry(unreachable());
+  openedBy(parts, admitted, lease);
+  // Never 404: clients would initialize and send the request again, although it may have been carried out.
+  throw noAnswer();
+}
+
+function targetName({ target }: Route): string {
   return target.kind === "unknown" ? target.name : target.kind;
 }
 
@@ -100,26 +123,25 @@ function targetName({ route: { target } }: Exchange): string {
  */
 async function ensure(
   parts: ProxyParts,
-  admitted: AdmittedRequest,
-  { deploymentId, backoff }: { deploymentId: string; backoff: Backoff },
+  { admitted, deploymentId, backoff, delivery }: Passage,
 ): Promise<Lease | null> {
-  const { response, exchange, session } = admitted;
+  const { call, session } = admitted;
   const { leases } = parts;
   const bound = session?.session;
-  while (!response.destroyed) {
+  while (!call.response.destroyed) {
     try {
       // A session of an earlier deployment stays with its process while that runs, but never starts a new one.
-      const isEarlier = bound && bound.deploymentId !== deploymentOf(exchange.route);
+      const isEarlier = bound && bound.deploymentId !== deploymentOf(call.route);
       if (isEarlier && !(await holdsSession(leases, bound))) throw sessionNotFound();
       const acquired = leases.acquire(deploymentId);
       const lease = acquired instanceof Promise ? await backoff.waitFor(acquired) : acquired;
-      if (acquired instanceof Promise && lease) exchange.startAttempt = lease.start;
+      if (acquired instanceof Promise && lease) delivery.startAttempt = lease.start;
       const holder = session && (bound?.instanceId ?? parts.sleeping.sessions.instanceOf(session.key));
       if (lease && holder !== null && holder !== lease.instanceId) throw sessionNotFound();
       return lease;
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      if (error.runnerCode !== null) exchange.startAttempt = failedStart(error.runnerCode);
+      if (error.runnerCode !== null) delivery.startAttempt = failedStart(error.runnerCode);
       await backoff.beforeRetry(error);
     }
   }
@@ -134,56 +156,6 @@ async function holdsSession(leases: Leases, { deploymentId, instanceId }: Sessio
 }
 
 /** The request has reached the server, which has opened its session if that was opened asleep. */
-function openedBy({ sleeping }: ProxyParts, { session }: AdmittedRequest, { instanceId }: Lease): void {
+function openedBy({ sleeping }: ProxyParts, { session }: Admitted, { instanceId }: Lease): void {
   if (session && session.session.instanceId === null) sleeping.sessions.sentTo(session.key, instanceId);
-}
-
-type Sending = {
-  readonly lease: Lease;
-  /** Called when the answer begins. */
-  readonly hasAnswered: () => void;
-};
-
-function send(parts: ProxyParts, admitted: AdmittedRequest, { lease, hasAnswered }: Sending): Promise<ForwardEnd> {
-  const { request, response, path, otherPath, site, headers, body, listedTools, exchange, owner, session } = admitted;
-  return forward({
-    upstream: lease.upstream,
-    method: exchange.httpMethod,
-    path,
-    isLeftOut: (status) =>
-      status === 404 && otherPath !== null && (request.method === "GET" || request.method === "HEAD"),
-    headers,
-    body,
-    response,
-    requestId: exchange.id,
-    extraHeaders: corsHeaders(request.headers.origin),
-    site,
-    listedTools,
-    onStart: (status, responseHeaders) => {
-      hasAnswered();
-      exchange.status = status;
-      exchange.isStream = responseHeaders["content-length"] === undefined;
-      exchange.answers = answersOf(exchange, responseHeaders);
-      openedBy(parts, admitted, lease);
-      const serverId = responseHeaders[sessionIdHeader];
-      const id = idForClient(parts.sessionIds, { owner, exchange, claim: session, holder: lease, serverId });
-      if (id === null && serverId !== undefined) {
-        parts.log.warn({ deploymentId: lease.deploymentId }, "a server's session id is too long; it was left out");
-      }
-      return id;
-    },
-    onData: (chunk) => {
-      exchange.responseBytes += chunk.length;
-      exchange.answers?.push(chunk);
-      parts.pendingCalls.take(exchange);
-      // The client has its answer with this piece, however long the stream stays open.
-      if (exchange.isMcp && exchange.resumes === null && exchange.answers?.isStreamAnswered) {
-        parts.recorder.record(exchange);
-      }
-    },
-    whenRecorded: (callback) => parts.recorder.whenSpooled(callback),
-    onWhole: (sendEnd) => {
-      admitted.sendEnd = sendEnd;
-    },
-  });
 }

@@ -1,22 +1,23 @@
-import type { Endpoint } from "@towpath/runner-api";
+import type { ServerEndpoint } from "@towpath/runner-api";
 import { z } from "zod";
 import type { Lease } from "./leases.ts";
 
-/** Where a server was last known to be. `validUntil`: end of its lease, milliseconds since 1970. */
+/** Where a server was last known to be, kept sealed. `validUntil`: end of its lease, milliseconds since 1970. */
 export const savedLeaseSchema = z.object({
   deploymentId: z.string(),
   instanceId: z.string(),
   path: z.string(),
+  secret: z.string(),
   validUntil: z.number(),
 });
 export type SavedLease = z.infer<typeof savedLeaseSchema>;
 
-type Known = Pick<Lease, "instanceId" | "validUntil"> & { readonly endpoint: Endpoint };
+type Known = Pick<Lease, "instanceId" | "validUntil"> & { readonly endpoint: ServerEndpoint };
 
 /**
  * Leases that other processes of this gateway, and those before it, had: without a runner nobody else can say where a
  * server listens. Only unix sockets, whose paths belong to one instance for good; an address and port may be another
- * tenant's by now.
+ * tenant's by now, which would get the request and the secret.
  */
 export class SavedLeases {
   readonly #byDeployment = new Map<string, SavedLease>();
@@ -35,8 +36,8 @@ export class SavedLeases {
     for (const { deploymentId, instanceId, endpoint, validUntil } of leases) {
       if (endpoint.kind !== "unix") all.delete(deploymentId);
       else {
-        const { path } = endpoint;
-        all.set(deploymentId, { deploymentId, instanceId, path, validUntil: Date.now() - now + validUntil });
+        const { path, secret } = endpoint;
+        all.set(deploymentId, { deploymentId, instanceId, path, secret, validUntil: Date.now() - now + validUntil });
       }
     }
     return [...all.values()];
@@ -55,8 +56,8 @@ export class SavedLeases {
     await this.onUnknown?.();
     const lease = this.#byDeployment.get(deploymentId);
     if (!lease || !this.#isUsable(lease)) return null;
-    const { instanceId, path, validUntil } = lease;
-    const endpoint = { kind: "unix" as const, path };
+    const { instanceId, path, secret, validUntil } = lease;
+    const endpoint = { kind: "unix" as const, path, secret };
     return { instanceId, endpoint, validUntil: validUntil - Date.now() + performance.now() };
   }
 

@@ -1,4 +1,11 @@
-import { dialTarget, type Endpoint, endpointKey, isBacklogFull } from "@towpath/runner-api";
+import {
+  dialTarget,
+  type Endpoint,
+  endpointKey,
+  isBacklogFull,
+  type ServerEndpoint,
+  secretHeader,
+} from "@towpath/runner-api";
 import { type Dispatcher, Pool } from "undici";
 
 /**
@@ -59,8 +66,9 @@ export class Upstreams {
 }
 
 /** Whether a server is awake: a frozen one takes a connection and says nothing. What it answers does not matter. */
-export async function answersPing(upstream: Dispatcher): Promise<boolean> {
-  const ping = { method: "OPTIONS", path: "/mcp", headers: { host: "localhost" } } as const;
+export async function answersPing(upstream: Dispatcher, { secret }: ServerEndpoint): Promise<boolean> {
+  const headers = { host: "localhost", [secretHeader]: secret };
+  const ping = { method: "OPTIONS", path: "/mcp", headers } as const;
   try {
     const { body } = await upstream.request({ ...ping, signal: AbortSignal.timeout(pingMs) });
     await body.dump();

@@ -1,9 +1,46 @@
-import type { ServerResponse } from "node:http";
-import { type CallLimits, lower, networkOf, type Rate } from "@towpath/limits";
+import { Bucket, type CallLimits, lower, networkOf, type Rate } from "@towpath/limits";
+import type { CallResponse } from "../call/states.ts";
 import type { Principal } from "../policy/credentials.ts";
 import type { Route } from "../read-model/routes.ts";
-import { Entries, type Entry } from "./entries.ts";
 import { type Limited, type Reached, rateLimited, tooManyOpen } from "./refusals.ts";
+
+/** What is known of one caller, server or organization, or of the refusals of a network. */
+export class Entry {
+  readonly name: string;
+  readonly bucket = new Bucket();
+  /** Requests under way in this process. */
+  open = 0;
+  /** Milliseconds taken from the bucket that have not been sent to other processes. */
+  unsentMs = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** The entries of all that called lately. One whose bucket is full again says nothing, so it goes. */
+class Entries {
+  readonly #entries = new Map<string, Entry>();
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(name: string): Entry {
+    let entry = this.#entries.get(name);
+    if (entry === undefined) {
+      entry = new Entry(name);
+      this.#entries.set(name, entry);
+    }
+    return entry;
+  }
+
+  prune(now: number): void {
+    for (const [name, { bucket, open, unsentMs }] of this.#entries) {
+      if (bucket.fullAt <= now && open === 0 && unsentMs === 0) this.#entries.delete(name);
+    }
+  }
+}
 
 /** Requests under way at a time, streams included. */
 export type OpenLimits = { readonly caller: number; readonly organization: number };
@@ -13,18 +50,24 @@ export type Source = {
   readonly principal: Principal;
   readonly address: string;
   /** It comes through a portal, which has counted it for the organization that both belong to. */
-  readonly isThroughPortal?: boolean;
+  readonly isThroughPortal: boolean;
 };
 
-/** A request that counts as open until its response closes. */
-export type OpenCall = {
+/** What holds for one request: the limits of its caller, its server and its organization. */
+export type RequestLimits = {
+  /**
+   * Counts the request as open until its response closes.
+   *
+   * @throws GatewayError 429 when its caller or organization has as many under way as it may
+   */
+  enter: (response: CallResponse) => void;
   /**
    * Takes `calls` from the buckets of its caller, server and organization; a batch has several.
    *
    * @throws GatewayError 429, when one of them has too few left; then nothing is taken
    */
   take: (calls: number) => void;
-  /** Requests of its organization under way in this process, this one included. */
+  /** Requests of its organization under way in this process. */
   readonly openOfOrganization: number;
 };
 
@@ -75,26 +118,37 @@ export class Limits {
     clearInterval(this.#timer);
   }
 
-  /**
-   * Counts a request as open until its response closes.
-   *
-   * @throws GatewayError 429 when its caller or organization has as many under way as it may
-   */
-  enter(route: Route, source: Source, response: ServerResponse): OpenCall {
+  /** What holds for a request to a server. Counts nothing yet. */
+  of(route: Route, source: Source): RequestLimits {
     const { caller, server, names } = this.#limitsOf(route);
     const [serverName = "", organizationName = ""] = names;
     const entry = this.#entries.get(`${serverName} ${callerName(source)}`);
     const organization = this.#entries.get(organizationName);
-    const isFirst = source.isThroughPortal !== true;
-    const full = this.#fullOf(entry, isFirst ? organization : null);
-    if (full !== null) throw tooManyOpen(full, this.#open[full]);
-    this.#countOpen(isFirst ? [entry, organization] : [entry], response);
-    const applied: Applied[] = [
-      { limited: "caller", entry, ...caller },
-      { limited: "server", entry: this.#entries.get(serverName), ...server },
-      { limited: "organization", entry: organization, rate: isFirst ? this.#limits.organization : null, isOwn: false },
-    ];
-    return { take: (calls) => this.#take(applied, Math.max(1, calls)), openOfOrganization: organization.open };
+    const isFirst = !source.isThroughPortal;
+    const open = this.#open;
+    const take = (calls: number) =>
+      this.#take(
+        [
+          { limited: "caller", entry, ...caller },
+          { limited: "server", entry: this.#entries.get(serverName), ...server },
+          {
+            ...{ limited: "organization", entry: organization, isOwn: false },
+            rate: isFirst ? this.#limits.organization : null,
+          },
+        ],
+        Math.max(1, calls),
+      );
+    return {
+      take,
+      enter(response) {
+        if (entry.open >= open.caller) throw tooManyOpen("caller", open.caller);
+        if (isFirst && organization.open >= open.organization) throw tooManyOpen("organization", open.organization);
+        countOpen(isFirst ? [entry, organization] : [entry], response);
+      },
+      get openOfOrganization() {
+        return organization.open;
+      },
+    };
   }
 
   /** Whether a network may have one more refusal at once. */
@@ -109,20 +163,6 @@ export class Limits {
   /** Takes what another process has let in. */
   takenElsewhere(name: string, takenMs: number): void {
     this.#entries.get(name).bucket.delay(takenMs, this.#now());
-  }
-
-  #countOpen(entries: readonly Entry[], response: ServerResponse): void {
-    // Already closed: there will be no close event.
-    if (response.destroyed) return;
-    for (const entry of entries) entry.open++;
-    response.on("close", () => {
-      for (const entry of entries) entry.open--;
-    });
-  }
-
-  #fullOf(caller: Entry, organization: Entry | null): keyof OpenLimits | null {
-    if (caller.open >= this.#open.caller) return "caller";
-    return organization && organization.open >= this.#open.organization ? "organization" : null;
   }
 
   #take(applied: readonly Applied[], calls: number): void {
@@ -152,6 +192,15 @@ export class Limits {
     this.#ofRoutes.set(route, limits);
     return limits;
   }
+}
+
+function countOpen(entries: readonly Entry[], response: CallResponse): void {
+  // Already closed: there will be no close event.
+  if (response.destroyed) return;
+  for (const entry of entries) entry.open++;
+  response.on("close", () => {
+    for (const entry of entries) entry.open--;
+  });
 }
 
 function together(instance: Rate | null, own: Rate | null): Limit {

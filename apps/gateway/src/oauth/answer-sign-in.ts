@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BlockList } from "node:net";
 import { forwardedHeaders } from "../forward/headers.ts";
-import { answerPreflight, checkOrigin, isNavigation, isPreflight } from "../policy/browsers.ts";
+import { isNavigation } from "../policy/browsers.ts";
 import { clientAddress } from "../policy/client-address.ts";
+import { checkOrigin } from "../policy/origin.ts";
+import { preflightPolicy } from "../policy/preflight.ts";
 import type { SignIns } from "../record/sign-ins.ts";
 import type { RouteTable } from "../route/route-table.ts";
 import type { Destination, ServerAddress } from "../route/server-address.ts";
@@ -34,18 +36,16 @@ export function findOAuthEndpoint(
 type Asked = { endpoint: OAuthEndpoint; request: IncomingMessage; response: ServerResponse };
 
 export async function answerSignIn(parts: SignInParts, { endpoint, request, response }: Asked): Promise<void> {
-  const { serverAddress, authorizationServer, allowedOrigins: allowed, proxies } = parts;
+  const { serverAddress, authorizationServer, proxies } = parts;
   // A navigation is a person whom their client's page sends to sign in.
-  if (!isNavigation(request)) {
-    checkOrigin(request.headers.origin, { isLoopback: serverAddress.isLoopback, allowed });
-  }
-  if (isPreflight(request)) return answerPreflight(request, response);
-  const client = clientAddress(serverAddress, request, proxies);
-  const forwarded = forwardedHeaders(serverAddress, endpoint.label ?? "", client);
+  if (!isNavigation(request)) checkOrigin(parts, request.headers.origin);
+  if (preflightPolicy(parts, { request, response }) === "answered") return;
+  const address = clientAddress(serverAddress, request, proxies);
+  const forwarded = forwardedHeaders(serverAddress, endpoint.label ?? "", address);
   await answerOAuth(endpoint, { address: serverAddress, authorizationServer, request, response, forwarded });
   const route = endpoint.label === null ? undefined : parts.routes.find(endpoint.label);
   // As with refusals: once the answer was sent.
   if (route || endpoint.label === null) {
-    setImmediate(() => parts.signIns.discovered(endpoint, route, request));
+    setImmediate(() => parts.signIns.discovered(endpoint, route, { request, address }));
   }
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { LRUCache } from "lru-cache";
 import { Agent, request } from "undici";
 import { z } from "zod";
 import { GatewayError } from "../gateway-error.ts";
@@ -38,26 +39,22 @@ const passedBack = ["content-type", "cache-control", "pragma", "retry-after", "w
 
 export function createAuthorizationServer(issuer: string): AuthorizationServer {
   const agent = new Agent({ connections: 16, headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
-  let known: { metadata: AuthorizationServerMetadata; at: number } | null = null;
-  let reading: Promise<AuthorizationServerMetadata> | null = null;
-
   const read = async () => {
     const url = `${issuer}/.well-known/oauth-authorization-server`;
     const answer = await request(url, { dispatcher: agent, headers: { accept: "application/json" } });
     const body = await bodyOf(answer.body);
     if (answer.statusCode !== 200) throw new Error(`${url} answered ${answer.statusCode}`);
-    const metadata = metadataSchema.parse(JSON.parse(body.toString("utf8")));
-    known = { metadata, at: performance.now() };
-    return metadata;
+    return metadataSchema.parse(JSON.parse(body.toString("utf8")));
   };
-  const metadata = async () => {
-    if (known && performance.now() - known.at < freshMs) return known.metadata;
-    reading ??= read().finally(() => {
-      reading = null;
-    });
+  const known = new LRUCache<string, AuthorizationServerMetadata>({
+    max: 1,
+    ttl: freshMs,
+    fetchMethod: read,
     // What it said last still holds: clients get its own error when they go there.
-    return reading.catch(() => known?.metadata ?? unavailable());
-  };
+    allowStaleOnFetchRejection: true,
+    noDeleteOnFetchRejection: true,
+  });
+  const metadata = () => known.forceFetch(issuer).catch(unavailable);
 
   return {
     issuer,

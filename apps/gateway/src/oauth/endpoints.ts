@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { GatewayError } from "../gateway-error.ts";
+import { readBody } from "../policy/body.ts";
 import { corsHeaders } from "../policy/browsers.ts";
+import type { Admission } from "../policy/capacity.ts";
 import type { Route } from "../read-model/routes.ts";
 import type { Destination, ServerAddress } from "../route/server-address.ts";
 import type { AuthorizationServer } from "./authorization-server.ts";
@@ -91,7 +93,7 @@ export async function answerOAuth(endpoint: OAuthEndpoint, asked: Asked): Promis
       return;
     }
     default: {
-      const body = await readWhole(request);
+      const body = await readBody(request, upTo(maxBodyBytes));
       // The client has disconnected.
       if (body === null) return;
       const sent = { headers: request.headers, body, forwarded: asked.forwarded };
@@ -130,19 +132,13 @@ function queryOf(request: IncomingMessage): URLSearchParams {
   return new URLSearchParams(at === -1 ? "" : url.slice(at + 1));
 }
 
-/** Null when the client disconnects before the end. @throws GatewayError 413 */
-async function readWhole(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request) {
-      size += chunk.length;
-      if (size > maxBodyBytes) throw new GatewayError("body_too_large", "The body is larger than 64 KiB.");
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    return null;
-  }
-  return Buffer.concat(chunks);
+/** Takes a body of so many bytes. */
+function upTo(maxBytes: number): Admission {
+  let heldBytes = 0;
+  return {
+    hold(bytes) {
+      heldBytes += bytes;
+      if (heldBytes > maxBytes) throw new GatewayError("body_too_large", "The body is larger than 64 KiB.");
+    },
+  };
 }

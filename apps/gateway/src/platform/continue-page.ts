@@ -1,5 +1,8 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Read } from "../call/states.ts";
 import { GatewayError } from "../gateway-error.ts";
+import { isPageOfServer } from "../policy/browsers.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { ServerAddress } from "../route/server-address.ts";
 import { type Html, html, sendPage } from "./html.ts";
 
 // Where servers share a host, their pages have an origin of their own (`sandbox`), so that none acts as another. To the
@@ -7,23 +10,22 @@ import { type Html, html, sendPage } from "./html.ts";
 // form it is. So the form is handed to the person, on a page of the gateway's that says which server gets it. That page
 // has the host's origin, and what it sends arrives with the server's cookies. No page of a server has this origin.
 
-type Sent = { request: IncomingMessage; response: ServerResponse; label: string; body: Buffer };
-
 /**
  * Answers a form of a sandboxed page, whose origin is `null`, with a page that sends the same bytes to the same address
- * once the person has agreed. The request is the navigation of a window. False for every other request.
- *
- * @throws GatewayError 403 for a form that cannot be sent again unchanged: one with files, or in another encoding
+ * once the person has agreed. The request is the navigation of a window. Refuses a form that cannot be sent again
+ * unchanged: one with files, or in another encoding.
  */
-export function askToContinue({ request, response, label, body }: Sent): boolean {
-  if (request.method !== "POST" || request.headers.origin !== "null") return false;
+export const formPolicy: Policy<{ readonly serverAddress: ServerAddress }, Read> = (parts, { call, body }) => {
+  const { request, response, target } = call;
+  if (parts.serverAddress.form !== "path" || !isPageOfServer(call)) return "passed";
+  if (request.method !== "POST" || request.headers.origin !== "null") return "passed";
   const text = body.toString("latin1");
   const fields = new URLSearchParams(text);
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers["content-type"] ?? "");
   if (!isForm || fields.toString() !== text) throw formNotPassed();
-  sendPage(response, { title: `Continue to ${label}`, body: questionOf(label, [...fields]) });
-  return true;
-}
+  sendPage(response, { title: `Continue to ${target.label}`, body: questionOf(target.label, [...fields]) });
+  return "answered";
+};
 
 function questionOf(label: string, fields: readonly (readonly [string, string])[]): Html {
   const inputs = fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);

@@ -1,8 +1,7 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { accessOf, type ClientGuide, clientGuides } from "@towpath/mcp/connect";
+import type { Call, RequestHead } from "../call/states.ts";
 import type { PaceRefusals } from "../limits/pace-refusals.ts";
 import { challengeFor, resourceOf } from "../oauth/resource.ts";
-import type { Route } from "../read-model/routes.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 import { type Html, html, sendPage } from "./html.ts";
 
@@ -13,7 +12,7 @@ const clientHeaders = ["authorization", "mcp-protocol-version", "mcp-session-id"
  * Whether a person opened the endpoint in a browser: they ask for a page, as no client of MCP does. Those ask for JSON
  * and event streams; a script's call names its page's origin.
  */
-export function isForPeople({ method, headers }: IncomingMessage): boolean {
+export function isForPeople({ method, headers }: RequestHead): boolean {
   if (method !== "GET" && method !== "HEAD") return false;
   const accept = headers.accept ?? "";
   if (!accept.includes("text/html") || accept.includes("text/event-stream")) return false;
@@ -27,21 +26,15 @@ type Parts = {
   readonly paceRefusals: PaceRefusals;
 };
 
-type Opened = {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly target: { readonly label: string; readonly found: Route | undefined };
-};
-
 /**
  * Tells a person what an endpoint is and how a client connects to it (GW-16). Servers for members and names that nobody
  * has get the same page, unless the registry shows the server to everybody anyway. It is no call: it needs neither the
  * database nor the server, which it doesn't wake, and leaves no row.
  */
-export async function showEndpoint(parts: Parts, { request, response, target }: Opened): Promise<void> {
+export async function showEndpoint(parts: Parts, { request, response, target, route, address }: Call): Promise<void> {
   // A page costs as much as a refusal, so a flood of them is slowed down like one.
-  await parts.paceRefusals(request, 401);
-  const { label, found: route } = target;
+  await parts.paceRefusals(address, 401);
+  const { label } = target;
   const { serverAddress, dashboard } = parts;
   const resource = resourceOf(serverAddress, label);
   const authMode = route?.authMode ?? "towpath-cloud";
@@ -64,7 +57,6 @@ ${buttonsFor(guides)}
 <div class="clients">${guides.map(guideFor)}</div>`;
   const isHead = request.method === "HEAD";
   sendPage(response, { title: `${name} · MCP server`, body, status: asksForSignIn ? 401 : 200, headers, isHead });
-  request.resume();
 }
 
 const notes = {

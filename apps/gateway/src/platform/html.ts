@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import type { CallResponse } from "../call/states.ts";
 
 /** Put into a page as it is: made by `html`, which escapes what it is given. */
 export type Html = { readonly html: string };
@@ -38,19 +38,20 @@ type Page = {
  * Sends a page of the gateway's own: nothing in it is loaded from anywhere, it can't be framed, and only our style and
  * script run.
  */
-export function sendPage(response: ServerResponse, { title, body, status = 200, headers, isHead = false }: Page): void {
+export function sendPage(response: CallResponse, { title, body, status = 200, headers, isHead = false }: Page): void {
   const page = Buffer.from(documentOf(title, body).html);
-  response.writeHead(status, {
+  const all = {
     ...headers,
     "content-type": "text/html; charset=utf-8",
-    "content-length": page.length,
+    "content-length": String(page.length),
     "cache-control": "no-store",
     "content-security-policy": policy,
     "x-frame-options": "DENY",
     "x-content-type-options": "nosniff",
     // Not `no-referrer`, with which a form's Origin is `null`.
     "referrer-policy": "same-origin",
-  });
+  };
+  response.writeHead(status, Object.entries(all).flat());
   response.end(isHead ? undefined : page);
 }
 

@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { ForwardEnd } from "../forward/forward.ts";
+import type { Answer, AnswerEnd } from "../call/answer.ts";
 
 /** A value kept elsewhere, read on each scrape. */
 export type Reading = {
@@ -12,13 +12,12 @@ export type Reading = {
   merged?: "sum" | "max";
 };
 
-/** A counter with one label, as pairs of a label's value and its count. `name` as in `Reading`. */
-type LabelledCounter = {
-  name: string;
-  help: string;
-  label: string;
-  read: () => Iterable<readonly [string | number, number]>;
-};
+type MakeReading = (name: string, help: string, read: () => number) => Reading;
+export const gauge: MakeReading = (name, help, read) => ({ name, help, kind: "gauge", read });
+export const counter: MakeReading = (name, help, read) => ({ name, help, kind: "counter", read });
+
+/** A counter with one label. `name` as in `Reading`. */
+type Labelled = { name: string; help: string; label: string };
 
 /** The metrics of one process, as plain data that another one can merge. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
@@ -33,33 +32,22 @@ export class Metrics {
   readonly #registry = new Registry();
   #requests = 0;
   readonly #responses: Map<number, number>;
-  readonly #exchanges: Map<ForwardEnd, number>;
+  readonly #exchanges: Map<AnswerEnd, number>;
   readonly #refusals: Map<string, number>;
   readonly #durationMs: Histogram;
 
   /** `worker`: number of this process among those that share the port. */
   constructor(worker = 0) {
-    this.#addLabelled({
-      name: "worker_requests_total",
-      help: "Requests by worker: how evenly they are spread",
-      label: "worker",
-      read: () => [[worker, this.#requests]],
-    });
-    this.#responses = this.#countBy({
-      name: "responses_total",
-      help: "Responses to requests for servers by HTTP status; 0: the client left before there was one",
-      label: "status",
-    });
-    this.#exchanges = this.#countBy({
-      name: "exchanges_total",
-      help: "Forwarded requests by how they ended",
-      label: "end",
-    });
-    this.#refusals = this.#countBy({
-      name: "refusals_total",
-      help: "Requests that the gateway itself answered, by reason",
-      label: "code",
-    });
+    const byWorker = "Requests by worker: how evenly they are spread";
+    this.#addLabelled({ name: "worker_requests_total", label: "worker", help: byWorker }, () => [
+      [worker, this.#requests],
+    ]);
+    const byStatus = "Responses to requests for servers by HTTP status; 0: the client left before there was one";
+    this.#responses = this.#countBy({ name: "responses_total", label: "status", help: byStatus });
+    const byEnd = "Forwarded requests by how they ended";
+    this.#exchanges = this.#countBy({ name: "exchanges_total", label: "end", help: byEnd });
+    const byCode = "Requests that the gateway itself answered, by reason";
+    this.#refusals = this.#countBy({ name: "refusals_total", label: "code", help: byCode });
     this.#durationMs = new Histogram({
       name: "towpath_gateway_duration_ms",
       help: "Milliseconds from a request's head to the end of its answer, streams included",
@@ -67,9 +55,9 @@ export class Metrics {
       registers: [this.#registry],
     });
     this.add([
-      { name: "requests_total", help: "Requests", kind: "counter", read: () => this.#requests },
-      { name: "held", help: "Requests that wait for a server to start", kind: "gauge", read: () => this.held },
-      { name: "workers", help: "Processes that serve", kind: "gauge", read: () => 1 },
+      counter("requests_total", "Requests", () => this.#requests),
+      gauge("held", "Requests that wait for a server to start", () => this.held),
+      gauge("workers", "Processes that serve", () => 1),
     ]);
   }
 
@@ -77,35 +65,35 @@ export class Metrics {
     for (const { name, help, kind, read, merged = "sum" } of readings) {
       const options = { name: `towpath_gateway_${name}`, help, aggregator: merged, registers: [this.#registry] };
       if (kind === "gauge") {
-        const gauge: Gauge = new Gauge({ ...options, collect: () => gauge.set(read()) });
+        const metric: Gauge = new Gauge({ ...options, collect: () => metric.set(read()) });
         continue;
       }
-      const counter: Counter = new Counter({
+      const metric: Counter = new Counter({
         ...options,
         collect: () => {
-          counter.reset();
-          counter.inc(read());
+          metric.reset();
+          metric.inc(read());
         },
       });
     }
   }
 
   /** A counter with one label, as the counts by the label's value. */
-  #countBy<Label extends string | number>(named: Pick<LabelledCounter, "name" | "help" | "label">): Map<Label, number> {
+  #countBy<Label extends string | number>(labelled: Labelled): Map<Label, number> {
     const counts = new Map<Label, number>();
-    this.#addLabelled({ ...named, read: () => counts });
+    this.#addLabelled(labelled, () => counts);
     return counts;
   }
 
-  #addLabelled({ name, help, label, read }: LabelledCounter): void {
-    const counter: Counter = new Counter({
+  #addLabelled({ name, help, label }: Labelled, read: () => Iterable<readonly [string | number, number]>): void {
+    const metric: Counter = new Counter({
       name: `towpath_gateway_${name}`,
       help,
       labelNames: [label],
       registers: [this.#registry],
       collect: () => {
-        counter.reset();
-        for (const [value, count] of read()) counter.inc({ [label]: value }, count);
+        metric.reset();
+        for (const [value, count] of read()) metric.inc({ [label]: value }, count);
       },
     });
   }
@@ -114,7 +102,7 @@ export class Metrics {
     this.#requests++;
   }
 
-  requestEnded(status: number, end: ForwardEnd | null, durationMs: number): void {
+  requestEnded({ status, end }: Pick<Answer, "status" | "end">, durationMs: number): void {
     increment(this.#responses, status);
     if (end !== null) increment(this.#exchanges, end);
     this.#durationMs.observe(durationMs);
@@ -133,7 +121,8 @@ function increment<Label>(counts: Map<Label, number>, label: Label): void {
   counts.set(label, (counts.get(label) ?? 0) + 1);
 }
 
-/** Prometheus' text format (0.0.4) of what the processes have counted, added up. */
-export function mergedMetrics(snapshots: readonly MetricsSnapshot[]): Promise<string> {
-  return AggregatorRegistry.aggregate([...snapshots]).metrics();
+/** Prometheus' text format (0.0.4) of what the processes have counted, added up. `more` follows it as it is. */
+export async function mergedMetrics(snapshots: readonly MetricsSnapshot[], more: string): Promise<string> {
+  const own = await AggregatorRegistry.aggregate([...snapshots]).metrics();
+  return `${own.trimEnd()}\n${more}`;
 }

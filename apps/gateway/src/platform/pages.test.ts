@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { freePort } from "@towpath/role/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createRig, type Rig } from "../testing/rig.ts";
 import { createPages } from "./pages.ts";
@@ -21,6 +22,21 @@ test("OPS-2 the gateway's own pages: text, health, metrics for this machine", as
   expect((await fetch(`${base}/-/other`)).status).toBe(404);
 });
 
+test("OPS-2 with a port of their own, metrics are there for whoever reaches it, and nothing else is", async () => {
+  const port = await freePort();
+  await rig.restart({ metrics: { host: "127.0.0.1", port } });
+  const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`, { headers: { "x-forwarded-for": "1.2.3.4" } });
+  const metrics = await ask("/-/metrics");
+  expect([metrics.status, metrics.headers.get("content-type")]).toEqual([
+    200,
+    expect.stringContaining("version=0.0.4"),
+  ]);
+  expect(await metrics.text()).toMatch(/towpath_gateway_requests_total \d+[\s\S]*^towpath_prewarm_ready 0$/m);
+  for (const path of ["/", "/-/healthz", "/any-server/mcp"]) expect((await ask(path)).status).toBe(404);
+  await rig.restart({ metrics: null });
+  await expect(ask("/-/metrics")).rejects.toThrow();
+});
+
 test("OPS-2 GW-9 a flood of questions for the health asks the workers once at a time, and never for metrics", async () => {
   const counts = { running: 0, most: 0, health: 0, metrics: 0 };
   const pages = createPages({
@@ -33,9 +49,8 @@ test("OPS-2 GW-9 a flood of questions for the health asks the workers once at a 
     },
     async metrics() {
       counts.metrics++;
-      return [];
+      return "";
     },
-    runner: async () => "",
   });
   const server = createServer((request, response) => void pages(request, response, request.url ?? ""));
   onTestFinished(() => void server.close().closeAllConnections());

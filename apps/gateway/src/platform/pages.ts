@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isLoopback, plainAddress } from "../policy/connections.ts";
-import { type MetricsSnapshot, mergedMetrics } from "./metrics.ts";
+import { isLoopbackAddress } from "@towpath/egress";
+import { plainAddress } from "@towpath/limits";
 
 const front = `This is a Towpath gateway: it serves MCP servers.
 A server's address ends in /mcp; the dashboard shows it.
@@ -9,11 +9,11 @@ A server's address ends in /mcp; the dashboard shows it.
 /** How one process is. `database`: whether it could load the routes the last time it tried. */
 export type Health = { ok: boolean; routes: number; database: boolean };
 
-/** What every process that shares the port says. `runner` is added to the metrics, empty without a runner. */
+/** What all processes that share the port say. */
 type Sources = {
   health: () => Promise<readonly Health[]>;
-  metrics: () => Promise<readonly MetricsSnapshot[]>;
-  runner: () => Promise<string>;
+  /** In Prometheus' text format. */
+  metrics: () => Promise<string>;
 };
 
 /**
@@ -52,9 +52,7 @@ export function createPages(
       }
       case "/-/metrics": {
         if (!isFromThisMachine(request)) break;
-        const [all, runner] = await Promise.all([sources.metrics(), sources.runner()]);
-        const own = await mergedMetrics(all);
-        return reply(200, "text/plain; version=0.0.4", `${own.trimEnd()}\n${runner}`);
+        return reply(200, "text/plain; version=0.0.4", await sources.metrics());
       }
     }
     reply(404, "text/plain", "Nothing is served here.\n");
@@ -73,5 +71,5 @@ function mergedHealth(health: readonly Health[]) {
 
 function isFromThisMachine(request: IncomingMessage): boolean {
   const proxied = request.headers.forwarded !== undefined || request.headers["x-forwarded-for"] !== undefined;
-  return !proxied && isLoopback(plainAddress(request.socket.remoteAddress ?? ""));
+  return !proxied && isLoopbackAddress(plainAddress(request.socket.remoteAddress ?? ""));
 }

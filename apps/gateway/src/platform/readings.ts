@@ -8,57 +8,37 @@ import type { PendingCalls } from "../record/pending-calls.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RefusalLimit } from "../record/refusal-limit.ts";
 import type { Spool } from "../record/spool.ts";
-import type { Reading } from "./metrics.ts";
+import { counter, gauge, type Reading } from "./metrics.ts";
 
-type Sources = {
-  config: GatewayConfig;
-  leases: Leases;
-  upstreams: Upstreams;
-  externalUpstreams: ExternalUpstreams;
-  connections: Connections;
-  capacity: Capacity;
-  pendingCalls: PendingCalls;
-};
+type Servers = { leases: Leases; upstreams: Upstreams; externalUpstreams: ExternalUpstreams };
 
-/** What the process holds at the moment. */
-export function readingsOf({
-  config,
-  leases,
-  upstreams,
-  externalUpstreams,
-  connections,
-  capacity,
-  pendingCalls,
-}: Sources): Reading[] {
-  const gauge = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "gauge", read });
-  const counter = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "counter", read });
-  return [
-    gauge("leases", "Deployments with a lease or a request", () => leases.count),
-    gauge("upstreams", "Servers with open connections", () => upstreams.count),
-    gauge("external_upstreams", "External servers with open connections", () => externalUpstreams.count),
-    gauge("connections", "Open connections of clients", () => connections.count),
-    gauge("connections_max", "Connections that may be open", () => config.connections.maxConnections),
-    counter("connections_refused", "New connections that found no room", () => connections.refused),
-    counter("connections_evicted", "Idle connections that made room", () => connections.evicted),
-    gauge("requests_open", "Requests under way, streams included", () => capacity.requests),
-    gauge("body_bytes", "Bytes of request bodies that are held", () => capacity.bodyBytes),
-    gauge("body_bytes_max", "Bytes of request bodies that may be held", () => config.capacity.maxBodyBytes),
-    gauge("calls_open", "Legacy calls whose answer has not come", () => pendingCalls.size),
-  ];
-}
+export const serverReadings = ({ leases, upstreams, externalUpstreams }: Servers): Reading[] => [
+  gauge("leases", "Deployments with a lease or a request", () => leases.count),
+  gauge("upstreams", "Servers with open connections", () => upstreams.count),
+  gauge("external_upstreams", "External servers with open connections", () => externalUpstreams.count),
+];
 
-type LogSources = { recorder: Recorder; refusalLimit: RefusalLimit; spool: Spool };
+type Clients = { config: GatewayConfig; connections: Connections; capacity: Capacity };
 
-/** How the request log fares. */
-export function logReadings({ recorder, refusalLimit, spool }: LogSources): Reading[] {
-  const counter = (name: string, help: string, read: () => number): Reading => ({ name, help, kind: "counter", read });
-  return [
-    counter("log_rows_written", "Rows that are in the database", () => recorder.counters.written),
-    counter("log_rows_spooled", "Rows that were kept on disk", () => recorder.counters.spooled),
-    counter("log_rows_dropped", "Rows lost: neither memory nor disk had room", () => recorder.counters.dropped),
-    counter("log_rows_refused", "Rows that the database will not take", () => recorder.counters.refused),
-    counter("log_rows_left_out", "Refused requests without a row, of a flood", () => refusalLimit.leftOut),
-    { name: "log_rows_held", help: "Rows that wait in memory", kind: "gauge", read: () => recorder.held },
-    { name: "spool_bytes", help: "Bytes of rows on disk", kind: "gauge", read: () => spool.bytes },
-  ];
-}
+export const clientReadings = ({ config, connections, capacity }: Clients): Reading[] => [
+  gauge("connections", "Open connections of clients", () => connections.count),
+  gauge("connections_max", "Connections that may be open", () => config.connections.maxConnections),
+  counter("connections_refused", "New connections that found no room", () => connections.refused),
+  counter("connections_evicted", "Idle connections that made room", () => connections.evicted),
+  gauge("requests_open", "Requests under way, streams included", () => capacity.requests),
+  gauge("body_bytes", "Bytes of request bodies that are held", () => capacity.bodyBytes),
+  gauge("body_bytes_max", "Bytes of request bodies that may be held", () => config.capacity.maxBodyBytes),
+];
+
+type Log = { recorder: Recorder; refusalLimit: RefusalLimit; spool: Spool; pendingCalls: PendingCalls };
+
+export const logReadings = ({ recorder, refusalLimit, spool, pendingCalls }: Log): Reading[] => [
+  gauge("calls_open", "Legacy calls whose answer has not come", () => pendingCalls.size),
+  counter("log_rows_written", "Rows that are in the database", () => recorder.counters.written),
+  counter("log_rows_spooled", "Rows that were kept on disk", () => recorder.counters.spooled),
+  counter("log_rows_dropped", "Rows lost: neither memory nor disk had room", () => recorder.counters.dropped),
+  counter("log_rows_refused", "Rows that the database will not take", () => recorder.counters.refused),
+  counter("log_rows_left_out", "Refused requests without a row, of a flood", () => refusalLimit.leftOut),
+  gauge("log_rows_held", "Rows that wait in memory", () => recorder.held),
+  gauge("spool_bytes", "Bytes of rows on disk", () => spool.bytes),
+];

@@ -1,7 +1,8 @@
 import { callingRoles } from "@towpath/auth/credentials";
+import type { Identified } from "../call/states.ts";
 import { aboutSignIn, GatewayError } from "../gateway-error.ts";
-import type { Access, Route } from "../read-model/routes.ts";
-import type { Principal } from "./credentials.ts";
+import type { Access } from "../read-model/routes.ts";
+import type { Policy } from "./policy.ts";
 
 /**
  * Who calls: a person by the role that they have now, or a key of the organization. A personal key is its person
@@ -14,13 +15,13 @@ export function mayCall(access: Access | null, caller: Caller): boolean {
   return refusalOf(access, caller) === null;
 }
 
-/** @throws GatewayError 403 for a caller that the server's access policy leaves out (GW-15) */
-export function checkCaller({ access }: Route, principal: Principal): void {
+/** Refuses a caller that the server's access policy leaves out (GW-15). */
+export const accessPolicy: Policy<unknown, Identified> = (_parts, { call, principal }) => {
   const member = principal.actor?.member ?? null;
   const { credential } = principal;
   const keyId = member === null && credential?.kind === "api-key" ? credential.key.keyId : null;
-  const reason = refusalOf(access, { role: member?.role ?? null, keyId });
-  if (reason === null) return;
+  const reason = refusalOf(call.route.access, { role: member?.role ?? null, keyId });
+  if (reason === null) return "passed";
   throw aboutSignIn(new GatewayError("caller_not_allowed", reason), {
     problem: credential?.kind === "api-key" ? "key_not_allowed" : "caller_not_allowed",
     isProven: true,
@@ -28,7 +29,7 @@ export function checkCaller({ access }: Route, principal: Principal): void {
     keyId: credential?.kind === "api-key" ? credential.key.keyId : null,
     clientId: credential?.kind === "grant" ? credential.clientId : null,
   });
-}
+};
 
 function refusalOf(access: Access | null, { role, keyId }: Caller): string | null {
   const roles = access?.roles ?? callingRoles;

@@ -1,13 +1,10 @@
 import type { IncomingMessage } from "node:http";
+import type { Call } from "../call/states.ts";
 import { GatewayError } from "../gateway-error.ts";
-import type { Exchange } from "../record/exchange.ts";
 import type { Admission } from "./capacity.ts";
 
 /** As in the SDKs. */
 const bodyLimitBytes = 4 * 1024 * 1024;
-
-/** As many as the log looks at: each message of a batch is a call with a row of its own. */
-const maxBatch = 100;
 
 const discardedBytes = 64 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
@@ -20,14 +17,15 @@ const lingerMs = 2000;
  *
  * @throws GatewayError 413 or, when the gateway holds too much, 503, as soon as it is known
  */
-export function readBody(request: IncomingMessage, admission: Admission): Promise<Buffer | null> | Buffer {
-  const declared = request.headers["content-length"];
-  if (declared === undefined && request.headers["transfer-encoding"] === undefined) return nothing;
+export function readBody(source: Call["body"], admission: Admission): Promise<Buffer | null> | Buffer {
+  if (Buffer.isBuffer(source)) return held(source, admission);
+  const declared = source.headers["content-length"];
+  if (declared === undefined && source.headers["transfer-encoding"] === undefined) return nothing;
   if (declared !== undefined && Number(declared) > bodyLimitBytes) throw tooLarge();
   // The client disconnected while its credentials were checked; no more events will come.
-  if (request.destroyed) return Promise.resolve(null);
+  if (source.destroyed) return Promise.resolve(null);
   // Most requests are small and have come whole by now: no event is needed to take them out of the stream's buffer.
-  if (request.complete) return takeBuffered(request, admission);
+  if (source.complete) return held(source.read() ?? nothing, admission);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -39,37 +37,22 @@ export function readBody(request: IncomingMessage, admission: Admission): Promis
         chunks.push(chunk);
       } catch (error) {
         chunks.length = 0;
-        request.off("data", onData);
-        request.pause();
+        source.off("data", onData);
+        source.pause();
         reject(error);
       }
     };
-    request.on("data", onData);
-    request.on("end", () => resolve(chunks.length === 1 ? (chunks[0] ?? nothing) : Buffer.concat(chunks, size)));
-    request.on("error", () => resolve(null));
-    request.on("close", () => resolve(null));
+    source.on("data", onData);
+    source.on("end", () => resolve(chunks.length === 1 ? (chunks[0] ?? nothing) : Buffer.concat(chunks, size)));
+    source.on("error", () => resolve(null));
+    source.on("close", () => resolve(null));
   });
 }
 
-function takeBuffered(request: IncomingMessage, admission: Admission): Buffer {
-  const body: Buffer = request.read() ?? nothing;
+function held(body: Buffer, admission: Admission): Buffer {
   if (body.length > bodyLimitBytes) throw tooLarge();
   admission.hold(body.length);
   return body;
-}
-
-/**
- * How many calls a request is, for the limits of calls (GW-8). What is sent to other paths of a server is its own: a list
- * there need not be a batch.
- *
- * @throws GatewayError 413 for a batch that is too large
- */
-export function callsOf({ isMcp, peek: { count } }: Pick<Exchange, "isMcp" | "peek">): number {
-  if (isMcp && count > maxBatch) {
-    const message = `The batch has ${count} messages. Send at most ${maxBatch} per batch.`;
-    throw new GatewayError("body_too_large", message);
-  }
-  return Math.min(count, maxBatch);
 }
 
 /**

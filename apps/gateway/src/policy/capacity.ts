@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { CallResponse } from "../call/states.ts";
 import { GatewayError } from "../gateway-error.ts";
 
 export type CapacityLimits = {
@@ -40,7 +40,7 @@ export class Capacity {
   }
 
   /** @throws GatewayError 503 when the project has as many requests under way as it may */
-  admit(projectId: string, response: ServerResponse): Admission {
+  admit(projectId: string, response: CallResponse): Admission {
     const use = this.#uses.get(projectId) ?? { requests: 0, bodyBytes: 0 };
     if (use.requests >= this.#limits.maxRequestsPerServer) throw tooManyRequests();
     // Already closed: there will be no close event to release it, and nothing will be sent.

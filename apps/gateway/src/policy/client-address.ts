@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import { type BlockList, isIP } from "node:net";
+import type { BlockList } from "node:net";
+import { isListed, isLoopbackAddress } from "@towpath/egress";
+import { forwardedAddress, plainAddress } from "@towpath/limits";
 import type { ServerAddress } from "../route/server-address.ts";
-import { isListed, isLoopback, plainAddress } from "./connections.ts";
 
 /**
  * The client's address. On a public gateway, TLS ends at a proxy on this machine or at one of the configured ones: what
- * they say of their clients in X-Forwarded-For is trusted, hop by hop from the last, up to the first address that is no
- * such proxy's. Anything before that, and anybody else's X-Forwarded-For, can be forged and is ignored.
+ * they say of their clients in X-Forwarded-For is trusted.
  */
 export function clientAddress(
   { isLoopback: isLocal }: Pick<ServerAddress, "isLoopback">,
@@ -16,15 +16,7 @@ export function clientAddress(
   // Unlike its type says, a request whose reading was given up has no socket any more.
   const socket: IncomingMessage["socket"] | null = request.socket;
   const peer = plainAddress(socket?.remoteAddress ?? "");
-  const isProxy = (address: string) => isLoopback(address) || isListed(proxies, address);
   const header = request.headers["x-forwarded-for"];
-  if (isLocal || typeof header !== "string" || !isProxy(peer)) return peer;
-  let known = peer;
-  for (const hop of header.split(",").reverse()) {
-    const address = plainAddress(hop.trim());
-    if (isIP(address) === 0) return known;
-    known = address;
-    if (!isProxy(address)) return address;
-  }
-  return known;
+  if (isLocal || typeof header !== "string") return peer;
+  return forwardedAddress(peer, header, (address) => isLoopbackAddress(address) || isListed(proxies, address));
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { BlockList, isIP, type Socket } from "node:net";
-import { Bucket, networkOf, type Rate } from "@towpath/limits";
+import type { BlockList, Socket } from "node:net";
+import { isListed, isLoopbackAddress } from "@towpath/egress";
+import { Bucket, networkOf, plainAddress, type Rate } from "@towpath/limits";
 import { refuseConnection } from "../wire/parser-errors.ts";
 
 export type ConnectionLimits = {
@@ -143,7 +144,7 @@ export class Connections {
   #limitedNetwork({ remoteAddress }: Socket): Network | null {
     if (remoteAddress === undefined) return null;
     const address = plainAddress(remoteAddress);
-    if (isLoopback(address) || isListed(this.#limits.proxies, address)) return null;
+    if (isLoopbackAddress(address) || isListed(this.#limits.proxies, address)) return null;
     const name = networkOf(address);
     this.#prune();
     const known = this.#networks.get(name) ?? { sockets: new Set(), bucket: new Bucket() };
@@ -159,41 +160,4 @@ export class Connections {
       if (sockets.size === 0 && bucket.fullAt <= now) this.#networks.delete(name);
     }
   }
-}
-
-/** Strips the prefix of IPv4-mapped IPv6 addresses. */
-export function plainAddress(address: string): string {
-  return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
-}
-
-export function isLoopback(address: string): boolean {
-  return address === "::1" || address.startsWith("127.");
-}
-
-export function isListed(list: BlockList, address: string): boolean {
-  const version = isIP(address);
-  return version !== 0 && list.check(address, version === 4 ? "ipv4" : "ipv6");
-}
-
-/**
- * Addresses and networks (`10.0.0.1, fd00::/8`) as a list.
- *
- * @throws Error that names the first one that is neither
- */
-export function parseAddresses(text: string): BlockList {
-  const list = new BlockList();
-  for (const entry of text
-    .split(",")
-    .map((part) => part.trim())
-    .filter(Boolean)) {
-    const [, address = "", prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
-    const version = isIP(address);
-    const bits = version === 4 ? 32 : 128;
-    const prefixBits = prefix === undefined ? bits : Number(prefix);
-    if (version === 0 || prefixBits > bits) {
-      throw new Error(`${entry} is neither an address nor a network such as 10.0.0.0/8`);
-    }
-    list.addSubnet(address, prefixBits, version === 4 ? "ipv4" : "ipv6");
-  }
-  return list;
 }

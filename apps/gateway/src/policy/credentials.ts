@@ -67,8 +67,7 @@ export const anonymous: Principal = { id: "anonymous", actor: null, credential: 
 
 /** `label`: of the server that is asked for, whether it exists or not. `name`: by whom the dashboard says it is called. */
 type Caller = { authorization: string | undefined; name: string | undefined; url: string; label: string };
-type Admitted = { route: Route; principal: Principal };
-export type Authenticate = (route: Route | undefined, caller: Caller) => Promise<Admitted> | Admitted;
+export type Authenticate = (route: Route | undefined, caller: Caller) => Promise<Principal> | Principal;
 
 /**
  * Makes the check of who is calling (GW-4). In the modes towpath-public and passthrough everybody is let through:
@@ -95,16 +94,16 @@ export function createAuthenticate(parts: {
   const tokens = createTokenCache(parts.signingKeys);
   return (route, caller) => {
     if (!route || route.authMode === "towpath-cloud") return check(route, caller);
-    return caller.name === undefined ? { route, principal: anonymous } : named(route, caller.name);
+    return caller.name === undefined ? anonymous : named(route, caller.name);
   };
 
   /** Without an actor: the server is told nothing of the person, and limits don't know them either. */
-  async function named(route: Route, token: string): Promise<Admitted> {
-    const userId = await verifyCallerName(parts.signingKeys, { token, projectId: route.projectId });
-    return { route, principal: userId === null ? anonymous : { ...anonymous, id: `user:${userId}` } };
+  async function named({ projectId }: Route, token: string): Promise<Principal> {
+    const userId = await verifyCallerName(parts.signingKeys, { token, projectId });
+    return userId === null ? anonymous : { ...anonymous, id: `user:${userId}` };
   }
 
-  async function check(route: Route | undefined, caller: Caller): Promise<Admitted> {
+  async function check(route: Route | undefined, caller: Caller): Promise<Principal> {
     const resource = resourceOf(parts.serverAddress, caller.label);
     if (hasCredentials(caller.url)) {
       const description = "Tokens in the URL end up in logs and are refused: use the Authorization header.";
@@ -131,7 +130,7 @@ export function createAuthenticate(parts: {
     }
     if (!route) throw unknownServer();
     if ("problem" in principal) throw aboutSignIn(unknownServer(), principal);
-    return { route, principal };
+    return principal;
   }
 
   async function byApiKey(route: Route | undefined, token: string): Promise<Principal | Invalid> {

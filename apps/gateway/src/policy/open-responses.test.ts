@@ -19,7 +19,10 @@ test("PRJ-11 responses that close in any order leave the others watched, and onl
   });
   const server = createServer((request, response: ServerResponse) => {
     const name = request.url?.slice(1) ?? "";
-    openResponses.watch(response, anonymous, { route: { label: name, projectId: name }, isStream: true, end: null });
+    openResponses.watch(response, anonymous, {
+      route: { label: name, projectId: name },
+      answer: { isStream: true, end: null },
+    });
     response.write("open");
   });
   onTestFinished(() => void server.close().closeAllConnections());
@@ -69,14 +72,14 @@ test("GW-4 an answer that becomes whole while its caller's credentials are check
   const membership = { userId: randomUUID(), organizationId: randomUUID() };
   const credential = { kind: "token", expiresAt: Date.now() + 60_000, generation: null, membership } as const;
   const principal = { id: `user:${membership.userId}`, actor: null, credential };
-  const exchanges = ["whole", "open"].map(() => ({
-    ...{ route: { label: "a", projectId: "a" }, isStream: false },
-    end: null as "complete" | null,
+  const all = ["whole", "open"].map(() => ({
+    route: { label: "a", projectId: "a" },
+    answer: { isStream: false, end: null as "complete" | null },
   }));
   const responses: ServerResponse[] = [];
   const server = createServer((request, response) => {
-    const exchange = exchanges[request.url === "/whole" ? 0 : 1];
-    if (exchange) openResponses.watch(response, principal, exchange);
+    const answered = all[request.url === "/whole" ? 0 : 1];
+    if (answered) openResponses.watch(response, principal, answered);
     responses.push(response);
   });
   onTestFinished(async () => {
@@ -93,8 +96,8 @@ test("GW-4 an answer that becomes whole while its caller's credentials are check
   const answers = Promise.all([textOf("/whole"), textOf("/open")]);
   await vi.waitFor(() => expect(openResponses.size).toBe(2));
   const checked = openResponses.check();
-  const [exchange] = exchanges;
-  if (exchange) exchange.end = "complete";
+  const [whole] = all;
+  if (whole) whole.answer.end = "complete";
   await checked;
   for (const response of responses) response.end("all of it");
   expect(await answers).toEqual(["all of it", "cut"]);

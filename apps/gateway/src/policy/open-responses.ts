@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import {
   type ApiKeyIdentity,
   currentApiKeys,
@@ -9,8 +8,9 @@ import {
 } from "@towpath/auth/credentials";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import type { Answer } from "../call/answer.ts";
+import type { CallResponse } from "../call/states.ts";
 import type { Route } from "../read-model/routes.ts";
-import type { Exchange } from "../record/exchange.ts";
 import type { RouteTable } from "../route/route-table.ts";
 import { mayCall } from "./access.ts";
 import type { Credential, Principal } from "./credentials.ts";
@@ -18,12 +18,14 @@ import type { Credential, Principal } from "./credentials.ts";
 const sweepMs = 2000;
 
 /** What a response answers. What its route says now is looked up at each check. */
-type Answered = Pick<Exchange, "isStream" | "end"> & { readonly route: Pick<Route, "label" | "projectId"> };
+type Answered = {
+  readonly route: Pick<Route, "label" | "projectId">;
+  readonly answer: Readonly<Pick<Answer, "isStream" | "end">>;
+};
 
-type OpenResponse = {
-  readonly response: ServerResponse;
+type OpenResponse = Answered & {
+  readonly response: CallResponse;
   readonly credential: Credential | null;
-  readonly exchange: Answered;
   /** Its position in `#open`. */
   index: number;
 };
@@ -40,7 +42,7 @@ export class OpenResponses {
    * cost a sixth of the gateway's CPU under full load.
    */
   readonly #open: OpenResponse[] = [];
-  readonly #revoked = new WeakSet<ServerResponse>();
+  readonly #revoked = new WeakSet<CallResponse>();
   readonly #pool: Pool;
   readonly #routes: RouteTable;
   readonly #log: Logger;
@@ -59,15 +61,15 @@ export class OpenResponses {
   }
 
   /** Watches over a response until it closes. Call it in the same turn in which the credentials were accepted. */
-  watch(response: ServerResponse, { credential }: Principal, exchange: Answered): void {
+  watch(response: CallResponse, { credential }: Principal, { route, answer }: Answered): void {
     if (response.destroyed) return;
-    const answer = { response, credential, exchange, index: this.#open.length };
-    this.#open.push(answer);
-    response.on("close", () => this.#remove(answer));
+    const open = { response, credential, route, answer, index: this.#open.length };
+    this.#open.push(open);
+    response.on("close", () => this.#remove(open));
   }
 
   /** Whether a response was cut because its caller's credentials had ended. */
-  wasRevoked(response: ServerResponse): boolean {
+  wasRevoked(response: CallResponse): boolean {
     return this.#revoked.has(response);
   }
 
@@ -76,9 +78,7 @@ export class OpenResponses {
    * are answered or their server is stopped: a client whose connection breaks can't know what became of its call.
    */
   closeUnrouted(routedProjects: ReadonlySet<string>): void {
-    const unrouted = this.#open.filter(
-      (open) => !routedProjects.has(open.exchange.route.projectId) && isOpenStream(open),
-    );
+    const unrouted = this.#open.filter((open) => !routedProjects.has(open.route.projectId) && isOpenStream(open));
     for (const { response } of unrouted) response.destroy();
   }
 
@@ -148,9 +148,9 @@ export class OpenResponses {
       now: Date.now(),
     };
     for (const { open, credential } of asked) {
-      const { response, exchange } = open;
+      const { response, route } = open;
       // It may have become whole meanwhile.
-      if (isWhole(open) || isCurrent(credential, current, this.#routes.find(exchange.route.label))) continue;
+      if (isWhole(open) || isCurrent(credential, current, this.#routes.find(route.label))) continue;
       this.#revoked.add(response);
       // Not `end`: a truncated response must not look complete.
       response.destroy();
@@ -159,13 +159,13 @@ export class OpenResponses {
 }
 
 /** Whether all of the answer has come from the server: it may still wait for its rows to be on disk. */
-function isWhole({ response, exchange }: OpenResponse): boolean {
-  return exchange.end === "complete" || response.writableEnded;
+function isWhole({ response, answer }: OpenResponse): boolean {
+  return answer.end === "complete" || response.writableEnded;
 }
 
 /** Whether an answer has begun that may go on for ever. */
 function isOpenStream(open: OpenResponse): boolean {
-  return open.response.headersSent && open.exchange.isStream && !isWhole(open);
+  return open.response.headersSent && open.answer.isStream && !isWhole(open);
 }
 
 type Current = {

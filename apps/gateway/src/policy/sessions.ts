@@ -1,9 +1,9 @@
 import { sha256 } from "@towpath/crypto";
 import { peekRequest } from "@towpath/mcp/peek";
 import { z } from "zod";
+import type { Admitted } from "../call/states.ts";
 import { withSessionId } from "../forward/headers.ts";
 import { GatewayError } from "../gateway-error.ts";
-import type { Exchange } from "../record/exchange.ts";
 import { createSignedIds } from "./signed-ids.ts";
 
 /** What a legacy session id of ours says: the server's own id, and the one process that holds the session. */
@@ -116,7 +116,7 @@ function sessionIn(version: Version, content: unknown): Session | null {
 }
 
 /** What the request log shows of a session: the same for all of its requests, and of no use as an id. */
-export function sessionKeyOf({ instanceId, serverId }: Session): string {
+function sessionKeyOf({ instanceId, serverId }: Session): string {
   return sha256(`${instanceId ?? ""}\n${serverId}`).slice(0, 22);
 }
 
@@ -124,8 +124,10 @@ function shortened(text: string | null): string | null {
   return text === null ? null : text.slice(0, maxClientTextLength).toWellFormed();
 }
 
+/** `key`: what identifies the session in the log. */
+export type OpenedSession = { readonly session: Session; readonly key: string };
 /** The legacy session that a request names, by an id of ours that its caller may use. */
-export type SessionClaim = { id: string; session: Session; key: string };
+export type SessionClaim = OpenedSession & { readonly id: string };
 
 export function sessionNotFound(): GatewayError {
   return new GatewayError(
@@ -157,33 +159,39 @@ export function headersOfSession(headers: readonly string[], { serverId, opening
   return own;
 }
 
+/** Who holds a session: a deployment's process, or an external server's endpoint. */
+export type SessionHolder = { readonly deploymentId: string | null; readonly instanceId: string };
+
+/**
+ * Begins a session with the client of a call, which the answer notes. The client's id of it; null when it would be too
+ * long.
+ */
+export function beginSession(
+  ids: SessionIds,
+  { peek, owner, received }: Admitted,
+  begun: Omit<Session, "clientName" | "clientVersion">,
+): string | null {
+  const session = { ...begun, clientName: peek.clientName, clientVersion: peek.clientVersion };
+  const id = ids.seal(session, owner);
+  if (id !== null) received.answer.opened = { session, key: sessionKeyOf(session) };
+  return id;
+}
+
 /**
  * The id that the client is to see for the one in the server's answer; null when the server gave none, or one that is
- * too long. Notes a session that begins in its exchange.
+ * too long.
  */
 export function idForClient(
   ids: SessionIds,
-  answer: {
-    owner: SessionOwner;
-    exchange: Exchange;
-    claim: SessionClaim | null;
-    /** Who holds the session: a deployment's process, or an external server's endpoint. */
-    holder: { readonly deploymentId: string | null; readonly instanceId: string };
-    serverId: string | string[] | undefined;
-  },
+  admitted: Admitted,
+  { holder, given }: { holder: SessionHolder; given: string | string[] | undefined },
 ): string | null {
-  const { owner, exchange, claim, holder } = answer;
+  const { session: claim, peek } = admitted;
   // If the header is there twice, the first one counts: a client would accept neither.
-  const serverId = Array.isArray(answer.serverId) ? answer.serverId[0] : answer.serverId;
+  const serverId = Array.isArray(given) ? given[0] : given;
   if (serverId === undefined) return null;
   if (serverId === claim?.session.serverId) return claim.id;
-  const { clientName, clientVersion, protocolVersion } = exchange.peek;
   const { deploymentId, instanceId } = holder;
-  const session = { serverId, deploymentId, instanceId, opening: null, clientName, clientVersion, protocolVersion };
-  const id = ids.seal(session, owner);
-  if (id !== null) {
-    exchange.session = sessionKeyOf(session);
-    exchange.client = session;
-  }
-  return id;
+  const { protocolVersion } = peek;
+  return beginSession(ids, admitted, { serverId, deploymentId, instanceId, opening: null, protocolVersion });
 }

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from "node:http";
 import { decodeHeaderValue, readMessages, type StatedMessages } from "@towpath/mcp/peek";
+import type { RequestHead } from "../call/states.ts";
 import { headerOf } from "../forward/headers.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { quotedName } from "../wire/quoted-name.ts";
@@ -12,7 +12,7 @@ import { quotedName } from "../wire/quoted-name.ts";
  */
 export function checkTools(
   tools: readonly string[],
-  { request, isMcp, body }: { request: IncomingMessage; isMcp: boolean; body: Buffer },
+  { request, isMcp, body }: { request: RequestHead; isMcp: boolean; body: Buffer },
 ): boolean {
   // A legacy client picks up the rest of an answer by GET, lists included.
   if (body.length === 0) return request.method === "GET";
@@ -29,7 +29,7 @@ export function checkTools(
 }
 
 /** Servers of 2026-07-28 may go by the headers, so no call may say one thing there and another in its body. */
-function checkHeaders({ isBatch, messages }: StatedMessages, request: IncomingMessage): void {
+function checkHeaders({ isBatch, messages }: StatedMessages, request: RequestHead): void {
   const method = headerOf(request, "mcp-method");
   const name = headerOf(request, "mcp-name");
   if (method === undefined && name === undefined) return;
@@ -43,11 +43,11 @@ function checkHeaders({ isBatch, messages }: StatedMessages, request: IncomingMe
   if (!agrees) throw unreadable("its headers Mcp-Method and Mcp-Name don't say what its body says");
 }
 
-function isEncoded(request: IncomingMessage): boolean {
+function isEncoded(request: RequestHead): boolean {
   return (headerOf(request, "content-encoding") ?? "identity").toLowerCase() !== "identity";
 }
 
-function isJson(request: IncomingMessage): boolean {
+function isJson(request: RequestHead): boolean {
   return /json/i.test(headerOf(request, "content-type") ?? "json");
 }
 

@@ -1,27 +1,26 @@
-import type { AdmittedRequest } from "../forward/admitted-request.ts";
-import type { Recorder } from "../record/recorder.ts";
+import { type Rest, undelivered } from "../call/answer.ts";
+import type { Admitted } from "../call/states.ts";
+import type { ObserverParts } from "../record/observe.ts";
 import type { RouteTable } from "../route/route-table.ts";
+import { askMember, type CallServer, type Member } from "./ask-member.ts";
 import { memberRoute } from "./member-access.ts";
-import { askMember, type HandleKnown, type Known, originOf } from "./member-exchange.ts";
 import type { MemberIds } from "./member-ids.ts";
 import type { MemberSessions } from "./member-sessions.ts";
-import type { Message } from "./messages-in.ts";
 import { MemberRefused, openSession, sessionHeaders, traceHeader } from "./open-session.ts";
 import { answerWith, failed, passOn, type Reached } from "./pass-on.ts";
-import { type PortalRequest, protocolHeaders } from "./portal-request.ts";
+import { membersOf, type PortalRequest, protocolHeaders } from "./portal-request.ts";
 import type { Portal } from "./portals.ts";
 import { isTaskMethod, mayNameTask } from "./tasks.ts";
 
 /** A client's request to a portal, on its way to a server. */
-export type Call = {
-  parts: {
+export type PortalCall = {
+  parts: ObserverParts & {
     routes: RouteTable;
     memberSessions: MemberSessions;
     memberIds: MemberIds;
-    handleKnown: HandleKnown;
-    recorder: Recorder;
+    callServer: CallServer;
   };
-  admitted: AdmittedRequest;
+  admitted: Admitted;
   portal: Portal;
   /** Whether the client speaks 2026-07-28, and which servers do. */
   isModern: boolean;
@@ -41,69 +40,76 @@ type Asked = {
  * Passes a call on to its server and the answer to the client as it comes. A server that can't be reached answers with a
  * JSON-RPC error that says which one it is.
  */
-export async function callMember(call: Call, asked: Asked): Promise<void> {
-  const { admitted } = call;
-  const known = knownFor(call, asked.projectId);
+export async function callMember(call: PortalCall, asked: Asked): Promise<Rest> {
+  const { answer } = call.admitted.received;
+  const { response } = call.admitted.call;
+  const member = memberFor(call, asked.projectId);
   const { id } = asked.message;
-  if (!known) {
+  if (!member) {
     return answerWith(call, { jsonrpc: "2.0", id, error: { code: -32602, message: "Not found in this portal." } });
   }
-  admitted.exchange.sentAt = performance.now();
+  answer.delivery = { ...undelivered, sentAt: performance.now() };
   try {
     const isDirect = call.isModern && call.speaksModern(asked.projectId);
-    const reached = await (isDirect ? directly(call, known, asked) : inSession(call, known, asked));
-    await passOn(call, reached);
+    const reached = await (isDirect ? directly(call, member, asked) : inSession(call, member, asked));
+    return await passOn(call, reached);
   } catch (error) {
-    if (admitted.response.destroyed) admitted.exchange.end = "client-closed";
-    else if (admitted.response.headersSent) admitted.response.destroy();
-    else
-      answerWith(call, failed(known, id, error instanceof MemberRefused ? error.message : "it ended the connection."));
+    if (response.destroyed) answer.end = "client-closed";
+    else if (response.headersSent) response.destroy();
+    else {
+      const reason = error instanceof MemberRefused ? error.message : "it ended the connection.";
+      return answerWith(call, failed(member, id, reason));
+    }
+    return "over";
   }
 }
 
 /** The client's answer to a request of a server, which its id names. False: no server waits for it. */
-export async function passResponseOn(call: Call, { id, message }: { id: string; message: Message }): Promise<boolean> {
-  const named = call.parts.memberIds.openRequest(id, call.admitted);
-  const known = named && knownFor(call, named.projectId);
-  if (!named || !known) return false;
+export async function passResponseOn(
+  call: PortalCall,
+  { id, message }: { id: string; message: Record<string, unknown> },
+): Promise<boolean> {
+  const { admitted } = call;
+  const named = call.parts.memberIds.openRequest(id, admitted);
+  const member = named && memberFor(call, named.projectId);
+  if (!named || !member) return false;
   const body = Buffer.from(JSON.stringify({ ...message, id: named.id }));
-  const { exchange, response } = call.admitted;
   try {
-    const answer = await ask(call, known, { headers: sessionHeaders(call.admitted, named.session), body });
+    const answer = await ask(call, member, { headers: sessionHeaders(admitted, named.session), body });
     answer.body.resume();
   } catch (error) {
-    if (!response.destroyed) throw error;
-    exchange.end = "client-closed";
+    if (!admitted.call.response.destroyed) throw error;
+    admitted.received.answer.end = "client-closed";
   }
   return true;
 }
 
-function knownFor({ parts, admitted, portal }: Call, projectId: string): Known | null {
-  const member = portal.members.find((each) => each.projectId === projectId);
-  const route = member && memberRoute(parts.routes, member, { principal: admitted.principal, portal });
-  return route ? { route, principal: admitted.principal, via: portal.name, caller: null } : null;
+function memberFor({ parts, admitted, portal }: PortalCall, projectId: string): Member | null {
+  const { principal } = admitted;
+  const stored = portal.members.find((each) => each.projectId === projectId);
+  const route = stored && memberRoute(parts.routes, stored, { principal, portal });
+  return route ? { route, principal, via: portal.name } : null;
 }
 
-function ask({ parts, admitted }: Call, known: Known, sent: { headers: string[]; body: Buffer }) {
+function ask({ parts, admitted }: PortalCall, member: Member, sent: { headers: string[]; body: Buffer }) {
+  const { response, address } = admitted.call;
+  const { answer } = admitted.received;
   const message = { method: "POST", ...sent } as const;
-  return askMember(parts.handleKnown, {
-    known: { ...known, caller: admitted.exchange },
-    ...{ message, origin: originOf(admitted.request), waiting: admitted.response },
-  });
+  return askMember(parts.callServer, { member, message, address, answer, waiting: response });
 }
 
 /** In the client's own revision, 2026-07-28. */
-async function directly(call: Call, known: Known, asked: Asked): Promise<Reached> {
+async function directly(call: PortalCall, member: Member, asked: Asked): Promise<Reached> {
   const { name, params, message } = asked;
   const { id, method } = message;
-  const headers = [...protocolHeaders(call.admitted.request, name), ...traceHeader(call.admitted)];
+  const headers = [...protocolHeaders(call.admitted.call.request, name), ...traceHeader(call.admitted)];
   const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
   const idOfTask = mayNameTask(message) ? (taskId: string) => taskIdForClient(call, asked, taskId) : null;
-  return { known, id, session: null, idOfTask, answer: await ask(call, known, { headers, body }) };
+  return { member, id, session: null, idOfTask, answer: await ask(call, member, { headers, body }) };
 }
 
 /** @throws MemberRefused for an id of the server's that is too long */
-function taskIdForClient({ parts, admitted }: Call, { projectId, name, message }: Asked, taskId: string): string {
+function taskIdForClient({ parts, admitted }: PortalCall, { projectId, name, message }: Asked, taskId: string): string {
   const { taskId: asked } = message.params;
   if (isTaskMethod(message.method) && typeof asked === "string") return asked;
   const id = parts.memberIds.sealTask({ projectId, tool: name, taskId }, admitted);
@@ -115,44 +121,42 @@ function taskIdForClient({ parts, admitted }: Call, { projectId, name, message }
  * In the session that the portal has at the server for this client; opened now if there is none, or it has ended. A
  * client of 2026-07-28 gets one for this call alone: strangers must not share a session.
  */
-async function inSession(call: Call, known: Known, { params, message }: Asked): Promise<Reached> {
+async function inSession(call: PortalCall, member: Member, { params, message }: Asked): Promise<Reached> {
   const { parts, admitted } = call;
-  const { exchange, response } = admitted;
   const { id, method } = message;
   const key = admitted.session?.key ?? null;
-  const { projectId } = known.route;
-  const open = () => openSession(parts.handleKnown, admitted, known);
+  const { projectId } = member.route;
+  const open = () => openSession(parts.callServer, admitted, member);
   const own = call.isModern ? withoutMeta(params) : { ...params };
   // The tasks of 2025-11-25, which a portal doesn't offer: nobody could ask for the result.
   delete own.task;
   const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, method, params: own }));
   for (let attempt = 0; ; attempt++) {
-    const { session, tell } = key === null ? await open() : await parts.memberSessions.find(key, projectId, open);
+    const { session, send } = key === null ? await open() : await parts.memberSessions.find(key, projectId, open);
     // In a session, closing the stream doesn't cancel.
-    exchange.onCanceled = () => tell({ method: "notifications/cancelled", params: { requestId: id } });
-    if (key === null) {
-      whenClosed(response, () => {
-        if (exchange.end !== "complete") exchange.onCanceled?.();
-        tell("end");
+    const cancel = () => send({ method: "notifications/cancelled", params: { requestId: id } });
+    if (admitted.session) admitted.session.onCanceled = cancel;
+    else {
+      whenClosed(admitted.call.response, () => {
+        if (admitted.received.answer.end !== "complete") cancel();
+        send("end");
       });
     }
-    const answer = await ask(call, known, { headers: sessionHeaders(admitted, session), body });
+    const answer = await ask(call, member, { headers: sessionHeaders(admitted, session), body });
     // The session's process is gone. Nothing was carried out, so once more in a new one.
-    if (answer.status !== 404 || attempt > 0) return { known, id, session, idOfTask: null, answer };
+    if (answer.status !== 404 || attempt > 0) return { member, id, session, idOfTask: null, answer };
     answer.body.resume();
     if (key !== null) parts.memberSessions.forget(key, projectId);
   }
 }
 
-function whenClosed(response: AdmittedRequest["response"], then: () => void): void {
+function whenClosed(response: Admitted["call"]["response"], then: () => void): void {
   if (response.destroyed) then();
   else response.once("close", then);
 }
 
 /** What 2026-07-28 says in each request, a session has said at its begin. */
 function withoutMeta(params: Record<string, unknown>): Record<string, unknown> {
-  const meta = Object.entries((params._meta ?? {}) as Message).filter(
-    ([name]) => !name.startsWith("io.modelcontextprotocol/"),
-  );
+  const meta = Object.entries(membersOf(params._meta)).filter(([name]) => !name.startsWith("io.modelcontextprotocol/"));
   return { ...params, _meta: Object.fromEntries(meta) };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AdmittedRequest } from "../forward/admitted-request.ts";
+import type { Admitted } from "../call/states.ts";
 import { ownerOf } from "../policy/sessions.ts";
 import { createSignedIds } from "../policy/signed-ids.ts";
 import type { MemberSession } from "./member-sessions.ts";
@@ -25,7 +25,7 @@ export type MemberIds = {
   sealRequest: (request: MemberRequestId, admitted: Asking) => string | null;
   openRequest: (id: string, admitted: Asking) => MemberRequestId | null;
 };
-type Asking = Pick<AdmittedRequest, "owner" | "session">;
+type Asking = Pick<Admitted, "owner" | "session">;
 
 /** The id of a task is sent in a header too. That of a request holds a session id. */
 const maxLength = { task: 4096, request: 8192 };

@@ -4,12 +4,12 @@ import { LRUCache } from "lru-cache";
 /** A session of the initialize era at one of a portal's servers. */
 export type MemberSession = { readonly id: string | null; readonly protocolVersion: string };
 
-/** Sends to the session's server, and doesn't wait: a notification (JSON-RPC without `jsonrpc`), or that the session ends. */
-export type Teller = (told: Record<string, unknown> | "end") => void;
-export type OpenedSession = { readonly session: MemberSession; readonly tell: Teller };
+/** Sends to the session's server, and doesn't wait: a message (JSON-RPC without `jsonrpc`), or the end of the session. */
+export type SendInSession = (message: Record<string, unknown> | "end") => void;
+export type OpenedMemberSession = { readonly session: MemberSession; readonly send: SendInSession };
 
 /** What a portal session has at its servers, by project; `level`: of its log messages, as the client set it. */
-type Held = { readonly members: Map<string, Promise<OpenedSession>>; level: string | null };
+type Held = { readonly members: Map<string, Promise<OpenedMemberSession>>; level: string | null };
 
 const maxSessions = 5000;
 const idleMs = 30 * 60_000;
@@ -18,8 +18,8 @@ const endedMs = 24 * 3_600_000;
 
 /**
  * Sessions at a portal's servers, opened with the first request that needs one. Each process has its own: one that gets
- * a portal session's request for the first time opens another. Processes tell each other when a portal session ends, or
- * its log level changes.
+ * a portal session's request for the first time opens another. All processes hear when a portal session ends, or its log
+ * level changes.
  */
 export class MemberSessions {
   readonly #held = new LRUCache<string, Held>({
@@ -33,12 +33,12 @@ export class MemberSessions {
   readonly #ended = new LRUCache<string, true>({ max: maxSessions, ttl: endedMs });
 
   /** The session at a server; `open` is called for the first request, whatever others come meanwhile. */
-  find(key: string, projectId: string, open: () => Promise<OpenedSession>): Promise<OpenedSession> {
+  find(key: string, projectId: string, open: () => Promise<OpenedMemberSession>): Promise<OpenedMemberSession> {
     const held = this.#of(key);
     const known = held.members.get(projectId);
     if (known) return known;
     const opening = open().then((opened) => {
-      if (held.level !== null) opened.tell(levelRequest(held.level));
+      if (held.level !== null) opened.send(levelRequest(held.level));
       return opened;
     });
     held.members.set(projectId, opening);
@@ -51,14 +51,15 @@ export class MemberSessions {
     this.#held.peek(key)?.members.delete(projectId);
   }
 
-  /** Tells all servers where the portal session has one. */
-  tell(key: string, told: Record<string, unknown>): void {
-    for (const opening of this.#held.get(key)?.members.values() ?? []) opening.then(({ tell }) => tell(told), ignore);
+  /** Sends to all servers where the portal session has one. */
+  send(key: string, message: Record<string, unknown>): void {
+    for (const opening of this.#held.get(key)?.members.values() ?? [])
+      opening.then(({ send }) => send(message), ignore);
   }
 
   setLevel(key: string, level: string): void {
     this.#of(key).level = level;
-    this.tell(key, levelRequest(level));
+    this.send(key, levelRequest(level));
   }
 
   /** Ends the sessions at all servers. The portal session is over, for good. */
@@ -79,13 +80,13 @@ export class MemberSessions {
     return held;
   }
 
-  #forget({ members }: Held, projectId: string, opening: Promise<OpenedSession>): void {
+  #forget({ members }: Held, projectId: string, opening: Promise<OpenedMemberSession>): void {
     if (members.get(projectId) === opening) members.delete(projectId);
   }
 }
 
 function endAll({ members }: Held): void {
-  for (const opening of members.values()) opening.then(({ tell }) => tell("end"), ignore);
+  for (const opening of members.values()) opening.then(({ send }) => send("end"), ignore);
 }
 
 const ignore = () => {};

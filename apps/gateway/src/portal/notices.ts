@@ -1,7 +1,9 @@
-import type { AdmittedRequest } from "../forward/admitted-request.ts";
-import type { Recorder } from "../record/recorder.ts";
+import { openAnswer } from "../call/reply.ts";
+import type { Admitted } from "../call/states.ts";
+import type { ObserverParts } from "../record/observe.ts";
+import { membersOf } from "./portal-request.ts";
 import type { ChangedLists, Portal, Portals } from "./portals.ts";
-import { eventStream, openAnswer } from "./reply.ts";
+import { eventStream } from "./reply.ts";
 
 /** As often as servers of the SDKs write: proxies in between close connections that are silent for long. */
 const pingMs = 15_000;
@@ -20,23 +22,23 @@ const kinds = ["tools", "resources", "prompts"] as const satisfies readonly (key
  * the Python and TypeScript SDKs send no `notifications/tasks`, and clients read tasks by `tasks/get`.
  */
 export async function holdNotices(
-  { portals, recorder }: { portals: Portals; recorder: Recorder },
-  admitted: AdmittedRequest,
+  parts: ObserverParts & { portals: Portals },
+  admitted: Admitted,
   { portal, subscription }: Subscribed,
-): Promise<void> {
-  const { response, exchange } = admitted;
-  const stream = openAnswer(admitted, recorder, eventStream);
-  const wanted = (subscription?.params.notifications ?? {}) as Record<string, unknown>;
-  const isWanted = (kind: string) => subscription === null || wanted[`${kind}ListChanged`] === true;
+): Promise<"over"> {
+  const { response } = admitted.call;
+  const stream = openAnswer(parts, admitted, { ...eventStream, sessionId: admitted.session?.id ?? null });
+  const requested = membersOf(subscription?.params.notifications);
+  const isRequested = (kind: string) => subscription === null || requested[`${kind}ListChanged`] === true;
   const about = subscription ? { _meta: { "io.modelcontextprotocol/subscriptionId": subscription.id } } : {};
   if (subscription) {
-    const notifications = Object.fromEntries(kinds.filter(isWanted).map((kind) => [`${kind}ListChanged`, true]));
+    const notifications = Object.fromEntries(kinds.filter(isRequested).map((kind) => [`${kind}ListChanged`, true]));
     const params = { notifications, ...about };
     void stream.send({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params });
   }
-  const stop = portals.onChanged(portal.portalId, (changed) => {
+  const stop = parts.portals.onChanged(portal.portalId, (changed) => {
     for (const kind of kinds)
-      if (changed[kind] && isWanted(kind))
+      if (changed[kind] && isRequested(kind))
         void stream.send({
           ...{ jsonrpc: "2.0", method: `notifications/${kind}/list_changed` },
           ...(subscription && { params: about }),
@@ -50,5 +52,6 @@ export async function holdNotices(
   });
   clearInterval(timer);
   stop();
-  exchange.end = "client-closed";
+  admitted.received.answer.end = "client-closed";
+  return "over";
 }

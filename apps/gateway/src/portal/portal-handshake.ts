@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { AdmittedRequest } from "../forward/admitted-request.ts";
-import { type SessionIds, sessionKeyOf, sessionNotFound } from "../policy/sessions.ts";
+import type { Rest } from "../call/answer.ts";
+import type { Admitted } from "../call/states.ts";
+import { beginSession, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
 import type { PortalRequest } from "./portal-request.ts";
 import type { Portal } from "./portals.ts";
-import { reply } from "./reply.ts";
+import { replyWith } from "./reply.ts";
 import { tasksExtension } from "./tasks.ts";
 
 const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26"] as const;
@@ -23,29 +24,22 @@ export const shortVersion = ({ revision }: Portal): string => String(revision);
 /** Opens a session (up to 2025-11-25). Its id holds what `initialize` said, so any gateway process can serve it. */
 export function initialize(
   ids: SessionIds,
-  admitted: AdmittedRequest,
+  admitted: Admitted,
   { message, portal }: { message: PortalRequest; portal: Portal },
-): void {
-  const { exchange, owner } = admitted;
+): Rest {
   const requested = message.params.protocolVersion;
   const protocolVersion = legacyVersions.find((version) => version === requested) ?? legacyVersions[0];
   const { clientInfo, capabilities = {} } = message.params;
   const full = JSON.stringify({ protocolVersion, capabilities, clientInfo });
-  const { clientName, clientVersion } = exchange.peek;
   const short = { protocolVersion, capabilities: {}, clientInfo: { name: "client", version: "unknown" } };
-  const session = {
-    ...{ serverId: randomUUID(), deploymentId: null, instanceId: null },
-    opening: Buffer.byteLength(full) <= maxOpeningBytes ? full : JSON.stringify(short),
-    ...{ clientName, clientVersion, protocolVersion },
-  };
-  const opened = ids.seal(session, owner);
+  const opening = Buffer.byteLength(full) <= maxOpeningBytes ? full : JSON.stringify(short);
+  const begun = { serverId: randomUUID(), deploymentId: null, instanceId: null, opening, protocolVersion };
+  const opened = beginSession(ids, admitted, begun);
   if (opened === null) throw sessionNotFound();
-  exchange.session = sessionKeyOf(session);
-  exchange.client = session;
   const { name, instructions } = portal;
   const result = {
     ...{ protocolVersion, capabilities: capabilitiesOf("legacy"), serverInfo: { name, version: shortVersion(portal) } },
     ...(instructions !== null && { instructions }),
   };
-  reply(admitted, { status: 200, opened }, { jsonrpc: "2.0", id: message.id, result });
+  return replyWith(admitted, { status: 200, opened }, { jsonrpc: "2.0", id: message.id, result });
 }

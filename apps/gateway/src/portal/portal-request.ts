@@ -1,6 +1,6 @@
-import type { IncomingMessage } from "node:http";
 import { decodeHeaderValue } from "@towpath/mcp/peek";
 import { z } from "zod";
+import type { RequestHead } from "../call/states.ts";
 import { headerOf } from "../forward/headers.ts";
 import { asksOfTasks, declaresTasks, tasksExtension } from "./tasks.ts";
 
@@ -24,6 +24,10 @@ const params = z.record(z.string(), z.unknown()).default({});
 const requestSchema = z.object({ jsonrpc: z.literal("2.0"), id, method: z.string(), params });
 const notificationSchema = z.object({ jsonrpc: z.literal("2.0"), method: z.string(), params });
 const responseSchema = z.looseObject({ jsonrpc: z.literal("2.0"), id: z.string() });
+
+const members = z.record(z.string(), z.unknown()).catch({});
+/** What a client or a server put into a message; nothing where it is no object. */
+export const membersOf = (value: unknown): Readonly<Record<string, unknown>> => members.parse(value);
 
 /** Never throws. */
 export function parsePortalMessage(body: Buffer): PortalMessage {
@@ -65,10 +69,10 @@ export type Refused = { readonly code: number; readonly message: string; readonl
  * Checks what 2026-07-28 asks of each request: revision and capabilities in `_meta`, and headers that say what the body says.
  * A portal must, because its servers get headers that it has written anew. Null: all is well.
  */
-export function checkModern(request: IncomingMessage, message: PortalRequest): Refused | null {
+export function checkModern(request: RequestHead, message: PortalRequest): Refused | null {
   const header = headerOf(request, "mcp-protocol-version");
   if (header === undefined) return mismatch("The header MCP-Protocol-Version is missing.");
-  const meta = (message.params._meta ?? {}) as Record<string, unknown>;
+  const meta = membersOf(message.params._meta);
   const missing = requiredMeta.filter((key) => meta[key] === undefined);
   if (missing.length > 0) return { code: -32602, message: `params._meta lacks ${missing.join(" and ")}.` };
   if (meta[versionKey] !== header) return mismatch("MCP-Protocol-Version differs from params._meta.");
@@ -98,7 +102,7 @@ const mismatch = (message: string): Refused => ({ code: -32020, message: `Header
 const passedHeader = /^(?:accept|content-type|mcp-protocol-version|mcp-method|mcp-param-.*|user-agent|tracestate)$/;
 
 /** Headers for a server of 2026-07-28: the client's, with the name that the server knows. */
-export function protocolHeaders(request: IncomingMessage, name: string): string[] {
+export function protocolHeaders(request: RequestHead, name: string): string[] {
   const kept = Object.entries(request.headers).flatMap(([header, value]) =>
     passedHeader.test(header) && typeof value === "string" ? [header, value] : [],
   );

@@ -1,10 +1,10 @@
 import { type CatalogItem, resolveResource } from "@towpath/mcp/portal";
-import type { AdmittedRequest } from "../forward/admitted-request.ts";
+import type { Admitted } from "../call/states.ts";
 import type { RouteTable } from "../route/route-table.ts";
 import { quotedName } from "../wire/quoted-name.ts";
 import { memberRoute } from "./member-access.ts";
 import type { MemberTask } from "./member-ids.ts";
-import type { PortalRequest } from "./portal-request.ts";
+import { membersOf, type PortalRequest } from "./portal-request.ts";
 import type { Portal } from "./portals.ts";
 import { isTaskMethod } from "./tasks.ts";
 
@@ -12,13 +12,13 @@ type Kind = "tools" | "resources" | "templates" | "prompts";
 /** Whether the caller may use an item of the portal. */
 export type IsShown = (kind: Kind, item: Pick<CatalogItem<unknown>, "projectId" | "own" | "exposed">) => boolean;
 
-type Viewed = { readonly routes: RouteTable; readonly admitted: AdmittedRequest; readonly portal: Portal };
+type Viewed = { readonly routes: RouteTable; readonly admitted: Admitted; readonly portal: Portal };
 
 /** Items of servers that the caller may call, and tools that neither the portal's policy nor the server's leaves out. */
 export function shownTo({ routes, admitted, portal }: Viewed): IsShown {
   const from = { principal: admitted.principal, portal };
   const found = new Map(portal.members.map((member) => [member.projectId, memberRoute(routes, member, from)]));
-  const allowed = admitted.exchange.route.access?.tools ?? null;
+  const allowed = admitted.call.route.access?.tools ?? null;
   return (kind, { projectId, own, exposed }) => {
     const route = found.get(projectId);
     if (!route) return false;
@@ -61,7 +61,7 @@ export function targetOf(
       return { projectId: found.projectId, name: found.own, params: { ...params, uri: found.own } };
     }
     case "completion/complete": {
-      const ref = (params.ref ?? {}) as { name?: unknown; uri?: unknown };
+      const ref = membersOf(params.ref);
       const found = named("prompts", ref.name) ?? named("templates", ref.uri);
       const own = ref.name === undefined ? { uri: found?.own } : { name: found?.own };
       return found && { projectId: found.projectId, name: found.own, params: { ...params, ref: { ...ref, ...own } } };

@@ -1,9 +1,10 @@
 import { isModern } from "@towpath/mcp/manifest";
-import type { AdmittedRequest } from "../forward/admitted-request.ts";
+import type { Rest } from "../call/answer.ts";
+import type { Admitted } from "../call/states.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { type SessionIds, sessionNotFound } from "../policy/sessions.ts";
-import type { Peers } from "../workers/peers.ts";
-import { type Call, callMember, passResponseOn } from "./call-member.ts";
+import type { Announce } from "../workers/news.ts";
+import { callMember, type PortalCall, passResponseOn } from "./call-member.ts";
 import { holdNotices } from "./notices.ts";
 import { capabilitiesOf, initialize, shortVersion } from "./portal-handshake.ts";
 import { listPage } from "./portal-lists.ts";
@@ -13,112 +14,115 @@ import {
   type PortalMessage,
   type PortalRequest,
   parsePortalMessage,
+  type Refused,
 } from "./portal-request.ts";
 import { shownTo, targetOf, unknownText } from "./portal-targets.ts";
 import type { Portal, Portals } from "./portals.ts";
-import { reply } from "./reply.ts";
+import { replyWith } from "./reply.ts";
 
-export type PortalParts = Call["parts"] & {
+export type PortalParts = PortalCall["parts"] & {
   portals: Portals;
   sessionIds: SessionIds;
-  peers: Peers;
+  announce: Announce;
 };
 
-type Serving = { parts: PortalParts; admitted: AdmittedRequest; portal: Portal };
+type Serving = { parts: PortalParts; admitted: Admitted; portal: Portal };
 
 /**
  * Serves a portal (ORG-3): answers handshakes and lists itself, from what its servers were seen to offer, and passes calls on
  * to them. Each such call is checked by the server's own policies, and leaves a row in its log.
  */
-export async function servePortal(parts: PortalParts, admitted: AdmittedRequest, portalId: string): Promise<void> {
-  const { exchange, session } = admitted;
-  if (!exchange.isMcp) throw new GatewayError("unknown_path", "A portal serves its MCP endpoint only, at /mcp.");
+export async function servePortal(parts: PortalParts, admitted: Admitted, portalId: string): Promise<Rest> {
+  const { received, session } = admitted;
+  if (!received.isMcp) throw new GatewayError("unknown_path", "A portal serves its MCP endpoint only, at /mcp.");
   const portal = await parts.portals.find(portalId);
   if (!portal) {
     const text = "The gateway does not know this portal's servers yet. Try again shortly.";
     throw new GatewayError("gateway_not_ready", text, { "retry-after": "2" });
   }
   if (session && parts.memberSessions.hasEnded(session.key)) throw sessionNotFound();
-  switch (exchange.httpMethod) {
+  switch (received.method) {
     case "POST":
       return post({ parts, admitted, portal }, parsePortalMessage(admitted.body));
     case "GET":
-      if (!session) return reply(admitted, { status: 405 });
+      if (!session) return replyWith(admitted, { status: 405 });
       return holdNotices(parts, admitted, { portal, subscription: null });
     case "DELETE":
-      if (!session) return reply(admitted, { status: 405 });
+      if (!session) return replyWith(admitted, { status: 405 });
       parts.memberSessions.end(session.key);
       // The next request may reach another process, which must refuse it. One that hangs is not waited for.
-      await parts.peers.ask({ kind: "portal-session", session: session.key, level: null });
-      return reply(admitted, { status: 200 });
+      await parts.announce({ kind: "portal-session", session: session.key, level: null });
+      return replyWith(admitted, { status: 200 });
     default:
-      return reply(admitted, { status: 405 });
+      return replyWith(admitted, { status: 405 });
   }
 }
 
-async function post(serving: Serving, message: PortalMessage): Promise<void> {
+async function post(serving: Serving, message: PortalMessage): Promise<Rest> {
   const { admitted, parts, portal } = serving;
-  const { exchange, session } = admitted;
-  const isModernCall = exchange.peek.era === "modern";
-  const opens = !isModernCall && message.kind === "request" && message.method === "initialize";
-  if (message.kind === "invalid") return reply(admitted, { status: 400 }, failure(null, -32600, message.reason));
-  if (opens) return initialize(parts.sessionIds, admitted, { message, portal });
-  if (!isModernCall && !session) {
-    const text = "Initialize a session first: Mcp-Session-Id is missing.";
-    return reply(admitted, { status: 400 }, failure(null, -32600, text));
+  const { session, received } = admitted;
+  const isModernCall = admitted.peek.era === "modern";
+  switch (message.kind) {
+    case "invalid":
+      return refuse(admitted, 400, { code: -32600, message: message.reason });
+    case "request":
+      if (isModernCall) return modernRequest(serving, message);
+      if (message.method === "initialize") return initialize(parts.sessionIds, admitted, { message, portal });
+      if (!session) return refuse(admitted, 400, withoutSession);
+      return answer(serving, message, await legacyAnswer(serving, message));
+    case "response":
+      if (!isModernCall && !session) return refuse(admitted, 400, withoutSession);
+      if (isModernCall || !(await passResponseOn(callOf(serving), message))) {
+        const text = "This id is not of a request that the portal made of this client.";
+        return refuse(admitted, 400, { code: -32600, message: text });
+      }
+      return received.answer.end === "client-closed" ? "over" : replyWith(admitted, { status: 202 });
+    case "notification":
+      if (!isModernCall && !session) return refuse(admitted, 400, withoutSession);
+      // The portal has sent `initialized`, and `cancelled` reaches the call that it is about (SessionCall.onCanceled).
+      if (session && message.method === "notifications/roots/list_changed") {
+        parts.memberSessions.send(session.key, { method: message.method, params: message.params });
+      }
+      return replyWith(admitted, { status: 202 });
   }
-  if (message.kind === "response") {
-    if (!isModernCall && (await passResponseOn(callOf(serving), message))) {
-      if (exchange.end !== "client-closed") reply(admitted, { status: 202 });
-      return;
-    }
-    const text = "This id is not of a request that the portal made of this client.";
-    return reply(admitted, { status: 400 }, failure(null, -32600, text));
-  }
-  if (message.kind === "notification") {
-    // `initialized` was said by the portal, and `cancelled` reaches the call that it is about (Exchange.onCanceled).
-    const { method, params } = message;
-    if (session && method === "notifications/roots/list_changed") {
-      parts.memberSessions.tell(session.key, { method, params });
-    }
-    return reply(admitted, { status: 202 });
-  }
-  const refused = isModernCall ? checkModern(admitted.request, message) : null;
-  if (refused) {
-    return reply(admitted, { status: 400 }, failure(message.id, refused.code, refused.message, refused.data));
-  }
-  if (message.method === "subscriptions/listen" && isModernCall) {
-    if (typeof message.params.notifications !== "object" || message.params.notifications === null) {
-      return reply(admitted, { status: 200 }, failure(message.id, -32602, "params.notifications is missing."));
-    }
-    return holdNotices(parts, admitted, { portal, subscription: message });
-  }
-  return answer(serving, message, isModernCall);
 }
 
-async function answer(serving: Serving, message: PortalRequest, isModernCall: boolean): Promise<void> {
+const withoutSession = { code: -32600, message: "Initialize a session first: Mcp-Session-Id is missing." };
+
+function modernRequest(serving: Serving, message: PortalRequest): Promise<Rest> | Rest {
   const { admitted, parts, portal } = serving;
+  const { id, params } = message;
+  const refused = checkModern(admitted.call.request, message);
+  if (refused) return refuse(admitted, 400, refused, id);
+  if (message.method !== "subscriptions/listen") return answer(serving, message, modernAnswer(portal, message));
+  if (typeof params.notifications !== "object" || params.notifications === null) {
+    return refuse(admitted, 200, { code: -32602, message: "params.notifications is missing." }, id);
+  }
+  return holdNotices(parts, admitted, { portal, subscription: message });
+}
+
+/** `own`: the portal's own answer, other than a list; undefined: it has none. */
+function answer(serving: Serving, message: PortalRequest, own: object | undefined): Promise<Rest> | Rest {
+  const { admitted, parts, portal } = serving;
+  const { id, method, params } = message;
+  const isModernCall = admitted.peek.era === "modern";
   const isShown = shownTo({ routes: parts.routes, admitted, portal });
-  const own = isModernCall ? modernAnswer(portal, message) : await legacyAnswer(serving, message);
-  const result = own ?? listPage({ catalog: portal.catalog, isShown }, message.method, message.params.cursor);
-  if (result === null) {
-    return reply(admitted, { status: 200 }, failure(message.id, -32602, "This cursor is not from this list."));
-  }
+  const result = own ?? listPage({ catalog: portal.catalog, isShown }, method, params.cursor);
+  if (result === null)
+    return refuse(admitted, 200, { code: -32602, message: "This cursor is not from this list." }, id);
   if (result) {
     const more = isModernCall ? { resultType: "complete", ...fresh, _meta: metaOf(portal) } : {};
-    return reply(admitted, { status: 200 }, { jsonrpc: "2.0", id: message.id, result: { ...result, ...more } });
+    return replyWith(admitted, { status: 200 }, { jsonrpc: "2.0", id, result: { ...result, ...more } });
   }
-  const openTask = isModernCall ? (id: string) => parts.memberIds.openTask(id, admitted) : null;
+  const openTask = isModernCall ? (task: string) => parts.memberIds.openTask(task, admitted) : null;
   const target = targetOf({ portal, isShown, openTask }, message);
+  if (target) return callMember(callOf(serving), { ...target, message });
   if (target === undefined) {
-    const text = `Method not found: ${message.method.slice(0, 100)}`;
-    return reply(admitted, { status: isModernCall ? 404 : 200 }, failure(message.id, -32601, text));
+    const text = `Method not found: ${method.slice(0, 100)}`;
+    return refuse(admitted, isModernCall ? 404 : 200, { code: -32601, message: text }, id);
   }
-  if (target === null) {
-    const data = message.method === "resources/read" ? { uri: message.params.uri } : undefined;
-    return reply(admitted, { status: 200 }, failure(message.id, -32602, unknownText(message), data));
-  }
-  await callMember(callOf(serving), { ...target, message });
+  const data = method === "resources/read" ? { uri: params.uri } : undefined;
+  return refuse(admitted, 200, { code: -32602, message: unknownText(message), data }, id);
 }
 
 /** Clients may not keep these: what a caller is shown can change at any time. */
@@ -142,19 +146,22 @@ async function legacyAnswer({ parts, admitted: { session } }: Serving, { method,
   if (method !== "logging/setLevel" || !session) return undefined;
   const level = String(params.level);
   parts.memberSessions.setLevel(session.key, level);
-  await parts.peers.ask({ kind: "portal-session", session: session.key, level });
+  await parts.announce({ kind: "portal-session", session: session.key, level });
   return {};
 }
 
-const callOf = ({ parts, admitted, portal }: Serving): Call => ({
-  ...{ parts, admitted, portal },
-  isModern: admitted.exchange.peek.era === "modern",
+const callOf = ({ parts, admitted, portal }: Serving): PortalCall => ({
+  parts,
+  admitted,
+  portal,
+  isModern: admitted.peek.era === "modern",
   speaksModern: (projectId) => {
     const member = portal.members.find((each) => each.projectId === projectId);
     return isModern(member?.manifest?.protocolVersion ?? "");
   },
 });
 
-function failure(id: string | number | null, code: number, message: string, data?: unknown) {
-  return { jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+/** Answers with a JSON-RPC error. `id`: null for what is no request. */
+function refuse(admitted: Admitted, status: number, error: Refused, id: string | number | null = null): Rest {
+  return replyWith(admitted, { status }, { jsonrpc: "2.0", id, error });
 }

@@ -1,37 +1,73 @@
 import { afterEach, expect, test, vi } from "vitest";
-import type { Exchange } from "./exchange.ts";
+import { Answer } from "../call/answer.ts";
+import type { Admitted, HeldCall } from "../call/states.ts";
 import { PendingCalls } from "./pending-calls.ts";
 
 afterEach(() => vi.useRealTimers());
 
 /** A legacy call as far as PendingCalls looks at it. */
-function callOf(session: string, id: number, answers: unknown = null): Exchange {
+function callOf(session: string, id: number, isInterrupted = false): Admitted {
   const message = { kind: "request", id, cancels: null };
-  const peek = { ...message, messages: [message] };
-  return { session, peek, answers, refusal: null, canceled: new Set(), resumes: null, route: {} } as never;
+  const answer = new Answer(null);
+  if (isInterrupted) answer.peek = { resumable: true, answers: [] } as never;
+  return {
+    call: { request: { headers: {} } },
+    received: { answer, route: {} },
+    body: Buffer.alloc(0),
+    session: { key: session, canceled: null, onCanceled: null, resumes: null, resumedAnswer: null },
+    peek: { ...message, messages: [message] },
+  } as never;
 }
-const interrupted = { resumable: true, answers: [] };
+
+function setUp() {
+  const settled: HeldCall[] = [];
+  const canceledElsewhere: unknown[] = [];
+  const calls = new PendingCalls({
+    onSettled: (call) => settled.push(call),
+    cancelElsewhere: async (...canceled) => canceledElsewhere.push(canceled),
+    share: 1,
+  });
+  return { settled, canceledElsewhere, calls };
+}
 
 test("GW-7 a call is forgotten however forwarding ends, also by an unexpected error", async () => {
-  const settled: Exchange[] = [];
-  const calls = new PendingCalls((call) => settled.push(call));
-  const failing = calls.track(callOf("s", 1, interrupted), async () => {
+  const { calls, settled } = setUp();
+  const failing = calls.track(callOf("s", 1, true), async () => {
     expect(calls.size).toBe(1);
     throw new TypeError("a bug");
   });
   await expect(failing).rejects.toThrow("a bug");
-  expect(await calls.track(callOf("s", 2), async () => {})).toBe(false);
+  expect(await calls.track(callOf("s", 2), async () => "over")).toEqual({ rest: "over", isAwaited: false });
   expect([calls.size, settled]).toEqual([0, []]);
 });
 
 test("GW-7 a call whose stream ended early waits for its answer for a while, then its row is written", async () => {
   vi.useFakeTimers();
-  const settled: Exchange[] = [];
-  const calls = new PendingCalls((call) => settled.push(call));
-  const call = callOf("s", 1, interrupted);
-  expect(await calls.track(call, async () => {})).toBe(true);
+  const { calls, settled } = setUp();
+  const call = callOf("s", 1, true);
+  expect(await calls.track(call, async () => "over")).toMatchObject({ isAwaited: true });
   expect([calls.size, settled]).toEqual([1, []]);
+  // It can still be canceled.
+  expect(calls.cancel("s", 1)).toBe(true);
   vi.advanceTimersByTime(60_000);
   expect(calls.size).toBe(0);
-  expect(settled).toEqual([call]);
+  expect(settled.map(({ received }) => received)).toEqual([call.received]);
+  expect(settled[0]?.session?.canceled).toEqual(new Set([1]));
+});
+
+test("GW-7 a cancellation of a call that is forwarded elsewhere is passed on, one of a call here is not", async () => {
+  const { calls, canceledElsewhere } = setUp();
+  const canceling = (id: number): Admitted => {
+    const call = callOf("s", 0);
+    const message = { kind: "notification", id: null, cancels: id };
+    return { ...call, peek: { ...message, messages: [message] } } as never;
+  };
+  const call = callOf("s", 1);
+  await calls.track(call, async () => {
+    await calls.track(canceling(1), async () => "over");
+    await calls.track(canceling(2), async () => "over");
+    return "over";
+  });
+  expect(call.session?.canceled).toEqual(new Set([1]));
+  expect(canceledElsewhere).toEqual([["s", 2]]);
 });

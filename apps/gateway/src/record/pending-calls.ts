@@ -1,9 +1,14 @@
-import type { Exchange } from "./exchange.ts";
+import type { Rest } from "../call/answer.ts";
+import { type Admitted, type HeldCall, inSession } from "../call/states.ts";
+import { headerOf } from "../forward/headers.ts";
 import { captureBytes } from "./redact.ts";
 
 /** Time that a client has to resume a stream: SDKs try within a second or two, and give up before this. */
 const resumeWithinMs = 30_000;
 const maxHeld = 2000;
+
+/** Cancels a call wherever it is forwarded; resolves once those that may do so have been asked. */
+type CancelElsewhere = (session: string, requestId: string | number) => Promise<unknown>;
 
 /**
  * Legacy calls without an answer, by session. Another request may decide how one ends: a client cancels by a message,
@@ -11,26 +16,18 @@ const maxHeld = 2000;
  * the answer has come or the time for that is over, so that one row says how the call went and how long it took.
  */
 export class PendingCalls {
-  readonly #byId = new Map<string, Exchange>();
+  readonly #byId = new Map<string, HeldCall>();
   /** Calls whose stream has ended, with the timer that ends the wait. The oldest come first. */
-  readonly #held = new Map<Exchange, NodeJS.Timeout>();
-  readonly #onSettled: (exchange: Exchange) => void;
-  readonly #onCanceledElsewhere: ((session: string, requestId: string | number) => Promise<unknown>) | undefined;
+  readonly #held = new Map<HeldCall, NodeJS.Timeout>();
+  readonly #onSettled: (call: HeldCall) => void;
+  readonly #cancelElsewhere: CancelElsewhere;
   readonly #maxHeld: number;
 
-  /** `onSettled` gets each call whose row had to wait, once. */
-  constructor(
-    onSettled: (exchange: Exchange) => void,
-    options: {
-      /** The part of the bound that is this process's. */
-      share?: number;
-      /** Called when a client cancels a call that is not known here: another worker may be forwarding it. */
-      onCanceledElsewhere?: (session: string, requestId: string | number) => Promise<unknown>;
-    } = {},
-  ) {
-    this.#onSettled = onSettled;
-    this.#onCanceledElsewhere = options.onCanceledElsewhere;
-    this.#maxHeld = Math.ceil(maxHeld * (options.share ?? 1));
+  /** `onSettled` gets each call whose row had to wait, once. `share`: the part of the bound that is this process's. */
+  constructor(parts: { onSettled: (call: HeldCall) => void; cancelElsewhere: CancelElsewhere; share: number }) {
+    this.#onSettled = parts.onSettled;
+    this.#cancelElsewhere = parts.cancelElsewhere;
+    this.#maxHeld = Math.ceil(maxHeld * parts.share);
   }
 
   /** Calls that have no answer yet. */
@@ -39,68 +36,45 @@ export class PendingCalls {
   }
 
   /**
-   * Counts a call as unanswered while `forward` forwards it, however that ends. Resolves to true when the row of the
-   * call must wait because its answer may come on another stream.
+   * Counts a call as unanswered while `forward` forwards it, however that ends. `isAwaited`: its row must wait because
+   * the answer may come on another stream.
    */
-  async track(exchange: Exchange, forward: () => Promise<void>): Promise<boolean> {
-    this.#enter(exchange);
-    let mustWait = false;
+  async track(call: Admitted, forward: () => Promise<Rest>): Promise<{ rest: Rest; isAwaited: boolean }> {
+    this.#enter(call);
+    let isAwaited = false;
     try {
       // Before it is forwarded: the server may end the canceled call at once.
-      if (this.#onCanceledElsewhere) await this.#announceCancels(exchange, this.#onCanceledElsewhere);
-      await forward();
-      mustWait = isAwaited(exchange);
+      if (call.session) await this.#announceCancels(call.session.key, call);
+      const rest = await forward();
+      isAwaited = mayBeResumed(call);
+      return { rest, isAwaited };
     } finally {
-      exchange.endedAt = performance.now();
-      this.take(exchange);
-      for (const held of exchange.resumes ?? []) if (this.#held.has(held)) this.#hold(held);
-      if (!mustWait) this.#forget(exchange);
+      call.received.answer.endedAt = performance.now();
+      this.take(call);
+      for (const held of call.session?.resumes ?? []) if (this.#held.has(held)) this.#hold(held);
+      this.#forget(call);
+      if (isAwaited) this.#holdCall(call);
     }
-    if (!mustWait) return false;
-    this.#hold(exchange);
-    const oldest = this.#held.keys().next().value;
-    if (this.#held.size > this.#maxHeld && oldest) this.#settle(oldest);
-    return true;
   }
 
   /** A client has canceled a call. False when it is not known here. */
   cancel(session: string, requestId: string | number): boolean {
     const call = this.#byId.get(keyOf(session, requestId));
-    if (!call) return false;
-    call.canceled ??= new Set();
-    call.canceled.add(requestId);
-    call.onCanceled?.();
+    if (!call?.session) return false;
+    call.session.canceled ??= new Set();
+    call.session.canceled.add(requestId);
+    call.session.onCanceled?.();
     return true;
   }
 
-  async #announceCancels(
-    { session, peek }: Exchange,
-    tell: (session: string, requestId: string | number) => Promise<unknown>,
-  ): Promise<void> {
-    if (session === null) return;
-    for (const { cancels } of peek.messages) {
-      if (cancels !== null && !this.#byId.has(keyOf(session, cancels))) await tell(session, cancels);
-    }
-  }
-
-  #enter(exchange: Exchange): void {
-    const { session, peek } = exchange;
-    if (session === null) return;
-    for (const key of keysOf(exchange)) this.#byId.set(key, exchange);
-    for (const { cancels } of peek.messages) if (cancels !== null) this.cancel(session, cancels);
-    if (exchange.lastEventId === undefined) return;
-    exchange.resumes = [...this.#held.keys()].filter((held) => held.session === session);
-    for (const held of exchange.resumes) clearTimeout(this.#held.get(held));
-  }
-
   /** Gives the answers that a resumed stream has brought to the calls that they are for. */
-  take(exchange: Exchange): void {
-    if (!exchange.resumes || !exchange.answers) return;
-    for (const answer of exchange.answers.answers) {
-      const held = exchange.resumes.find((call) => call.peek.id === answer.id && this.#held.has(call));
-      if (!held) continue;
-      held.resumedAnswer = answer;
-      held.endedAt = performance.now();
+  take({ session, received }: Admitted): void {
+    if (!session?.resumes || !received.answer.peek) return;
+    for (const answer of received.answer.peek.answers) {
+      const held = session.resumes.find((call) => call.peek.id === answer.id && this.#held.has(call));
+      if (!held?.session) continue;
+      held.session.resumedAnswer = answer;
+      held.received.answer.endedAt = performance.now();
       this.#settle(held);
     }
   }
@@ -110,36 +84,64 @@ export class PendingCalls {
     for (const held of [...this.#held.keys()]) this.#settle(held);
   }
 
-  #hold(exchange: Exchange): void {
+  #enter(call: Admitted): void {
+    const { session, peek } = call;
+    if (!session) return;
+    for (const key of keysOf(call)) this.#byId.set(key, call);
+    for (const { cancels } of peek.messages) if (cancels !== null) this.cancel(session.key, cancels);
+    if (headerOf(call.call.request, "last-event-id") === undefined) return;
+    session.resumes = [...this.#held.keys()].filter((held) => held.session?.key === session.key);
+    for (const held of session.resumes) clearTimeout(this.#held.get(held));
+  }
+
+  async #announceCancels(session: string, { peek }: Admitted): Promise<void> {
+    for (const { cancels } of peek.messages) {
+      if (cancels !== null && !this.#byId.has(keyOf(session, cancels))) await this.#cancelElsewhere(session, cancels);
+    }
+  }
+
+  #holdCall({ received, principal, body, bodyBytes, peek, session, deploymentId }: Admitted): void {
     // Only needed for capture, which keeps the beginning of big ones. A copy: a slice would hold all of it.
-    if (!exchange.route.capturePayloads) exchange.body = null;
-    else if (exchange.body && exchange.body.length > captureBytes)
-      exchange.body = Buffer.from(exchange.body.subarray(0, captureBytes));
-    clearTimeout(this.#held.get(exchange));
-    this.#held.set(exchange, setTimeout(() => this.#settle(exchange), resumeWithinMs).unref());
+    const kept = body.length > captureBytes ? Buffer.from(body.subarray(0, captureBytes)) : body;
+    const captured = received.route.capturePayloads ? kept : null;
+    const { opened } = received.answer;
+    const held: HeldCall = {
+      ...{ received, principal, body: captured, bodyBytes, peek, deploymentId },
+      session: session ?? (opened && inSession(opened)),
+    };
+    for (const key of keysOf(held)) this.#byId.set(key, held);
+    this.#hold(held);
+    const oldest = this.#held.keys().next().value;
+    if (this.#held.size > this.#maxHeld && oldest) this.#settle(oldest);
   }
 
-  #settle(exchange: Exchange): void {
-    clearTimeout(this.#held.get(exchange));
-    this.#held.delete(exchange);
-    this.#forget(exchange);
-    this.#onSettled(exchange);
+  #hold(call: HeldCall): void {
+    clearTimeout(this.#held.get(call));
+    this.#held.set(call, setTimeout(() => this.#settle(call), resumeWithinMs).unref());
   }
 
-  #forget(exchange: Exchange): void {
-    for (const key of keysOf(exchange)) if (this.#byId.get(key) === exchange) this.#byId.delete(key);
+  #settle(call: HeldCall): void {
+    clearTimeout(this.#held.get(call));
+    this.#held.delete(call);
+    this.#forget(call);
+    this.#onSettled(call);
+  }
+
+  #forget(call: HeldCall): void {
+    for (const key of keysOf(call)) if (this.#byId.get(key) === call) this.#byId.delete(key);
   }
 }
 
 /** Whether a call's stream has ended without its answer, and gave event ids to ask for the rest by. */
-function isAwaited({ peek, session, answers, refusal }: Exchange): boolean {
-  if (session === null || peek.kind !== "request" || peek.id === null || refusal !== null) return false;
-  return answers?.resumable === true && answers.answers.length === 0;
+function mayBeResumed({ peek, session, received: { answer } }: Admitted): boolean {
+  const isInSession = session !== null || answer.opened !== null;
+  if (!isInSession || peek.kind !== "request" || peek.id === null || answer.refusal !== null) return false;
+  return answer.peek?.resumable === true && answer.peek.answers.length === 0;
 }
 
-function keysOf({ session, peek }: Exchange): string[] {
+function keysOf({ session, peek }: Pick<HeldCall, "session" | "peek">): string[] {
   if (session === null) return [];
-  return peek.messages.flatMap(({ kind, id }) => (kind === "request" && id !== null ? [keyOf(session, id)] : []));
+  return peek.messages.flatMap(({ kind, id }) => (kind === "request" && id !== null ? [keyOf(session.key, id)] : []));
 }
 
 function keyOf(session: string, id: string | number): string {

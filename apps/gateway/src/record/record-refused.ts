@@ -1,8 +1,6 @@
-import type { IncomingMessage } from "node:http";
-import type { GatewayError } from "../gateway-error.ts";
+import { type Call, deploymentFor, type Logged, type Received } from "../call/states.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import type { Tracer } from "../tracing/tracer.ts";
-import type { Exchange } from "./exchange.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Redactors } from "./redactors.ts";
 import type { RefusalLimit } from "./refusal-limit.ts";
@@ -23,25 +21,25 @@ type Parts = {
  * rate-limited. Call it once the answer was sent: it must not take longer for a server that exists than for a name
  * that nobody has (GW-4).
  */
-export async function recordRefused(parts: Parts, exchange: Exchange, request: IncomingMessage): Promise<void> {
-  const { refusal, route } = exchange;
-  if (refusal?.signIn) parts.signIns.refused(route, refusal.signIn, request);
-  countEnded(parts.metrics, exchange);
-  if (!isLogged(exchange, refusal)) return;
-  exchange.redactor ??= await parts.redactors.waitIfAsked(exchange.deploymentId);
-  for (const row of rowsOf(exchange)) {
+export async function recordRefused(parts: Parts, logged: Logged, call: Call): Promise<void> {
+  const { route, answer } = logged.received;
+  if (answer.refusal?.signIn) parts.signIns.refused(route, answer.refusal.signIn, call);
+  countEnded(parts.metrics, logged.received);
+  if (!isLogged(logged.received)) return;
+  answer.redactor ??= await parts.redactors.waitIfAsked(deploymentFor(logged));
+  for (const row of rowsOf(logged)) {
     const kept = parts.refusalLimit.admit(row);
     if (!kept) continue;
     parts.recorder.add(kept);
-    parts.tracer?.end(exchange, [kept]);
+    parts.tracer?.end(logged, [kept]);
   }
 }
 
 /** What is about MCP: everything at the endpoint, and calls that were refused wherever they went. */
-export function isLogged({ isMcp }: Exchange, refusal: GatewayError | null): boolean {
+export function isLogged({ isMcp, answer: { refusal } }: Pick<Received, "isMcp" | "answer">): boolean {
   return isMcp || refusal?.code === "tool_not_allowed" || refusal?.code === "call_unclear";
 }
 
-export function countEnded(metrics: Metrics, { status, end, startedAt, endedAt }: Exchange): void {
-  metrics.requestEnded(status, end, (endedAt ?? performance.now()) - startedAt);
+export function countEnded(metrics: Metrics, { startedAt, answer }: Received): void {
+  metrics.requestEnded(answer, (answer.endedAt ?? performance.now()) - startedAt);
 }

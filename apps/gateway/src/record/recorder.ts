@@ -1,7 +1,7 @@
 import { BatchWriter, cutTexts, type RequestLogRow, requestLogBatches, writeRequestLogs } from "@towpath/logs";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import type { Exchange } from "./exchange.ts";
+import type { Logged } from "../call/states.ts";
 import { LostRows } from "./lost-rows.ts";
 import { rowsOf } from "./rows.ts";
 import type { Segment, Spool } from "./spool.ts";
@@ -21,8 +21,8 @@ const firstDoubtMs = 1000;
 const maxDoubtMs = 60_000;
 const closeWithinMs = 800;
 
-/** Gets the rows of each exchange once, when they are recorded. */
-type OnRecorded = (exchange: Exchange, rows: readonly RequestLogRow[]) => void;
+/** Gets the rows of each call once, when they are recorded. */
+type OnRecorded = (call: Logged, rows: readonly RequestLogRow[]) => void;
 
 /** Numbers since the start: rows in the database, on disk, lost, and put aside as the database refuses them. */
 export type RecorderCounters = { written: number; spooled: number; dropped: number; refused: number };
@@ -97,13 +97,14 @@ export class Recorder {
     this.#replayTimer.unref();
   }
 
-  /** Adds the rows of an exchange, unless that has been done. */
-  record(exchange: Exchange): void {
-    if (exchange.isRecorded) return;
-    exchange.isRecorded = true;
-    const rows = rowsOf(exchange);
+  /** Adds the rows of a call, unless that has been done. */
+  record(call: Logged): void {
+    const { answer } = call.received;
+    if (answer.isRecorded) return;
+    answer.isRecorded = true;
+    const rows = rowsOf(call);
     for (const row of rows) this.add(row);
-    this.#onRecorded?.(exchange, rows);
+    this.#onRecorded?.(call, rows);
   }
 
   add(uncut: RequestLogRow): void {

@@ -1,10 +1,8 @@
+import { Bucket, type Rate } from "@towpath/limits";
 import type { RequestLogRow } from "@towpath/logs";
 
-/** Rows of one project at once, and each second after that. */
-const burstRows = 60;
-const rowsPerSecond = 5;
-
-type Allowance = { rows: number; at: number; leftOut: number };
+/** Rows of one project at once, and each minute after that. */
+const rows: Rate = { burst: 60, perMinute: 300 };
 
 /**
  * Rate-limits the rows of requests refused before they reached their server: anybody can send those, and a flood must
@@ -13,32 +11,32 @@ type Allowance = { rows: number; at: number; leftOut: number };
 export class RefusalLimit {
   /** Rows left out since the start. */
   leftOut = 0;
-  readonly #allowances = new Map<string, Allowance>();
-  readonly #burstRows: number;
-  readonly #rowsPerSecond: number;
+  /** At most one for each project with a route. */
+  readonly #projects = new Map<string, { readonly bucket: Bucket; leftOut: number }>();
+  readonly #rate: Rate;
   readonly #now: () => number;
 
   /** `share`: the part of the bound that is this process's. `now`: milliseconds that only grow. */
   constructor({ share = 1, now = () => performance.now() }: { share?: number; now?: () => number } = {}) {
-    this.#burstRows = Math.max(1, burstRows * share);
-    this.#rowsPerSecond = rowsPerSecond * share;
+    this.#rate = { burst: Math.max(1, rows.burst * share), perMinute: rows.perMinute * share };
     this.#now = now;
   }
 
   /** The row to keep; null to leave it out. */
   admit(row: RequestLogRow): RequestLogRow | null {
     const now = this.#now();
-    // At most one entry per project with a route.
-    const before = this.#allowances.get(row.projectId) ?? { rows: this.#burstRows, at: now, leftOut: 0 };
-    const rows = Math.min(this.#burstRows, before.rows + ((now - before.at) / 1000) * this.#rowsPerSecond);
-    if (rows < 1) {
+    const project = this.#projects.get(row.projectId) ?? { bucket: new Bucket(), leftOut: 0 };
+    this.#projects.set(row.projectId, project);
+    if (project.bucket.waitFor(1, this.#rate, now) > 0) {
       this.leftOut++;
-      this.#allowances.set(row.projectId, { rows, at: now, leftOut: before.leftOut + 1 });
+      project.leftOut++;
       return null;
     }
-    this.#allowances.set(row.projectId, { rows: rows - 1, at: now, leftOut: 0 });
-    if (before.leftOut === 0) return row;
-    const notice = `Before this one, ${before.leftOut} refused requests were left out of the log.`;
+    project.bucket.take(1, this.#rate, now);
+    const { leftOut } = project;
+    project.leftOut = 0;
+    if (leftOut === 0) return row;
+    const notice = `Before this one, ${leftOut} refused requests were left out of the log.`;
     return { ...row, errorMessage: row.errorMessage === null ? notice : `${row.errorMessage} ${notice}` };
   }
 }

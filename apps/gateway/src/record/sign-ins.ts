@@ -1,23 +1,22 @@
-import type { IncomingMessage } from "node:http";
-import type { BlockList } from "node:net";
 import { apiKeyPrefix, explainRefusedApiKey } from "@towpath/auth/credentials";
 import { SignInRecorder } from "@towpath/logs";
 import type { SignInStep } from "@towpath/logs/sign-ins";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import type { Call } from "../call/states.ts";
 import { headerOf } from "../forward/headers.ts";
 import type { RefusedSignIn } from "../gateway-error.ts";
 import type { OAuthEndpoint } from "../oauth/endpoints.ts";
-import { clientAddress } from "../policy/client-address.ts";
 import type { Principal } from "../policy/credentials.ts";
 import type { Route } from "../read-model/routes.ts";
-import type { ServerAddress } from "../route/server-address.ts";
 
 /** Refused keys that are looked up at the same time; of further ones it is only said that they are not valid. */
 const maxLookups = 4;
 const stopMs = 300;
 
 type Step = Omit<SignInStep, "projectId">;
+/** The request that a step is seen by. */
+type Seen = Pick<Call, "request" | "address">;
 
 /**
  * What the gateway sees of clients' sign-ins (GW-5): discovery, refused credentials, and the first call with a new
@@ -26,52 +25,48 @@ type Step = Omit<SignInStep, "projectId">;
 export class SignIns {
   readonly #recorder: SignInRecorder;
   readonly #pool: Pool;
-  readonly #address: ServerAddress;
-  readonly #proxies: BlockList;
   #lookups = 0;
 
-  constructor(parts: { pool: Pool; address: ServerAddress; proxies: BlockList; share: number; log: Logger }) {
-    const { pool, share, log } = parts;
+  constructor({ pool, share, log }: { pool: Pool; share: number; log: Logger }) {
     this.#pool = pool;
-    this.#address = parts.address;
-    this.#proxies = parts.proxies;
     this.#recorder = new SignInRecorder({
-      ...{ pool, share },
+      pool,
+      share,
       onProblem: (error) => log.debug({ err: error }, "steps of sign-ins cannot be recorded"),
     });
   }
 
   /** A client has read metadata. `route`: undefined for a name that nobody has, and at an origin of several servers. */
-  discovered({ kind }: OAuthEndpoint, route: Route | undefined, request: IncomingMessage): void {
+  discovered({ kind }: OAuthEndpoint, route: Route | undefined, seen: Seen): void {
     if (kind !== "resource-metadata" && kind !== "server-metadata") return;
     const step = kind === "resource-metadata" ? "resource_metadata" : "server_metadata";
-    this.#record(route, { kind: step, problem: null, isProven: false }, request);
+    this.#record(route, { kind: step, problem: null, isProven: false }, seen);
   }
 
   /** A call was refused because of its credentials. */
-  refused(route: Route, refused: RefusedSignIn, request: IncomingMessage): void {
+  refused(route: Route, refused: RefusedSignIn, seen: Seen): void {
     const kind = refused.problem === null ? "challenge" : "call";
-    const key = /^Bearer +([^\s,]+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
+    const key = /^Bearer +([^\s,]+)$/i.exec(seen.request.headers.authorization ?? "")?.[1] ?? "";
     if (refused.problem !== "key_unknown" || !key.startsWith(apiKeyPrefix) || this.#lookups >= maxLookups) {
-      this.#record(route, { ...refused, kind }, request);
+      this.#record(route, { ...refused, kind }, seen);
       return;
     }
     this.#lookups++;
     void this.#explainKey(route, key)
       // While the database is away, nothing is recorded either.
       .catch(() => refused)
-      .then((explained) => this.#record(route, { ...explained, kind }, request))
+      .then((explained) => this.#record(route, { ...explained, kind }, seen))
       .finally(() => {
         this.#lookups--;
       });
   }
 
   /** A call was let in. Only the first one with a new token completes a sign-in. */
-  accepted(route: Route, { credential }: Principal, request: IncomingMessage): void {
+  accepted(route: Route, { credential }: Principal, seen: Seen): void {
     if (credential?.kind !== "grant" || credential.authorizationId === null) return;
     const { authorizationId, clientId, membership } = credential;
     const { userId } = membership;
-    this.#record(route, { kind: "call", problem: null, isProven: true, authorizationId, clientId, userId }, request);
+    this.#record(route, { kind: "call", problem: null, isProven: true, authorizationId, clientId, userId }, seen);
   }
 
   stop(): Promise<void> {
@@ -87,12 +82,13 @@ export class SignIns {
     return { problem, isProven: true, keyId: found.keyId };
   }
 
-  #record(route: Route | undefined, step: Step, request: IncomingMessage): void {
+  #record(route: Route | undefined, step: Step, seen: Seen): void {
     if (route && route.authMode !== "towpath-cloud") return;
     this.#recorder.record({
-      ...{ ...step, projectId: route?.projectId ?? null },
-      address: clientAddress(this.#address, request, this.#proxies),
-      agent: headerOf(request, "user-agent") ?? null,
+      ...step,
+      projectId: route?.projectId ?? null,
+      address: seen.address,
+      agent: headerOf(seen.request, "user-agent") ?? null,
     });
   }
 }

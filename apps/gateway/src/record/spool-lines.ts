@@ -43,42 +43,9 @@ function valuesOf(row: RequestLogRow): unknown[] {
   ];
 }
 
-/** `satisfies` names a column that is missing here; a test compares the order. */
-const columns = Object.keys({
-  id: 1,
-  requestId: 1,
-  time: 1,
-  organizationId: 1,
-  projectId: 1,
-  deploymentId: 1,
-  instanceId: 1,
-  kind: 1,
-  httpMethod: 1,
-  method: 1,
-  target: 1,
-  httpStatus: 1,
-  isError: 1,
-  errorCode: 1,
-  errorMessage: 1,
-  refusal: 1,
-  outcome: 1,
-  durationMs: 1,
-  heldMs: 1,
-  serverMs: 1,
-  startAttempt: 1,
-  requestBytes: 1,
-  responseBytes: 1,
-  protocolVersion: 1,
-  clientName: 1,
-  clientVersion: 1,
-  session: 1,
-  principal: 1,
-  traceId: 1,
-  requestPayload: 1,
-  responsePayload: 1,
-  requestTruncated: 1,
-  responseTruncated: 1,
-} satisfies Record<keyof RequestLogRow, 1>);
+/** Their names, in the order in which `valuesOf` reads them; a test misses those that it doesn't read. */
+const columns: string[] = [];
+valuesOf(new Proxy({} as RequestLogRow, { get: (_row, name) => columns.push(String(name)) }));
 
 /** The first line of a segment: the names of its columns, so that other versions of this program can read it. */
 export const headLine = `${JSON.stringify(columns)}\n`;

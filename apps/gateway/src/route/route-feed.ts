@@ -11,20 +11,7 @@ const reloadMs = 10_000;
 /** How long to wait for the database at the start: a server may have become private while the gateway was down. */
 const firstLoadMs = 1000;
 
-/** Keeps the route table current: loads it at the start, at every notification and every 10 s, and saves a snapshot (GW-10). */
-export type RouteFeed = {
-  /** Puts the routes of the last snapshot into the table: a restart must not wait for the database. Never fails. */
-  loadSnapshot: () => Promise<void>;
-  /** Loads routes from the database, now and from now on. The table opens with the first load, after 1 s at the latest. */
-  start: () => void;
-  /** Asks for a reload; calls during a reload lead to one more. */
-  reload: () => Promise<void>;
-  /** Whether the last reload could reach the database. */
-  isFresh: () => boolean;
-  stop: () => void;
-};
-
-export function createRouteFeed(parts: {
+type Parts = {
   readModel: ReadModel;
   table: RouteTable;
   directory: string;
@@ -33,8 +20,10 @@ export function createRouteFeed(parts: {
   /** Called with the routes after each load from the database. */
   onLoaded: (routes: readonly Route[]) => void;
   log: Logger;
-}): RouteFeed {
-  const { readModel, table, directory, writesSnapshot, onLoaded, log } = parts;
+};
+
+/** Keeps the route table current: loads it at the start, at every notification and every 10 s, and saves a snapshot (GW-10). */
+export function createRouteFeed({ readModel, table, directory, writesSnapshot, onLoaded, log }: Parts) {
   let running: Promise<void> | null = null;
   let again = false;
   let fresh = false;
@@ -59,6 +48,7 @@ export function createRouteFeed(parts: {
     }
   };
 
+  /** Asks for a reload; calls during a reload lead to one more. */
   const reload = async () => {
     if (running) {
       again = true;
@@ -76,6 +66,7 @@ export function createRouteFeed(parts: {
   };
 
   return {
+    /** Puts the routes of the last snapshot into the table: a restart must not wait for the database. Never fails. */
     async loadSnapshot() {
       const found = await readSnapshot(directory, snapshotName, snapshotSchema);
       if (found) table.replace(found.routes);
@@ -89,6 +80,7 @@ export function createRouteFeed(parts: {
       table.openAfter(Promise.race([first, sleep(firstLoadMs, undefined, { ref: false })]));
     },
     reload,
+    /** Whether the last reload could reach the database. */
     isFresh: () => fresh,
     stop: () => clearInterval(timer),
   };

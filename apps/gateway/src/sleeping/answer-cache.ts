@@ -9,7 +9,7 @@ import { deploymentOf, type Route } from "../read-model/routes.ts";
 const maxBytes = 64 * 1024 * 1024;
 /** Deployments that are loaded by one query, ahead of the first request. */
 const loadTogether = 20;
-/** Longer than a database takes that is there; then the server is woken instead. */
+/** Longer than a healthy database needs; then the server is woken instead. */
 const loadWithinMs = 1000;
 
 /**
@@ -67,9 +67,9 @@ export class AnswerCache {
   async loadAhead(routes: readonly Route[]): Promise<void> {
     if (this.#isLoadingAhead) return;
     this.#isLoadingAhead = true;
-    const wanted = new Set(routes.flatMap((route) => (route.answersAsleep ? (deploymentOf(route) ?? []) : [])));
-    this.#known = new Set([...this.#known].filter((id) => wanted.has(id)));
-    const missing = [...wanted].filter((id) => !this.#known.has(id));
+    const needed = new Set(routes.flatMap((route) => (route.answersAsleep ? (deploymentOf(route) ?? []) : [])));
+    this.#known = new Set([...this.#known].filter((id) => needed.has(id)));
+    const missing = [...needed].filter((id) => !this.#known.has(id));
     try {
       while (missing.length > 0 && this.#cache.calculatedSize < this.#cache.maxSize / 2) {
         const ids = missing.splice(0, loadTogether);

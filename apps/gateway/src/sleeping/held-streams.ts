@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { CallResponse } from "../call/states.ts";
 
 /** Proxies in between close connections that are silent for long; servers of the SDKs write as often. */
 const defaultPingMs = 15_000;
@@ -22,7 +22,7 @@ export class HeldStreams {
   }
 
   /** Resolves to true when the session's server is needed, so that the stream goes there; false: the client has left. */
-  hold(session: string, response: ServerResponse): Promise<boolean> {
+  hold(session: string, response: CallResponse): Promise<boolean> {
     if (response.destroyed) return Promise.resolve(false);
     return new Promise((resolve) => {
       const streams = this.#held.get(session) ?? new Set();

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Peers } from "../workers/peers.ts";
+import type { Announce } from "../workers/news.ts";
 import type { HeldStreams } from "./held-streams.ts";
 
 const maxRemembered = 10_000;
@@ -8,19 +8,19 @@ const rememberMs = 2000;
 
 /**
  * Sessions that were opened while their server was asleep, and that a request has taken to it since. Their streams are
- * released here and in the other workers, each of which may hold some, and all of them learn which process holds the
- * session: as any other one, it ends with that process. Other gateways, and this one after a restart, don't know.
+ * released here and in all other processes, each of which may hold some, and all of them learn which process holds the
+ * session: as any other one, it ends with that process. A process that starts later doesn't know.
  */
 export class OpenedSessions {
   readonly #streams: HeldStreams;
-  readonly #peers: Peers;
+  readonly #announce: Announce;
   readonly #announced = new LRUCache<string, true>({ max: maxRemembered, ttl: rememberMs });
   /** The instance that holds a session. */
   readonly #instances = new LRUCache<string, string>({ max: maxRemembered });
 
-  constructor(parts: { streams: HeldStreams; peers: Peers }) {
+  constructor(parts: { streams: HeldStreams; announce: Announce }) {
     this.#streams = parts.streams;
-    this.#peers = parts.peers;
+    this.#announce = parts.announce;
   }
 
   /** A request of the session is about to be sent to its server. Streams that open later find the server awake. */
@@ -28,7 +28,7 @@ export class OpenedSessions {
     this.#streams.release(session);
     if (this.#announced.get(session)) return;
     this.#announced.set(session, true);
-    this.#tell(session, null);
+    void this.#announce({ kind: "opened", session, instanceId: null });
   }
 
   /** The instance that was seen to hold a session; null: none was. */
@@ -40,17 +40,13 @@ export class OpenedSessions {
   sentTo(session: string, instanceId: string): void {
     if (this.#instances.get(session) !== undefined) return;
     this.#instances.set(session, instanceId);
-    this.#tell(session, instanceId);
+    void this.#announce({ kind: "opened", session, instanceId });
   }
 
-  /** What another worker has announced. */
-  heard({ session, instanceId }: Opened): void {
+  /** What another process has announced. */
+  announced({ session, instanceId }: Opened): void {
     if (instanceId === null) this.#streams.release(session);
     else this.#instances.set(session, instanceId);
-  }
-
-  #tell(session: string, instanceId: string | null): void {
-    if (this.#peers.count > 0) void this.#peers.ask({ kind: "opened", session, instanceId });
   }
 }
 

@@ -1,9 +1,9 @@
-import type { IncomingMessage } from "node:http";
 import { answerKey, isModern, listMethods } from "@towpath/mcp/manifest";
 import { readMessages } from "@towpath/mcp/peek";
+import { z } from "zod";
+import type { Admitted, RequestHead } from "../call/states.ts";
 import { headerOf, sessionIdHeader } from "../forward/headers.ts";
-import type { SessionClaim } from "../policy/sessions.ts";
-import type { Exchange } from "../record/exchange.ts";
+import type { OpenedSession } from "../policy/sessions.ts";
 
 /** What a request asks that a recorded answer may say. */
 export type Question =
@@ -41,40 +41,38 @@ const notifications: ReadonlySet<string> = new Set([
   "notifications/roots/list_changed",
 ]);
 
-type Asked = { request: IncomingMessage; exchange: Exchange; path: string; session: SessionClaim | null };
-
 /**
  * What a request asks, if it is one of the few that don't need the server: exactly as clients send them. Everything else
  * is the server's to answer, refusals of odd requests included: null.
  */
-export function questionOf({ request, exchange, path, session }: Asked): Question | null {
-  if (!exchange.isMcp || path !== "/mcp") return null;
+export function questionOf(admitted: Admitted): Question | null {
+  const { call, session, body } = admitted;
+  const { request, target } = call;
+  if (!target.isMcp || target.path !== "/mcp") return null;
   // A session that a process of the server holds is answered by it.
   if (session && session.session.instanceId !== null) return null;
-  if (request.method === "POST") return posted(request, exchange, session);
-  if (exchange.body?.length !== 0) return null;
+  if (request.method === "POST") return posted(admitted);
+  if (body.length > 0) return null;
   if (request.method === "DELETE") return session && { kind: "end" };
-  const wantsStream = accepts(request, "text/event-stream") && exchange.lastEventId === undefined;
-  if (request.method !== "GET" || !wantsStream) return null;
-  return withoutServer({ kind: "stream" }, request, session);
+  const asksForStream = accepts(request, "text/event-stream") && headerOf(request, "last-event-id") === undefined;
+  return request.method === "GET" && asksForStream ? withoutServer({ kind: "stream" }, request, session) : null;
 }
 
 /** In a session, or without one where the request says its revision. */
 function withoutServer<Kind extends "notification" | "stream">(
   { kind }: { kind: Kind },
-  request: IncomingMessage,
-  session: SessionClaim | null,
+  request: RequestHead,
+  session: OpenedSession | null,
 ): { kind: Kind; version: VersionOf | null } | null {
   const agreed = headerOf(request, "mcp-protocol-version");
   if (session) return { kind, version: null };
   return agreed === undefined || isModern(agreed) ? null : { kind, version: { agreed } };
 }
 
-function posted(request: IncomingMessage, exchange: Exchange, session: SessionClaim | null): Question | null {
-  const { peek, body } = exchange;
+function posted({ call, session, peek, body }: Admitted): Question | null {
+  const { request } = call;
   const { method } = peek;
-  if (method === null || body === null || body.length > maxBodyBytes) return null;
-  if (!isPlainJson(request)) return null;
+  if (method === null || body.length > maxBodyBytes || !isPlainJson(request)) return null;
   if (peek.kind === "notification") {
     return notifications.has(method) ? withoutServer({ kind: "notification" }, request, session) : null;
   }
@@ -85,17 +83,20 @@ function posted(request: IncomingMessage, exchange: Exchange, session: SessionCl
   return peek.era === "modern" ? modern(request, message) : legacy(request, message, session);
 }
 
-type Message = { id: string; method: string; params: Record<string, unknown> };
+const messageSchema = z.strictObject({
+  jsonrpc: z.literal("2.0"),
+  id: z.union([z.string(), z.int()]).transform((id) => JSON.stringify(id)),
+  method: z.string(),
+  params: z.record(z.string(), z.unknown()).default({}),
+});
+type Message = z.infer<typeof messageSchema>;
 
 function messageIn(body: Buffer): Message | null {
   if (readMessages(body) === null) return null;
-  const { id, jsonrpc, method, params = {}, ...rest } = JSON.parse(body.toString("utf8"));
-  const isId = typeof id === "string" || Number.isSafeInteger(id);
-  if (jsonrpc !== "2.0" || !isId || !isObject(params) || Object.keys(rest).length > 0) return null;
-  return { id: JSON.stringify(id), method, params };
+  return messageSchema.safeParse(JSON.parse(body.toString("utf8"))).data ?? null;
 }
 
-function legacy(request: IncomingMessage, { id, method, params }: Message, session: SessionClaim | null) {
+function legacy(request: RequestHead, { id, method, params }: Message, session: OpenedSession | null) {
   if (method === "initialize") {
     const requested = params.protocolVersion;
     if (session || typeof requested !== "string" || headerOf(request, sessionIdHeader) !== undefined) return null;
@@ -117,7 +118,7 @@ function legacy(request: IncomingMessage, { id, method, params }: Message, sessi
   return { kind: "request", id, key, version: { agreed }, opening: null } as const;
 }
 
-function modern(request: IncomingMessage, { id, method, params }: Message): Question | null {
+function modern(request: RequestHead, { id, method, params }: Message): Question | null {
   const meta = isObject(params._meta) ? params._meta : {};
   const agreed = meta["io.modelcontextprotocol/protocolVersion"];
   if (typeof agreed !== "string" || !isModern(agreed) || headerOf(request, sessionIdHeader) !== undefined) return null;
@@ -137,7 +138,7 @@ function keyOf(method: string, { cursor, _meta: _, ...rest }: Record<string, unk
 }
 
 /** Servers refuse a POST that doesn't accept both kinds of answers. */
-function isPlainJson(request: IncomingMessage): boolean {
+function isPlainJson(request: RequestHead): boolean {
   const type = headerOf(request, "content-type") ?? "";
   const encoding = headerOf(request, "content-encoding");
   return (
@@ -148,7 +149,7 @@ function isPlainJson(request: IncomingMessage): boolean {
   );
 }
 
-function accepts(request: IncomingMessage, type: string): boolean {
+function accepts(request: RequestHead, type: string): boolean {
   return (headerOf(request, "accept") ?? "").split(",").some((each) => each.split(";", 1)[0]?.trim() === type);
 }
 

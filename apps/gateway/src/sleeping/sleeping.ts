@@ -1,37 +1,24 @@
 import { randomUUID } from "node:crypto";
-import { type Conversation, isModern, type RecordedAnswers, streamKey } from "@towpath/mcp/manifest";
+import { isModern, type RecordedAnswers, streamKey } from "@towpath/mcp/manifest";
 import type { Logger } from "pino";
-import type { AdmittedRequest } from "../forward/admitted-request.ts";
+import { type Rest, undelivered } from "../call/answer.ts";
+import { reply } from "../call/reply.ts";
+import type { Admitted } from "../call/states.ts";
 import { sessionIdHeader } from "../forward/headers.ts";
 import type { Leases } from "../forward/leases.ts";
 import { answeredAsleep } from "../forward/start-attempts.ts";
-import type { Reading } from "../platform/metrics.ts";
+import { counter, gauge, type Reading } from "../platform/metrics.ts";
 import { corsHeaders } from "../policy/browsers.ts";
-import { type Session, type SessionIds, sessionKeyOf, sessionNotFound } from "../policy/sessions.ts";
+import { beginSession, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
 import { createToolListFilter } from "../policy/tool-lists.ts";
 import type { LoadRecordedAnswers } from "../read-model/recorded-answers.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
-import { answersOf, type Exchange } from "../record/exchange.ts";
 import { requestIdHeader } from "../record/request-id.ts";
-import type { Peers } from "../workers/peers.ts";
+import type { Announce } from "../workers/news.ts";
 import { AnswerCache } from "./answer-cache.ts";
 import { HeldStreams } from "./held-streams.ts";
 import { OpenedSessions } from "./opened-sessions.ts";
 import { type Question, questionOf, type VersionOf } from "./question.ts";
-
-export type Sleeping = {
-  /**
-   * Answers a request in the place of its server, if the server is asleep and its build has recorded the answer (GW-12).
-   * False: the request is the server's. A server that runs always answers itself. Call it for routes with
-   * `answersAsleep` and for sessions that were opened asleep, after all policies: refusals are the same either way.
-   */
-  answer: (admitted: AdmittedRequest) => Promise<boolean>;
-  /** Loads recorded answers before they are needed. Call it whenever routes were loaded. Never rejects. */
-  loadAhead: (routes: readonly Route[]) => Promise<void>;
-  /** Which processes hold the sessions that were opened asleep. */
-  sessions: OpenedSessions;
-  readings: Reading[];
-};
 
 type Parts = {
   load: LoadRecordedAnswers;
@@ -40,13 +27,15 @@ type Parts = {
   share: number;
   leases: Leases;
   sessionIds: SessionIds;
-  peers: Peers;
+  announce: Announce;
 };
 
-export function createSleeping({ load, log, share, leases, sessionIds, peers }: Parts): Sleeping {
+export type Sleeping = ReturnType<typeof createSleeping>;
+
+export function createSleeping({ load, log, share, leases, sessionIds, announce }: Parts) {
   const answers = new AnswerCache({ load, log, share });
   const streams = new HeldStreams();
-  const sessions = new OpenedSessions({ streams, peers });
+  const sessions = new OpenedSessions({ streams, announce });
   let answered = 0;
 
   /**
@@ -54,12 +43,11 @@ export function createSleeping({ load, log, share, leases, sessionIds, peers }: 
    *
    * @throws GatewayError 404 when the process that held its session is gone
    */
-  async function decide(admitted: AdmittedRequest): Promise<Reply | "hold" | null> {
-    const { exchange } = admitted;
-    const { route } = exchange;
+  async function decide(admitted: Admitted): Promise<Reply | "hold" | null> {
+    const { route } = admitted.call;
     const deploymentId = route.answersAsleep ? deploymentOf(route) : null;
     // A client whose session is of an earlier rollout has read the lists of that one.
-    if (deploymentId === null || exchange.deploymentId !== deploymentId) return null;
+    if (deploymentId === null || admitted.deploymentId !== deploymentId) return null;
     const question = questionOf(admitted);
     if (question === null) return null;
     const state = await leases.stateOf(deploymentId);
@@ -71,58 +59,65 @@ export function createSleeping({ load, log, share, leases, sessionIds, peers }: 
     return recorded && replyTo(sessionIds, admitted, { question, recorded, deploymentId });
   }
 
+  const readings: Reading[] = [
+    counter("answers_asleep", "Requests answered for a sleeping server", () => answered),
+    gauge("answers_bytes", "Bytes of recorded answers in memory", () => answers.bytes),
+    gauge("streams_held", "Sessions with a stream but no server", () => streams.size),
+  ];
   return {
-    async answer(admitted) {
-      const { exchange, response, session } = admitted;
-      const reply = await decide(admitted);
-      if (reply === null) {
+    /**
+     * Answers a request in the place of its server, if the server is asleep and its build has recorded the answer (GW-12).
+     * Null: the request is the server's. A server that runs always answers itself. Call it for routes with
+     * `answersAsleep` and for sessions that were opened asleep, after all policies: refusals are the same either way.
+     */
+    async answer(admitted: Admitted): Promise<Rest | null> {
+      const { call, session } = admitted;
+      const decided = await decide(admitted);
+      if (decided === null) {
         // The request opens the session at the server.
         if (session && session.session.opening !== null) sessions.announce(session.key);
-        return false;
+        return null;
       }
-      if (response.destroyed) return leave(exchange);
-      if (reply === "hold") return !(await holdStream(streams, admitted));
-      send(admitted, reply);
+      if (call.response.destroyed) return leave(admitted);
+      if (decided === "hold") return holdStream(streams, admitted);
       answered++;
-      return true;
+      return send(admitted, decided);
     },
-    loadAhead: (routes) => answers.loadAhead(routes),
+    /** Loads recorded answers before they are needed. Call it whenever routes were loaded. Never rejects. */
+    loadAhead: (routes: readonly Route[]) => answers.loadAhead(routes),
+    /** Which processes hold the sessions that were opened asleep. */
     sessions,
-    readings: [
-      {
-        name: "answers_asleep",
-        help: "Requests answered for a sleeping server",
-        kind: "counter",
-        read: () => answered,
-      },
-      { name: "answers_bytes", help: "Bytes of recorded answers in memory", kind: "gauge", read: () => answers.bytes },
-      { name: "streams_held", help: "Sessions with a stream but no server", kind: "gauge", read: () => streams.size },
-    ],
+    readings,
   };
 }
 
 type Reply = { status: number; body: Buffer; sessionId: string | null };
 
 /** The client has disconnected. */
-function leave(exchange: Exchange): true {
-  exchange.end = "client-closed";
-  return true;
+function leave({ received }: Admitted): "over" {
+  received.answer.end = "client-closed";
+  return "over";
 }
 
-/** Resolves to true when the stream is to be forwarded; its head has been sent. */
-async function holdStream(streams: HeldStreams, { request, response, exchange, session }: AdmittedRequest) {
-  exchange.status = 200;
-  exchange.startAttempt = answeredAsleep;
+const deliveredAsleep = { ...undelivered, startAttempt: answeredAsleep };
+
+/** Resolves to null when the stream is to be forwarded; its head has been sent. */
+async function holdStream(streams: HeldStreams, admitted: Admitted): Promise<"over" | null> {
+  const { call, received, session } = admitted;
+  const { request, response } = call;
+  const { answer } = received;
+  answer.status = 200;
+  answer.delivery = deliveredAsleep;
   response.writeHead(200, [
     ...["content-type", "text/event-stream", "cache-control", "no-cache, no-transform"],
-    ...[requestIdHeader, exchange.id, ...(session ? [sessionIdHeader, session.id] : [])],
+    ...[requestIdHeader, call.id, ...(session ? [sessionIdHeader, session.id] : [])],
     ...corsHeaders(request.headers.origin),
   ]);
   response.flushHeaders();
   // Without a session there is nothing that could wake the server for it.
-  if (!(await streams.hold(session?.key ?? exchange.id, response))) return !leave(exchange);
-  exchange.startAttempt = null;
-  return true;
+  if (!(await streams.hold(session?.key ?? call.id, response))) return leave(admitted);
+  answer.delivery = undelivered;
+  return null;
 }
 
 const nothing = Buffer.alloc(0);
@@ -132,10 +127,10 @@ type Found = { question: Question; recorded: RecordedAnswers; deploymentId: stri
 /** "hold": the request is for a stream, which stays open. Null when the build has recorded no answer to it. */
 function replyTo(
   sessionIds: SessionIds,
-  admitted: AdmittedRequest,
+  admitted: Admitted,
   { question, recorded, deploymentId }: Found,
 ): Reply | "hold" | null {
-  const { exchange, session, owner } = admitted;
+  const { session } = admitted;
   const sessionId = session?.id ?? null;
   if (question.kind === "end") return { status: 200, body: nothing, sessionId: null };
   const conversation = question.version && conversationOf(recorded, question.version, session !== null);
@@ -150,12 +145,10 @@ function replyTo(
   if (question.kind === "stream") return { status, body: Buffer.from(text), sessionId };
   const body = Buffer.from(answer.hasId ? `{"jsonrpc":"2.0","id":${question.id},${text}}` : text);
   if (question.opening === null || !conversation.hasSession) return { status, body, sessionId };
-  const opened = openSession(exchange, { deploymentId, opening: question.opening, version: conversation.version });
-  const id = sessionIds.seal(opened, owner);
-  if (id === null) return null;
-  exchange.session = sessionKeyOf(opened);
-  exchange.client = opened;
-  return { status, body, sessionId: id };
+  const begun = { serverId: `towpath-${randomUUID()}`, deploymentId, instanceId: null };
+  const { opening } = question;
+  const id = beginSession(sessionIds, admitted, { ...begun, opening, protocolVersion: conversation.version });
+  return id === null ? null : { status, body, sessionId: id };
 }
 
 function conversationOf({ conversations }: RecordedAnswers, version: VersionOf, inSession: boolean) {
@@ -165,33 +158,12 @@ function conversationOf({ conversations }: RecordedAnswers, version: VersionOf, 
   });
 }
 
-function openSession(
-  { peek: { clientName, clientVersion } }: Exchange,
-  { deploymentId, opening, version }: { deploymentId: string; opening: string; version: Conversation["version"] },
-): Session {
-  const serverId = `towpath-${randomUUID()}`;
-  return { serverId, deploymentId, instanceId: null, opening, clientName, clientVersion, protocolVersion: version };
-}
-
-/** Sends an answer as if the server had: observed for the log, filtered, and complete once its row is on disk. */
-function send(admitted: AdmittedRequest, reply: Reply): void {
-  const { request, response, exchange, listedTools } = admitted;
-  const type = reply.body.length > 0 ? ["content-type", "application/json"] : [];
-  const seen = { "content-type": type[1] };
-  const body = listedTools ? filtered(reply.body, listedTools) : reply.body;
-  exchange.status = reply.status;
-  exchange.startAttempt = answeredAsleep;
-  exchange.answers = answersOf(exchange, seen);
-  exchange.answers?.push(body);
-  exchange.responseBytes = body.length;
-  exchange.end = "complete";
-  response.writeHead(reply.status, [
-    ...type,
-    ...["content-length", String(body.length), "cache-control", "no-store", requestIdHeader, exchange.id],
-    ...(reply.sessionId === null ? [] : [sessionIdHeader, reply.sessionId]),
-    ...corsHeaders(request.headers.origin),
-  ]);
-  admitted.sendEnd = () => response.end(body);
+/** Sends an answer as if the server had. */
+function send(admitted: Admitted, { status, body, sessionId }: Reply): Rest {
+  const { listedTools, received } = admitted;
+  received.answer.delivery = deliveredAsleep;
+  const type = body.length > 0 ? "application/json" : null;
+  return reply(admitted, { status, type, sessionId, body: listedTools ? filtered(body, listedTools) : body });
 }
 
 function filtered(body: Buffer, tools: readonly string[]): Buffer {

@@ -1,5 +1,7 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { recordAnswers } from "@towpath/mcp/client";
+import { secretHeader } from "@towpath/runner-api";
+import { standInSecret } from "@towpath/runner-api/testing";
 import { answerEmpty } from "./clients.ts";
 import type { DeployedServer, Rig } from "./rig.ts";
 
@@ -31,7 +33,7 @@ export async function deployAsleep(
   const { endpoint } = server.upstream;
   if (endpoint.kind !== "unix") throw new Error("the rig's servers listen on unix sockets");
   const { answers, variesBy } = await recordAnswers(
-    { socketPath: endpoint.path },
+    { socketPath: endpoint.path, headers: { [secretHeader]: standInSecret } },
     { timeoutMs: 20_000, otherCaller: { "towpath-actor": "user:other", ...otherCaller } },
   );
   received.length = 0;

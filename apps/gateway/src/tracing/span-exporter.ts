@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { Agent } from "undici";
-import type { Reading } from "../platform/metrics.ts";
+import { counter, gauge, type Reading } from "../platform/metrics.ts";
 import type { OtlpSettings } from "./otlp-settings.ts";
 import { otlpJson, type Span } from "./span.ts";
 
@@ -45,9 +45,9 @@ export class SpanExporter {
     const { counters } = this;
     const dropped = "Spans lost: the queue was full, or the collector refused them";
     return [
-      { name: "spans_exported", help: "Spans that the collector has", kind: "counter", read: () => counters.exported },
-      { name: "spans_dropped", help: dropped, kind: "counter", read: () => counters.dropped },
-      { name: "spans_queued", help: "Spans that wait for it", kind: "gauge", read: () => this.#queue.length },
+      counter("spans_exported", "Spans that the collector has", () => counters.exported),
+      counter("spans_dropped", dropped, () => counters.dropped),
+      gauge("spans_queued", "Spans that wait for it", () => this.#queue.length),
     ];
   }
 

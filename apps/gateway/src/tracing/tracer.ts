@@ -1,5 +1,6 @@
 import type { RequestLogRow } from "@towpath/logs";
-import type { Exchange } from "../record/exchange.ts";
+import type { Logged } from "../call/states.ts";
+import { peekOf } from "../record/rows.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { beginTrace, newSpanId, type TraceContext } from "./trace-context.ts";
 
@@ -8,14 +9,16 @@ export type Tracer = {
   /** The span of a request that begins; null when it is not sampled. */
   begin: (traceparent: string | undefined) => TraceContext | null;
   /** Takes the rows of a request that has ended: each is a span. What carries no MCP message, as a GET stream, is none. */
-  end: (exchange: Exchange, rows: readonly RequestLogRow[]) => void;
+  end: (call: Logged, rows: readonly RequestLogRow[]) => void;
 };
 
 export function createTracer(exporter: SpanExporter, sampleRatio: number): Tracer {
   return {
     begin: (traceparent) => beginTrace(traceparent, sampleRatio),
-    end({ trace, peek, userAgent }, rows) {
+    end(call, rows) {
+      const { trace, userAgent } = call.received;
       if (!trace) return;
+      const peek = peekOf(call);
       for (const [at, whole] of rows.entries()) {
         if (whole.method === null && whole.refusal === null) continue;
         // Payloads are no part of a span, and must not be held in memory while a collector is away.

@@ -1,61 +1,50 @@
 import { z } from "zod";
-import { type Taken, takenSchema } from "../limits/taken.schema.ts";
+import type { News } from "./news.ts";
 
-/** What a worker asks all others at once. */
-export type Question =
-  /** Asks for a Health, or for a MetricsSnapshot. */
-  | { kind: "health" | "metrics" }
-  /** The client of a legacy session has canceled a call that may be under way elsewhere. */
-  | { kind: "canceled"; session: string; requestId: string | number }
-  /** A session that was opened while its server was asleep goes to the server, or is held by this instance. */
-  | { kind: "opened"; session: string; instanceId: string | null }
-  /** The client of a portal session has set the level of log messages, or (null) ended the session. */
-  | { kind: "portal-session"; session: string; level: string | null };
+/** What a worker asks all others at once: for a Health, for a MetricsSnapshot, or only to hear what is new. */
+export type Question = { kind: "health" } | { kind: "metrics" } | { kind: "news"; news: News };
 
 /** The other processes that share this one's port. */
 export type Peers = {
   /** Number of other processes, as far as is known. 0: this is the only one. */
   readonly count: number;
-  /** The answers of those that answer within about a second. */
+  /** The answers of those that answer within a second. */
   ask: (question: Question) => Promise<unknown[]>;
+  /** Passes news on. Whether they arrive isn't known. */
+  send: (news: News) => void;
   /** Sets how this process answers. */
   onQuestion: (answer: (question: Question) => Promise<unknown>) => void;
-  /** Lets all others know which calls this process has let in. Whether it arrives isn't known. */
-  tell: (taken: readonly Taken[]) => void;
-  /** Sets what to do with what others tell. */
-  onTold: (take: (taken: readonly Taken[]) => void) => void;
 };
 
-export const noPeers: Peers = {
-  count: 0,
-  ask: async () => [],
-  onQuestion: () => {},
-  tell: () => {},
-  onTold: () => {},
-};
+export const noPeers: Peers = { count: 0, ask: async () => [], send: () => {}, onQuestion: () => {} };
 
 const id = z.number();
+/** Null: no answer is expected. */
+const idOrNull = id.nullable();
+/** The worker that asks, by its number in the cluster. */
+const asker = z.number();
 const question = z.custom<Question>();
-/** From a worker to the primary. */
+/** From a worker to the primary, which passes questions and answers on. */
 export const toPrimarySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), port: z.number() }),
-  z.object({ type: z.literal("ask"), id, question }),
-  z.object({ type: z.literal("answer"), id, answer: z.unknown() }),
-  z.object({ type: z.literal("tell"), taken: takenSchema }),
+  z.object({ type: z.literal("ask"), id: idOrNull, question }),
+  z.object({ type: z.literal("answer"), asker, id, answer: z.unknown() }),
   z.object({ type: z.literal("pong") }),
 ]);
-/** From the primary to a worker. */
+/** From the primary to a worker. `asked`: so many were. */
 const toWorkerSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("question"), id, question }),
-  z.object({ type: z.literal("answers"), id, answers: z.array(z.unknown()) }),
-  z.object({ type: z.literal("told"), taken: takenSchema }),
+  z.object({ type: z.literal("question"), asker, id: idOrNull, question }),
+  z.object({ type: z.literal("asked"), id, count: z.number() }),
+  z.object({ type: z.literal("answer"), id, answer: z.unknown() }),
   z.object({ type: z.literal("ping") }),
 ]);
 export type ToPrimary = z.infer<typeof toPrimarySchema>;
 export type ToWorker = z.infer<typeof toWorkerSchema>;
 
-/** Longer than the primary waits for the workers: it always answers, unless it hangs itself. */
-const giveUpMs = 2000;
+/** A worker that does not answer within this, as one whose event loop is blocked, is skipped. */
+const answerWithinMs = 1000;
+
+type Inquiry = { count: number; readonly answers: unknown[]; readonly end: () => void };
 
 /** Communicates with the other workers through the primary. */
 export function createPeers(channel: {
@@ -63,46 +52,47 @@ export function createPeers(channel: {
   send: (message: ToPrimary) => void;
   onMessage: (take: (message: unknown) => void) => void;
 }): Peers {
-  const waiting = new Map<number, (answers: unknown[]) => void>();
+  const inquiries = new Map<number, Inquiry>();
   let lastId = 0;
   let answerQuestion: ((question: Question) => Promise<unknown>) | null = null;
-  let takeTold: ((taken: readonly Taken[]) => void) | null = null;
 
   channel.onMessage((message) => {
     const parsed = toWorkerSchema.safeParse(message);
     if (!parsed.success) return;
     const { data } = parsed;
-    if (data.type === "ping") channel.send({ type: "pong" });
-    else if (data.type === "told") takeTold?.(data.taken);
-    else if (data.type === "answers") waiting.get(data.id)?.(data.answers);
-    else if (answerQuestion) {
-      // If this fails, the primary continues without an answer.
-      answerQuestion(data.question).then(
-        (answer) => channel.send({ type: "answer", id: data.id, answer }),
-        () => {},
-      );
+    if (data.type === "ping") return channel.send({ type: "pong" });
+    if (data.type === "question") {
+      const { asker, id } = data;
+      // If this fails, the worker that asks goes on without an answer.
+      const send = (answer: unknown) => id !== null && channel.send({ type: "answer", asker, id, answer });
+      answerQuestion?.(data.question).then(send, () => {});
+      return;
     }
+    const inquiry = inquiries.get(data.id);
+    if (!inquiry) return;
+    if (data.type === "asked") inquiry.count = data.count;
+    else inquiry.answers.push(data.answer);
+    if (inquiry.answers.length >= inquiry.count) inquiry.end();
   });
 
   return {
     count: channel.count,
-    ask(asked) {
-      const { promise, resolve } = Promise.withResolvers<unknown[]>();
-      const askId = ++lastId;
-      const timer = setTimeout(() => resolve([]), giveUpMs);
-      waiting.set(askId, resolve);
-      channel.send({ type: "ask", id: askId, question: asked });
-      return promise.finally(() => {
-        clearTimeout(timer);
-        waiting.delete(askId);
-      });
-    },
+    ask: (asked) =>
+      new Promise((resolve) => {
+        const askId = ++lastId;
+        const answers: unknown[] = [];
+        const end = () => {
+          clearTimeout(timer);
+          inquiries.delete(askId);
+          resolve(answers);
+        };
+        const timer = setTimeout(end, answerWithinMs);
+        inquiries.set(askId, { count: Number.POSITIVE_INFINITY, answers, end });
+        channel.send({ type: "ask", id: askId, question: asked });
+      }),
+    send: (news) => channel.send({ type: "ask", id: null, question: { kind: "news", news } }),
     onQuestion(answer) {
       answerQuestion = answer;
-    },
-    tell: (taken) => channel.send({ type: "tell", taken: [...taken] }),
-    onTold(take) {
-      takeTold = take;
     },
   };
 }

@@ -1,13 +1,11 @@
 import cluster, { type Worker } from "node:cluster";
 import type { Logger } from "pino";
-import { type Question, type ToWorker, toPrimarySchema } from "./peers.ts";
+import { type Question, type ToPrimary, type ToWorker, toPrimarySchema } from "./peers.ts";
 
 /** A worker that lived for this long before it ended is replaced at once; after shorter lives the pause doubles. */
 const shortLifeMs = 10_000;
 const firstPauseMs = 100;
 const maxPauseMs = 10_000;
-/** A worker that does not answer within this, as one whose event loop is blocked, is skipped. */
-const answerWithinMs = 1000;
 const pingEveryMs = 2000;
 /** A worker that leaves this many pings in a row unanswered hangs. Counted, not timed: a machine may be suspended. */
 const maxUnanswered = 5;
@@ -20,7 +18,6 @@ type WorkerSlot = {
   shortLives: number;
   unanswered: number;
 };
-type Inquiry = { asker: Worker; askerId: number; open: Set<Worker>; answers: unknown[]; timer: NodeJS.Timeout };
 
 /**
  * Runs the gateway as `count` worker processes behind one port, and replaces those that end. All accept from one
@@ -32,10 +29,8 @@ export class Primary {
   readonly #gatewayId: string;
   readonly #log: Logger;
   readonly #slots: WorkerSlot[];
-  readonly #inquiries = new Map<number, Inquiry>();
   readonly #pings: NodeJS.Timeout;
   readonly #ready = Promise.withResolvers<number>();
-  #lastInquiry = 0;
   #isStarted = false;
   #isStopping = false;
   #onEmpty: (() => void) | null = null;
@@ -98,8 +93,7 @@ export class Primary {
     if (data.type === "ready") this.#started(worker, data.port);
     else if (data.type === "pong") this.#answeredPing(worker);
     else if (data.type === "ask") this.#ask(worker, data.id, data.question);
-    else if (data.type === "tell") this.#tellOthers(worker, { type: "told", taken: data.taken });
-    else this.#answered(worker, data.id, data.answer);
+    else this.#passOn(data);
   }
 
   #started(worker: Worker, port: number): void {
@@ -133,7 +127,6 @@ export class Primary {
   }
 
   #exited(worker: Worker, reason: string): void {
-    for (const [id, inquiry] of this.#inquiries) if (inquiry.open.delete(worker)) this.#settle(id, inquiry);
     if (this.#isStopping) {
       if (running().length === 0) this.#onEmpty?.();
       return;
@@ -156,41 +149,15 @@ export class Primary {
     }, pauseMs);
   }
 
-  #othersThan(worker: Worker): Worker[] {
-    return this.#slots.flatMap((slot) => (slot.isReady && slot.worker !== worker ? [slot.worker] : []));
+  #ask(asker: Worker, id: number | null, question: Question): void {
+    const others = this.#slots.filter(({ isReady, worker }) => isReady && worker !== asker);
+    if (id !== null) send(asker, { type: "asked", id, count: others.length });
+    for (const { worker } of others) send(worker, { type: "question", asker: asker.id, id, question });
   }
 
-  #tellOthers(worker: Worker, message: ToWorker): void {
-    for (const other of this.#othersThan(worker)) send(other, message);
-  }
-
-  #ask(asker: Worker, askerId: number, question: Question): void {
-    const others = this.#othersThan(asker);
-    const id = ++this.#lastInquiry;
-    const timer = setTimeout(() => this.#finish(id), answerWithinMs);
-    const inquiry: Inquiry = { asker, askerId, open: new Set(others), answers: [], timer };
-    this.#inquiries.set(id, inquiry);
-    for (const other of others) send(other, { type: "question", id, question });
-    this.#settle(id, inquiry);
-  }
-
-  #answered(worker: Worker, id: number, answer: unknown): void {
-    const inquiry = this.#inquiries.get(id);
-    if (!inquiry?.open.delete(worker)) return;
-    inquiry.answers.push(answer);
-    this.#settle(id, inquiry);
-  }
-
-  #settle(id: number, { open }: Inquiry): void {
-    if (open.size === 0) this.#finish(id);
-  }
-
-  #finish(id: number): void {
-    const inquiry = this.#inquiries.get(id);
-    if (!inquiry) return;
-    this.#inquiries.delete(id);
-    clearTimeout(inquiry.timer);
-    send(inquiry.asker, { type: "answers", id: inquiry.askerId, answers: inquiry.answers });
+  #passOn({ asker, id, answer }: Extract<ToPrimary, { type: "answer" }>): void {
+    const worker = cluster.workers?.[asker];
+    if (worker) send(worker, { type: "answer", id, answer });
   }
 }
 

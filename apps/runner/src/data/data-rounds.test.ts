@@ -16,17 +16,18 @@ afterAll(() => database.close());
 
 const day = 86_400_000;
 
-/** A driver that has these volumes. */
-function driverOf(ids: Set<string>) {
-  return {
-    dataUsage: async () => [...ids].map((id) => ({ id, usedBytes: 5, capacityBytes: 10 })),
-    async removeData(kept: (ids: readonly string[]) => Promise<ReadonlySet<string>>) {
+/** A host that has these volumes. */
+function hostOf(ids: Set<string>) {
+  const data = {
+    usage: async () => [...ids].map((id) => ({ id, usedBytes: 5, capacityBytes: 10 })),
+    async remove(kept: (ids: readonly string[]) => Promise<ReadonlySet<string>>) {
       const keep = await kept([...ids]);
       const removed = [...ids].filter((id) => !keep.has(id));
       for (const id of removed) ids.delete(id);
       return removed;
     },
   };
+  return { name: "host", data };
 }
 
 test("BLD-19 LOG-6 what servers keep is reported, and deleted with its project or a week after it was switched off", async () => {
@@ -38,14 +39,14 @@ test("BLD-19 LOG-6 what servers keep is reported, and deleted with its project o
   await set(on.projectId, { keepsData: true, dataOffAt: null });
   await set(off.projectId, { keepsData: false, dataOffAt: new Date(now.getTime() - 6 * day) });
   const ids = new Set([on.projectId, off.projectId, deleted.projectId]);
-  const driver = driverOf(ids);
+  const host = hostOf(ids);
   await database.pool.query("DELETE FROM organization WHERE id = $1", [deleted.organizationId]);
-  await dataRound(database.db, driver, now);
+  await dataRound(database.db, host, now);
   expect(ids).toEqual(new Set([on.projectId, off.projectId]));
   const usage = { usedBytes: 5, capacityBytes: 10, measuredAt: now.toISOString() };
   expect(await findDataUsage(database.db, on.projectId)).toEqual(usage);
   expect(await findDataUsage(database.db, off.projectId)).toEqual(usage);
-  await dataRound(database.db, driver, new Date(now.getTime() + 2 * day));
+  await dataRound(database.db, host, new Date(now.getTime() + 2 * day));
   expect(ids).toEqual(new Set([on.projectId]));
   expect(await findDataUsage(database.db, off.projectId)).toBeNull();
 });

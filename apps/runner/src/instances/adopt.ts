@@ -1,5 +1,5 @@
 import type { ServerLogRow } from "@towpath/logs";
-import type { RuntimeDriver, Survivor } from "@towpath/runtime";
+import type { LastLines, ServerDriver, Survivor } from "@towpath/runtime";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { z } from "zod";
 import type { StoredDeployment } from "../deployments/deployment.store.ts";
@@ -33,11 +33,13 @@ export function memoOf(
 }
 
 export type AdoptionParts = {
-  readonly driver: RuntimeDriver;
+  readonly driver: Pick<ServerDriver, "adopt">;
   readonly store: InstanceStore;
   readonly record: InstanceRecord;
   readonly pool: InstancePool;
   readonly pushLine: (row: ServerLogRow) => void;
+  /** By instance: the lines that the earlier runner has kept. */
+  readonly lastLines: ReadonlyMap<string, LastLines>;
 };
 
 /**
@@ -52,7 +54,7 @@ export async function adoptInstances(parts: AdoptionParts): Promise<string[]> {
     const claim = await claimOf(survivor, parts);
     if (claim === null) return null;
     claims.set(survivor.instanceId, claim);
-    return claim.instance.output();
+    return { onOutput: claim.instance.output(), last: parts.lastLines.get(survivor.instanceId) ?? {} };
   });
   for (const { handle, isFrozen } of adopted) {
     const claim = claims.get(handle.instanceId);

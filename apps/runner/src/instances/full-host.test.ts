@@ -36,7 +36,7 @@ function lightPool(change: Change = {}) {
     ...change.budget,
   };
   const pool = new InstancePool({
-    start: (_server, spec, onOutput) => light.driver.start(spec, onOutput),
+    start: (_server, spec, onOutput) => light.driver.servers.start(spec, onOutput),
     timing: { ...quickTiming, stopAfterMs: 60_000, ...change.timing },
     places: new Places(budget, change.waitMs ?? 20_000),
     record: { started: () => {}, changed: () => {}, measured: () => {}, decrypted: () => {}, close: async () => {} },

@@ -5,8 +5,8 @@ import { instance, route, serverLog as serverLogTable } from "@towpath/db/schema
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { writeServerLogs } from "@towpath/logs";
 import { RunnerError } from "@towpath/runner-api";
-import { createSandboxDriver, type RuntimeDriver, type ServerSpec, strictIsolation } from "@towpath/runtime";
-import { shortDirectory, tinyServer } from "@towpath/runtime/testing";
+import type { RuntimeDriver, ServerSpec } from "@towpath/runtime";
+import { createSandboxDriver, shortDirectory, strictIsolation, tinyServer } from "@towpath/runtime/testing";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { asc, eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
@@ -50,7 +50,7 @@ beforeAll(async () => {
     ...strictIsolation,
     allowWeakLimits: true,
   });
-  await driver.selfTest();
+  await driver.host.selfTest();
   record = createInstanceRecord(instanceStore(database.db, { id: newId(), generation: 1 }), failing);
   lines = createServerLogWriter(
     (rows) => writeServerLogs(database.pool, rows),
@@ -77,7 +77,7 @@ function poolOf(
 ): { pool: InstancePool; opened: () => number } {
   let opened = 0;
   const pool = new InstancePool({
-    start: (_server, spec, onOutput) => driver.start(spec, onOutput),
+    start: (_server, spec, onOutput) => driver.servers.start(spec, onOutput),
     timing: { ...quickTiming, ...change },
     places: new Places(
       { maxInstances, maxStarting: 4, memoryBytes: 2 ** 40, startReserveBytes: 2 ** 20, maxShare: 0.75 },

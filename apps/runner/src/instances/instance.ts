@@ -132,7 +132,9 @@ export class Instance {
     this.#state = "ready";
     this.#readyAt = at;
     this.#readySince = performance.now() - Math.max(0, Date.now() - at.getTime());
-    this.#record.changed(this.id, { state: "ready", readyAt: at, endpoint: handle.endpoint });
+    // The database doesn't get the secret.
+    const { secret: _, ...endpoint } = handle.endpoint;
+    this.#record.changed(this.id, { state: "ready", readyAt: at, endpoint });
   }
 
   /** A start that was interrupted by a stop. */

@@ -18,7 +18,7 @@ async function leaseOf(listener: RequestListener, instanceId = "the only one"): 
     server.closeAllConnections();
   });
   const { port } = server.address() as AddressInfo;
-  const endpoint = { kind: "tcp", host: "127.0.0.1", port } as const;
+  const endpoint = { kind: "tcp", host: "127.0.0.1", port, secret: "of this instance" } as const;
   return { instanceId, endpoint, leaseMs: 1000, state: "started", waitedMs: 0 };
 }
 
@@ -31,7 +31,8 @@ const verify = (leases: readonly LeasedInstance[], timeoutMs = 1000) => {
 test("BLD-10 any status below 500 at /mcp counts, including an open stream and a 401", async () => {
   for (const status of [200, 401, 404]) {
     const lease = await leaseOf((request, response) => {
-      expect([request.method, request.url]).toEqual(["POST", "/mcp"]);
+      const { method, url, headers } = request;
+      expect([method, url, headers["towpath-secret"]]).toEqual(["POST", "/mcp", "of this instance"]);
       response.writeHead(status, { "content-type": "text/event-stream" }).flushHeaders();
     });
     expect(await verify([lease])).toBe(lease);

@@ -1,4 +1,4 @@
-import { dialTarget, type Endpoint, type LeasedInstance, RunnerError } from "@towpath/runner-api";
+import { dialTarget, type LeasedInstance, RunnerError, type ServerEndpoint, secretHeader } from "@towpath/runner-api";
 import { Client } from "undici";
 
 /**
@@ -31,11 +31,16 @@ const initialize = {
 } as const;
 
 /** What is wrong with a server's answer to `initialize`, for its owner; null when nothing is. */
-async function problemAtMcp(endpoint: Endpoint, timeoutMs: number): Promise<string | null> {
+async function problemAtMcp(endpoint: ServerEndpoint, timeoutMs: number): Promise<string | null> {
   const { origin, options } = dialTarget(endpoint);
   const client = new Client(origin, options);
   try {
-    const { statusCode, body } = await client.request({ ...initialize, signal: AbortSignal.timeout(timeoutMs) });
+    const headers = { ...initialize.headers, [secretHeader]: endpoint.secret };
+    const { statusCode, body } = await client.request({
+      ...initialize,
+      headers,
+      signal: AbortSignal.timeout(timeoutMs),
+    });
     // The status is enough; the body may be an open stream.
     body.on("error", () => {}).destroy();
     return statusCode < 500 ? null : `It answered at /mcp with HTTP status ${statusCode}.`;

@@ -1,7 +1,8 @@
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { ServerLogRow } from "@towpath/logs";
+import type { LastLines } from "@towpath/runtime";
 import { z } from "zod";
+import type { ServerLine } from "./server-log.ts";
 
 const segmentBytes = 256 * 1024;
 /** About what the writer holds in memory. Further lines are in memory only. */
@@ -10,10 +11,10 @@ const segmentName = /^\d{15}-\d+-\d{6}\.ndjson$/;
 
 // Written by this program: the check only has to detect a line that was cut by a crash.
 const rowSchema = z
-  .custom<Omit<ServerLogRow, "time"> & { time: string }>(
+  .custom<Omit<ServerLine, "time"> & { time: string }>(
     (row) => typeof row === "object" && row !== null && "time" in row && "projectId" in row && "line" in row,
   )
-  .transform((row): ServerLogRow => ({ ...row, time: new Date(row.time) }));
+  .transform((row): ServerLine => ({ ...row, time: new Date(row.time) }));
 
 type Segment = { readonly path: string; bytes: number; rows: number };
 
@@ -25,9 +26,9 @@ export class LineSpool {
   readonly #directory: string;
   readonly #onError: (error: unknown) => void;
   readonly #segments = new Set<Segment>();
-  readonly #segmentOf = new WeakMap<ServerLogRow, Segment>();
+  readonly #segmentOf = new WeakMap<ServerLine, Segment>();
   #current: { readonly segment: Segment; readonly descriptor: number } | null = null;
-  #turn: ServerLogRow[] = [];
+  #turn: ServerLine[] = [];
   #bytes = 0;
   #count = 0;
   #hasFailed = false;
@@ -39,7 +40,7 @@ export class LineSpool {
   }
 
   /** Lines that earlier runners kept, oldest first; some may be in the database. Call `release` for each. */
-  takeOver(): ServerLogRow[] {
+  takeOver(): ServerLine[] {
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     const names = readdirSync(this.#directory).filter((name) => segmentName.test(name));
     return names.sort().flatMap((name) => {
@@ -55,14 +56,14 @@ export class LineSpool {
     });
   }
 
-  keep(row: ServerLogRow): void {
+  keep(row: ServerLine): void {
     if (this.#segmentOf.has(row)) return;
     this.#turn.push(row);
     if (this.#turn.length === 1) setImmediate(() => this.#endTurn());
   }
 
   /** Rows that are in the database, or never will be. */
-  release(rows: readonly ServerLogRow[]): void {
+  release(rows: readonly ServerLine[]): void {
     this.#endTurn();
     for (const row of rows) {
       const segment = this.#segmentOf.get(row);
@@ -130,7 +131,16 @@ export class LineSpool {
   }
 }
 
-function parseLine(line: string): ServerLogRow[] {
+/** Where the output of each instance goes on after these lines, which are in order. */
+export function lastLinesOf(rows: readonly ServerLine[]): ReadonlyMap<string, LastLines> {
+  const last = new Map<string, LastLines>();
+  for (const { instanceId, stream, sequence } of rows)
+    if (instanceId !== null && sequence !== undefined)
+      last.set(instanceId, { ...last.get(instanceId), [stream]: sequence });
+  return last;
+}
+
+function parseLine(line: string): ServerLine[] {
   if (line === "") return [];
   try {
     const row = rowSchema.safeParse(JSON.parse(line));

@@ -3,6 +3,9 @@ import { lineCutNote, type OutputSink } from "@towpath/runtime";
 import type { Redactor } from "@towpath/secrets/redaction";
 import { readRequestMark } from "./request-mark.ts";
 
+/** A line of the log; `sequence` as the driver numbers it, which the platform's own lines aren't. */
+export type ServerLine = ServerLogRow & { readonly sequence?: number };
+
 /** The server log of one deployment. */
 export type ServerLog = {
   /** A sink for the output of one instance. */
@@ -14,7 +17,7 @@ export type ServerLog = {
 /** `redactor` removes secrets from the server's output (KEY-4). */
 export function serverLog(
   ids: { readonly projectId: string; readonly deploymentId: string },
-  push: (row: ServerLogRow) => void,
+  push: (row: ServerLine) => void,
   redactor: Pick<Redactor, "text">,
 ): ServerLog {
   // A line may have been cut within a value: without the note it ends there.
@@ -23,9 +26,11 @@ export function serverLog(
   return {
     output(instanceId) {
       const levelOf = logLevelReader();
-      return (stream, marked, time) => {
+      return (stream, marked, time, sequence) => {
         const { requestId, line } = readRequestMark(marked);
-        push({ ...ids, instanceId, time, stream, level: levelOf(stream, line), requestId, line: redact(line) });
+        const level = levelOf(stream, line);
+        const row = { ...ids, instanceId, time, stream, level, requestId, line: redact(line) };
+        push(sequence === undefined ? row : { ...row, sequence });
       };
     },
     platform: (instanceId, level, line) =>

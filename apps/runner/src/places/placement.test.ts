@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Budget, type Decision, decide, type Occupant, shortageOf, type View, type Waiter } from "./placement.ts";
+import { budgetOf } from "./places.ts";
 
 const organization = fc.constantFrom("a", "b", "c");
 const budgetArbitrary: fc.Arbitrary<Budget> = fc.record({
@@ -239,4 +240,18 @@ test("RUN-3 enough instances are evicted for a start, or none", () => {
 test("RUN-3 idle servers are evicted when servers outgrow the memory, even while no start waits", () => {
   const occupants = [occupant("a1", { memoryBytes: 600 }), occupant("a2", { memoryBytes: 600, lastUsedAt: 1 })];
   expect(decided(occupants, [], { memoryBytes: 1000 })).toEqual({ admit: [], evict: ["a1"] });
+});
+
+test("what the operator doesn't set follows from the host; a scheduler that places servers itself sets no bound", () => {
+  const settings = { maxInstances: 5, maxStarting: null, memoryBytes: null, startReserveBytes: 100, maxShare: 0.75 };
+  const host = { memoryBytes: 4 * 2 ** 30 + 1, processors: 3 };
+  expect(budgetOf(settings, host)).toEqual({ ...settings, maxStarting: 6, memoryBytes: 3 * 2 ** 30 });
+  expect(budgetOf({ ...settings, maxStarting: 1, memoryBytes: 200 }, host)).toMatchObject({
+    maxStarting: 1,
+    memoryBytes: 200,
+  });
+  const unbounded = { memoryBytes: Number.POSITIVE_INFINITY, processors: Number.POSITIVE_INFINITY };
+  const budget = { ...budgetOf(settings, unbounded), maxInstances: 100 };
+  const waiters = Array.from({ length: 50 }, (_, index) => ({ deploymentId: `w${index}`, organizationId: "a" }));
+  expect(decide({ budget, occupants: [], waiters, servedAt: new Map() }).admit).toHaveLength(50);
 });

@@ -1,4 +1,5 @@
 import { RunnerError } from "@towpath/runner-api";
+import type { HostReport } from "@towpath/runtime";
 import { type Budget, decide, type Occupant, type Shortage, shortageOf, type View, type Waiter } from "./placement.ts";
 
 /** What takes a place: the server of one deployment. */
@@ -15,6 +16,19 @@ type Waiting = { readonly seat: Seat; readonly admit: () => void; readonly refus
 
 const mebibyte = 1024 * 1024;
 const retryAfterMs = 5000;
+
+/** What the operator has set. Null: as the host has it. */
+export type BudgetSettings = Omit<Budget, "maxStarting" | "memoryBytes"> & {
+  readonly maxStarting: number | null;
+  readonly memoryBytes: number | null;
+};
+
+/** Twice the processors, and three quarters of the memory, where the operator hasn't set them. Pure. */
+export const budgetOf = (settings: BudgetSettings, { memoryBytes, processors }: HostReport["capacity"]): Budget => ({
+  ...settings,
+  maxStarting: settings.maxStarting ?? Math.max(4, 2 * processors),
+  memoryBytes: settings.memoryBytes ?? Math.floor((memoryBytes * 0.75) / mebibyte) * mebibyte,
+});
 
 /**
  * The places for instances on this host: which seats hold one and which wait. Applies the decisions of `decide`

@@ -1,11 +1,10 @@
-import { randomBytes } from "node:crypto";
 import type { PrewarmReport } from "@towpath/runner-api";
-import type { InstanceSpec, OutputSink, Prewarmed, RuntimeDriver, StartResult } from "@towpath/runtime";
+import type { InstanceSpec, OutputSink, Prewarmed, ServerDriver, StartResult } from "@towpath/runtime";
 import { DemandRecord, type Kind, kindName, type ServerIdentity } from "./demand.ts";
 import { planPrewarm } from "./plan.ts";
 
 export type PrewarmPoolParts = {
-  readonly driver: Pick<RuntimeDriver, "start" | "prewarm">;
+  readonly driver: Pick<ServerDriver, "start" | "prewarm">;
   /** The most that interpreters may use together, bytes; 0: none are prewarmed. */
   readonly maxBytes: number;
   /** How long one waits for a server that was used and doesn't run, milliseconds: idle servers must cost nothing. */
@@ -155,7 +154,6 @@ export class PrewarmPool {
     const name = kindName(kind);
     try {
       const result = await driver.prewarm({
-        name: randomBytes(6).toString("hex"),
         organizationId: kind.organizationId,
         dependencies: layers.dependencies,
         pythonVersion,

@@ -1,7 +1,7 @@
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
-import { buildImage, createSandboxDriver, pickBuildEnvironment, strictIsolation } from "@towpath/runtime";
+import { buildImage } from "@towpath/runtime";
+import { createSandboxDriver, pickBuildEnvironment, strictIsolation } from "@towpath/runtime/testing";
 
 const mebibyte = 1024 * 1024;
 
@@ -39,18 +39,21 @@ export async function makeLayers(
     instanceDirectory: join(directory, "run/b"),
     layers: openArtifacts(directory).layers,
     uv: "uv",
-    builds: { dataDirectory: directory, environment: pickBuildEnvironment(process.env) },
+    dataDirectory: directory,
+    buildEnvironment: pickBuildEnvironment(process.env),
     ...strictIsolation,
     allowWeakLimits: true,
   });
-  const pythonVersion = await driver.findPython("3.11");
+  const pythonVersion = await driver.host.pythons.find("3.11");
   if (pythonVersion === null) throw new Error("Python 3.11 is needed for this test.");
   const limits = { memoryBytes: 1024 * mebibyte, processes: 256, cpus: 2, tmpBytes: 512 * mebibyte };
   const spec = { buildId: "layers", organizationId: "organization", limits, diskBytes: 2 ** 31, freeBytes: 0 };
-  const workspace = await driver.openBuild(spec);
-  await writeFile(join(workspace.directory("code"), "server.py"), app);
-  await writeFile(join(workspace.directory("code"), "silent.py"), silent);
-  await writeFile(join(workspace.directory("code"), "slow.py"), slow);
+  const workspace = await driver.builds.open(spec);
+  const files = Object.entries({ "server.py": app, "silent.py": silent, "slow.py": slow });
+  await workspace.write(
+    "code",
+    files.map(([path, content]) => ({ path, content, kind: "file" as const, access: "read" as const })),
+  );
   const lines: string[] = [];
   const uv = async (...argv: string[]) => {
     const volumes = [

@@ -17,6 +17,7 @@ export function createLightDriver(memoryBytes: () => number | null = () => null)
   const peak = { running: 0, starting: 0 };
   const kills = new Map<string, (toldAfterMs: number) => void>();
   let starting = 0;
+  const fake = createFakeDriver(tinyServer.driverConfig("/tmp"));
   const handleOf = (instanceId: string): InstanceHandle => {
     const { promise: exited, resolve } = Promise.withResolvers<Exit>();
     let hasEnded = false;
@@ -29,7 +30,7 @@ export function createLightDriver(memoryBytes: () => number | null = () => null)
     kills.set(instanceId, (ms) => void end({ reason: "signaled", code: null, signal: "SIGKILL" }, ms));
     return {
       instanceId,
-      endpoint: { kind: "unix", path: `/light/${instanceId}` },
+      endpoint: { kind: "unix", path: `/light/${instanceId}`, secret: instanceId },
       isAlive: async () => !hasEnded,
       exited,
       freeze: async () => true,
@@ -46,16 +47,19 @@ export function createLightDriver(memoryBytes: () => number | null = () => null)
     peak,
     kill: (instanceId, toldAfterMs) => kills.get(instanceId)?.(toldAfterMs),
     driver: {
-      ...createFakeDriver(tinyServer.driverConfig("/tmp")),
+      ...fake,
       name: "light",
-      async start({ instanceId }) {
-        starting += 1;
-        running.add(instanceId);
-        peak.starting = Math.max(peak.starting, starting);
-        peak.running = Math.max(peak.running, running.size);
-        await sleep(5);
-        starting -= 1;
-        return { ok: true, handle: handleOf(instanceId), startMs: 5 };
+      servers: {
+        ...fake.servers,
+        async start({ instanceId }) {
+          starting += 1;
+          running.add(instanceId);
+          peak.starting = Math.max(peak.starting, starting);
+          peak.running = Math.max(peak.running, running.size);
+          await sleep(5);
+          starting -= 1;
+          return { ok: true, handle: handleOf(instanceId), startMs: 5 };
+        },
       },
       close: async () => {},
     },

@@ -86,7 +86,7 @@ type NoPermission =
   | "signature"
   /** Only with the operator token: it acts on accounts, which belong to no organization. */
   | "operator"
-  /** Each operation of the REST API names its own: see `http/rest`. */
+  /** Each operation of the REST API names its own: see `surfaces.server.ts`. */
   | "operation";
 
 /** A route handler that checks a permission. `handler` gets the permission and returns the handler that checks it. */

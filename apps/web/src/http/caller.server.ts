@@ -8,6 +8,7 @@ import { TowpathError } from "@towpath/core/errors";
 import { equalInConstantTime } from "@towpath/crypto";
 import { networkOf } from "@towpath/limits";
 import { services } from "~/compose.server.ts";
+import type { WebConfig } from "~/config.server.ts";
 
 type SignedInContext = { readonly signedIn: SignedIn; readonly ctx: Context };
 
@@ -30,16 +31,14 @@ export function contextForUser(userId: string, headers: Headers): Context {
 const minTokenLength = 32;
 
 /**
- * Whether a bearer token is the instance's operator token. The file is read each time, so that a new token works at
- * once. No token is accepted if the file is missing or its token is too short to be safe.
+ * Whether a bearer token is the instance's operator token: that of the settings, or that of the data directory. The file
+ * is read each time, so that a new token works at once. It may be missing; a token that is too short is not accepted.
  */
-async function isOperatorToken(file: string, given: string): Promise<boolean> {
-  const token = await readFile(file, "utf8").then(
-    (text) => text.trim(),
-    () => "",
-  );
-  if (token.length < minTokenLength) return false;
-  return equalInConstantTime(token, given);
+async function isOperatorToken({ operatorToken, dataDirectory }: WebConfig, given: string): Promise<boolean> {
+  if (operatorToken !== null && equalInConstantTime(operatorToken, given)) return true;
+  const text = await readFile(join(dataDirectory, "operator-token"), "utf8").catch(() => "");
+  const token = text.trim();
+  return token.length >= minTokenLength && equalInConstantTime(token, given);
 }
 
 /** The token of an `Authorization: Bearer` header; null without one. */
@@ -88,9 +87,7 @@ async function contextOfToken(token: string, headers: Headers): Promise<Context>
   const { config, contextFor } = services();
   const ipAddress = headers.get(clientAddressHeader);
   if (token.startsWith(apiKeyPrefix)) return contextFor({ ...(await managingKey(token, ipAddress)), ipAddress });
-  if (await isOperatorToken(join(config.dataDirectory, "operator-token"), token)) {
-    return contextFor({ kind: "operator", ipAddress });
-  }
+  if (await isOperatorToken(config, token)) return contextFor({ kind: "operator", ipAddress });
   const message = `This is neither an API key nor the operator token. ${howToAuthenticate}`;
   throw await refusedCredential(message, ipAddress);
 }

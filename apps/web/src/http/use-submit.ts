@@ -27,7 +27,15 @@ export function useSubmit() {
       setBusy(false);
     }
   };
-  /** Of the form as a whole. */
-  const failure = problems.form ?? null;
-  return { problems, failure, busy, run, refuse: setProblems, clear: () => setProblems({}) };
+  return {
+    problems,
+    /** Of the form as a whole. */
+    failure: problems.form ?? null,
+    /** The first one, for forms that show all in one place. */
+    problem: Object.values(problems)[0] ?? null,
+    busy,
+    run,
+    refuse: setProblems,
+    clear: () => setProblems({}),
+  };
 }

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { preflight } from "~/features/account/oauth/endpoints.server.ts";
+import { metadataResponse } from "~/features/account/oauth/metadata.server.ts";
 import { withoutPermission } from "~/http/access.ts";
-import { preflight } from "~/http/oauth/endpoints.server.ts";
-import { metadataResponse } from "~/http/oauth/metadata.server.ts";
 
 /** The same as OpenID Connect Discovery, which some clients look for first (GW-5). */
 export const Route = createFileRoute("/.well-known/openid-configuration")({

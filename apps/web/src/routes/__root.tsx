@@ -11,14 +11,13 @@ import {
 } from "@tanstack/react-router";
 import { getGlobalStartContext } from "@tanstack/react-start";
 import { lazy, type ReactNode, Suspense, useEffect, useSyncExternalStore } from "react";
-import { startErrorReporting } from "~/features/error-reporting/start-error-reporting.ts";
-import { isMissing, titleOfFailed } from "~/features/error-screens/failure-title.ts";
-import { keepDocumentOffline } from "~/features/error-screens/offline.tsx";
-import { isStaticDocument } from "~/features/public-site/is-static-document.ts";
-import { notFoundHead } from "~/features/public-site/page-head.ts";
-import type { RouterContext } from "~/features/session/guards.ts";
+import { startErrorReporting } from "~/features/shared/error-reporting/start-error-reporting.ts";
+import { isMissing, titleOfFailed } from "~/features/shared/error-screens/failure-title.ts";
+import { keepDocumentOffline } from "~/features/shared/error-screens/offline.tsx";
+import type { RouterContext } from "~/features/shared/session/guards.ts";
+import { isStaticDocument } from "~/features/site/public-site/is-static-document.ts";
+import { notFoundHead } from "~/features/site/public-site/page-head.ts";
 import styles from "~/styles.css?url";
-import { earlyInputScript } from "~/ui/early-input.ts";
 import { themeScript } from "~/ui/theme.ts";
 import { toastsWanted } from "~/ui/toast.ts";
 
@@ -53,9 +52,8 @@ function Shell({ children }: { readonly children: ReactNode }) {
   return (
     <html lang="en" suppressHydrationWarning>
       <head>
-        {/* Only the server renders them: their text would be in the browser's script, too. */}
+        {/* Only the server renders it: its text would be in the browser's script, too. */}
         {import.meta.env.SSR ? <ScriptOnce>{themeScript}</ScriptOnce> : null}
-        {import.meta.env.SSR && !isStatic ? <ScriptOnce>{earlyInputScript}</ScriptOnce> : null}
         <ThirdParties />
         <Head />
       </head>

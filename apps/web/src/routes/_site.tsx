@@ -1,7 +1,8 @@
 import { createFileRoute, Outlet } from "@tanstack/react-router";
-import { PublicLayout } from "~/features/public-site/public-layout.tsx";
-import { siteQuery } from "~/features/public-site/site.functions.ts";
-import { readViewer } from "~/features/public-site/viewer.ts";
+import { AppShell } from "~/features/shell/app-shell/app-shell.tsx";
+import { PublicLayout, PublicPage } from "~/features/site/public-site/public-layout.tsx";
+import { siteQuery } from "~/features/site/public-site/site.functions.ts";
+import { readViewer } from "~/features/site/public-site/viewer.ts";
 
 /** The public site (PUB-1, PUB-3). Visitors get it as static documents. */
 export const Route = createFileRoute("/_site")({
@@ -14,9 +15,11 @@ export const Route = createFileRoute("/_site")({
 
 function SiteLayout() {
   const { site, viewer } = Route.useRouteContext();
+  const page = <Outlet />;
+  if (viewer === null) return <PublicLayout site={site}>{page}</PublicLayout>;
   return (
-    <PublicLayout site={site} viewer={viewer}>
-      <Outlet />
-    </PublicLayout>
+    <AppShell profile={viewer.profile} organization={viewer.organization} hasSidebar={false}>
+      <PublicPage site={site}>{page}</PublicPage>
+    </AppShell>
   );
 }

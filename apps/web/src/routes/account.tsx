@@ -1,9 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { AccountPage } from "~/features/account/account-page.tsx";
-import { AppShell } from "~/features/app-shell/app-shell.tsx";
-import { activeOrganization } from "~/features/session/destinations.ts";
-import { requireProfile } from "~/features/session/guards.ts";
-import { organizationQuery, roleAndPermissionsQuery } from "~/features/session/session.functions.ts";
+import { AccountPage } from "~/features/account/account/account-page.tsx";
+import { activeOrganization } from "~/features/shared/session/destinations.ts";
+import { requireProfile } from "~/features/shared/session/guards.ts";
+import { organizationQuery, roleAndPermissionsQuery } from "~/features/shared/session/session.functions.ts";
+import { AppShell } from "~/features/shell/app-shell/app-shell.tsx";
 
 /** ORG-8 */
 export const Route = createFileRoute("/account")({

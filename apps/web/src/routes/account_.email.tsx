@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { linkedEmailQuery } from "~/features/account/account.functions.ts";
-import { ConfirmEmailPage } from "~/features/account/confirm-email-page.tsx";
-import { requireProfile } from "~/features/session/guards.ts";
+import { linkedEmailQuery } from "~/features/account/account/account.functions.ts";
+import { ConfirmEmailPage } from "~/features/account/account/confirm-email-page.tsx";
+import { requireProfile } from "~/features/shared/session/guards.ts";
 import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
 /** Where the link of an email change leads, in the account that asked for it (ORG-7). */

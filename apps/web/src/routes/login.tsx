@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { redirectToProvider } from "~/features/sign-in/sign-in.server.ts";
+import { redirectToProvider } from "~/features/account/sign-in/sign-in.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 
 /** AUTH-1: redirects to the sign-in provider. `returnTo` is the path to return to. */

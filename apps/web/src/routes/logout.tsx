@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { signOut } from "~/features/sign-in/sign-in.server.ts";
-import { SignOutPage } from "~/features/sign-in/sign-in-pages.tsx";
+import { signOut } from "~/features/account/sign-in/sign-in.server.ts";
+import { SignOutPage } from "~/features/account/sign-in/sign-in-pages.tsx";
 import { withoutPermission } from "~/http/access.ts";
 
 /** AUTH-3: signs out at once, but asks first when another site links here. */

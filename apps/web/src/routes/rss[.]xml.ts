@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { services } from "~/compose.server.ts";
-import { rssFeed } from "~/features/blog/rss.server.ts";
+import { rssFeed } from "~/features/site/blog/rss.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 import { publicFile } from "~/http/public-file.server.ts";
 

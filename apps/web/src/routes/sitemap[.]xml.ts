@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { services } from "~/compose.server.ts";
-import { siteMap } from "~/features/public-site/site-map.server.ts";
+import { siteMap } from "~/features/site/site-map/site-map.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 import { publicFile } from "~/http/public-file.server.ts";
 

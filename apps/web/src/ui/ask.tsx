@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
-import { Callout } from "./callout.tsx";
+import { Failure } from "./callout.tsx";
 import { Dialog } from "./dialog.tsx";
 import type { FinalFocus } from "./dialog-popup.tsx";
 import { failureText } from "./toast.ts";
@@ -64,7 +64,7 @@ export function Ask({
         </>
       }
     >
-      {failure ? <Callout tone="bad">{failure}</Callout> : null}
+      <Failure>{failure}</Failure>
     </Dialog>
   );
 }

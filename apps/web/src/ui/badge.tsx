@@ -1,29 +1,37 @@
-import { cva, type VariantProps } from "class-variance-authority";
 import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
-const variants = cva(
-  "inline-flex h-5 max-w-full shrink-0 items-center gap-1 rounded-full px-2 text-2xs font-medium whitespace-nowrap [&_svg]:size-3",
-  {
-    variants: {
-      tone: {
-        neutral: "bg-hover text-muted",
-        ok: "bg-ok-soft text-ok",
-        warn: "bg-warn-soft text-warn",
-        bad: "bg-bad-soft text-bad",
-        info: "bg-info-soft text-info",
-        accent: "bg-accent-soft text-accent-text",
-        outline: "border border-line-strong/60 text-muted",
-      },
-      mono: { true: "font-mono", false: "" },
-    },
-    defaultVariants: { tone: "neutral", mono: false },
-  },
-);
+const looks = {
+  neutral: "bg-hover text-muted",
+  ok: "bg-ok-soft text-ok",
+  warn: "bg-warn-soft text-warn",
+  bad: "bg-bad-soft text-bad",
+  info: "bg-info-soft text-info",
+  accent: "bg-accent-soft text-accent-text",
+  outline: "border border-line-strong/60 text-muted",
+};
 
 /** A short label for what it stands next to. */
-export function Badge({ tone, mono, children }: VariantProps<typeof variants> & { children: ReactNode }) {
-  return <span className={variants({ tone, mono })}>{children}</span>;
+export function Badge({
+  tone = "neutral",
+  mono = false,
+  children,
+}: {
+  tone?: keyof typeof looks | undefined;
+  mono?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <span
+      className={classNames(
+        "inline-flex h-5 max-w-full shrink-0 items-center gap-1 rounded-full px-2 text-2xs font-medium whitespace-nowrap [&_svg]:size-3",
+        looks[tone],
+        mono && "font-mono",
+      )}
+    >
+      {children}
+    </span>
+  );
 }
 
 export type Tone = "neutral" | "ok" | "warn" | "bad" | "info" | "accent";

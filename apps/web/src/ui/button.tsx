@@ -1,37 +1,36 @@
-import { cva, type VariantProps } from "class-variance-authority";
+import { useHydrated } from "@tanstack/react-router";
 import type { ComponentProps, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 import { Spinner } from "./loading.tsx";
 
-const variants = cva(
-  "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none transition-colors duration-100 disabled:opacity-55 data-disabled:opacity-55 [&_svg]:shrink-0",
-  {
-    variants: {
-      variant: {
-        primary: "bg-accent text-on-accent hover:bg-accent-hover",
-        secondary: "border border-line-strong/55 bg-surface text-ink hover:bg-hover",
-        ghost: "text-muted hover:bg-hover hover:text-ink aria-pressed:bg-hover aria-pressed:text-ink",
-        danger: "bg-bad-solid text-white hover:brightness-95",
-        "danger-quiet": "border border-bad/40 text-bad hover:bg-bad-soft",
-        link: "text-accent-text underline-offset-3 hover:underline",
-      },
-      size: {
-        sm: "h-7 px-2.5 text-xs [&_svg]:size-3.5",
-        md: "h-8 px-3 text-sm [&_svg]:size-4",
-        lg: "h-10 px-4 text-base [&_svg]:size-4.5",
-        inline: "h-auto p-0 text-[length:inherit]",
-      },
-    },
-    defaultVariants: { variant: "secondary", size: "md" },
-  },
-);
+const base =
+  "inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none transition-colors duration-100 disabled:opacity-55 data-disabled:opacity-55 [&_svg]:shrink-0";
 
-export type ButtonLook = VariantProps<typeof variants>;
+const variants = {
+  primary: "bg-accent text-on-accent hover:bg-accent-hover",
+  secondary: "border border-line-strong/55 bg-surface text-ink hover:bg-hover",
+  ghost: "text-muted hover:bg-hover hover:text-ink aria-pressed:bg-hover aria-pressed:text-ink",
+  danger: "bg-bad-solid text-white hover:brightness-95",
+  "danger-quiet": "border border-bad/40 text-bad hover:bg-bad-soft",
+  link: "text-accent-text underline-offset-3 hover:underline",
+};
+
+const sizes = {
+  sm: "h-7 px-2.5 text-xs [&_svg]:size-3.5",
+  md: "h-8 px-3 text-sm [&_svg]:size-4",
+  lg: "h-10 px-4 text-base [&_svg]:size-4.5",
+  inline: "h-auto p-0 text-[length:inherit]",
+};
+
+export type ButtonLook = { variant?: keyof typeof variants; size?: keyof typeof sizes };
 
 /** The class names of a button, for links: `<Link className={buttonLook({ variant: "primary" })}>`. */
-export function buttonLook(look: ButtonLook & { className?: string } = {}): string {
-  const { className, ...rest } = look;
-  return classNames(variants(rest), className);
+export function buttonLook({
+  variant = "secondary",
+  size = "md",
+  className,
+}: ButtonLook & { className?: string | undefined } = {}): string {
+  return classNames(base, variants[variant], sizes[size], className);
 }
 
 export type ButtonProps = Omit<ComponentProps<"button">, "className"> &
@@ -41,6 +40,15 @@ export type ButtonProps = Omit<ComponentProps<"button">, "className"> &
     busy?: boolean;
     icon?: ReactNode;
   };
+
+/**
+ * A button without a look. What it does needs the page's script, so it is disabled until React has it (`data-waiting`);
+ * one that sends a form works before.
+ */
+export function PlainButton({ type = "button", disabled = false, ...rest }: ComponentProps<"button">) {
+  const isWaiting = !useHydrated() && type === "button";
+  return <button {...rest} type={type} disabled={disabled || isWaiting} data-waiting={isWaiting ? "" : undefined} />;
+}
 
 /** A button for an action. For navigation use a link with `buttonLook`. */
 export function Button({
@@ -55,8 +63,7 @@ export function Button({
   ...rest
 }: ButtonProps) {
   return (
-    <button
-      type="button"
+    <PlainButton
       className={buttonLook({ variant, size, className })}
       disabled={disabled && !busy}
       aria-disabled={busy || undefined}
@@ -68,6 +75,6 @@ export function Button({
     >
       {busy ? <Spinner /> : icon}
       {children}
-    </button>
+    </PlainButton>
   );
 }

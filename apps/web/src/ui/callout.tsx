@@ -37,3 +37,13 @@ export function Callout({
     </div>
   );
 }
+
+/** Why something failed; nothing while nothing has. */
+export function Failure({ children, ...rest }: { title?: ReactNode; className?: string; children: ReactNode }) {
+  if (!children) return null;
+  return (
+    <Callout tone="bad" {...rest}>
+      {children}
+    </Callout>
+  );
+}

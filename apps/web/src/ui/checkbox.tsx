@@ -1,7 +1,34 @@
-import { Checkbox as BaseCheckbox } from "@base-ui/react/checkbox";
-import { Switch as BaseSwitch } from "@base-ui/react/switch";
 import { Check } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ComponentProps, type ReactNode, useRef } from "react";
+import { classNames } from "./class-names.ts";
+import { useEarlyChoice } from "./early-entry.ts";
+
+/**
+ * The browser's own checkbox, switch or radio button, which works before the page's script does. What was chosen until
+ * then is reported as well; what the browser has kept of an earlier visit is not.
+ */
+export function Choice({
+  checked,
+  onChange,
+  className,
+  ...rest
+}: Omit<ComponentProps<"input">, "checked" | "onChange" | "ref"> & {
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+}) {
+  const element = useRef<HTMLInputElement>(null);
+  useEarlyChoice(element, checked, onChange);
+  return (
+    <input
+      {...rest}
+      ref={element}
+      autoComplete="off"
+      checked={checked}
+      onChange={({ target }) => onChange(target.checked)}
+      className={classNames("peer cursor-pointer disabled:cursor-not-allowed", className)}
+    />
+  );
+}
 
 /** A checkbox with its label. A click anywhere on the row toggles it. */
 export function Checkbox({
@@ -16,18 +43,19 @@ export function Checkbox({
   disabled?: boolean;
 }) {
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: Base UI renders the input inside this label
     <label className="flex min-h-6 cursor-pointer items-start gap-2 text-sm">
-      <BaseCheckbox.Root
-        checked={checked}
-        onCheckedChange={onChange}
-        disabled={disabled}
-        className="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-sm border border-line-strong bg-surface transition-colors duration-100 data-checked:border-accent data-checked:bg-accent data-disabled:opacity-55"
-      >
-        <BaseCheckbox.Indicator className="text-on-accent">
-          <Check className="size-3" strokeWidth={3} aria-hidden />
-        </BaseCheckbox.Indicator>
-      </BaseCheckbox.Root>
+      <span className="relative mt-0.5 flex size-4 shrink-0 items-center justify-center">
+        <Choice
+          {...{ checked, onChange, disabled }}
+          type="checkbox"
+          className="absolute inset-0 appearance-none rounded-sm border border-line-strong bg-surface transition-colors duration-100 checked:border-accent checked:bg-accent disabled:opacity-55"
+        />
+        <Check
+          className="pointer-events-none invisible relative size-3 text-on-accent peer-checked:visible"
+          strokeWidth={3}
+          aria-hidden
+        />
+      </span>
       <span className="min-w-0">{children}</span>
     </label>
   );
@@ -35,13 +63,9 @@ export function Checkbox({
 
 /** A switch that takes effect at once. Label it by `aria-label` or by a `label` for `id`. */
 export function Switch({
-  checked,
   onChange,
-  disabled,
-  readOnly,
-  id,
-  "aria-label": ariaLabel,
-  "aria-describedby": describedBy,
+  readOnly = false,
+  ...rest
 }: {
   checked: boolean;
   onChange: (checked: boolean) => void;
@@ -53,17 +77,16 @@ export function Switch({
   "aria-describedby"?: string;
 }) {
   return (
-    <BaseSwitch.Root
-      id={id}
-      checked={checked}
-      onCheckedChange={onChange}
-      disabled={disabled}
-      readOnly={readOnly}
-      aria-label={ariaLabel}
-      aria-describedby={describedBy}
-      className="relative inline-flex h-5 w-9 shrink-0 items-center rounded-full border border-line-strong bg-sunken p-0.5 transition-colors duration-100 data-checked:border-accent data-checked:bg-accent data-disabled:opacity-55 data-readonly:opacity-55"
-    >
-      <BaseSwitch.Thumb className="size-3.5 rounded-full bg-line-strong transition-transform duration-150 ease-out data-checked:translate-x-4 data-checked:bg-on-accent" />
-    </BaseSwitch.Root>
+    <span className="relative inline-flex h-5 w-9 shrink-0 items-center p-[3px]">
+      <Choice
+        {...rest}
+        type="checkbox"
+        role="switch"
+        aria-readonly={readOnly || undefined}
+        onChange={(checked) => readOnly || onChange(checked)}
+        className="absolute inset-0 appearance-none rounded-full border border-line-strong bg-sunken transition-colors duration-100 checked:border-accent checked:bg-accent disabled:opacity-55 aria-readonly:opacity-55"
+      />
+      <span className="pointer-events-none relative size-3.5 rounded-full bg-line-strong transition-transform duration-150 ease-out peer-checked:translate-x-4 peer-checked:bg-on-accent" />
+    </span>
   );
 }

@@ -1,8 +1,9 @@
 import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
-import { Callout } from "./callout.tsx";
+import { Failure } from "./callout.tsx";
 import { Dialog } from "./dialog.tsx";
-import { Field, Input } from "./field.tsx";
+import { TextField } from "./field.tsx";
+import { Form } from "./form.tsx";
 import { failureText } from "./toast.ts";
 
 /** A delete button with a dialog that says what will be deleted and asks the user to type its name. */
@@ -56,22 +57,10 @@ export function ConfirmDeletion({
       description={note}
       trigger={<Button variant="danger-quiet">{label}</Button>}
     >
-      <form
-        noValidate
-        aria-label={label}
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void confirm();
-        }}
-      >
+      <Form aria-label={label} className="flex flex-col gap-4" onSubmit={() => void confirm()}>
         <div className="text-sm">{children}</div>
-        {failure ? (
-          <Callout tone="bad" title={failed}>
-            {failure}
-          </Callout>
-        ) : null}
-        <Field
+        <Failure title={failed}>{failure}</Failure>
+        <TextField
           label={
             <>
               Type <code className="font-mono text-xs break-all">{name}</code> to confirm
@@ -79,28 +68,22 @@ export function ConfirmDeletion({
           }
           error={problem}
           required
-        >
-          {(control) => (
-            <Input
-              {...control}
-              mono
-              autoComplete="off"
-              spellCheck={false}
-              value={typed}
-              onChange={(event) => {
-                setTyped(event.target.value);
-                setProblem(null);
-              }}
-            />
-          )}
-        </Field>
+          mono
+          autoComplete="off"
+          spellCheck={false}
+          value={typed}
+          onChange={(next) => {
+            setTyped(next);
+            setProblem(null);
+          }}
+        />
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={() => show(false)}>Cancel</Button>
           <Button type="submit" variant="danger" busy={busy}>
             {label}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

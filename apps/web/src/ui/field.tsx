@@ -1,13 +1,6 @@
-import {
-  type ChangeEvent,
-  type ComponentProps,
-  type ReactNode,
-  useId,
-  useImperativeHandle,
-  useLayoutEffect,
-  useRef,
-} from "react";
+import { type ChangeEvent, type ComponentProps, type ReactNode, useId, useImperativeHandle, useRef } from "react";
 import { classNames } from "./class-names.ts";
+import { useEarlyText, useTextBeforeHydration } from "./early-entry.ts";
 
 /** Props for the control inside a `Field`: `{(control) => <Input {...control} />}`. */
 type FieldControl = {
@@ -15,6 +8,17 @@ type FieldControl = {
   "aria-describedby": string | undefined;
   "aria-invalid": true | undefined;
   required: boolean | undefined;
+};
+
+export type FieldTexts = {
+  label: ReactNode;
+  hint?: ReactNode;
+  error?: ReactNode;
+  count?: number;
+  max?: number;
+  required?: boolean;
+  optional?: boolean;
+  fieldClassName?: string;
 };
 
 /**
@@ -29,25 +33,15 @@ export function Field({
   max,
   required,
   optional,
-  className,
+  fieldClassName,
   children,
-}: {
-  label: ReactNode;
-  hint?: ReactNode;
-  error?: ReactNode;
-  count?: number;
-  max?: number;
-  required?: boolean;
-  optional?: boolean;
-  className?: string;
-  children: (control: FieldControl) => ReactNode;
-}) {
+}: FieldTexts & { children: (control: FieldControl) => ReactNode }) {
   const id = useId();
   const noteId = `${id}-note`;
   const counted = count !== undefined && max !== undefined;
   const hasNote = Boolean(hint || error || counted);
   return (
-    <div className={classNames("flex min-w-0 flex-col gap-1.5", className)}>
+    <div className={classNames("flex min-w-0 flex-col gap-1.5", fieldClassName)}>
       <label htmlFor={id} className="min-h-5 self-start text-sm font-medium text-ink">
         {label}
         {optional && <span className="ml-1.5 font-normal text-faint">optional</span>}
@@ -78,12 +72,9 @@ export function Field({
 export const controlLook =
   "rounded-md border border-line-strong/70 bg-surface text-sm text-ink transition-[border-color,box-shadow] duration-100 placeholder:text-faint hover:border-line-strong focus-visible:border-focus focus-visible:outline-2 focus-visible:outline-offset-0 focus-visible:outline-focus/60 disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-bad";
 
-/** A value as a one-line field shows it: without line breaks, which the state that it comes from keeps. */
-const asShown = (value: string) => value.replaceAll(/[\r\n]/g, "");
-
 /**
- * A one-line text field. `Field` gives it a label, hint and error. What was typed or filled in before the page's script
- * ran is told to `onChange`.
+ * A one-line text field. `Field` gives it a label, hint and error. `onChange` also gets what was typed or filled in
+ * before the page's script ran.
  */
 export function Input({
   className,
@@ -95,12 +86,9 @@ export function Input({
 }: ComponentProps<"input"> & { mono?: boolean; leading?: ReactNode; trailing?: ReactNode }) {
   const element = useRef<HTMLInputElement>(null);
   useImperativeHandle(ref, () => element.current as HTMLInputElement, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the script takes over the field
-  useLayoutEffect(() => {
-    const target = element.current;
-    if (!target || typeof rest.value !== "string" || target.value === asShown(rest.value)) return;
-    rest.onChange?.({ target, currentTarget: target } as ChangeEvent<HTMLInputElement>);
-  }, []);
+  useEarlyText(element, rest.value, (target) =>
+    rest.onChange?.({ target, currentTarget: target } as ChangeEvent<HTMLInputElement>),
+  );
   const input = (
     <input
       ref={element}
@@ -129,10 +117,22 @@ export function Input({
   );
 }
 
-/** A multi-line text field. */
-export function Textarea({ className, mono = false, ...rest }: ComponentProps<"textarea"> & { mono?: boolean }) {
+/** A multi-line text field, which reports early entries as `Input` does. */
+export function Textarea({
+  className,
+  mono = false,
+  ...rest
+}: Omit<ComponentProps<"textarea">, "ref"> & { mono?: boolean }) {
+  const element = useRef<HTMLTextAreaElement>(null);
+  useEarlyText(
+    element,
+    rest.value,
+    (target) => rest.onChange?.({ target, currentTarget: target } as ChangeEvent<HTMLTextAreaElement>),
+    useTextBeforeHydration(rest.id),
+  );
   return (
     <textarea
+      ref={element}
       className={classNames(
         controlLook,
         "scroll-thin block min-h-20 w-full resize-y px-2.5 py-1.5",
@@ -142,5 +142,36 @@ export function Textarea({ className, mono = false, ...rest }: ComponentProps<"t
       spellCheck={mono ? false : undefined}
       {...rest}
     />
+  );
+}
+
+/** Props of a field with its control: the texts, and what goes to the control. */
+export type FieldOf<Control> = FieldTexts & Omit<Control, keyof FieldTexts | keyof FieldControl | "onChange">;
+
+/** Separates the texts of a field from what goes to its control. */
+export function splitField<Props extends FieldTexts>(props: Props) {
+  const { label, hint, error, count, max, required, optional, fieldClassName, ...control } = props;
+  return [{ label, hint, error, count, max, required, optional, fieldClassName }, control] as const;
+}
+
+type OnText = { onChange?: (text: string) => void };
+
+/** A `Field` with an `Input`. */
+export function TextField({ onChange, ...props }: FieldOf<ComponentProps<typeof Input>> & OnText) {
+  const [texts, rest] = splitField(props);
+  return (
+    <Field {...texts}>
+      {(control) => <Input {...control} {...rest} onChange={({ target }) => onChange?.(target.value)} />}
+    </Field>
+  );
+}
+
+/** A `Field` with a `Textarea`. */
+export function TextareaField({ onChange, ...props }: FieldOf<ComponentProps<typeof Textarea>> & OnText) {
+  const [texts, rest] = splitField(props);
+  return (
+    <Field {...texts}>
+      {(control) => <Textarea {...control} {...rest} onChange={({ target }) => onChange?.(target.value)} />}
+    </Field>
   );
 }

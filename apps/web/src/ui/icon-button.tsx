@@ -22,7 +22,7 @@ export function IconButton({
         aria-label={label}
         size={size}
         variant={variant}
-        className={classNames(squares[size ?? "md"], className)}
+        className={classNames(squares[size], className)}
         {...rest}
       >
         {children}

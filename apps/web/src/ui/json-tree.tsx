@@ -1,5 +1,6 @@
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
+import { PlainButton } from "./button.tsx";
 import { classNames } from "./class-names.ts";
 
 const childrenPerPage = 100;
@@ -49,8 +50,7 @@ function Branch({ name, value, depth, openTo }: NodeProps & { value: object }) {
   const summary = isArray ? `[${entries.length}]` : `{${entries.length}}`;
   return (
     <div>
-      <button
-        type="button"
+      <PlainButton
         aria-expanded={open}
         onClick={() => setOpen(!open)}
         className="flex min-h-6 items-center gap-1 rounded-sm pr-1 hover:bg-hover"
@@ -61,20 +61,19 @@ function Branch({ name, value, depth, openTo }: NodeProps & { value: object }) {
         />
         <Name name={name} />
         <span className="text-faint">{summary}</span>
-      </button>
+      </PlainButton>
       {open && (
         <div className="ml-1.5 border-l pl-2">
           {entries.slice(0, shown).map(([key, child]) => (
             <Node key={key} name={key} value={child} depth={depth + 1} openTo={openTo} />
           ))}
           {entries.length > shown && (
-            <button
-              type="button"
+            <PlainButton
               onClick={() => setShown(shown + childrenPerPage)}
               className="ml-4.5 min-h-6 text-accent-text hover:underline"
             >
               {entries.length - shown} more
-            </button>
+            </PlainButton>
           )}
         </div>
       )}
@@ -90,9 +89,9 @@ function Leaf({ value }: { value: unknown }) {
       <span className="min-w-0 break-words whitespace-pre-wrap text-ok">
         "{cut ? value.slice(0, maxTextLength) : value}"
         {cut && (
-          <button type="button" onClick={() => setAll(true)} className="ml-1 text-accent-text hover:underline">
+          <PlainButton onClick={() => setAll(true)} className="ml-1 text-accent-text hover:underline">
             {value.length - maxTextLength} more characters
-          </button>
+          </PlainButton>
         )}
       </span>
     );

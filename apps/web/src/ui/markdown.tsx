@@ -1,9 +1,11 @@
+import { toJsxRuntime } from "hast-util-to-jsx-runtime";
 import { ExternalLink } from "lucide-react";
 import { isValidElement, memo, type ReactNode } from "react";
+import { Fragment, jsx, jsxs } from "react/jsx-runtime";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { CodeBlock } from "./code-block.tsx";
-import { HighlightedCode } from "./highlighted-code.tsx";
+import { lowlight } from "./highlight.ts";
 
 // Load it lazily: the parser is large.
 
@@ -49,9 +51,7 @@ const look =
   "[&_ul]:flex [&_ul]:list-disc [&_ul]:flex-col [&_ul]:gap-1 [&_ul]:pl-5 [&_ol]:flex [&_ol]:list-decimal [&_ol]:flex-col [&_ol]:gap-1 [&_ol]:pl-5 " +
   "[&_blockquote]:border-l-2 [&_blockquote]:pl-3 [&_blockquote]:text-muted [&_hr]:border-line " +
   "[&_:not(pre)>code]:rounded-sm [&_:not(pre)>code]:bg-hover/70 [&_:not(pre)>code]:px-1 [&_:not(pre)>code]:py-px [&_:not(pre)>code]:text-xs " +
-  "[&_table]:w-full [&_table]:text-left [&_th]:border-b [&_th]:px-2 [&_th]:py-1 [&_th]:font-medium [&_td]:border-b [&_td]:px-2 [&_td]:py-1 [&_td]:align-top " +
-  "[&_.hljs-attr]:text-accent-text [&_.hljs-built\\_in]:text-info [&_.hljs-comment]:text-faint [&_.hljs-keyword]:text-info " +
-  "[&_.hljs-literal]:text-warn [&_.hljs-number]:text-warn [&_.hljs-string]:text-ok [&_.hljs-title]:text-accent-text";
+  "[&_table]:w-full [&_table]:text-left [&_th]:border-b [&_th]:px-2 [&_th]:py-1 [&_th]:font-medium [&_td]:border-b [&_td]:px-2 [&_td]:py-1 [&_td]:align-top ";
 
 /**
  * Markdown of somebody who is not trusted, such as a model. HTML in it stays text; links open in a new tab and lead to
@@ -66,3 +66,12 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
     </div>
   );
 });
+
+/** Longer code is not colored: the highlighter runs while text streams in. */
+const maxLength = 20_000;
+
+/** Code in a few colors; as it is in a language that is not known. Never becomes HTML. */
+function HighlightedCode({ code, language }: { code: string; language: string | null }) {
+  if (language === null || !lowlight.registered(language) || code.length > maxLength) return code;
+  return toJsxRuntime(lowlight.highlight(language, code), { Fragment, jsx, jsxs });
+}

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
-import { Callout } from "./callout.tsx";
+import { Failure } from "./callout.tsx";
+import { Form } from "./form.tsx";
 import { UnsavedChanges } from "./unsaved-changes.tsx";
 
 export type SaveFormProps = {
@@ -40,28 +41,22 @@ export function SaveForm({
   readonly className?: string;
 }) {
   return (
-    <form
-      noValidate
+    <Form
       aria-label={label}
       className={`flex flex-col gap-5 ${className}`}
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (!busy) onSubmit();
       }}
     >
       <UnsavedChanges when={isChanged && !busy} what={what} />
       {children}
-      {failure ? (
-        <Callout tone="bad" title={failed}>
-          {failure}
-        </Callout>
-      ) : null}
+      <Failure title={failed}>{failure}</Failure>
       {maySave ? (
         <Button type="submit" variant="primary" busy={busy} className="self-start">
           {save}
         </Button>
       ) : null}
       {after}
-    </form>
+    </Form>
   );
 }

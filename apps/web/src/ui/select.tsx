@@ -1,8 +1,9 @@
 import { Select as BaseSelect } from "@base-ui/react/select";
 import { Check, ChevronsUpDown } from "lucide-react";
 import type { ReactNode } from "react";
+import { PlainButton } from "./button.tsx";
 import { classNames } from "./class-names.ts";
-import { controlLook } from "./field.tsx";
+import { controlLook, Field, type FieldTexts, splitField } from "./field.tsx";
 
 type SelectOption<Value extends string> = {
   value: Value;
@@ -12,6 +13,22 @@ type SelectOption<Value extends string> = {
   /** Options of the same group are listed together under its name. */
   group?: string;
 };
+
+type SelectProps<Value extends string> = {
+  value: Value | null;
+  onChange: (value: Value) => void;
+  options: readonly SelectOption<Value>[];
+  className?: string;
+  placeholder?: string;
+  disabled?: boolean;
+  prefix?: ReactNode;
+};
+
+/** A `Field` with a `Select`. */
+export function SelectField<Value extends string>(props: SelectProps<Value> & FieldTexts) {
+  const [texts, rest] = splitField(props);
+  return <Field {...texts}>{(control) => <Select {...control} {...rest} />}</Field>;
+}
 
 /** A select. Give it either `aria-label` or the props of a `Field`. */
 export function Select<Value extends string>({
@@ -26,14 +43,7 @@ export function Select<Value extends string>({
   "aria-label": ariaLabel,
   "aria-describedby": describedBy,
   "aria-invalid": invalid,
-}: {
-  value: Value | null;
-  onChange: (value: Value) => void;
-  options: readonly SelectOption<Value>[];
-  className?: string;
-  placeholder?: string;
-  disabled?: boolean;
-  prefix?: ReactNode;
+}: SelectProps<Value> & {
   id?: string;
   required?: boolean;
   "aria-label"?: string;
@@ -49,6 +59,7 @@ export function Select<Value extends string>({
       disabled={disabled}
     >
       <BaseSelect.Trigger
+        render={<PlainButton />}
         id={id}
         aria-label={ariaLabel}
         aria-describedby={describedBy}

@@ -1,5 +1,6 @@
 import { ChevronsUpDown } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
+import { PlainButton } from "./button.tsx";
 import { classNames } from "./class-names.ts";
 import type { SwitcherPopupProps } from "./switcher-popup.tsx";
 import { useLazyModule } from "./use-lazy-module.ts";
@@ -34,9 +35,8 @@ export function Switcher({
   );
   return (
     <>
-      <button
+      <PlainButton
         ref={button}
-        type="button"
         aria-haspopup="dialog"
         aria-expanded={open}
         onPointerEnter={preload}
@@ -54,7 +54,7 @@ export function Switcher({
         <span className="min-w-0 truncate">{children}</span>
         <span className="sr-only">: {label}</span>
         <ChevronsUpDown className="size-3.5 text-faint" aria-hidden />
-      </button>
+      </PlainButton>
       {popup && <popup.SwitcherPopup {...list} label={label} anchor={button} open={open} onOpenChange={setOpen} />}
     </>
   );

@@ -1,5 +1,6 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ComponentProps, ReactNode } from "react";
+import { PlainButton } from "./button.tsx";
 import { classNames } from "./class-names.ts";
 import type { ColumnSort } from "./use-sorted.ts";
 
@@ -86,8 +87,7 @@ export function Th({ className, sort, children, ...rest }: ComponentProps<"th"> 
       {...rest}
     >
       {sort ? (
-        <button
-          type="button"
+        <PlainButton
           onClick={sort.onSort}
           className={classNames(
             "group/sort inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink sm:in-[.text-right]:flex-row-reverse",
@@ -104,7 +104,7 @@ export function Th({ className, sort, children, ...rest }: ComponentProps<"th"> 
                 "opacity-0 group-hover/sort:opacity-60 group-focus-visible/sort:opacity-60 max-sm:hidden",
             )}
           />
-        </button>
+        </PlainButton>
       ) : (
         children
       )}

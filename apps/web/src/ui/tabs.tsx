@@ -1,5 +1,6 @@
 import { Tabs as BaseTabs } from "@base-ui/react/tabs";
 import type { ReactNode } from "react";
+import { PlainButton } from "./button.tsx";
 import { classNames } from "./class-names.ts";
 
 type TabItem<Value extends string> = { value: Value; label: ReactNode; note?: ReactNode };
@@ -35,6 +36,7 @@ export function Tabs<Value extends string>({
           <BaseTabs.Tab
             key={tab.value}
             value={tab.value}
+            render={<PlainButton />}
             className={classNames(
               "flex h-9 shrink-0 items-center gap-1.5 rounded-t-md px-2.5 text-sm font-medium text-muted -outline-offset-2 transition-colors hover:text-ink data-active:text-ink",
               wrap && "h-8 rounded-md data-active:bg-accent-soft data-active:text-accent-text",

@@ -123,7 +123,7 @@ async function build(run: BuildRun): Promise<BuildResult> {
   const { services, ctx, taken, fence, buildLog, signal } = run;
   const { log } = buildLog;
   const isolation = await services.isolation();
-  if (!isolation.trusted && !services.allowUnsandboxed) return refuse(log, isolationMissing(isolation));
+  if (isolation.refuses) return refuse(log, isolationMissing(isolation));
   const missing: BuildWarning[] = [];
   const source = openSourceOf(run, ({ title, detail }) => {
     log("fetch", "warning", `${title}. ${detail}`);

@@ -1,35 +1,27 @@
-import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { readdir, statfs } from "node:fs/promises";
-import { hostname } from "node:os";
-import { join } from "node:path";
 import { recordHostStorage, type StorageReport } from "@towpath/core/host-storage";
 import type { Database } from "@towpath/db";
+import type { HostReport } from "@towpath/runtime";
 import type { DiskSize } from "./config.ts";
 
-export type DiskConfig = {
-  readonly directory: string;
-  readonly budget: DiskSize;
-  readonly reserve: DiskSize;
-  /** The Pythons of this host. */
-  readonly pythons?: () => Promise<NonNullable<StorageReport["pythons"]>[number][]>;
-};
+type DiskLimits = { readonly budget: DiskSize; readonly reserve: DiskSize };
+type Host = Pick<HostReport, "disk" | "pythons">;
 
 /** How much disk space is left for Towpath's data on this host (LOG-6). */
 export class Disk {
-  readonly #config: DiskConfig;
+  readonly #host: Host;
+  readonly #limits: DiskLimits;
   #kinds: Readonly<Record<string, number>> = {};
   #pythons: StorageReport["pythons"];
 
-  constructor(config: DiskConfig) {
-    this.#config = config;
+  constructor(host: Host, limits: DiskLimits) {
+    this.#host = host;
+    this.#limits = limits;
   }
 
   /** The free space now; directories and Pythons are as of the last `measure`. */
   async look(): Promise<StorageReport> {
-    const { directory, budget, reserve } = this.#config;
-    const { bavail, bsize, blocks } = await statfs(directory);
-    const [totalBytes, freeBytes] = [blocks * bsize, bavail * bsize];
+    const { budget, reserve } = this.#limits;
+    const { totalBytes, freeBytes } = await this.#host.disk.space();
     const used = Object.values(this.#kinds).reduce((sum, bytes) => sum + bytes, 0);
     const availableBytes = Math.max(0, Math.min(freeBytes, sizeOf(budget, totalBytes) - used));
     const reserveBytes = sizeOf(reserve, totalBytes);
@@ -45,48 +37,22 @@ export class Disk {
     };
   }
 
-  /** Measures the directories of the data directory. Takes seconds when they hold many files. */
+  /** Measures what is kept. Takes seconds when that is many files. */
   async measure(signal: AbortSignal): Promise<void> {
-    this.#kinds = Object.fromEntries(await directoryBytes(this.#config.directory, signal));
+    this.#kinds = await this.#host.disk.measure(signal);
     // Only shown: that uv fails is reported where a build needs it.
-    this.#pythons = await this.#config.pythons?.().catch(() => this.#pythons);
+    const found = await this.#host.pythons.list().catch(() => null);
+    if (found !== null) this.#pythons = [...found];
   }
 }
 
 const sizeOf = (size: DiskSize, totalBytes: number): number =>
   size.kind === "bytes" ? size.bytes : Math.floor(size.part * totalBytes);
 
-const program = ["/usr/bin/du", "/bin/du"].find((path) => existsSync(path)) ?? "/usr/bin/du";
-
-/** Bytes on disk of each subdirectory, by name. What vanishes meanwhile doesn't count. */
-export async function directoryBytes(parent: string, signal?: AbortSignal): Promise<Map<string, number>> {
-  const entries = await readdir(parent, { withFileTypes: true }).catch(() => []);
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  const sizes = new Map<string, number>();
-  if (names.length === 0) return sizes;
-  const output = await new Promise<string>((resolve, reject) => {
-    const argv = ["--summarize", "--block-size=1", "--", ...names.map((name) => join(parent, name))];
-    const options = {
-      env: { LC_ALL: "C" },
-      maxBuffer: 16 * 1024 ** 2,
-      ...(signal && { signal }),
-    };
-    // du exits with 1 when a file vanished, and has printed the rest.
-    execFile(program, argv, options, (error, stdout) =>
-      error && typeof error.code !== "number" ? reject(error) : resolve(stdout),
-    );
-  });
-  for (const line of output.split("\n")) {
-    const [bytes = "", path = ""] = line.split("\t");
-    if (path !== "") sizes.set(path.slice(parent.length + 1), Number(bytes));
-  }
-  return sizes;
-}
-
 /** Stores the disk's state in the database, where web reads it. */
-export async function reportDisk(db: Database, disk: Disk): Promise<StorageReport> {
+export async function reportDisk(db: Database, host: string, disk: Disk): Promise<StorageReport> {
   const report = await disk.look();
-  await recordHostStorage(db, { host: hostname(), report, at: new Date() });
+  await recordHostStorage(db, { host, report, at: new Date() });
   return report;
 }
 

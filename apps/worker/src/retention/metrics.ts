@@ -1,5 +1,3 @@
-import { rm } from "node:fs/promises";
-import { createServer } from "node:http";
 import type { Removal } from "@towpath/core/retention";
 import { Counter, Gauge, Registry } from "prom-client";
 import type { Disk } from "./disk.ts";
@@ -64,27 +62,5 @@ export class RetentionMetrics {
 
   text(): Promise<string> {
     return this.#registry.metrics();
-  }
-
-  /** Serves `/-/metrics` at a port of loopback or a socket, which is taken from a worker that was killed. */
-  async listen(address: number | string): Promise<() => Promise<void>> {
-    const server = createServer((request, response) => {
-      if (request.url !== "/-/metrics") return void response.writeHead(404).end();
-      this.text().then(
-        (text) => response.writeHead(200, { "content-type": this.#registry.contentType }).end(text),
-        () => response.writeHead(500).end(),
-      );
-    });
-    if (typeof address === "string") await rm(address, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      if (typeof address === "string") server.listen(address, resolve);
-      else server.listen(address, "127.0.0.1", resolve);
-    });
-    return () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
   }
 }

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,12 +16,13 @@ import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { rounds } from "../../../../tests/thorough.ts";
+import { startRounds } from "../rounds.ts";
 import { dayMs, fillCache, openSite, push, type Site, storeLayer, sweepSite } from "../testing/retention-bench.ts";
 import { openBench } from "../testing/worker-bench.ts";
 import { retentionConfigFrom, retentionSettings } from "./config.ts";
-import { Disk, directoryBytes } from "./disk.ts";
+import { Disk } from "./disk.ts";
 import { RetentionMetrics } from "./metrics.ts";
-import { startRetention } from "./retention.ts";
+import { openRetention } from "./retention.ts";
 
 let database: TestDatabase;
 let site: Site;
@@ -129,19 +129,9 @@ test("LOG-6 build caches go with their organization, past their limit, and all w
   await fillCache(site, other.id, 200_000);
   await fillCache(site, building.id, 200_000);
   await fillCache(site, gone, 10);
-  const resolutions = join(site.dataDirectory, "cache", "resolutions");
-  await mkdir(resolutions, { recursive: true });
-  for (const [name, days] of [
-    ["old", -2],
-    ["new", 0],
-  ] as const) {
-    await writeFile(join(resolutions, name), "x");
-    await utimes(join(resolutions, name), at(days), at(days));
-  }
   await sweepSite(site, new Date());
   const caches = () => readdir(join(site.dataDirectory, "cache", "uv"));
   expect((await caches()).toSorted()).toEqual([team.id, building.id].toSorted());
-  expect(await readdir(resolutions)).toEqual(["new"]);
   // A build that had begun may still read what was moved away.
   expect(await readdir(join(site.dataDirectory, "trash"))).toHaveLength(2);
   await sweepSite(site, new Date(Date.now() + 2 * 3_600_000));
@@ -150,13 +140,28 @@ test("LOG-6 build caches go with their organization, past their limit, and all w
   expect(await caches()).toEqual([building.id]);
 });
 
-async function beginBuild(owner: SeededOrganization): Promise<void> {
+async function beginBuild(owner: SeededOrganization): Promise<string> {
   const project = await seedProject(database.db, owner);
   const input = { orgSlug: owner.slug, projectName: project.name, commitSha: "a".repeat(40) };
   const { build } = await startBuild({ ctx: testContext(database.db, owner.owner), input });
   const ctx = testContext(database.db, { kind: "job", job: "build.run" });
   expect(await takeBuild({ ctx, input: { buildId: build.id } })).not.toBeNull();
+  return build.id;
 }
+
+test("RUN-8 LOG-6 what builds left goes unless they run, with whichever worker", async () => {
+  const running = await beginBuild(team);
+  const limits = { memoryBytes: 2 ** 28, processes: 64, cpus: 1, tmpBytes: 2 ** 20 };
+  const common = { organizationId: team.id, limits, diskBytes: 2 ** 30, freeBytes: 0 };
+  for (const buildId of [running, "0192a000-0000-7000-8000-000000000000", "of-no-build"])
+    await site.driver.builds.open({ buildId, ...common });
+  const scratch = () => readdir(join(site.dataDirectory, "builds"));
+  expect((await sweepSite(site, new Date())).removed).toMatchObject({ scratch: 2 });
+  expect(await scratch()).toEqual([expect.stringMatching(`^${running}`)]);
+  await database.pool.query("UPDATE build SET status = 'canceled' WHERE id = $1", [running]);
+  await sweepSite(site, new Date());
+  expect(await scratch()).toEqual([]);
+});
 
 test("LOG-3 LOG-6 of a host's workers one at a time sweeps its files, each serves its metrics on a socket, and logs go after the days that are set", async () => {
   const bench = await openBench();
@@ -173,13 +178,13 @@ test("LOG-3 LOG-6 of a host's workers one at a time sweeps its files, each serve
     return found.rows.map(({ relname }) => relname).toSorted();
   };
   expect(await kept()).toEqual(partitions);
-  const config = retentionConfigFrom(settings);
-  const disk = new Disk({ directory: site.dataDirectory, ...config.disk });
+  const config = retentionConfigFrom({ ...settings, TOWPATH_RUN_DIR: site.dataDirectory });
+  const disk = new Disk(site.driver.host, config.disk);
   const unused = await storeLayer(site, 1000, at(-2));
   const [sweeping, swept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const otherWorker = aloneAmongWorkers(
     testContext(services.database.db, { kind: "job", job: "sweep" }),
-    `towpath_retention_files ${hostname()}`,
+    `towpath_retention_files ${site.driver.host.name}`,
     () => {
       sweeping.resolve();
       return swept.promise;
@@ -189,7 +194,9 @@ test("LOG-3 LOG-6 of a host's workers one at a time sweeps its files, each serve
   const socketPath = join(site.dataDirectory, "worker.sock");
   // As a worker that was killed leaves it.
   await writeFile(socketPath, "");
-  const stop = await startRetention({ services, config, ...shared, disk }, socketPath);
+  const retention = await openRetention({ services, config, ...shared, disk });
+  const failed: string[] = [];
+  const stop = startRounds(retention.rounds, (name) => failed.push(name));
   try {
     const metrics = async () => (await getOverSocket(socketPath, "/-/metrics")).text;
     const rounds = /towpath_retention_last_round_timestamp_seconds [1-9]/;
@@ -203,10 +210,11 @@ test("LOG-3 LOG-6 of a host's workers one at a time sweeps its files, each serve
   } finally {
     swept.resolve();
     await otherWorker;
-    await stop();
+    await Promise.all([stop(), retention.close()]);
     await bench.close();
   }
   await expect(getOverSocket(socketPath, "/-/metrics")).rejects.toThrow();
+  expect(failed).toEqual([]);
 });
 
 async function getOverSocket(socketPath: string, path: string): Promise<{ status: number; text: string }> {
@@ -217,8 +225,7 @@ async function getOverSocket(socketPath: string, path: string): Promise<{ status
 test("LOG-6 what is left of the disk is its free space or the rest of the budget, and metrics tell it", async () => {
   await storeLayer(site, 300_000, new Date());
   const disk = (budget: number, reserve: number) =>
-    new Disk({
-      directory: site.dataDirectory,
+    new Disk(site.driver.host, {
       budget: { kind: "bytes", bytes: budget },
       reserve: { kind: "bytes", bytes: reserve },
     });
@@ -229,16 +236,13 @@ test("LOG-6 what is left of the disk is its free space or the rest of the budget
   expect(report.kinds.artifacts).toBeGreaterThanOrEqual(300_000);
   expect(report).toMatchObject({ low: true, reserveBytes: 200_000 });
   expect(report.availableBytes).toBeLessThan(100_000);
-  const share = new Disk({
-    directory: site.dataDirectory,
+  const share = new Disk(site.driver.host, {
     budget: { kind: "share", part: 1 },
     reserve: { kind: "share", part: 1 },
   });
   expect(await share.look()).toMatchObject({ low: true });
   const metrics = new RetentionMetrics(small);
   metrics.swept({ removed: { layer: 3 }, problems: [{ name: "session", error: new Error("x") }] });
-  const close = await metrics.listen(0);
-  await close();
   const shown = await metrics.text();
   for (const line of [
     'towpath_retention_removed_total{what="layer"} 3',
@@ -256,7 +260,8 @@ async function size(): Promise<{ rows: number; bytes: number }> {
   const counts = await Promise.all(
     tables.map((table) => database.pool.query(`SELECT count(*)::int AS n FROM ${table}`)),
   );
-  const bytes = [...(await directoryBytes(site.dataDirectory)).values()].reduce((sum, each) => sum + each, 0);
+  const kinds = await site.driver.host.disk.measure(new AbortController().signal);
+  const bytes = Object.values(kinds).reduce((sum, each) => sum + each, 0);
   return { rows: counts.reduce((sum, { rows }) => sum + rows[0].n, 0), bytes };
 }
 

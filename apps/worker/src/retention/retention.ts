@@ -1,7 +1,8 @@
-import { hostname } from "node:os";
 import type { ArtifactStore, FirstReleaseLayers } from "@towpath/artifacts";
 import { aloneAmongWorkers, mergeRemovals, type Removal, sweepRows } from "@towpath/core/retention";
-import { startRounds } from "../rounds.ts";
+import { serveMetrics } from "@towpath/role";
+import type { RuntimeDriver } from "@towpath/runtime";
+import type { Round } from "../rounds.ts";
 import { jobContext, type Services } from "../services.ts";
 import type { RetentionConfig } from "./config.ts";
 import { type Disk, reportDisk } from "./disk.ts";
@@ -15,7 +16,7 @@ const measureEveryMs = 600_000;
 export type RetentionParts = {
   readonly services: Services;
   readonly config: RetentionConfig;
-  readonly dataDirectory: string;
+  readonly driver: Pick<RuntimeDriver, "builds" | "host">;
   readonly store: ArtifactStore;
   readonly firstRelease: FirstReleaseLayers;
   readonly disk: Disk;
@@ -26,18 +27,17 @@ export type RetentionParts = {
  * of each host removes files; the rounds of the others do nothing.
  */
 async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Promise<Removal> {
-  const { services, config, disk } = parts;
+  const { services, config, driver, disk } = parts;
   const ctx = jobContext(services, "sweep");
   const now = ctx.clock.now();
   const rows = await sweepRows({ ctx, input: { now, policy: config.policy, ...(signal && { signal }) } });
-  const files = await aloneAmongWorkers(ctx, `towpath_retention_files ${hostname()}`, async () =>
+  const files = await aloneAmongWorkers(ctx, `towpath_retention_files ${driver.host.name}`, async () =>
     sweepFiles({
       ctx,
       now,
-      dataDirectory: parts.dataDirectory,
+      builds: driver.builds,
       store: parts.store,
       firstRelease: parts.firstRelease,
-      cleanScratch: () => services.builder.cleanScratch(),
       cacheBytes: config.cacheBytes,
       low: (await disk.look()).low,
       ...(signal && { signal }),
@@ -50,28 +50,29 @@ async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Prom
   return swept;
 }
 
-/** Starts the rounds, the reports about the disk and the metrics. Returns how to stop them. */
-export async function startRetention(parts: RetentionParts, socketPath: string): Promise<() => Promise<void>> {
-  const { services, config, disk } = parts;
-  const logError = (what: string) => (error: unknown) => services.log.error({ err: error }, what);
+/** The rounds of retention and of the reports about the disk; serves their metrics until it is closed. */
+export async function openRetention(
+  parts: RetentionParts,
+): Promise<{ readonly rounds: readonly Round[]; close(): Promise<void> }> {
+  const { services, config, driver, disk } = parts;
   const metrics = new RetentionMetrics(disk);
-  const closeMetrics = await metrics.listen(config.metricsPort ?? socketPath);
+  const close = await serveMetrics(config.metrics, () => metrics.text());
   const round = async (signal: AbortSignal) => metrics.swept(await retentionRound(parts, signal));
   let wasLow = false;
   const report = async (signal: AbortSignal) => {
-    const { low, ...sizes } = await reportDisk(services.database.db, disk);
+    const { low, ...sizes } = await reportDisk(services.database.db, driver.host.name, disk);
     if (low !== wasLow)
       services.log.warn({ low, ...sizes }, low ? "disk almost full: no builds" : "disk has room again");
     // Don't wait for the next round.
     if (low && !wasLow) await round(signal);
     wasLow = low;
   };
-  const stops = [
-    startRounds(measureEveryMs, (signal) => disk.measure(signal), logError("the disk could not be measured")),
-    startRounds(reportEveryMs, report, logError("the disk could not be reported")),
-    startRounds(config.everyMs, round, logError("retention failed")),
-  ];
-  return async () => {
-    await Promise.all([...stops.map((stop) => stop()), closeMetrics()]);
+  return {
+    rounds: [
+      { name: "measuring the disk", everyMs: measureEveryMs, run: (signal) => disk.measure(signal) },
+      { name: "reporting the disk", everyMs: reportEveryMs, run: report },
+      { name: "retention", everyMs: config.everyMs, run: round },
+    ],
+    close,
   };
 }

@@ -3,7 +3,7 @@ import type { TakenBuild } from "@towpath/core/build";
 import type { Layers } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
 import { createDeployment } from "@towpath/core/deployment";
-import { type Endpoint, type RunnerClient, RunnerError } from "@towpath/runner-api";
+import { type RunnerClient, RunnerError, type ServerEndpoint } from "@towpath/runner-api";
 
 export type PromotionInput = {
   readonly ctx: Context;
@@ -27,7 +27,7 @@ export async function inspectPromoted(input: PromotionInput): Promise<BuildResul
   return layers && builder.inspect(request, () => start(input, layers));
 }
 
-async function start({ ctx, taken, request, runner }: PromotionInput, layers: Layers): Promise<Endpoint | null> {
+async function start({ ctx, taken, request, runner }: PromotionInput, layers: Layers): Promise<ServerEndpoint | null> {
   const { buildId, attempt } = taken;
   const program = { entrypoint: taken.entrypoint, arguments: [...taken.arguments] };
   const nothingKnown = {

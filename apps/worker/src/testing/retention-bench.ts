@@ -10,6 +10,8 @@ import { mergeRemovals, type Removal, sweepRows } from "@towpath/core/retention"
 import { type SeededOrganization, sampleOutcome, testContext } from "@towpath/core/testing";
 import type { DatabaseClient } from "@towpath/db";
 import type { RetentionPolicy } from "@towpath/db/schema";
+import type { RuntimeDriver } from "@towpath/runtime";
+import { createFakeDriver } from "@towpath/runtime/testing";
 import { sweepFiles } from "../retention/files.ts";
 
 export const dayMs = 86_400_000;
@@ -23,6 +25,7 @@ const shortPolicy: RetentionPolicy = {
 export type Site = {
   readonly client: DatabaseClient;
   readonly dataDirectory: string;
+  readonly driver: RuntimeDriver;
   readonly store: ArtifactStore;
   readonly firstRelease: FirstReleaseLayers;
 };
@@ -30,8 +33,10 @@ export type Site = {
 /** A data directory of its own beside a database. */
 export async function openSite(client: DatabaseClient, directory?: string): Promise<Site> {
   const dataDirectory = directory ?? (await mkdtemp(join(tmpdir(), "tp-retention-")));
-  const { store, firstRelease } = openArtifacts(dataDirectory);
-  return { client, dataDirectory, store, firstRelease };
+  const { layers, store, firstRelease } = openArtifacts(dataDirectory);
+  const instanceDirectory = join(dataDirectory, "b");
+  const driver = createFakeDriver({ dataDirectory, instanceDirectory, layers, uv: "uv", buildEnvironment: {} });
+  return { client, dataDirectory, driver, store, firstRelease };
 }
 
 /** Stores random bytes as a layer that was last used at that time. */
@@ -84,10 +89,9 @@ export async function sweepSite(site: Site, now: Date, more: { readonly low?: bo
   const files = await sweepFiles({
     ctx,
     now,
-    dataDirectory: site.dataDirectory,
+    builds: site.driver.builds,
     store: site.store,
     firstRelease: site.firstRelease,
-    cleanScratch: async () => 0,
     cacheBytes: 100_000,
     low: more.low ?? false,
   });

@@ -118,7 +118,6 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
   const builder: Builder = {
     build: (request) => bench().build(request),
     inspect: (request, start) => bench().inspect(request, start),
-    cleanScratch: async () => 0,
   };
   return {
     database,
@@ -154,15 +153,12 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     builder,
     runner,
     isolation: async () => ({
-      driver: "fake",
       checks: [{ name: "user namespaces", ok: bench().trusted, required: true, detail: "switched off" }],
       trusted: bench().trusted,
+      refuses: !bench().trusted,
       exceptions: [],
       problems: [],
-      cgroup: "none",
-      canFreeze: true,
     }),
-    allowUnsandboxed: false,
     serverUrlTemplate: "http://localhost:8080/{name}",
     dashboardUrl: "http://localhost:3000",
     secrets: createSecretBox({ current: rootSecret, previous: [] }),

@@ -16,12 +16,13 @@ function setUp(options: { outageMs?: number; deniedMs?: number } = {}) {
     maxRunning: 0,
     running: 0,
   };
-  const create = () =>
+  /** `startedAt`: when the process of the cache has started, by the clock of the world. */
+  const create = (startedAt = 0) =>
     new ConfirmedCache<string>({
       cacheMs: 5000,
       outageMs: options.outageMs ?? outageMs,
       deniedMs: options.deniedMs ?? 0,
-      now: () => world.now,
+      now: () => world.now - startedAt,
       async read(ids) {
         world.queries++;
         if (world.database === "hangs") await never();
@@ -179,7 +180,7 @@ test("GW-10 what another process saved counts while the database is away, unless
   const saved = JSON.parse(JSON.stringify(cache.save()));
   expect(saved).toHaveLength(2);
 
-  const other = create();
+  const other = create(world.now + 5);
   other.onUnknown = async () => other.restore(saved);
   world.valid.delete("b");
   world.now += 10;

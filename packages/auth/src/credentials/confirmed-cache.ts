@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { BatchedReader } from "./batched-reader.ts";
 
 /** What the database says of a credential. `endsInMs`: by the database's clock; absent: it has no end. */
 export type Confirmation<Value> = { readonly value: Value; readonly endsInMs?: number };
@@ -25,20 +26,19 @@ export type ConfirmedCacheOptions<Value> = {
   readonly now?: (() => number) | undefined;
 };
 
+/** When a query began: milliseconds, and its place among all queries and changes. */
+type Asked = { readonly at: number; readonly order: number };
+
 type Entry<Value> = {
   readonly value: Value;
-  /** When the query that confirmed it began. */
-  readonly confirmedAt: number;
+  readonly asked: Asked;
   /** By when it must be asked for again, if the database can be asked. */
   readonly freshUntil: number;
   readonly endsAt: number;
   usedAt: number;
 };
 
-type Gathered<Value> = Map<string, PromiseWithResolvers<Value | null>>;
-
 const maxEntries = 10_000;
-const maxIdsPerQuery = 1000;
 /** What was not used for this long is not kept for an outage. */
 const unusedMs = 24 * 3_600_000;
 /** How long a caller waits for a database that does not answer, when it was seen before and when it was not. */
@@ -46,35 +46,28 @@ const knownPatienceMs = 500;
 const unknownPatienceMs = 4000;
 /** While the database does not answer, it is asked again once in this time. */
 const retryMs = 1000;
-/** Later than this, other processes have heard of a change, too. */
+/** Within this, all processes hear of a change. */
 const heardByAllMs = 1000;
-/** The least difference between two times. */
-const tick = 0.001;
 
 /**
  * Remembers credentials that the database confirmed: for `cacheMs` without asking again, and for `outageMs` while it is
  * unavailable (GW-10). Whatever it does not know is never accepted without the database. `refresh` confirms all of them
- * anew, so that at the start of an outage every credential in use was confirmed lately.
- *
- * Nobody waits for long: a database that hangs delays a known credential once, by half a second. One query runs at a
- * time; whatever is asked for meanwhile is asked together after it, so strangers who make credentials up can't keep the
- * database busy with a query for each.
+ * anew, so that at the start of an outage every credential in use was confirmed lately. Nobody waits for long: a database
+ * that hangs delays a known credential once, by half a second.
  */
 export class ConfirmedCache<Value> {
   readonly #options: ConfirmedCacheOptions<Value>;
   readonly #now: () => number;
   readonly #entries = new LRUCache<string, Entry<Value>>({ max: maxEntries });
-  readonly #pending = new Map<string, Promise<Value | null>>();
-  /** What is asked next. */
-  #gathered: Gathered<Value> = new Map();
-  /** When the query that runs began; null: none runs. */
-  #queryBegunAt: number | null = null;
+  readonly #reader: BatchedReader<Confirmation<Value>>;
   /** When the database last denied a credential: what was saved before that doesn't count. */
-  readonly #denied = new LRUCache<string, number>({ max: maxEntries });
-  /** Confirmations from before this moment don't count at all: something has changed since. */
-  #validAfter = Number.NEGATIVE_INFINITY;
-  /** Those from before this moment are to be repeated: changes may have been missed. */
-  #freshAfter = Number.NEGATIVE_INFINITY;
+  readonly #denied = new LRUCache<string, Asked>({ max: maxEntries });
+  /** Number of queries and changes so far. */
+  #order = 0;
+  /** The last change: confirmations of queries from before it don't count at all. */
+  #changed: Asked = { at: Number.NEGATIVE_INFINITY, order: 0 };
+  /** The last connect: those from before it are to be repeated, as changes may have been missed. */
+  #connectedOrder = 0;
   #isAway = false;
   #askedAt = Number.NEGATIVE_INFINITY;
   #refreshing: Promise<void> | null = null;
@@ -87,6 +80,7 @@ export class ConfirmedCache<Value> {
   constructor(options: ConfirmedCacheOptions<Value>) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
+    this.#reader = new BatchedReader((ids) => this.#confirm(ids), this.#now);
   }
 
   /** Differs when there is something else to save. */
@@ -110,7 +104,7 @@ export class ConfirmedCache<Value> {
     const wasAway = this.#isAway;
     if (wasAway && now - this.#askedAt < retryMs) return this.#findWithoutDatabase(id);
     this.#askedAt = now;
-    const checking = this.#check(id);
+    const checking = this.#reader.ask(id);
     if (!entry || !this.#isKnown(entry, now)) return this.#wait(checking, id, unknownPatienceMs);
     if (!wasAway) return this.#wait(checking, id, knownPatienceMs);
     checking.catch(() => {});
@@ -122,8 +116,8 @@ export class ConfirmedCache<Value> {
    * of the change after this one takes nothing in an outage that this one confirmed before.
    */
   changed(): void {
-    this.#validAfter = this.#now();
-    this.#pending.clear();
+    this.#changed = { at: this.#now(), order: ++this.#order };
+    this.#reader.forget();
     this.#version++;
     void this.refresh();
     clearTimeout(this.#refreshLater);
@@ -132,8 +126,8 @@ export class ConfirmedCache<Value> {
 
   /** Changes may have been missed: everything is confirmed anew, and until then counts only during an outage. */
   connected(): void {
-    this.#freshAfter = this.#now();
-    this.#pending.clear();
+    this.#connectedOrder = ++this.#order;
+    this.#reader.forget();
     void this.refresh();
   }
 
@@ -158,9 +152,9 @@ export class ConfirmedCache<Value> {
     const epoch = Date.now() - now;
     return [...this.#entries].flatMap(([id, entry]) => {
       if (!this.#isKnown(entry, now)) return [];
-      const { value, confirmedAt, endsAt, usedAt } = entry;
+      const { value, asked, endsAt, usedAt } = entry;
       const ends = Number.isFinite(endsAt) ? endsAt + epoch : null;
-      return [{ id, value, confirmedAt: confirmedAt + epoch, endsAt: ends, usedAt: usedAt + epoch }];
+      return [{ id, value, confirmedAt: asked.at + epoch, endsAt: ends, usedAt: usedAt + epoch }];
     });
   }
 
@@ -169,32 +163,35 @@ export class ConfirmedCache<Value> {
     const now = this.#now();
     const epoch = Date.now() - now;
     for (const { id, value, ...times } of saved) {
-      const confirmedAt = times.confirmedAt - epoch;
+      const at = times.confirmedAt - epoch;
       // The clock was set back: nobody knows how old it is.
-      if (confirmedAt > now) continue;
-      const known = this.#entries.peek(id);
-      const deniedAt = this.#denied.peek(id) ?? Number.NEGATIVE_INFINITY;
-      if (deniedAt >= confirmedAt || (known && known.confirmedAt >= confirmedAt)) continue;
+      if (at > now || at <= this.#changed.at) continue;
+      const known = [this.#denied.peek(id), this.#entries.peek(id)?.asked];
+      // What was confirmed before this process started has a negative time here.
+      if (known.some((each) => each !== undefined && each.at >= at)) continue;
       const endsAt = times.endsAt === null ? Number.POSITIVE_INFINITY : times.endsAt - epoch;
-      const entry = { value, confirmedAt, freshUntil: Number.NEGATIVE_INFINITY, endsAt, usedAt: times.usedAt - epoch };
+      const asked = { at, order: ++this.#order };
+      const entry = { value, asked, freshUntil: Number.NEGATIVE_INFINITY, endsAt, usedAt: times.usedAt - epoch };
       if (this.#isKnown(entry, now)) this.#entries.set(id, entry);
     }
   }
 
-  #isFresh(entry: Entry<Value>, now: number): boolean {
-    const { confirmedAt, freshUntil, endsAt } = entry;
-    return now < freshUntil && now < endsAt && confirmedAt > this.#validAfter && confirmedAt > this.#freshAfter;
+  #isFresh({ asked, freshUntil, endsAt }: Entry<Value>, now: number): boolean {
+    return now < freshUntil && now < endsAt && this.#isCurrent(asked);
   }
 
   #isDenied(id: string, now: number): boolean {
-    const deniedAt = this.#denied.get(id);
-    if (deniedAt === undefined || now - deniedAt >= (this.#options.deniedMs ?? 0)) return false;
-    return deniedAt > this.#validAfter && deniedAt > this.#freshAfter;
+    const denied = this.#denied.get(id);
+    return denied !== undefined && now - denied.at < (this.#options.deniedMs ?? 0) && this.#isCurrent(denied);
   }
 
-  /** Whether it counts while the database is away. */
-  #isKnown({ confirmedAt, endsAt }: Entry<Value>, now: number): boolean {
-    return now - confirmedAt < this.#options.outageMs && now < endsAt && confirmedAt > this.#validAfter;
+  #isCurrent({ order }: Asked): boolean {
+    return order > this.#changed.order && order > this.#connectedOrder;
+  }
+
+  /** Whether it counts while the database is unavailable. */
+  #isKnown({ asked, endsAt }: Entry<Value>, now: number): boolean {
+    return now - asked.at < this.#options.outageMs && now < endsAt && asked.order > this.#changed.order;
   }
 
   #findWithoutDatabase(id: string, cause?: unknown): Value | Promise<Value> {
@@ -210,14 +207,14 @@ export class ConfirmedCache<Value> {
     throw new Error("the database is unavailable, and this credential was not seen lately", { cause });
   }
 
-  async #wait(checking: Promise<Value | null>, id: string, patienceMs: number): Promise<Value | null> {
+  async #wait(checking: Promise<Confirmation<Value> | null>, id: string, patienceMs: number): Promise<Value | null> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       this.#isAway = true;
       reject(new Error(`the database has not answered within ${patienceMs} ms`));
     }, patienceMs);
     try {
-      return await Promise.race([checking, late]);
+      return (await Promise.race([checking, late]))?.value ?? null;
     } catch (error) {
       return this.#findWithoutDatabase(id, error);
     } finally {
@@ -225,44 +222,9 @@ export class ConfirmedCache<Value> {
     }
   }
 
-  #check(id: string): Promise<Value | null> {
-    const running = this.#pending.get(id);
-    if (running) return running;
-    const asked = this.#gathered.get(id) ?? Promise.withResolvers<Value | null>();
-    this.#gathered.set(id, asked);
-    const checking = asked.promise.finally(() => {
-      if (this.#pending.get(id) === checking) this.#pending.delete(id);
-    });
-    this.#pending.set(id, checking);
-    // One that hangs must not keep the next from finding out that the database is back.
-    const isBusy = this.#queryBegunAt !== null && this.#now() - this.#queryBegunAt < retryMs;
-    if (!isBusy) void this.#askGathered();
-    return checking;
-  }
-
-  /** Asks for what was gathered, and then for what was gathered meanwhile. Never rejects. */
-  async #askGathered(): Promise<void> {
-    while (this.#gathered.size > 0) {
-      const asked = [...this.#gathered].slice(0, maxIdsPerQuery);
-      for (const [id] of asked) this.#gathered.delete(id);
-      const begunAt = this.#now();
-      this.#queryBegunAt = begunAt;
-      try {
-        const found = await this.#confirm(asked.map(([id]) => id));
-        for (const [id, { resolve }] of asked) resolve(found.get(id)?.value ?? null);
-      } catch (error) {
-        for (const [, { reject }] of asked) reject(error);
-      }
-      // Another one was begun because this one took too long: that one goes on.
-      if (this.#queryBegunAt !== begunAt) return;
-      this.#queryBegunAt = null;
-    }
-  }
-
   async #confirm(ids: readonly string[]): Promise<ReadonlyMap<string, Confirmation<Value>>> {
-    // Later than a change in the same moment, which came before this query.
-    const askedAt = Math.max(this.#now(), this.#validAfter + tick, this.#freshAfter + tick);
-    this.#askedAt = askedAt;
+    const asked = { at: this.#now(), order: ++this.#order };
+    this.#askedAt = asked.at;
     let found: ReadonlyMap<string, Confirmation<Value>>;
     try {
       found = await this.#options.read(ids);
@@ -274,25 +236,24 @@ export class ConfirmedCache<Value> {
       this.#isAway = false;
       void this.refresh();
     }
-    for (const id of ids) this.#settle(id, found.get(id), askedAt);
+    for (const id of ids) this.#settle(id, found.get(id), asked);
     return found;
   }
 
-  #settle(id: string, confirmation: Confirmation<Value> | undefined, askedAt: number): void {
+  #settle(id: string, confirmation: Confirmation<Value> | undefined, asked: Asked): void {
     const known = this.#entries.peek(id);
     // Two checks of one credential may overtake each other.
-    if (known && known.confirmedAt > askedAt) return;
+    if (known && known.asked.at > asked.at) return;
     this.#version++;
     if (!confirmation) {
       this.#entries.delete(id);
-      this.#denied.set(id, askedAt);
+      this.#denied.set(id, asked);
       return;
     }
     const { value, endsInMs = Number.POSITIVE_INFINITY } = confirmation;
-    const freshUntil = askedAt + this.#options.cacheMs;
-    const usedAt = known?.usedAt ?? askedAt;
-    const entry = { value, confirmedAt: askedAt, freshUntil, endsAt: askedAt + endsInMs, usedAt };
-    this.#entries.set(id, entry);
+    const freshUntil = asked.at + this.#options.cacheMs;
+    const usedAt = known?.usedAt ?? asked.at;
+    this.#entries.set(id, { value, asked, freshUntil, endsAt: asked.at + endsInMs, usedAt });
   }
 
   async #refreshAll(): Promise<void> {
@@ -303,7 +264,7 @@ export class ConfirmedCache<Value> {
     // Oldest first, so that the order of use stays as it was.
     const ids = used.map(([id]) => id).reverse();
     try {
-      for (let at = 0; at < ids.length; at += maxIdsPerQuery) await this.#confirm(ids.slice(at, at + maxIdsPerQuery));
+      await this.#reader.readAll(ids);
     } catch {
       // What is known is kept; the next call or the next refresh asks again.
     }

@@ -12,23 +12,18 @@ import { diagnoseUv } from "./uv.ts";
 const withTheCode =
   /\b(push|commit|pin|lock)\b|repository|requirements\.txt|pyproject|\.python-version|the code|add .* to the dependencies|\bmove\b|\bremove\b/i;
 /** Stands for remedies that are taken over. */
-const said = "Add `API_KEY` under Settings → Environment variables, then rebuild.";
+const usual = "Add `API_KEY` under Settings → Environment variables, then rebuild.";
 const codes = diagnosisSchema.shape.code.options;
 const warnings = buildWarningSchema.shape.code.options;
 
 test.each(codes)("BLD-2 BLD-17 what to do about %s in a package, whose files nobody here can change", (code) => {
   const found = failureOfPackage(
-    diagnosis(
-      {
-        code,
-        phase: "inspect",
-        title: "",
-        detail: "No set satisfies `pyproject.toml`.",
-        remedy: said,
-        action: changeCode,
-      },
-      { file: "pyproject.toml" },
-    ),
+    diagnosis("inspect", code, changeCode, {
+      title: "",
+      detail: "No set satisfies `pyproject.toml`.",
+      remedy: usual,
+      file: "pyproject.toml",
+    }),
   );
   expect(found.detail).toBe("No set satisfies the package.");
   expect(found.remedy).not.toMatch(withTheCode);
@@ -38,7 +33,7 @@ test.each(codes)("BLD-2 BLD-17 what to do about %s in a package, whose files nob
 });
 
 test.each(warnings)("BLD-2 BLD-17 what to do about the warning %s of a package", (code) => {
-  const found: BuildWarning = { code, title: "", detail: "", remedy: said };
+  const found: BuildWarning = { code, title: "", detail: "", remedy: usual };
   expect(warningOfPackage(found).remedy).not.toMatch(withTheCode);
 });
 

@@ -91,7 +91,7 @@ const ofWarnings: Readonly<Record<BuildWarning["code"], Remedy>> = {
   // A package has no repository, and no lock.
   source_incomplete: same,
   lock_renewed: same,
-  // These say it themselves, as they know what else is different for packages (second-attempt.ts).
+  // These say it themselves, as they know what else is different for packages (attempts/).
   older_dependencies: same,
   requirement_added: same,
   // A package names its programs, so its files are not searched.

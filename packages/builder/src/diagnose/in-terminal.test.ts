@@ -1,6 +1,6 @@
 import { buildWarningSchema, type DiagnosisAction, diagnosisSchema } from "@towpath/core/build/contract";
 import { expect, test } from "vitest";
-import { changeCode, changeSettings, diagnosis, rootMissing } from "../failure.ts";
+import { changeCode, changeSettings, diagnosis } from "../failure.ts";
 import { failureOfPackage, warningOfPackage } from "./for-packages.ts";
 import { diagnoseHarness } from "./harness.ts";
 import { withTerminal } from "./in-terminal.ts";
@@ -8,7 +8,7 @@ import { withTerminal } from "./in-terminal.ts";
 const server = { program: { entrypoint: "demo", arguments: [] }, entryFile: "demo", dependencies: null };
 const failed = { state: "failed", message: "", file: null, line: null, candidates: [], module: null } as const;
 const terminalOf = (remedy: string) => / In a terminal: (.*)\.$/.exec(remedy)?.[1];
-const said = (remedy: string, action?: DiagnosisAction) =>
+const commandsFor = (remedy: string, action?: DiagnosisAction) =>
   terminalOf(withTerminal({ remedy, ...(action && { action }) }).remedy);
 
 test("BLD-2 a remedy for variables and arguments names the terminal's option for each beside the settings", () => {
@@ -25,14 +25,17 @@ test("BLD-2 a remedy for variables and arguments names the terminal's option for
 });
 
 test("BLD-2 the option is that of what the remedy sets, with the values that are known", () => {
-  expect(terminalOf(withTerminal(rootMissing("apps/a")).remedy)).toBe("`./towpath settings NAME --root-directory …`");
+  const root = "Correct the root directory under Settings → Build, or leave it empty for the whole repository.";
+  expect(commandsFor(root, changeSettings("build"))).toBe("`./towpath settings NAME --root-directory …`");
   const files = "Set the requirements file under Settings → Build to `a.txt`, or leave it empty.";
-  expect(said(files, changeSettings("build"))).toBe("`./towpath settings NAME --requirements …`");
+  expect(commandsFor(files, changeSettings("build"))).toBe("`./towpath settings NAME --requirements …`");
   const entrypoint: DiagnosisAction = { kind: "entrypoint", candidates: ["a.py:app"] };
   const named = "Set the entrypoint under Settings → Build to `a.py:app`.";
-  expect(said(named, entrypoint)).toBe("`./towpath settings NAME --entrypoint a.py:app`");
-  expect(said("Correct the code.", changeCode)).toBeUndefined();
-  expect(said("Set it under Settings → Environment variables, or by `./towpath env NAME set KEY=…`.")).toBeUndefined();
+  expect(commandsFor(named, entrypoint)).toBe("`./towpath settings NAME --entrypoint a.py:app`");
+  expect(commandsFor("Correct the code.", changeCode)).toBeUndefined();
+  expect(
+    commandsFor("Set it under Settings → Environment variables, or by `./towpath env NAME set KEY=…`."),
+  ).toBeUndefined();
 });
 
 test.each([...diagnosisSchema.shape.code.options, ...buildWarningSchema.shape.code.options])(
@@ -43,7 +46,7 @@ test.each([...diagnosisSchema.shape.code.options, ...buildWarningSchema.shape.co
     const { remedy } = withTerminal(
       isWarning
         ? warningOfPackage({ ...more, code: code as never })
-        : failureOfPackage(diagnosis({ ...more, code: code as never, phase: "inspect", action: changeCode })),
+        : failureOfPackage(diagnosis("inspect", code as never, changeCode, more)),
     );
     for (const [page, command] of [
       ["Settings → Build", "./towpath settings NAME --"],

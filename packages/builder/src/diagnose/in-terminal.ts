@@ -15,7 +15,7 @@ const pages: Readonly<Record<SettingsSection, string>> = {
 };
 const sections = Object.keys(pages) as SettingsSection[];
 
-/** Options for what a remedy sets under Settings → Build, by the words for it. */
+/** Options for what a remedy sets under Settings → Build, by how it names that. */
 const buildOptions: readonly (readonly [RegExp, string])[] = [
   [/entrypoint/i, "--entrypoint …"],
   [/argument|subcommand/, "--args '…'"],
@@ -53,7 +53,7 @@ const valuesOf = (action: DiagnosisAction | undefined): string | null =>
   action === undefined || action.kind === "settings" ? null : terminalCommand(action);
 
 function commandOf(section: SettingsSection, remedy: string): string {
-  const options = buildOptions.flatMap(([words, option]) => (words.test(remedy) ? [option] : []));
+  const options = buildOptions.flatMap(([name, option]) => (name.test(remedy) ? [option] : []));
   return section !== "build" || options.length === 0
     ? settingsCommands[section]
     : `./towpath settings NAME ${options.join(" ")}`;

@@ -7,10 +7,9 @@ const stack = [
   { file: "socket.py", line: 836, name: "create_connection", isOwn: false },
 ];
 const late = (activity: LateStart["activity"], more: Partial<LateStart> = {}) =>
-  diagnoseLateStart(
-    { file: "server.py", late: { activity, afterMs: 60_000, processorMs: 900, stack, ...more }, limitMs: 60_000 },
-    ["loading"],
-  );
+  diagnoseLateStart({ activity, afterMs: 60_000, processorMs: 900, stack, ...more }, 60_000, {
+    ...{ file: "server.py", excerpt: "loading" },
+  });
 
 test("BLD-2 a start that waits names the line of its own code at which it stood, and what that had called", () => {
   const found = late("waiting");
@@ -39,7 +38,7 @@ test("BLD-2 a start that burned its processor time loops; one that a busy host s
 });
 
 test("BLD-2 where nothing is known of a late start, the entrypoint's file is named", () => {
-  const found = diagnoseLateStart({ file: "server.py", late: null, limitMs: 60_000 }, []);
+  const found = diagnoseLateStart(null, 60_000, { file: "server.py", excerpt: null });
   expect(found).toMatchObject({ file: "server.py", line: null, excerpt: null });
   expect(found.detail).toBe("server.py was still being loaded after 60 seconds. It printed nothing.");
 });

@@ -1,20 +1,22 @@
 import { buildImage } from "@towpath/runtime";
 import { askOperator } from "../failure.ts";
+import type { StepContext } from "../install/run-step.ts";
+import { packageOfProgram, packageToCompile } from "./debian-packages.ts";
 import { isPartOfPython, requiresModule } from "./standard-library.ts";
-import { type Parts, place, type Rule, type UvContext } from "./uv-rule.ts";
+import { type Explanation, place, type Rule, requiring } from "./uv-rule.ts";
 
-/** Packages that have to be built from source, by whatever their authors wrote for that. */
+/** Packages that have to be built from source, by scripts of their authors. */
 export const buildRule: Rule = {
   pattern:
     /Failed to (?:download and )?build|The build backend returned an error|Build backend failed|Failed to (?:prepare|resolve) .{0,500}build/,
-  say: (_match, context, output) => failure(output, context),
+  explain: (_match, context, output) => failure(output, context),
 };
 
 /** `name==1.0`, or `name @ file:///app/src`. */
 const whatIn = /Failed to (?:download and )?build `([\w.-]{1,100})(?:==([\w.+!-]{1,100})| @ ([^`\s]{1,500}))/;
 const chainIn = /was included because ([^\n]{1,2000})/;
 
-function failure(output: string, context: UvContext): Parts {
+function failure(output: string, context: StepContext): Explanation {
   const [, name = null, version, url] = whatIn.exec(output) ?? [];
   const missing = missingIn(output);
   const because = missing === null ? ". That failed; its output is below." : `. That failed: ${missing.sentence}.`;
@@ -30,12 +32,11 @@ function failure(output: string, context: UvContext): Parts {
   const by = name === null ? null : requirerOf(name, output, context);
   if (name !== null && isPartOfPython(name)) return requiresModule(name, by, context);
   const what = name === null ? "A dependency" : version === undefined ? name : `${name} ${version}`;
-  const who = by === null ? place(context) : `\`${by}\`, on which the project depends,`;
   const alone = `${by === null ? "R" : `In ${place(context)}, r`}equire ${instead(name, by)}.`;
   return {
     code: "dependency_build_failed",
     title: missing === null ? `${what} couldn't be built` : `Building ${what} needs ${missing.what}`,
-    detail: `${who} requires ${name === null ? "something" : `\`${name}\``}, which has no wheel for Python ${context.pythonVersion} on Linux and so has to be built from its source${because}`,
+    detail: `${requiring(by, context)} requires ${name === null ? "something" : `\`${name}\``}, which has no wheel for Python ${context.pythonVersion} on Linux and so has to be built from its source${because}`,
     remedy:
       missing === null
         ? `${alone} ${otherPython}`
@@ -49,7 +50,7 @@ const byOperator = (missing: Missing | null) => (missing === null ? {} : { actio
 const otherPython = "Or choose a Python for which it has a wheel, in `.python-version`.";
 
 /** A package that requires it; null where the project itself does, or nothing is known. */
-function requirerOf(name: string, output: string, { requirers }: UvContext): string | null {
+function requirerOf(name: string, output: string, { requirers }: StepContext): string | null {
   const known = requirers?.get(name)?.[0];
   if (known !== undefined) return known;
   // Of a lock: `project` (v1) depends on `package` (v2) which depends on `name`
@@ -83,70 +84,16 @@ const fromOperator = ({ debian, what }: Missing) =>
     ? `Ask the operator to install ${what} on this host.`
     : `Ask the operator to install the Debian package \`${debian}\` on this host.`;
 
-/** Debian's packages of programs that builds run. Others have the name of their program. */
-const programPackages: Readonly<Record<string, string>> = {
-  "c++": "g++",
-  cc: "gcc",
-  "krb5-config": "libkrb5-dev",
-  mariadb_config: "libmariadb-dev",
-  mysql_config: "default-libmysqlclient-dev",
-  "pcap-config": "libpcap-dev",
-  pg_config: "libpq-dev",
-  "x86_64-linux-gnu-gcc": "gcc",
-  "xml2-config": "libxml2-dev",
-  "xslt-config": "libxslt1-dev",
-};
-
-const sameName = new Set(["cargo", "cmake", "g++", "gcc", "gfortran", "make", "meson", "ninja", "pkg-config", "swig"]);
-
-/** Debian's packages of headers, by the last part of their path, and of libraries, as the linker and pkg-config name them. */
-const libraryPackages: Readonly<Record<string, string>> = {
-  "alsa/asoundlib.h": "libasound2-dev",
-  "bluetooth.h": "libbluetooth-dev",
-  cairo: "libcairo2-dev",
-  "dbus-1": "libdbus-1-dev",
-  "ffi.h": "libffi-dev",
-  "glib-2.0": "libglib2.0-dev",
-  "gobject-introspection-1.0": "libgirepository1.0-dev",
-  "girepository-2.0": "libgirepository-2.0-dev",
-  "gssapi.h": "libkrb5-dev",
-  hdf5: "libhdf5-dev",
-  "hdf5.h": "libhdf5-dev",
-  "lber.h": "libldap-dev",
-  "ldap.h": "libldap-dev",
-  "libpq-fe.h": "libpq-dev",
-  libsecret: "libsecret-1-dev",
-  "linux/input.h": "linux-libc-dev",
-  "magic.h": "libmagic-dev",
-  "mysql.h": "default-libmysqlclient-dev",
-  mysqlclient: "default-libmysqlclient-dev",
-  "openssl/ssl.h": "libssl-dev",
-  pq: "libpq-dev",
-  "pcap.h": "libpcap-dev",
-  "portaudio.h": "portaudio19-dev",
-  "sasl.h": "libsasl2-dev",
-  "snappy-c.h": "libsnappy-dev",
-  "sodium.h": "libsodium-dev",
-  "sql.h": "unixodbc-dev",
-  "sqlite3.h": "libsqlite3-dev",
-  "usb.h": "libusb-1.0-0-dev",
-  "X11/Xlib.h": "libx11-dev",
-  "libxml/xmlversion.h": "libxml2-dev",
-  "libxml/xpath.h": "libxml2-dev",
-  "zlib.h": "zlib1g-dev",
-  "zmq.h": "libzmq3-dev",
-};
-
-const program = (name: string): Missing => {
-  const base = name.split("/").at(-1) ?? name;
-  const debian = programPackages[base] ?? (sameName.has(base) ? base : null);
-  return { what: `the program \`${base}\``, sentence: `it runs \`${base}\`, which isn't installed`, debian };
+const program = (path: string): Missing => {
+  const name = path.split("/").at(-1) ?? path;
+  const sentence = `it runs \`${name}\`, which isn't installed`;
+  return { what: `the program \`${name}\``, sentence, debian: packageOfProgram(name) };
 };
 
 const library = (name: string, kind: string): Missing => ({
   what: `the ${kind} \`${name}\``,
   sentence: `it needs the ${kind} \`${name}\`, which isn't installed`,
-  debian: libraryPackages[name] ?? libraryPackages[name.split("/").at(-1) ?? name] ?? null,
+  debian: packageToCompile(name),
 });
 
 const rust: Missing = {

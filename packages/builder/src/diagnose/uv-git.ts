@@ -1,4 +1,5 @@
-import { type Parts, place, type Rule, type UvContext } from "./uv-rule.ts";
+import type { StepContext } from "../install/run-step.ts";
+import { type Explanation, place, type Rule } from "./uv-rule.ts";
 
 const unreachable =
   /Could not resolve host|Failed to connect|Connection (?:refused|timed out|reset)|Network is unreachable|Operation timed out/i;
@@ -8,23 +9,23 @@ const unknownRevision =
 const revisionIn = /failed to (?:fetch|find) [a-z, ]{1,40} `([^`\n]{1,200})`/;
 const urlIn = /'((?:https?|ssh|git|file):[^'\s]{1,300}|git@[^'\s]{1,300})'/;
 /** Its first line, of several that may be joined. */
-const saidIn = /(?:^|\s)(?:fatal|remote): ((?:(?! (?:fatal|remote): )[^\n]){1,300})/;
+const reasonIn = /(?:^|\s)(?:fatal|remote): ((?:(?! (?:fatal|remote): )[^\n]){1,300})/;
 const hostIn = /^(?:\w+:\/\/(?:[^@/]*@)?|git@)([\w.-]+)/;
 
 /** Dependencies that are fetched from a Git repository: what Git says is the reason. */
 export const gitRule: Rule = {
   pattern: /(?:Git operation failed|failed to (?:clone|fetch) into).{0,5000}/s,
-  say: ([text], context) => failure(text, context),
+  explain: ([text], context) => failure(text, context),
 };
 
-function failure(text: string, context: UvContext): Parts {
+function failure(text: string, context: StepContext): Explanation {
   const revision = revisionIn.exec(text)?.[1];
   const url = urlIn.exec(text)?.[1];
   const code = "dependency_not_found";
   const file = place(context);
   const repository = url === undefined ? "a Git repository" : `\`${url}\``;
-  const said = saidIn.exec(text)?.[1];
-  const because = said === undefined ? "" : ` Git says: ${said.replace(/\.$/, "")}.`;
+  const reason = reasonIn.exec(text)?.[1];
+  const because = reason === undefined ? "" : ` Git says: ${reason.replace(/\.$/, "")}.`;
   if (unreachable.test(text)) {
     const host = hostIn.exec(url ?? "")?.[1] ?? "its host";
     return {

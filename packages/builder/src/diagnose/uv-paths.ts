@@ -1,16 +1,17 @@
 import { posix } from "node:path";
 import { buildImage } from "@towpath/runtime";
-import { type Parts, place, type Rule, type UvContext } from "./uv-rule.ts";
+import type { StepContext } from "../install/run-step.ts";
+import { type Explanation, place, type Rule } from "./uv-rule.ts";
 
 /** For dependencies by path, which only a repository has. */
 export const pathRules: readonly Rule[] = [
   {
     pattern: /Distribution not found at: file:\/\/(\/[^\s`]{1,1000})/,
-    say: (match, context) => pathNotFound(match[1] ?? "", context),
+    explain: (match, context) => pathNotFound(match[1] ?? "", context),
   },
   {
     pattern: /`(\/[^`\n]{1,1000})` does not appear to be a Python project/,
-    say: (match, context) => ({
+    explain: (match, context) => ({
       code: "dependency_build_failed",
       title: `${shownPath(match[1] ?? "")} is no Python project`,
       detail: `${pointing(context)} \`${shownPath(match[1] ?? "")}\`, which has neither a pyproject.toml nor a setup.py.`,
@@ -19,7 +20,7 @@ export const pathRules: readonly Rule[] = [
   },
   {
     pattern: /`([\w.-]{1,200})` references a workspace in `tool\.uv\.sources`/,
-    say: (match, context) => ({
+    explain: (match, context) => ({
       code: "requirements_not_found",
       title: `${match[1]} isn't a member of the workspace`,
       detail: `\`[tool.uv.sources]\` of ${place(context)} says \`${match[1]} = { workspace = true }\`, but no project of that name is among the members of a uv workspace above it.`,
@@ -35,9 +36,9 @@ const sourceDirectory = buildImage.code;
 const shownPath = (path: string): string =>
   path.startsWith(`${posix.dirname(sourceDirectory)}/`) ? posix.relative(sourceDirectory, path) || "." : path;
 
-const isProject = ({ file }: UvContext) => file === "pyproject.toml";
-const inTable = (context: UvContext) => (isProject(context) ? " in `[tool.uv.sources]`" : ` in ${place(context)}`);
-const pointing = (context: UvContext) =>
+const isProject = ({ file }: StepContext) => file === "pyproject.toml";
+const inTable = (context: StepContext) => (isProject(context) ? " in `[tool.uv.sources]`" : ` in ${place(context)}`);
+const pointing = (context: StepContext) =>
   `${isProject(context) ? `\`[tool.uv.sources]\` of ${place(context)}` : place(context)} points to`;
 
 /** The path of a URL, whose text may be anything. */
@@ -50,7 +51,7 @@ function decoded(path: string): string {
 }
 
 /** For a dependency by path, which the repository doesn't have, or can't have. */
-function pathNotFound(path: string, context: UvContext): Parts {
+function pathNotFound(path: string, context: StepContext): Explanation {
   const shown = shownPath(decoded(path));
   const isOutside = shown.startsWith("../") || shown.startsWith("/");
   const instead = isProject(context)

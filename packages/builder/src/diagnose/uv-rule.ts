@@ -1,23 +1,21 @@
 import type { Diagnosis, DiagnosisAction } from "@towpath/core/build/contract";
+import type { StepContext } from "../install/run-step.ts";
 
-export type UvContext = {
-  /** The file that lists the dependencies, relative to the root directory; null when there is none. */
-  readonly file: string | null;
-  readonly pythonVersion: string;
-  /** Packages that require a package, by its name; nothing of one that only the project requires, or where uv resolves nothing. */
-  readonly requirers?: ReadonlyMap<string, readonly string[]>;
-};
-
-/** What uv printed, and what it says of the project. `output`: all of it, lines as they were. */
+/** What uv printed, and what that means for the project. `output`: all of it, lines as they were. */
 export type Rule = {
   readonly pattern: RegExp;
-  readonly say: (match: RegExpExecArray, context: UvContext, output: string) => Parts;
+  readonly explain: (match: RegExpExecArray, context: StepContext, output: string) => Explanation;
 };
-export type Parts = Pick<Diagnosis, "code" | "title" | "detail" | "remedy"> & {
+export type Explanation = Pick<Diagnosis, "code" | "title" | "detail" | "remedy"> & {
+  /** The file that lists the dependencies, if omitted. */
   readonly file?: string | null;
   /** A change of the code, if omitted: what it requires can't be installed. */
   readonly action?: DiagnosisAction;
 };
 
 /** Where the dependencies are listed, for a sentence. */
-export const place = ({ file }: UvContext) => (file === null ? "the dependencies" : `\`${file}\``);
+export const place = ({ file }: StepContext) => (file === null ? "the dependencies" : `\`${file}\``);
+
+/** What requires a package: the package `by`, or the project if that is null. */
+export const requiring = (by: string | null, context: StepContext) =>
+  by === null ? place(context) : `\`${by}\`, on which the project depends,`;

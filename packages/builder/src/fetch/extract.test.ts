@@ -2,23 +2,42 @@ import { mkdtemp, readdir, readFile, readlink, rm, stat } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { openArtifacts } from "@towpath/artifacts";
+import type { BuildWorkspace, VolumeEntry } from "@towpath/runtime";
+import { createFakeDriver } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BuildFailure } from "../failure.ts";
 import { defaultExtractLimits, type ExtractLimits, extractSource } from "./extract.ts";
 import { subtree } from "./source-tree.ts";
 import { type TarEntry, tarball } from "./tarball.ts";
 
+let dataDirectory: string;
+let workspace: BuildWorkspace;
+/** Where a driver of this host has the source. */
 let directory: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "extract-"));
+  dataDirectory = await mkdtemp(join(tmpdir(), "extract-"));
+  workspace = await openWorkspace("build");
+  const [name = ""] = await readdir(join(dataDirectory, "builds"));
+  directory = join(dataDirectory, "builds", name, "source");
 });
 afterEach(async () => {
-  await rm(directory, { recursive: true, force: true });
+  await rm(dataDirectory, { recursive: true, force: true });
 });
+
+function openWorkspace(buildId: string): Promise<BuildWorkspace> {
+  const { layers } = openArtifacts(dataDirectory);
+  const instanceDirectory = join(dataDirectory, "i");
+  const driver = createFakeDriver({ dataDirectory, instanceDirectory, layers, uv: "uv", buildEnvironment: {} });
+  const limits = { memoryBytes: 2 ** 28, processes: 8, cpus: 1, tmpBytes: 2 ** 20 };
+  return driver.builds.open({ buildId, organizationId: "org", limits, diskBytes: 2 ** 30, freeBytes: 0 });
+}
+const into = (volumes: BuildWorkspace) => (entries: AsyncIterable<VolumeEntry>) => volumes.write("source", entries);
+const write = (entries: AsyncIterable<VolumeEntry>) => into(workspace)(entries);
 
 const never = new AbortController().signal;
 const take = async (entries: TarEntry[], limits: Partial<ExtractLimits> = {}) =>
-  extractSource(await tarball(entries), directory, { ...defaultExtractLimits, ...limits }, never);
+  extractSource(await tarball(entries), write, { ...defaultExtractLimits, ...limits }, never);
 
 async function failureOf(promise: Promise<unknown>) {
   const error = await promise.then(
@@ -41,18 +60,16 @@ test("BLD-1 a commit's tarball is extracted without its top-level directory; the
   expect(((await stat(join(directory, "bin/run.sh"))).mode & 0o777).toString(8)).toBe("755");
   expect(await readlink(join(directory, "data/latest"))).toBe("../server.py");
 
-  const other = await mkdtemp(join(tmpdir(), "extract-"));
   const again = await extractSource(
     await tarball([
       { name: "other-top/data/latest", type: "symlink", linkname: "../server.py" },
       { name: "other-top/bin/run.sh", text: "#!/bin/sh\n", mode: 0o755, mtime: new Date(0) },
       { name: "other-top/server.py", text: "x = 1\n" },
     ]),
-    other,
+    into(await openWorkspace("other")),
     defaultExtractLimits,
     never,
   );
-  await rm(other, { recursive: true });
   expect(again.digest).toBe(tree.digest);
   expect(subtree(tree, "bin")?.entries.map((entry) => entry.path)).toEqual(["run.sh"]);
   expect(subtree(tree, "nothing")).toBeNull();
@@ -119,7 +136,7 @@ test("BLD-2 packed size, unpacked size, decompression bombs and the number of fi
   const stream = new Response(new Uint8Array(bomb)).body;
   if (stream === null) throw new Error("no body");
   const limits = { ...defaultExtractLimits, unpackedBytes: 1024 * 1024, entries: 10 };
-  const code = (await failureOf(extractSource(stream, directory, limits, never))).code;
+  const code = (await failureOf(extractSource(stream, write, limits, never))).code;
   expect(["source_too_large", "source_unavailable"]).toContain(code);
 });
 
@@ -136,7 +153,7 @@ test("BLD-2 a truncated archive, and what is not an archive, are diagnosed as un
   for (const bytes of [whole.slice(0, whole.length / 2), new TextEncoder().encode("<html>"), new Uint8Array()]) {
     const { body } = new Response(bytes);
     if (body === null) throw new Error("no body");
-    expect(await failureOf(extractSource(body, directory, defaultExtractLimits, never))).toMatchObject({
+    expect(await failureOf(extractSource(body, write, defaultExtractLimits, never))).toMatchObject({
       code: "source_unavailable",
     });
   }
@@ -146,5 +163,14 @@ test("BLD-13 canceling a build stops the extraction", async () => {
   const cancel = new AbortController();
   const endless = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
   setTimeout(() => cancel.abort(new Error("canceled")), 20);
-  await expect(extractSource(endless, directory, defaultExtractLimits, cancel.signal)).rejects.toThrow("canceled");
+  await expect(extractSource(endless, write, defaultExtractLimits, cancel.signal)).rejects.toThrow("canceled");
+});
+
+test("BLD-2 a volume that can't be written is no fault of the archive", async () => {
+  const full = Object.assign(new Error("no space"), { code: "ENOSPC" });
+  const failing = async (entries: AsyncIterable<VolumeEntry>) => {
+    for await (const { path } of entries) if (path === "b") throw full;
+  };
+  const archive = await tarball(["top/a", "top/b", "top/c"].map((name) => ({ name, text: "x" })));
+  await expect(extractSource(archive, failing, defaultExtractLimits, never)).rejects.toBe(full);
 });

@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
-import { chmod, mkdir, open, symlink } from "node:fs/promises";
-import { join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { createGunzip } from "node:zlib";
 import { TowpathError } from "@towpath/core/errors";
+import type { VolumeEntry } from "@towpath/runtime";
 import { type Header, extract as untar } from "tar-stream";
-import { BuildFailure, changeCode, diagnosis, megabytes, rebuild } from "../failure.ts";
+import { BuildFailure, changeCode, diagnosis, failed, megabytes, rebuild } from "../failure.ts";
 import { digestOf, linkStaysInside, parseEntryPath, type SourceEntry, type SourceTree } from "./source-tree.ts";
 
 /** What tar-stream yields; its types don't export it. */
@@ -26,71 +25,53 @@ export const defaultExtractLimits: ExtractLimits = {
 };
 
 const tooLarge = (detail: string) =>
-  new BuildFailure(
-    diagnosis({
-      code: "source_too_large",
-      phase: "fetch",
-      title: "The repository is too large",
-      detail,
-      remedy:
-        "Remove large files (data, models, build artifacts) from the repository, and load them when the server starts.",
-      action: changeCode,
-    }),
-  );
+  failed("fetch", "source_too_large", changeCode, {
+    title: "The repository is too large",
+    detail,
+    remedy:
+      "Remove large files (data, models, build artifacts) from the repository, and load them when the server starts.",
+  });
 
 const unsafe = (name: string, reason: string) =>
-  new BuildFailure(
-    diagnosis(
-      {
-        code: "source_unsafe",
-        phase: "fetch",
-        title: "The repository contains something that can't be deployed",
-        detail: `${JSON.stringify(name.slice(0, 200))} is refused: ${reason}.`,
-        remedy: "Remove it from the repository, or replace it with an ordinary file.",
-        action: changeCode,
-      },
-      { file: name.slice(0, 200) },
-    ),
-  );
+  failed("fetch", "source_unsafe", changeCode, {
+    title: "The repository contains something that can't be deployed",
+    detail: `${JSON.stringify(name.slice(0, 200))} is refused: ${reason}.`,
+    remedy: "Remove it from the repository, or replace it with an ordinary file.",
+    file: name.slice(0, 200),
+  });
 
 const noFiles = () =>
-  new BuildFailure(
-    diagnosis({
-      code: "entrypoint_not_found",
-      phase: "fetch",
-      title: "The commit has no files",
-      detail: "There is nothing to run.",
-      remedy: "Commit a file with a Python MCP server, such as server.py, and push it.",
-      action: changeCode,
-    }),
-  );
+  failed("fetch", "entrypoint_not_found", changeCode, {
+    title: "The commit has no files",
+    detail: "There is nothing to run.",
+    remedy: "Commit a file with a Python MCP server, such as server.py, and push it.",
+  });
 
 const unreadable = (cause: unknown) =>
   new BuildFailure(
-    diagnosis({
-      code: "source_unavailable",
-      phase: "fetch",
+    diagnosis("fetch", "source_unavailable", rebuild, {
       title: "The repository's archive can't be read",
       detail: `It is not a complete gzipped tarball (${cause instanceof Error ? cause.message : "unknown"}).`,
       remedy: "Rebuild. If it fails again, check whether the Git host lets you download the repository as an archive.",
-      action: rebuild,
     }),
     cause,
   );
 
+/** Writes the entries of a source to its volume and rejects with what they throw. See `BuildWorkspace`. */
+type WriteEntries = (entries: AsyncIterable<VolumeEntry>) => Promise<void>;
+
 /**
- * Extracts a gzipped tarball, without its top-level directory, into `directory`. That must be new and empty, with no
- * other writer, so it contains only what this function creates. Links are created last, so that no file is ever written
- * through one.
- * @throws BuildFailure with phase `fetch`; TowpathError of whoever sends the tarball
+ * Extracts a gzipped tarball, without its top-level directory. What is written must be new and empty, with no other
+ * writer, so it contains only what this function creates. Links come last, so that no file is ever written through one.
+ * @throws BuildFailure with phase `fetch`; TowpathError of whoever sends the tarball; what `write` throws by itself
  */
 export async function extractSource(
   tarball: ReadableStream<Uint8Array>,
-  directory: string,
+  write: WriteEntries,
   limits: ExtractLimits,
   signal: AbortSignal,
 ): Promise<SourceTree> {
-  const extraction = new Extraction(directory, limits);
+  const extraction = new Extraction(limits);
   const unpack = untar();
   const fed = pipeline(
     Readable.fromWeb(tarball as NodeReadableStream<Uint8Array>),
@@ -103,30 +84,21 @@ export async function extractSource(
     unpack,
     { signal },
   );
-  // The loop below reports the failure; this only keeps the earlier rejection from being "unhandled".
+  // Reported below; this only keeps an earlier rejection from being "unhandled".
   fed.catch(() => {});
   try {
-    for await (const entry of unpack) await extraction.take(entry);
-    await fed;
-    return await extraction.finish();
+    await write(extraction.entries(unpack, fed));
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof BuildFailure) throw error;
-    const fromPipeline = await fed.then(
+    if (error instanceof BuildFailure || error !== extraction.failure) throw error;
+    const cause = await fed.then(
       () => error,
       (reason: unknown) => reason,
     );
-    if (fromPipeline instanceof BuildFailure) throw fromPipeline;
-    if (fromPipeline instanceof TowpathError) throw fromPipeline;
-    if (isDiskError(error)) throw error;
-    throw unreadable(fromPipeline);
+    throw cause instanceof BuildFailure || cause instanceof TowpathError ? cause : unreadable(cause);
   }
+  return extraction.tree();
 }
-
-const isDiskError = (error: unknown) =>
-  error instanceof Error &&
-  "code" in error &&
-  ["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EIO"].includes(String(error.code));
 
 /** Passes chunks on until more than `limit` bytes have come, then fails. */
 function limited(limit: number, failure: () => Error): Transform {
@@ -141,59 +113,94 @@ function limited(limit: number, failure: () => Error): Transform {
 }
 
 class Extraction {
-  readonly #directory: string;
   readonly #limits: ExtractLimits;
   readonly #directories = new Set<string>();
   /** By path. A later file replaces an earlier one of the same path, as in tar. */
   readonly #entries = new Map<string, SourceEntry>();
   #seen = 0;
   #newestMs = 0;
+  #failure: unknown = null;
 
-  constructor(directory: string, limits: ExtractLimits) {
-    this.#directory = directory;
+  constructor(limits: ExtractLimits) {
     this.#limits = limits;
   }
 
-  async take(entry: Entry): Promise<void> {
+  /** What was wrong with the archive; null if nothing was. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** `fed`: rejects if the archive isn't complete. */
+  async *entries(archive: AsyncIterable<Entry>, fed: Promise<void>): AsyncGenerator<VolumeEntry> {
+    try {
+      for await (const entry of archive) {
+        const taken = this.#take(entry);
+        if (taken === null) entry.resume();
+        else yield taken;
+      }
+      await fed;
+      if (this.#entries.size === 0) throw this.#seen > 0 ? noFiles() : unreadable(new Error("it is empty"));
+      yield* this.#checkedLinks();
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
+  }
+
+  tree(): SourceTree {
+    const entries = [...this.#entries.values()];
+    const madeAt = this.#newestMs > 0 ? new Date(this.#newestMs) : null;
+    return { subPath: "", entries, digest: digestOf(entries), madeAt };
+  }
+
+  /** What to write now; null for nothing. */
+  #take(entry: Entry): VolumeEntry | null {
     this.#seen += 1;
     if (this.#seen > this.#limits.entries) throw tooLarge(`It has more than ${this.#limits.entries} files.`);
-    const { name, type } = entry.header;
+    const { name, type, linkname } = entry.header;
     const path = parseEntryPath(name);
     if (path.kind === "refused") throw unsafe(name, path.reason);
-    if (path.kind === "root") return void entry.resume();
+    if (path.kind === "root") return null;
     switch (type) {
       case "directory":
-        await this.#makeDirectories(path.parts, name);
-        return void entry.resume();
+        this.#enter(path.parts, name);
+        entry.resume();
+        return { path: path.parts.join("/"), kind: "directory" };
       case "file":
       case "contiguous-file":
         return this.#takeFile(entry, path.parts);
       case "symlink":
-        this.#takeLink(path.parts, name, entry.header.linkname ?? "");
-        return void entry.resume();
+        this.#takeLink(path.parts, name, linkname ?? "");
+        return null;
       default:
         throw unsafe(name, `it is a ${type ?? "special entry"}, not a file, directory or symbolic link`);
     }
   }
 
-  async #takeFile(entry: Entry, parts: readonly string[]): Promise<void> {
+  #takeFile(entry: Entry, parts: readonly string[]): VolumeEntry {
     const path = parts.join("/");
     if (this.#directories.has(path)) throw unsafe(path, "an earlier directory has the same name");
-    await this.#makeDirectories(parts.slice(0, -1), path);
+    this.#enter(parts.slice(0, -1), path);
     const executable = ((entry.header.mode ?? 0) & 0o100) !== 0;
+    const content = this.#contentOf(entry, path, executable);
+    return { path, kind: "file", access: executable ? "execute" : "read", content };
+  }
+
+  /** Notes the file once it has been read. */
+  async *#contentOf(entry: Entry, path: string, executable: boolean): AsyncGenerator<Uint8Array> {
     const hash = createHash("sha256");
-    const file = await open(join(this.#directory, path), "w");
+    let bytes = 0;
     try {
-      // The sandbox runs as another user: make it readable for all, whatever this process's umask.
-      await file.chmod(executable ? 0o755 : 0o644);
       for await (const chunk of entry as AsyncIterable<Uint8Array>) {
         hash.update(chunk);
-        await file.writeFile(chunk);
+        bytes += chunk.length;
+        yield chunk;
       }
-    } finally {
-      await file.close();
+    } catch (error) {
+      this.#failure = error;
+      throw error;
     }
-    this.#entries.set(path, { path, kind: "file", executable, sha256: hash.digest("hex") });
+    this.#entries.set(path, { path, kind: "file", executable, bytes, sha256: hash.digest("hex") });
     this.#newestMs = Math.max(this.#newestMs, entry.header.mtime?.getTime() ?? 0);
   }
 
@@ -205,18 +212,16 @@ class Extraction {
     this.#entries.set(path, { path, kind: "link", target });
   }
 
-  async #makeDirectories(parts: readonly string[], name: string): Promise<void> {
+  /** Notes directories that an entry is in. */
+  #enter(parts: readonly string[], name: string): void {
     for (let length = 1; length <= parts.length; length += 1) {
       const path = parts.slice(0, length).join("/");
-      if (this.#directories.has(path)) continue;
       if (this.#entries.has(path)) throw unsafe(name, "an earlier file or link has the same name");
-      await mkdir(join(this.#directory, path));
-      await chmod(join(this.#directory, path), 0o755);
       this.#directories.add(path);
     }
   }
 
-  async finish(): Promise<SourceTree> {
+  *#checkedLinks(): Generator<VolumeEntry> {
     const links = new Map<string, string>();
     for (const entry of this.#entries.values()) if (entry.kind === "link") links.set(entry.path, entry.target);
     for (const [path, target] of links) {
@@ -225,13 +230,9 @@ class Extraction {
       const steps = target.split("/").filter((step) => step !== "" && step !== ".");
       const passesLink = passesThroughLink(parts.slice(0, -1), steps, links);
       if (passesLink) throw unsafe(path, `it is a link to ${JSON.stringify(target)}, which leads through another link`);
-      await this.#makeDirectories(parts.slice(0, -1), path);
-      await symlink(target, join(this.#directory, path));
+      this.#enter(parts.slice(0, -1), path);
+      yield { path, kind: "link", target };
     }
-    const entries = [...this.#entries.values()];
-    if (entries.length === 0) throw this.#seen > 0 ? noFiles() : unreadable(new Error("it is empty"));
-    const madeAt = this.#newestMs > 0 ? new Date(this.#newestMs) : null;
-    return { directory: this.#directory, subPath: "", entries, digest: digestOf(entries), madeAt };
   }
 }
 

@@ -3,13 +3,17 @@ import { posix } from "node:path";
 
 /** A file or link of the source; its path is relative to the tree's root, with `/` as separator. */
 export type SourceEntry =
-  | { readonly path: string; readonly kind: "file"; readonly executable: boolean; readonly sha256: string }
+  | {
+      readonly path: string;
+      readonly kind: "file";
+      readonly executable: boolean;
+      readonly bytes: number;
+      readonly sha256: string;
+    }
   | { readonly path: string; readonly kind: "link"; readonly target: string };
 
 export type SourceTree = {
-  /** Absolute path of the directory that holds the files. */
-  readonly directory: string;
-  /** The same, relative to the root of the extracted source; empty for the root itself. */
+  /** Where the files are, relative to the root of the source; empty for the root itself. */
   readonly subPath: string;
   readonly entries: readonly SourceEntry[];
   /** SHA-256 of all entries: same files, same digest. Ignores times and owners. */
@@ -42,7 +46,7 @@ export function subtree(tree: SourceTree, directory: string): SourceTree | null 
   const own = prefix.slice(0, -1);
   const subPath = tree.subPath === "" ? own : `${tree.subPath}/${own}`;
   const { madeAt, whole = tree } = tree;
-  return { directory: `${tree.directory}/${own}`, subPath, entries, digest: digestOf(entries), madeAt, whole };
+  return { subPath, entries, digest: digestOf(entries), madeAt, whole };
 }
 
 /** Bytes of a path and of each name in it, as Linux file systems limit them. */

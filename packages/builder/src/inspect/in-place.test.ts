@@ -34,20 +34,27 @@ async function build(code: string, startInPlace: StartInPlace | null) {
   const { driver } = workshop;
   const noting: RuntimeDriver = {
     ...driver,
-    start: (spec, onOutput) => {
-      starts += 1;
-      return driver.start(spec, onOutput);
+    servers: {
+      ...driver.servers,
+      start: (spec, onOutput) => {
+        starts += 1;
+        return driver.servers.start(spec, onOutput);
+      },
     },
-    async openBuild(spec) {
-      const workspace = await driver.openBuild(spec);
-      const run: typeof workspace.run = (step, options) => {
-        commands.push(step.argv[0]);
-        return workspace.run(step, options);
-      };
-      return { ...workspace, run };
+    builds: {
+      ...driver.builds,
+      async open(spec) {
+        const workspace = await driver.builds.open(spec);
+        const run: typeof workspace.run = (step, options) => {
+          commands.push(step.argv[0]);
+          return workspace.run(step, options);
+        };
+        return { ...workspace, run };
+      },
     },
   };
-  const parts = { driver: noting, layers: { ...workshop.layers, has: async () => true }, uploadedAt: async () => null };
+  const layers = { ...workshop.layers, has: async () => true };
+  const parts = { driver: noting, layers, store: workshop.store, uploadedAt: async () => null };
   const { request, text } = requestOf({ openTarball: () => repository(files(code)), startInPlace });
   const result = await createBuilder(workshop.config, parts).build(request);
   return { result, commands, starts, text: text() };
@@ -55,7 +62,7 @@ async function build(code: string, startInPlace: StartInPlace | null) {
 
 const manifestOf = (result: BuildResult) => (result.ok ? result.manifest : null);
 
-/** Starts the server as the runner would; notes what was asked for and withdrawn. */
+/** Starts the server as the runner would; notes what was started and withdrawn. */
 function place() {
   const calls: string[] = [];
   const start: StartInPlace = async ({ layers, program }) => {
@@ -66,7 +73,7 @@ function place() {
       ...{ limits: defaultBuildLimits.server, network: "none" as const },
     };
     const instance = { instanceId: randomUUID(), server: spec, startTimeoutMs: 60_000 };
-    const started = await workshop.driver.start(instance, (_stream, line) => void lines.push(line));
+    const started = await workshop.driver.servers.start(instance, (_stream, line) => void lines.push(line));
     if (!started.ok) return null;
     const { handle, startMs } = started;
     const withdraw = async () => {
@@ -117,7 +124,7 @@ test("BLD-6 BLD-10 a server with its own sign-in stays where it will run, while 
   expect([starts, calls]).toEqual([1, ["start"]]);
 });
 
-test("BLD-2 BLD-6 a server that isn't ready in time where it will run is told so at once, with its last lines", async () => {
+test("BLD-2 BLD-6 a server that isn't ready in time where it will run is diagnosed at once, with its last lines", async () => {
   const { starts, result, text } = await build(plainServer, async () => ({
     ...{ endpoint: null, output: ["Loading."], late: null },
   }));

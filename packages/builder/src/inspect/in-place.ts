@@ -1,8 +1,6 @@
 import { McpClientError } from "@towpath/mcp/client";
-import type { StartedServer } from "../contract.ts";
-import { diagnoseLateStart } from "../diagnose/late-start.ts";
-import { BuildFailure } from "../failure.ts";
-import { type InspectInput, type Inspection, inspectRunning, logManifest, logStart } from "./inspect.ts";
+import type { LateServer, StartedServer } from "../contract.ts";
+import { type Inspected, type InspectInput, inspectRunning, logManifest, logStart } from "./inspect.ts";
 import { startWarnings } from "./warnings.ts";
 
 /** In addition to the time for a start, which is up to three limits on a busy host: on a full one it waits for a place. */
@@ -10,37 +8,43 @@ const placeWithinMs = 20_000;
 const listWithinMs = 5_000;
 const maxLastLines = 30;
 
-/** `inspection`: null where the server can't be inspected there. */
 type InspectedInPlace = {
-  readonly inspection: Inspection | null;
+  /** Null where the server can't be inspected there. */
+  readonly inspected: Inspected | null;
   /** Of a server that goes on running there, so that a rollout finds it ready; null when none does. */
   readonly withdraw: (() => Promise<void>) | null;
 };
 
-const nothing: InspectedInPlace = { inspection: null, withdraw: null };
+const nothing: InspectedInPlace = { inspected: null, withdraw: null };
 
 /**
  * Inspects a server where it will run. Where that tells too little, `inspectServer` finds out more: the server doesn't
- * start, answer or list there, or does its own sign-in; then it goes on running.
- * @throws BuildFailure when it isn't ready there within the limit for a start: another start would take as long
+ * start, answer or list there, or does its own sign-in; then it goes on running. For one that isn't ready there within
+ * the limit for a start it doesn't: another start would take as long.
  */
 export async function inspectInPlace(input: Omit<InspectInput, "driver">): Promise<InspectedInPlace> {
-  const { request } = input;
+  const { request, server } = input;
   const started = await startInTime(input);
   if (started === null) return nothing;
+  if (started.endpoint === null) {
+    for (const line of started.output) request.log("inspect", "output", line);
+    const lastLines = started.output.slice(-maxLastLines);
+    const failure = { kind: "late", server, lastLines, late: started.late } as const;
+    return { inspected: { ok: false, failure }, withdraw: null };
+  }
   const { withdraw } = started;
   try {
     const inspection = await inspectRunning({ ...input, limits: limitsFor(started, input) }, started.endpoint);
-    if (inspection === null) return { inspection, withdraw };
+    if (inspection === null) return { inspected: null, withdraw };
     if (!inspection.warnings.some(({ code }) => code === "list_failed")) {
       for (const line of started.output) request.log("inspect", "output", line);
       logStart(request.log, started.startMs, ", where it will run");
       if (inspection.manifest !== null) logManifest(request.log, inspection.manifest);
       const warnings = [...startWarnings(started, inspection.manifest), ...inspection.warnings];
-      return { inspection: { ...inspection, warnings }, withdraw };
+      return { inspected: { ok: true, inspection: { ...inspection, warnings } }, withdraw };
     }
   } catch (error) {
-    // Of a build that was canceled nobody waits for the server.
+    // Nobody waits for the server of a canceled build.
     if (input.signal.aborted) await withdraw();
     input.signal.throwIfAborted();
     if (!(error instanceof McpClientError)) throw error;
@@ -55,19 +59,14 @@ function limitsFor({ bridge, startMs }: StartedServer, { limits }: Pick<InspectI
   return { ...limits, handshakeMs: Math.min(limits.handshakeMs, listWithinMs) + restarts };
 }
 
-async function startInTime(input: Omit<InspectInput, "driver">): Promise<StartedServer | null> {
+/** Null where it doesn't start there, or no place becomes free in time. */
+async function startInTime(input: Omit<InspectInput, "driver">): Promise<StartedServer | LateServer | null> {
   const { request, server, layers, limits, signal } = input;
   if (request.startInPlace === null) return null;
   request.log("inspect", "step", "Server: starting where it will run.");
   const late = AbortSignal.timeout(3 * limits.startMs + placeWithinMs);
   try {
-    const built = { layers, program: server.program };
-    const started = await request.startInPlace(built, AbortSignal.any([signal, late]));
-    if (started === null || started.endpoint !== null) return started;
-    for (const line of started.output) request.log("inspect", "output", line);
-    const lastLines = started.output.slice(-maxLastLines);
-    const found = { file: server.entryFile, late: started.late, limitMs: limits.startMs };
-    throw new BuildFailure(diagnoseLateStart(found, lastLines));
+    return await request.startInPlace({ layers, program: server.program }, AbortSignal.any([signal, late]));
   } catch (error) {
     signal.throwIfAborted();
     if (late.aborted) return null;

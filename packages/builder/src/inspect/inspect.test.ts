@@ -72,7 +72,7 @@ del mcp
   expect(success(await build(mounted)).manifest?.tools).toHaveLength(1);
 });
 
-test("BLD-2 GW-4 an OAuth server that the mcp package refuses at http:// is told where it works", async () => {
+test("BLD-2 GW-4 for an OAuth server that the mcp package refuses at http://, the remedy says where it works", async () => {
   const oauth = protectedServer
     .replace("jwt import JWTVerifier, RSAKeyPair", "in_memory import InMemoryOAuthProvider")
     .replace(/^auth = .*$/m, 'auth = InMemoryOAuthProvider(base_url="http://demo.localhost:8080")');

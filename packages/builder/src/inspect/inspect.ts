@@ -10,22 +10,19 @@ import {
   recordAnswers,
 } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
-import { type Endpoint, type Exit, inspectPath, type RuntimeDriver, type StartResult } from "@towpath/runtime";
+import {
+  dialTarget,
+  type Exit,
+  inspectPath,
+  type LateStart,
+  type RuntimeDriver,
+  type ServerEndpoint,
+  type StartResult,
+  secretHeader,
+} from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
 import type { BuildLogSink, BuildRequest } from "../contract.ts";
-import { diagnoseServerExit } from "../diagnose/exit.ts";
-import {
-  diagnoseHarness,
-  needsInstallation,
-  outgrownBy,
-  requirementFor,
-  startingCommands,
-  timeFor,
-} from "../diagnose/harness.ts";
-import { endsItself } from "../diagnose/harness-action.ts";
-import { diagnoseLateStart } from "../diagnose/late-start.ts";
-import { diagnoseProtocol } from "../diagnose/protocol.ts";
-import { BuildFailure, countOf } from "../failure.ts";
+import { countOf, type HarnessFailure } from "../failure.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type Transcript, transcript } from "./transcript.ts";
 import { listsNotRead, manifestWarnings, startWarnings } from "./warnings.ts";
@@ -36,8 +33,8 @@ export type InspectedServer = Pick<Plan, "program" | "entryFile"> & {
 };
 
 /** What is known of a server whose layers are taken over. */
-export const serverTakenOver = ({ entrypoint, arguments: words }: BuildRequest): InspectedServer => ({
-  program: { entrypoint, arguments: [...words] },
+export const serverTakenOver = ({ entrypoint, ...request }: BuildRequest): InspectedServer => ({
+  program: { entrypoint, arguments: [...request.arguments] },
   entryFile: entrypoint.split(":")[0] ?? entrypoint,
   dependencies: null,
 });
@@ -63,16 +60,33 @@ export type Inspection = {
   readonly ownSignIn: boolean;
 };
 
+/** What was seen of a server that can't be inspected: `diagnose` says what it means. */
+export type ServerFailure = {
+  readonly server: InspectedServer;
+  /** What it printed last. */
+  readonly lastLines: readonly string[];
+} & (
+  | { readonly kind: "reported"; readonly status: HarnessFailure }
+  | { readonly kind: "exited"; readonly exit: Exit | null }
+  /** Neither ready nor failed in time. `late`: null where a runner of an earlier version doesn't say. */
+  | { readonly kind: "late"; readonly late: LateStart | null }
+  | { readonly kind: "unanswered"; readonly error: McpClientError; readonly timeoutMs: number }
+);
+
+export type Inspected =
+  | { readonly ok: true; readonly inspection: Inspection }
+  | { readonly ok: false; readonly failure: ServerFailure };
+
 /**
  * Starts the server from its layers, with its own environment, and makes a real MCP handshake (BLD-6). Always stops the
  * server.
- * @throws BuildFailure with phase `inspect`
  */
-export async function inspectServer(input: InspectInput): Promise<Inspection> {
+export async function inspectServer(input: InspectInput): Promise<Inspected> {
   const { request, limits, server } = input;
   const output = transcript(request.log);
   const started = await start(input, output);
-  if (!started.ok) throw startFailure(started, input, output);
+  const seen = () => ({ server, lastLines: output.lastLines() });
+  if (!started.ok) return { ok: false, failure: { ...seen(), ...startFailure(started) } };
   const { handle, startMs } = started;
   logStart(request.log, startMs, "");
   // If the server exits, don't wait for the handshake to time out.
@@ -88,19 +102,15 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
     const signal = AbortSignal.any([input.signal, ended.signal]);
     const inspection = await inspect(input, handle.endpoint, { timeoutMs, signal });
     if (inspection.manifest !== null) logManifest(request.log, inspection.manifest);
-    return { ...inspection, warnings: [...startWarnings(started, inspection.manifest), ...inspection.warnings] };
+    const warnings = [...startWarnings(started, inspection.manifest), ...inspection.warnings];
+    return { ok: true, inspection: { ...inspection, warnings } };
   } catch (error) {
     input.signal.throwIfAborted();
     // The connection may close a moment before the exit is known.
     await Promise.race([handle.exited, new Promise((resolve) => setTimeout(resolve, 500))]);
-    if (exit !== null) {
-      const end = { exit, lastLines: output.lastLines(), file: server.entryFile };
-      throw new BuildFailure(diagnoseServerExit(end, limits), error);
-    }
-    throw new BuildFailure(
-      diagnoseProtocol(error as McpClientError, server.entryFile, timeoutMs, output.lastLines()),
-      error,
-    );
+    if (exit !== null) return { ok: false, failure: { ...seen(), kind: "exited", exit } };
+    if (!(error instanceof McpClientError)) throw error;
+    return { ok: false, failure: { ...seen(), kind: "unanswered", error, timeoutMs } };
   } finally {
     // Don't wait: stopping can take a second, and the driver's close stops what is left.
     void handle.stop(graceMs).catch(() => {});
@@ -114,7 +124,7 @@ export async function inspectServer(input: InspectInput): Promise<Inspection> {
  */
 export async function inspectRunning(
   input: Omit<InspectInput, "driver" | "layers">,
-  endpoint: Endpoint,
+  endpoint: ServerEndpoint,
 ): Promise<Inspection | null> {
   const options = { timeoutMs: input.limits.handshakeMs, signal: input.signal };
   try {
@@ -127,7 +137,7 @@ export async function inspectRunning(
 
 async function inspectFromOutside(
   input: Pick<InspectInput, "request" | "server">,
-  endpoint: Endpoint,
+  endpoint: ServerEndpoint,
   options: ReadManifestOptions,
 ): Promise<Inspection> {
   const inspected = inspectionOf(await readManifest(target(endpoint), options), input.server);
@@ -138,16 +148,17 @@ async function inspectFromOutside(
  * Reads the server's manifest. A server that answers 401 or 403 works and does its own sign-in; its lists are then read
  * inside its process, bypassing the sign-in.
  */
-async function inspect(input: InspectInput, endpoint: Endpoint, options: ReadManifestOptions): Promise<Inspection> {
+async function inspect(
+  input: InspectInput,
+  endpoint: ServerEndpoint,
+  options: ReadManifestOptions,
+): Promise<Inspection> {
   try {
     return await inspectFromOutside(input, endpoint, options);
   } catch (error) {
     if (!(error instanceof McpClientError) || !refusals.has(error.code)) throw error;
-    input.request.log(
-      "inspect",
-      "step",
-      `${error.message} The server does its own sign-in, so its lists are read inside its process.`,
-    );
+    const text = `${error.message} The server does its own sign-in, so its lists are read inside its process.`;
+    input.request.log("inspect", "step", text);
   }
   return { ...(await inspectInside(input, endpoint, options)), ownSignIn: true };
 }
@@ -165,7 +176,7 @@ const inventedCaller = {
 /** Records what gateways may answer while the server is asleep (GW-12). A failure is no failure of the build. */
 async function record(
   { request }: Pick<InspectInput, "request">,
-  endpoint: Endpoint,
+  endpoint: ServerEndpoint,
   { timeoutMs, signal }: ReadManifestOptions,
 ): Promise<Recording | null> {
   try {
@@ -181,7 +192,7 @@ async function record(
 /** Reads the manifest inside the server's process, bypassing its sign-in. */
 async function inspectInside(
   { server }: InspectInput,
-  endpoint: Endpoint,
+  endpoint: ServerEndpoint,
   options: ReadManifestOptions,
 ): Promise<Offered> {
   try {
@@ -193,10 +204,12 @@ async function inspectInside(
   }
 }
 
-const target = (endpoint: Endpoint, path = "/mcp"): McpTarget =>
-  endpoint.kind === "unix"
-    ? { socketPath: endpoint.path, path }
-    : { url: new URL(path, `http://${endpoint.host}:${endpoint.port}`).href };
+function target(endpoint: ServerEndpoint, path = "/mcp"): McpTarget {
+  const headers = { [secretHeader]: endpoint.secret };
+  return endpoint.kind === "unix"
+    ? { socketPath: endpoint.path, path, headers }
+    : { url: new URL(path, dialTarget(endpoint).origin).href, headers };
+}
 
 type Offered = Omit<Inspection, "ownSignIn">;
 
@@ -221,7 +234,10 @@ async function start(input: InspectInput, output: Transcript): Promise<StartResu
     network: "internet",
     inspectable: true,
   } as const;
-  const starting = driver.start({ instanceId: randomUUID(), server, startTimeoutMs: limits.startMs }, output.line);
+  const starting = driver.servers.start(
+    { instanceId: randomUUID(), server, startTimeoutMs: limits.startMs },
+    output.line,
+  );
   const aborted = Promise.withResolvers<never>();
   const onAbort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -238,30 +254,10 @@ async function start(input: InspectInput, output: Transcript): Promise<StartResu
   }
 }
 
-function startFailure(
-  result: Extract<StartResult, { ok: false }>,
-  input: InspectInput,
-  output: Transcript,
-): BuildFailure {
-  const { server, limits } = input;
-  const { status } = result;
-  const lastLines = output.lastLines();
-  if (status !== null) {
-    const more = {
-      requirement: requirementFor(status),
-      saysWhy: endsItself(status),
-      needsInstallation: needsInstallation(status),
-      commands: startingCommands(status),
-      time: timeFor(status),
-      outgrown: outgrownBy(status),
-    };
-    return new BuildFailure(diagnoseHarness(status, server, lastLines), undefined, more);
-  }
-  if (result.cause === "timeout") {
-    const late = { file: server.entryFile, late: result.late, limitMs: limits.startMs };
-    return new BuildFailure(diagnoseLateStart(late, lastLines));
-  }
-  return new BuildFailure(diagnoseServerExit({ exit: result.exit, lastLines, file: server.entryFile }, limits));
+function startFailure(result: Extract<StartResult, { ok: false }>) {
+  if (result.status !== null) return { kind: "reported", status: result.status } as const;
+  if (result.cause === "timeout") return { kind: "late", late: result.late } as const;
+  return { kind: "exited", exit: result.exit } as const;
 }
 
 export function logStart(log: BuildLogSink, startMs: number, where: string): void {
@@ -279,5 +275,5 @@ export function logManifest(log: BuildLogSink, manifest: Manifest): void {
   ];
   const text = (shown: typeof counts) => shown.map(([count, noun]) => countOf(count, noun)).join(", ");
   log("inspect", "step", `MCP ${protocolVersion}: ${server.name} ${server.version} has ${text(counts)}.`);
-  log("inspect", "result", text(counts.filter(([count]) => count > 0)) || "Answers, and offers nothing");
+  log("inspect", "result", text(counts.filter(([count]) => count > 0)) || "Answers, but offers nothing");
 }

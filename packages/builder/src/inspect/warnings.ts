@@ -2,6 +2,7 @@ import { type BuildWarning, type Program, settingsCommands, terminalCommand } fr
 import type { ListName, ReadManifest } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
 import type { BridgeKind, Incomplete } from "@towpath/runtime";
+import { quoted } from "../failure.ts";
 
 const listWords: Readonly<Record<ListName, { readonly name: string; readonly method: string }>> = {
   tools: { name: "tools", method: "tools/list" },
@@ -26,7 +27,7 @@ export const withOthersTried = (warning: BuildWarning, tried: readonly string[])
     ? warning
     : {
         ...warning,
-        remedy: `${warning.remedy} ${tried.join(", ")} ${tried.length === 1 ? "was tried instead and offers" : "were tried instead and offer"} nothing either, or ${tried.length === 1 ? "doesn't" : "don't"} start: the log says why.`,
+        remedy: `${warning.remedy} ${quoted(tried)} ${tried.length === 1 ? "was tried instead and offers" : "were tried instead and offer"} nothing either, or ${tried.length === 1 ? "doesn't" : "don't"} start: the log says why.`,
       };
 
 /** For a server that is served instead of a likelier one that offers nothing. Pure. */

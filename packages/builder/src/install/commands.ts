@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { buildImage } from "@towpath/runtime";
 import type { Plan } from "../plan/plan.ts";
-import type { Pin } from "../plan/requirements-file.ts";
+import type { Pin } from "../source/requirements-file.ts";
 
 /** Files in the work directory that one step writes and another reads. */
 export const requirementsFile = "requirements.in";

@@ -1,12 +1,9 @@
-import { constants } from "node:fs";
-import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { buildImage, type VolumeMount } from "@towpath/runtime";
+import { buildImage, type VolumeEntry, type VolumeMount } from "@towpath/runtime";
 import { z } from "zod";
-import { BuildFailure, changeCode, countOf, diagnosis, megabytes } from "../failure.ts";
-import { noServerIn, withoutMcp } from "../inspect/try-programs.ts";
+import { BuildFailure, changeCode, countOf, failed, megabytes } from "../failure.ts";
+import { noServerIn, withoutMcp } from "../plan/no-server.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Pin } from "../plan/requirements-file.ts";
+import type { Pin } from "../source/requirements-file.ts";
 import {
   copySource,
   createEnvironment,
@@ -23,7 +20,7 @@ import {
   resolveCommand,
 } from "./commands.ts";
 import { type ExactList, readList } from "./exact-list.ts";
-import type { InstallInput, MadeLayer } from "./install.ts";
+import type { InstallInput, MadeLayer } from "./input.ts";
 import { runStep, sourceAt } from "./run-step.ts";
 
 const maxExactBytes = 4 * 1024 * 1024;
@@ -104,9 +101,7 @@ const installedPackages = (output: string): number => output.match(/^ \+ \S+==/g
 /** Resolves to the volumes that the steps mount. */
 async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount[]> {
   const { workspace, plan, source, pythonVersion, limits } = input;
-  const requirements = join(workspace.directory("work"), requirementsFile);
-  await writeFile(requirements, extraRequirements(plan));
-  await chmod(requirements, 0o644);
+  await workspace.write("work", [textFile(requirementsFile, extraRequirements(plan))]);
   const writable: readonly VolumeMount[] = [
     { volume: "dependencies", path: buildImage.dependencies, access: "write" },
     { volume: "work", path: buildImage.work, access: "write" },
@@ -123,11 +118,10 @@ async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount
 
 /** Identifies the exact versions: the lock's digest, or the list from a resolution, which may be a recent one. */
 async function exactList(input: LayerInput): Promise<ExactList> {
-  const { plan, memory, parts, workspace, pythonVersion, log, buildId, asOf, pins } = input;
+  const { plan, memory, parts, workspace, pythonVersion, log, asOf, pins } = input;
   const command = resolveCommand(plan, buildImage.python(pythonVersion), asOf);
   if (command === null) return { exact: plan.inputDigest, requirers: new Map() };
   const key = resolutionKey(plan, parts, asOf);
-  const file = join(workspace.directory("work"), exactFile);
   const known = pins === null ? await memory.recall(key) : null;
   if (known !== null) {
     const hours = Math.round(known.ageMs / 3_600_000);
@@ -137,46 +131,34 @@ async function exactList(input: LayerInput): Promise<ExactList> {
       `Versions: resolved ${hours < 1 ? "less than an hour" : `${hours} h`} ago for the same requirements; reusing them. Commit a uv.lock to pin them for good.`,
     );
     const list = readList(known.list);
-    await writeFile(file, list.exact, { flag: "wx", mode: 0o644 });
+    await workspace.write("work", [textFile(exactFile, list.exact)]);
     return list;
   }
   const how = pins === null ? "resolving" : "those of the earlier build, as far as the index still has them";
   log("install", "step", `Versions: ${how}.`);
-  await writePreferred(file, pins ?? plan.dependencies.preferred);
+  // uv keeps the versions that it finds in the file to which it writes.
+  const preferred = pins ?? plan.dependencies.preferred;
+  if (preferred.length > 0) await workspace.write("work", [textFile(exactFile, `${preferred.join("\n")}\n`, "shared")]);
   await step(input, command, "internet");
-  const resolved = await readUntrusted(file);
+  const resolved = new TextDecoder().decode(await workspace.read("work", exactFile, maxExactBytes));
   const noted = plan.context === null ? resolved : copied(resolved);
   const list = readList(noted);
-  await rm(file);
-  await writeFile(file, list.exact, { flag: "wx", mode: 0o644 });
+  await workspace.write("work", [textFile(exactFile, list.exact)]);
   const count = list.exact.split("\n").filter((line) => /^[A-Za-z0-9]/.test(line)).length;
   log("install", "step", `Versions: resolved to ${countOf(count, "package")}.`);
-  if (pins === null) await memory.remember(key, noted, buildId);
+  if (pins === null) await memory.remember(key, noted);
   return list;
 }
 
-/** uv keeps the versions that it finds in the file to which it writes. Its user in the sandbox may be another one. */
-async function writePreferred(file: string, preferred: readonly string[]): Promise<void> {
-  if (preferred.length === 0) return;
-  await writeFile(file, `${preferred.join("\n")}\n`, { flag: "wx" });
-  await chmod(file, 0o666);
-}
+const textFile = (path: string, content: string, access: "read" | "shared" = "read"): VolumeEntry => ({
+  kind: "file",
+  path,
+  access,
+  content,
+});
 
 /** Without editable installs: at run time there is nothing of the repository but the project's directory. */
 const copied = (exact: string) => exact.replaceAll(/^(?:-e|--editable) /gm, "");
-
-/** A tenant's process may have written this file: don't follow a link, don't block on a pipe, limit the size. */
-async function readUntrusted(path: string): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const found = await file.stat();
-    if (!found.isFile() || found.size > maxExactBytes)
-      throw new Error("The list of versions is not an ordinary file, or too large.");
-    return await file.readFile("utf8");
-  } finally {
-    await file.close();
-  }
-}
 
 async function finish(input: LayerInput, interpreter: string): Promise<void> {
   const { plan, limits } = input;
@@ -184,16 +166,11 @@ async function finish(input: LayerInput, interpreter: string): Promise<void> {
   const { bytes } = sealedSchema.parse(JSON.parse(output.split("\n").at(-1) ?? ""));
   const limit = limits.dependencyBytes;
   if (bytes <= limit) return;
-  throw new BuildFailure(
-    diagnosis({
-      code: "dependency_build_failed",
-      phase: "install",
-      title: "The dependencies are too large",
-      detail: `Installed, they take ${megabytes(bytes)}; the limit is ${megabytes(limit)}.`,
-      remedy: "Remove large packages, or choose their smaller variants (for example CPU-only builds).",
-      action: changeCode,
-    }),
-  );
+  throw failed("install", "dependency_build_failed", changeCode, {
+    title: "The dependencies are too large",
+    detail: `Installed, they take ${megabytes(bytes)}; the limit is ${megabytes(limit)}.`,
+    remedy: "Remove large packages, or choose their smaller variants (for example CPU-only builds).",
+  });
 }
 
 const step = (
@@ -203,33 +180,3 @@ const step = (
   quietStdout = false,
 ): Promise<string> =>
   runStep(input, { argv, volumes: input.volumes, network, timeoutMs: input.limits.installMs, quietStdout });
-
-/**
- * Keeps resolutions, so that a push that changes no dependency gets the same versions without asking the index again.
- */
-export class ResolutionMemory {
-  readonly #directory: string;
-  readonly #maxAgeMs: number;
-
-  constructor(dataDirectory: string, maxAgeMs: number) {
-    this.#directory = join(dataDirectory, "cache", "resolutions");
-    this.#maxAgeMs = maxAgeMs;
-  }
-
-  /** The list that uv wrote and its age in milliseconds; null when there is none or it is too old. */
-  async recall(key: string): Promise<{ list: string; ageMs: number } | null> {
-    const path = join(this.#directory, key);
-    const found = await stat(path).catch(() => null);
-    if (found === null) return null;
-    const ageMs = Date.now() - found.mtimeMs;
-    return ageMs > this.#maxAgeMs ? null : { list: await readFile(path, "utf8"), ageMs };
-  }
-
-  /** `unique` keeps two builds with the same key from writing to one file. */
-  async remember(key: string, list: string, unique: string): Promise<void> {
-    const path = join(this.#directory, key);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(`${path}.${unique}`, list);
-    await rename(`${path}.${unique}`, path);
-  }
-}

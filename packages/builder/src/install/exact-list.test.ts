@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readList } from "./exact-list.ts";
 
-test("BLD-1 the same versions are the same list, whatever requires them; who requires them is known", () => {
+test("BLD-1 the same versions are the same list, whichever packages require them; those are known", () => {
   const list = `--index-url https://index.example/simple
 anyio==4.16.0
     # via

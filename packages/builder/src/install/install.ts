@@ -1,36 +1,10 @@
-import type { LayerCache } from "@towpath/artifacts";
 import type { Layers, Resolution } from "@towpath/core/build/contract";
-import { type BuildWorkspace, buildImage } from "@towpath/runtime";
-import type { BuildLimits } from "../config.ts";
-import type { BuildLogSink } from "../contract.ts";
+import { buildImage } from "@towpath/runtime";
 import { countOf } from "../failure.ts";
-import type { SourceTree } from "../fetch/source-tree.ts";
-import type { Plan } from "../plan/plan.ts";
 import { codeKey, makeCode } from "./commands.ts";
-import { dependencyLayer, type ResolutionMemory } from "./dependency-layer.ts";
-import type { Requirers } from "./exact-list.ts";
+import { dependencyLayer } from "./dependency-layer.ts";
+import type { InstallInput, MadeLayer } from "./input.ts";
 import { runStep, sourceAt } from "./run-step.ts";
-
-export type InstallInput = {
-  readonly buildId: string;
-  readonly plan: Plan;
-  readonly source: SourceTree;
-  readonly organizationId: string;
-  /** Its volume `source` contains the source tree. */
-  readonly workspace: BuildWorkspace;
-  readonly pythonVersion: string;
-  readonly limits: BuildLimits;
-  readonly layers: Pick<LayerCache, "find">;
-  readonly memory: ResolutionMemory;
-  readonly log: BuildLogSink;
-  readonly signal: AbortSignal;
-  /** Packages that the index got later don't count; null: all of today. */
-  readonly asOf: Date | null;
-  /** Versions to keep where the requirements and the index allow it, as an earlier build had them; null: any. */
-  readonly pins: readonly string[] | null;
-  /** Known when versions were resolved. */
-  readonly requirers?: Requirers;
-};
 
 export type Installed = {
   readonly layers: Layers;
@@ -38,8 +12,6 @@ export type Installed = {
   readonly exact: string;
   readonly resolution: Resolution;
 };
-
-export type MadeLayer = { readonly digest: string; readonly reused: boolean };
 
 /** Makes both layers concurrently. If one fails, aborts the other and waits for it before throwing. */
 export async function installLayers(input: InstallInput): Promise<Installed> {

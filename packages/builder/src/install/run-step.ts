@@ -1,18 +1,40 @@
 import type { BuildPhase } from "@towpath/core/build/contract";
 import type { BuildStep, Exit, VolumeMount } from "@towpath/runtime";
 import { buildImage } from "@towpath/runtime";
-import { diagnoseInstallExit } from "../diagnose/exit.ts";
-import { diagnoseUv } from "../diagnose/uv.ts";
-import type { UvContext } from "../diagnose/uv-rule.ts";
-import { BuildFailure } from "../failure.ts";
 import type { SourceTree } from "../fetch/source-tree.ts";
-import type { InstallInput } from "./install.ts";
+import type { InstallInput } from "./input.ts";
 
 export type Step = Omit<BuildStep, "pythonVersion"> & {
   readonly timeoutMs: number;
   /** Keeps stdout, which only the caller reads, out of the log. */
   readonly quietStdout?: boolean;
 };
+
+/** What a failed command depends on. */
+export type StepContext = {
+  /** The file that lists the dependencies, relative to the root directory; null when there is none. */
+  readonly file: string | null;
+  readonly pythonVersion: string;
+  /** Packages that require a package, by its name; nothing of one that only the project requires, or where uv resolves nothing. */
+  readonly requirers?: ReadonlyMap<string, readonly string[]>;
+};
+
+/** A command that failed, with its last lines; `diagnose` finds out why. */
+export class StepFailure extends Error {
+  readonly exit: Exit;
+  readonly output: string;
+  readonly isUv: boolean;
+  readonly context: StepContext;
+
+  constructor(exit: Exit, output: string, { argv }: Step, context: StepContext) {
+    super(`${argv.join(" ")} failed (${exit.reason}): ${output.slice(-2_000)}`);
+    this.name = "StepFailure";
+    this.exit = exit;
+    this.output = output;
+    this.isUv = argv[0] === buildImage.uv;
+    this.context = context;
+  }
+}
 
 const phase: BuildPhase = "install";
 const maxKeptBytes = 64 * 1024;
@@ -28,7 +50,7 @@ export const sourceAt = (source: Pick<SourceTree, "subPath">, path: string): Vol
 /**
  * Runs one command of the build and writes its output to the build log. Resolves to the last lines of both streams,
  * at most 64 KiB.
- * @throws BuildFailure when the command fails, and the signal's reason when it is aborted
+ * @throws StepFailure when the command fails, and the signal's reason when it is aborted
  */
 export async function runStep(input: InstallInput, step: Step): Promise<string> {
   const { workspace, pythonVersion, limits, log, signal, plan } = input;
@@ -53,19 +75,5 @@ export async function runStep(input: InstallInput, step: Step): Promise<string> 
   const output = lines.join("\n");
   if (exit.reason === "exited" && exit.code === 0) return output;
   const { requirers = new Map() } = input;
-  const context = { file: plan.dependencies.file, pythonVersion, requirers };
-  throw stepFailure(exit, output, step, context, limits);
-}
-
-function stepFailure(
-  exit: Exit,
-  output: string,
-  { argv }: Step,
-  context: UvContext,
-  limits: InstallInput["limits"],
-): Error {
-  const limited = diagnoseInstallExit(exit, limits, context.file);
-  if (limited !== null) return new BuildFailure(limited);
-  if (argv[0] === buildImage.uv) return new BuildFailure(diagnoseUv(output, context));
-  return new Error(`${argv.join(" ")} failed (${exit.reason}): ${output.slice(-2_000)}`);
+  throw new StepFailure(exit, output, step, { file: plan.dependencies.file, pythonVersion, requirers });
 }

@@ -1,10 +1,9 @@
 import { posix } from "node:path";
 import type { BuildWarning } from "@towpath/core/build/contract";
-import { BuildFailure, changeSettings, countOf, diagnosis } from "../failure.ts";
-import { type PlanSettings, requirementsCandidates, type SourceFacts } from "./facts.ts";
-import type { PlanNote } from "./plan.ts";
-import type { ProjectFiles } from "./project-files.ts";
-import { contradictedVersions, type LockFacts, type Pyproject, unlockedDependencies } from "./pyproject.ts";
+import { type BuildFailure, changeSettings, countOf, failed, quoted } from "../failure.ts";
+import type { PlanSettings, SourceFacts } from "../source/facts.ts";
+import type { ProjectFiles } from "../source/project-files.ts";
+import { contradictedVersions, type LockFacts, type Pyproject, unlockedDependencies } from "../source/pyproject.ts";
 import {
   includedFiles,
   installsFromTree,
@@ -13,7 +12,9 @@ import {
   pinsIn,
   requirementLines,
   requirementName,
-} from "./requirements-file.ts";
+  requirementsCandidates,
+} from "../source/requirements-file.ts";
+import type { PlanNotes } from "./notes.ts";
 
 /** Where the dependencies come from (BLD-3). */
 export type Dependencies = {
@@ -36,8 +37,6 @@ export type Dependencies = {
   readonly pins: readonly Pin[];
 };
 
-type Note = (note: PlanNote) => void;
-
 const base = {
   requirements: [],
   inputs: [],
@@ -48,70 +47,73 @@ const base = {
   pins: [],
 } as const;
 
+type Input = {
+  readonly facts: SourceFacts;
+  readonly settings: PlanSettings;
+  readonly files: ProjectFiles;
+  /** The requirements file that was found. */
+  readonly found: string | null;
+  readonly notes: PlanNotes;
+};
+
+/** In the order of BLD-3. Each says why it is chosen; null where the source doesn't have it. */
+const sources: readonly ((input: Input) => Dependencies | null)[] = [
+  fromLock,
+  fromPyproject,
+  fromRequirements,
+  fromSetup,
+  fromScript,
+  fromFastmcpJson,
+];
+
 /** Picks the first source in the order of BLD-3 and notes the reason. @throws BuildFailure `requirements_not_found` */
 export function chooseDependencies(
   facts: SourceFacts,
   settings: PlanSettings,
   files: ProjectFiles,
-  note: Note,
+  notes: PlanNotes,
 ): Dependencies {
-  checkConfigured(facts, settings);
-  const requirements =
-    requirementsCandidates(settings, files.scriptFile, facts.texts).find((path) => facts.paths.has(path)) ?? null;
-  const chosen =
-    fromLock(facts, files, note) ??
-    fromPyproject(files, requirements, note) ??
-    fromRequirements(facts, settings, requirements, note) ??
-    fromSetup(facts, note) ??
-    fromScript(files, note) ??
-    fromFastmcpJson(files, note) ??
-    fromNothing(note);
-  if (settings.requirements !== null && chosen.kind !== "requirements") {
-    note({
-      kind: "warning",
-      text: `The settings name ${settings.requirements}, but ${chosen.file} takes precedence. Remove one of them.`,
-    });
+  const { requirements } = settings;
+  if (requirements !== null && !facts.paths.has(posix.normalize(requirements))) throw notFound(requirements, facts);
+  const candidates = requirementsCandidates(settings, files.scriptFile, facts.texts);
+  const found = candidates.find((path) => facts.paths.has(path)) ?? null;
+  const input = { facts, settings, files, found, notes };
+  for (const from of sources) {
+    const chosen = from(input);
+    if (chosen === null) continue;
+    if (requirements !== null && chosen.kind !== "requirements")
+      notes.warn(`The settings name ${requirements}, but ${chosen.file} takes precedence. Remove one of them.`);
+    return chosen;
   }
-  return chosen;
-}
-
-function checkConfigured(facts: SourceFacts, settings: PlanSettings): void {
-  if (settings.requirements === null || facts.paths.has(posix.normalize(settings.requirements))) return;
-  const others = [...facts.paths].filter((path) => /(^|\/)(requirements[^/]*\.(txt|in)|pyproject\.toml)$/.test(path));
-  throw new BuildFailure(
-    diagnosis(
-      {
-        code: "requirements_not_found",
-        phase: "plan",
-        title: `The requirements file ${settings.requirements} doesn't exist`,
-        detail: "It is set under Settings → Build, but the commit doesn't have it.",
-        remedy:
-          others.length > 0
-            ? `Set the requirements file under Settings → Build to ${others
-                .slice(0, 3)
-                .map((path) => `\`${path}\``)
-                .join(" or ")}, or leave it empty.`
-            : "Add the file to the repository, or leave the requirements file empty under Settings → Build.",
-        action: changeSettings("build"),
-      },
-      { file: settings.requirements },
-    ),
+  notes.step(
+    "Dependencies: none are listed (no uv.lock, pyproject.toml, requirements.txt or script block), so fastmcp alone is installed.",
   );
+  return { ...base, kind: "none", file: null, requirements: ["fastmcp"] };
 }
 
-function fromLock(facts: SourceFacts, { lock, pyproject }: ProjectFiles, note: Note): Dependencies | null {
+function notFound(file: string, { paths }: SourceFacts): BuildFailure {
+  const others = [...paths].filter((path) => /(^|\/)(requirements[^/]*\.(txt|in)|pyproject\.toml)$/.test(path));
+  return failed("plan", "requirements_not_found", changeSettings("build"), {
+    title: `The requirements file ${file} doesn't exist`,
+    detail: "It is set under Settings → Build, but the commit doesn't have it.",
+    remedy:
+      others.length > 0
+        ? `Set the requirements file under Settings → Build to ${quoted(others.slice(0, 3), " or ")}, or leave it empty.`
+        : "Add the file to the repository, or leave the requirements file empty under Settings → Build.",
+    file,
+  });
+}
+
+function fromLock({ facts, files: { lock, pyproject }, notes }: Input): Dependencies | null {
   if (lock === null) return null;
   if (pyproject === null) {
-    note({ kind: "warning", text: "uv.lock is ignored, because there is no pyproject.toml beside it." });
+    notes.warn("uv.lock is ignored, because there is no pyproject.toml beside it.");
     return null;
   }
   if (followedOnly(lock, pyproject) !== null) return null;
-  note({
-    kind: "step",
-    text: `Dependencies: uv.lock, ${countOf(lock.packages.size, "package")} at their locked versions (uv sync --frozen).`,
-  });
-  if (facts.texts.has("requirements.txt"))
-    note({ kind: "step", text: "requirements.txt is not read: uv.lock takes precedence." });
+  const count = countOf(lock.packages.size, "package");
+  notes.step(`Dependencies: uv.lock, ${count} at their locked versions (uv sync --frozen).`);
+  if (facts.texts.has("requirements.txt")) notes.step("requirements.txt is not read: uv.lock takes precedence.");
   return {
     ...base,
     kind: "uv-lock",
@@ -145,35 +147,21 @@ function followedOnly(lock: LockFacts, pyproject: Pyproject): string | null {
   return contradicted.length === 0 ? null : `is older than pyproject.toml: it has ${contradicted.join(", ")}`;
 }
 
-function fromPyproject(
-  { pyproject, lock }: ProjectFiles,
-  requirements: string | null,
-  note: Note,
-): Dependencies | null {
+function fromPyproject({ files: { pyproject, lock }, found, notes }: Input): Dependencies | null {
   if (pyproject === null) return null;
   const listed = pyproject.dependencies?.length ?? 0;
   if (listed === 0 && !pyproject.dynamicDependencies) {
-    note({
-      kind: "step",
-      text: `pyproject.toml lists no dependencies${requirements === null ? "" : `, so ${requirements} is read`}.`,
-    });
+    notes.step(`pyproject.toml lists no dependencies${found === null ? "" : `, so ${found} is read`}.`);
     return null;
   }
   const count = pyproject.dynamicDependencies ? "as its build backend reports them" : `${listed} listed there`;
   const why = lock === null ? null : followedOnly(lock, pyproject);
-  note(
+  const versions =
     why === null
-      ? {
-          kind: "step",
-          text: `Dependencies: pyproject.toml (${count}). There is no uv.lock, so their versions are resolved now.`,
-        }
-      : {
-          kind: "step",
-          text: `Dependencies: pyproject.toml (${count}). uv.lock ${why}, so it is renewed for this build, as \`uv run\` does: its versions stay where the requirements allow them.`,
-        },
-  );
-  if (requirements !== null)
-    note({ kind: "step", text: `${requirements} is not read: pyproject.toml takes precedence.` });
+      ? "There is no uv.lock, so their versions are resolved now."
+      : `uv.lock ${why}, so it is renewed for this build, as \`uv run\` does: its versions stay where the requirements allow them.`;
+  notes.step(`Dependencies: pyproject.toml (${count}). ${versions}`);
+  if (found !== null) notes.step(`${found} is not read: pyproject.toml takes precedence.`);
   return {
     ...base,
     kind: "pyproject",
@@ -186,68 +174,49 @@ function fromPyproject(
   };
 }
 
-function fromRequirements(
-  facts: SourceFacts,
-  settings: PlanSettings,
-  file: string | null,
-  note: Note,
-): Dependencies | null {
-  if (file === null) return null;
+function fromRequirements({ facts: { texts }, settings, found, notes }: Input): Dependencies | null {
+  if (found === null) return null;
   const reason = settings.requirements === null ? "found in the repository" : "set under Settings → Build";
-  note({
-    kind: "step",
-    text: `Dependencies: ${file} (${reason}; no uv.lock, and no pyproject.toml with dependencies).`,
-  });
+  notes.step(`Dependencies: ${found} (${reason}; no uv.lock, and no pyproject.toml with dependencies).`);
   // Iterating a Set also visits what is added meanwhile, and each file once, however often it is included.
-  const inputs = new Set([file]);
+  const inputs = new Set([found]);
   for (const path of inputs) {
-    for (const included of includedFiles(facts.texts.get(path) ?? "", path)) {
-      if (facts.texts.has(included)) inputs.add(included);
+    for (const included of includedFiles(texts.get(path) ?? "", path)) {
+      if (texts.has(included)) inputs.add(included);
     }
   }
-  const usesTree = [...inputs].some((path) => installsFromTree(facts.texts.get(path) ?? ""));
-  const pins = pinsIn([...inputs].flatMap((path) => requirementLines(facts.texts.get(path) ?? "")));
-  return { ...base, kind: "requirements", file, inputs: [...inputs], usesTree, pins };
-}
-
-/** Setuptools' own files, which uv reads by running it. */
-function fromSetup(facts: SourceFacts, note: Note): Dependencies | null {
-  const file = ["setup.py", "setup.cfg"].find((name) => /\binstall_requires\b/.test(facts.texts.get(name) ?? ""));
-  if (file === undefined) return null;
-  note({ kind: "step", text: `Dependencies: ${file} (install_requires). Their versions are resolved now.` });
-  return { ...base, kind: "requirements", file, inputs: ["setup.py", "setup.cfg"], usesTree: true };
-}
-
-function fromScript({ script, scriptFile }: ProjectFiles, note: Note): Dependencies | null {
-  if (script === null || script.dependencies === null) return null;
-  note({
-    kind: "step",
-    text: `Dependencies: the script block of ${scriptFile} (PEP 723), ${script.dependencies.length} listed.`,
-  });
+  const read = [...inputs].map((path) => texts.get(path) ?? "");
+  const pins = pinsIn(read.flatMap(requirementLines));
   return {
     ...base,
-    kind: "script",
-    file: scriptFile,
-    requirements: script.dependencies,
-    pins: pinsIn(script.dependencies),
+    kind: "requirements",
+    file: found,
+    inputs: [...inputs],
+    usesTree: read.some(installsFromTree),
+    pins,
   };
 }
 
-function fromFastmcpJson({ fastmcp }: ProjectFiles, note: Note): Dependencies | null {
-  const listed = fastmcp?.dependencies ?? null;
-  if (listed === null) return null;
-  note({
-    kind: "step",
-    text: `Dependencies: environment.dependencies of fastmcp.json, ${listed.length} listed, with fastmcp.`,
-  });
-  const withFastmcp = listed.some((text) => requirementName(text) === "fastmcp") ? listed : ["fastmcp", ...listed];
-  return { ...base, kind: "fastmcp-json", file: "fastmcp.json", requirements: withFastmcp };
+/** Setuptools' own files, which uv reads by running it. */
+function fromSetup({ facts, notes }: Input): Dependencies | null {
+  const file = ["setup.py", "setup.cfg"].find((name) => /\binstall_requires\b/.test(facts.texts.get(name) ?? ""));
+  if (file === undefined) return null;
+  notes.step(`Dependencies: ${file} (install_requires). Their versions are resolved now.`);
+  return { ...base, kind: "requirements", file, inputs: ["setup.py", "setup.cfg"], usesTree: true };
 }
 
-function fromNothing(note: Note): Dependencies {
-  note({
-    kind: "step",
-    text: "Dependencies: none are listed (no uv.lock, pyproject.toml, requirements.txt or script block), so fastmcp alone is installed.",
-  });
-  return { ...base, kind: "none", file: null, requirements: ["fastmcp"] };
+function fromScript({ files: { script, scriptFile }, notes }: Input): Dependencies | null {
+  const listed = script?.dependencies ?? null;
+  if (listed === null) return null;
+  notes.step(`Dependencies: the script block of ${scriptFile} (PEP 723), ${listed.length} listed.`);
+  return { ...base, kind: "script", file: scriptFile, requirements: listed, pins: pinsIn(listed) };
+}
+
+function fromFastmcpJson({ files: { fastmcp }, notes }: Input): Dependencies | null {
+  const listed = fastmcp?.dependencies ?? null;
+  if (listed === null) return null;
+  notes.step(`Dependencies: environment.dependencies of fastmcp.json, ${listed.length} listed, with fastmcp.`);
+  const hasFastmcp = listed.some((text) => requirementName(text) === "fastmcp");
+  const requirements = hasFastmcp ? listed : ["fastmcp", ...listed];
+  return { ...base, kind: "fastmcp-json", file: "fastmcp.json", requirements };
 }

@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
-import type { BuildLogKind, Program } from "@towpath/core/build/contract";
-import { hasCode } from "../entrypoints/named-program.ts";
-import type { BuildContext } from "./build-context.ts";
+import type { Program } from "@towpath/core/build/contract";
+import type { BuildContext } from "../source/build-context.ts";
+import type { PlanSettings, SourceFacts } from "../source/facts.ts";
+import { hasCode } from "../source/named-program.ts";
+import { type ProjectFiles, parseProjectFile, parseProjectFiles } from "../source/project-files.ts";
+import { normalizeName, type Pin } from "../source/requirements-file.ts";
 import { chooseDependencies, type Dependencies } from "./choose-dependencies.ts";
 import { chooseProgram, type OtherProgram } from "./choose-program.ts";
-import type { PlanSettings, SourceFacts } from "./facts.ts";
-import { type ProjectFiles, parseProjectFile, parseProjectFiles } from "./project-files.ts";
-import { choosePython, type PythonChoice, type PythonRange } from "./python-version.ts";
-import { normalizeName, type Pin } from "./requirements-file.ts";
-
-export type PlanNote = { readonly kind: BuildLogKind; readonly text: string };
+import { choosePython, type PythonChoice, type PythonRange } from "./choose-python.ts";
+import { type PlanNote, PlanNotes } from "./notes.ts";
 
 /** How the project's own package becomes importable without putting its code into the dependency layer. */
 type ProjectInstall = {
@@ -57,51 +56,31 @@ export type Plan = {
  * @throws BuildFailure with phase `plan`
  */
 export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
-  const notes: PlanNote[] = [];
-  const note = (entry: PlanNote) => void notes.push(entry);
+  const notes = new PlanNotes();
   const declared = parseProjectFile(facts);
-  const { program, entryFile, others, isGuess, servers, lacksMcp } = chooseProgram(facts, settings, declared, note);
-  const files = parseProjectFiles(facts, entryFile, declared);
-  const dependencies = chooseDependencies(facts, settings, files, note);
-  const { pyproject, fastmcp } = files;
-  const python = choosePython(
-    {
-      versionFile: facts.texts.get(".python-version"),
-      requiresPython: requiredPython(files, dependencies),
-      fastmcp: fastmcp?.python ?? null,
-    },
-    note,
-  );
-  const why = whyBuilt(facts, files, program, settings);
-  const project: ProjectInstall = {
-    mode: why === null ? (pyproject?.install ?? "none") : "build",
-    name: pyproject?.name ?? null,
-    version: pyproject?.version ?? null,
-    importRoots: pyproject?.importRoots ?? [""],
-    ...(Object.keys(pyproject?.scripts ?? {}).length > 0 && { scripts: pyproject?.scripts ?? {} }),
-  };
-  noteProject(project, why, note);
+  const chosen = chooseProgram(facts, settings, declared, notes);
+  const files = parseProjectFiles(facts, chosen.entryFile, declared);
+  const dependencies = chooseDependencies(facts, settings, files, notes);
+  const requiresPython = requiredPython(files, dependencies);
+  const versionFile = facts.texts.get(".python-version");
+  const python = choosePython({ versionFile, requiresPython, fastmcp: files.fastmcp?.python ?? null }, notes);
+  const project = installOf(facts, files, chosen.program, settings, notes);
   const usesTree = dependencies.usesTree || project.mode === "build";
   const context = usesTree ? facts.context : null;
-  if (context !== null) note({ kind: "step", text: contextNote(context) });
+  if (context !== null) notes.step(contextNote(context));
   // Without a context everything that is built lies in the project's directory.
-  const buildsOwn = context === null || project.mode === "build" || pyproject?.ownSources === true;
+  const buildsOwn = context === null || project.mode === "build" || files.pyproject?.ownSources === true;
   const trees = usesTree ? [...(context ? [context.digest] : []), ...(buildsOwn ? [facts.digest] : [])] : [];
   return {
-    program,
-    entryFile,
-    others,
-    isGuess,
-    lacksMcp,
+    ...chosen,
     runs: null,
-    servers,
     python,
     dependencies,
     project,
     usesTree,
     context: context && { root: context.root, project: context.project, isWorkspace: context.isWorkspace },
     inputDigest: inputDigest(facts, dependencies, trees),
-    notes,
+    notes: notes.list,
   };
 }
 
@@ -148,6 +127,27 @@ function requiredPython(files: ProjectFiles, { kind }: Dependencies): PythonRang
   return { range: `${project},${locked}`, file: "pyproject.toml and uv.lock" };
 }
 
+function installOf(
+  facts: SourceFacts,
+  files: ProjectFiles,
+  program: Program,
+  settings: PlanSettings,
+  notes: PlanNotes,
+): ProjectInstall {
+  const { install = "none", name = null, version = null, importRoots = [""], scripts = {} } = files.pyproject ?? {};
+  const why = whyBuilt(facts, files, program, settings);
+  const mode = why === null ? install : "build";
+  const title = `Package ${name ?? "of this repository"}`;
+  if (why !== null) notes.step(`${title}: ${why}, so it is built and installed.`);
+  else if (mode === "path") {
+    const roots = importRoots.map((root) => (root === "" ? "the root" : root)).join(", ");
+    notes.step(
+      `${title}: imported from ${roots}, not installed, so that a change of code alone reuses the dependencies.`,
+    );
+  }
+  return { mode, name, version, importRoots, ...(Object.keys(scripts).length > 0 && { scripts }) };
+}
+
 /** Why the project's package is built and installed; null where it isn't. */
 function whyBuilt(facts: SourceFacts, files: ProjectFiles, program: Program, settings: PlanSettings): string | null {
   const install = files.pyproject?.install ?? "none";
@@ -164,22 +164,6 @@ function isRearranged({ paths }: SourceFacts, { pyproject }: ProjectFiles, { ent
   const [name = ""] = pyproject.scripts[entrypoint]?.split(/[.:]/) ?? [];
   const places = pyproject.importRoots.map((root) => posix.join(root, name));
   return ![...paths].some((path) => places.some((place) => path === `${place}.py` || path.startsWith(`${place}/`)));
-}
-
-function noteProject(project: ProjectInstall, whyBuilt: string | null, note: (note: PlanNote) => void): void {
-  if (project.mode === "path") {
-    const roots = project.importRoots.map((root) => (root === "" ? "the root" : root)).join(", ");
-    note({
-      kind: "step",
-      text: `Package ${project.name ?? "of this repository"}: imported from ${roots}, not installed, so that a change of code alone reuses the dependencies.`,
-    });
-  }
-  if (project.mode === "build") {
-    note({
-      kind: "step",
-      text: `Package ${project.name ?? "of this repository"}: ${whyBuilt}, so it is built and installed.`,
-    });
-  }
 }
 
 function contextNote({ root, isWorkspace }: BuildContext): string {

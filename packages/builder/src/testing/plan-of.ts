@@ -1,8 +1,8 @@
 import type { Diagnosis } from "@towpath/core/build/contract";
 import { expect } from "vitest";
 import { BuildFailure } from "../failure.ts";
-import type { PlanSettings, SourceFacts } from "../plan/facts.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
+import type { PlanSettings, SourceFacts } from "../source/facts.ts";
 
 /** Facts of a repository whose files have these texts. */
 export function factsOf(files: Record<string, string>): SourceFacts {
@@ -15,7 +15,7 @@ export function factsOf(files: Record<string, string>): SourceFacts {
   };
 }
 
-/** The plan of a repository that has these files besides its entrypoint. */
+/** The plan of a repository that has these files and its entrypoint. */
 export const planOf = (files: Record<string, string>, settings: Partial<PlanSettings> = {}): Plan =>
   makePlan(factsOf({ "server.py": "x = 1\n", ...files }), {
     entrypoint: "server.py",

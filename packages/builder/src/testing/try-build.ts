@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type LayerCache, openArtifacts } from "@towpath/artifacts";
+import { type ArtifactStore, type LayerCache, openArtifacts } from "@towpath/artifacts";
+import type { RuntimeDriver } from "@towpath/runtime";
 import {
   createSandboxDriver,
   pickBuildEnvironment,
-  type RuntimeDriver,
+  roomyDirectory,
   type SandboxDriverConfig,
+  shortDirectory,
   strictIsolation,
-} from "@towpath/runtime";
-import { roomyDirectory, shortDirectory } from "@towpath/runtime/testing";
+} from "@towpath/runtime/testing";
 import type { BuilderParts } from "../build.ts";
 import {
   type Builder,
@@ -29,6 +30,7 @@ export type Workshop = {
   readonly dataDirectory: string;
   readonly runDirectory: string;
   readonly layers: LayerCache;
+  readonly store: ArtifactStore;
   readonly driver: RuntimeDriver;
   readonly builder: Builder;
   readonly config: BuilderConfig;
@@ -64,7 +66,8 @@ export async function openWorkshop(
     instanceDirectory: join(runDirectory, "b"),
     layers: artifacts.layers,
     uv: "uv",
-    builds: { dataDirectory, environment: options.buildEnvironment ?? pickBuildEnvironment(process.env) },
+    dataDirectory,
+    buildEnvironment: options.buildEnvironment ?? pickBuildEnvironment(process.env),
     stateDirectory: runDirectory,
     ...strictIsolation,
     allowHostNetwork: true,
@@ -72,19 +75,20 @@ export async function openWorkshop(
     ...options.isolation,
   });
   const config: BuilderConfig = {
-    dataDirectory,
     defaultPython: null,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   };
   const builder = createBuilder(config, {
     driver,
     layers: artifacts.layers,
+    store: artifacts.store,
     uploadedAt: options.uploadedAt ?? (async () => null),
   });
   return {
     dataDirectory,
     runDirectory,
     layers: artifacts.layers,
+    store: artifacts.store,
     driver,
     builder,
     config,

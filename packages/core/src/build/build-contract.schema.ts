@@ -73,19 +73,9 @@ export type Resolution = z.infer<typeof resolutionSchema>;
 export const programSchema = z.object({ entrypoint: z.string(), arguments: z.array(z.string()) });
 export type Program = z.infer<typeof programSchema>;
 
-const diagnosisCodes = [
-  "source_unavailable",
-  "source_too_large",
-  "source_unsafe",
+/** What the harness reports of a server that can't be served. The list in its status.py is the same. */
+export const harnessFailureCodes = [
   "entrypoint_not_found",
-  "requirements_not_found",
-  "invalid_project_file",
-  "lock_outdated",
-  "python_unavailable",
-  "dependency_conflict",
-  "dependency_not_found",
-  "dependency_build_failed",
-  "index_unreachable",
   "syntax_error",
   "module_missing",
   "import_failed",
@@ -102,8 +92,24 @@ const diagnosisCodes = [
   "host_unreachable",
   "read_only",
   "arguments_missing",
-  "start_timeout",
   "exited_early",
+] as const;
+export type HarnessFailureCode = (typeof harnessFailureCodes)[number];
+
+const diagnosisCodes = [
+  ...harnessFailureCodes,
+  "source_unavailable",
+  "source_too_large",
+  "source_unsafe",
+  "requirements_not_found",
+  "invalid_project_file",
+  "lock_outdated",
+  "python_unavailable",
+  "dependency_conflict",
+  "dependency_not_found",
+  "dependency_build_failed",
+  "index_unreachable",
+  "start_timeout",
   "out_of_memory",
   "output_limit",
   "protocol_error",

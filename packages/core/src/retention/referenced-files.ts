@@ -1,7 +1,8 @@
 import { build, deployment, organization, repository, repositoryBundles } from "@towpath/db/schema";
-import { eq, inArray, isNotNull, or, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
+import { isId } from "../input/index.ts";
 
 /** Digests of the layers of all deployments and of builds under way; a promotion has its layers while it waits. */
 export async function referencedLayers(call: { ctx: Context }): Promise<ReadonlySet<string>> {
@@ -48,4 +49,19 @@ export async function existingRepositories(call: {
   const ids = [...input.ids];
   const existing = await ctx.db.select({ id: repository.id }).from(repository).where(inArray(repository.id, ids));
   return new Set(existing.map(({ id }) => id));
+}
+
+/** Which of these builds run, with whichever worker. */
+export async function runningBuilds(call: {
+  ctx: Context;
+  input: { readonly ids: readonly string[] };
+}): Promise<ReadonlySet<string>> {
+  const { ctx, input } = call;
+  authorizePlatform(ctx);
+  const named = inArray(build.id, input.ids.filter(isId));
+  const running = await ctx.db
+    .select({ id: build.id })
+    .from(build)
+    .where(and(named, eq(build.status, "building")));
+  return new Set(running.map(({ id }) => id));
 }

@@ -85,6 +85,9 @@ const inserts = new Map<string, Insert>();
 /** So many combinations of columns are prepared at each connection. Usual traffic has a few. */
 const maxPrepared = 16;
 
+/** Pools that lead to a pooler in transaction mode, where the next statement may come to another connection. */
+const unprepared = new WeakSet<Pool>();
+
 function insertFor(given: readonly Column[]): Insert {
   const key = given.map((column) => columns.indexOf(column).toString(36)).join("");
   const known = inserts.get(key);
@@ -124,10 +127,16 @@ export async function writeRequestLogs(pool: Pool, rows: readonly RequestLogRow[
     values.push(value);
   }
   const insert = insertFor(given);
+  const isPrepared = !unprepared.has(pool);
   try {
-    await pool.query({ ...insert, values });
+    await pool.query(isPrepared ? { ...insert, values } : { text: insert.text, values });
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || error.code !== uniqueViolation) throw error;
+    if (!(error instanceof pg.DatabaseError)) throw error;
+    if (isPrepared && lostStatementCodes.has(error.code ?? "")) {
+      unprepared.add(pool);
+      return await writeRequestLogs(pool, rows);
+    }
+    if (error.code !== uniqueViolation) throw error;
     // Replays are rare, and ON CONFLICT makes every write a fifth slower: PostgreSQL looks each row up before inserting.
     await pool.query({ text: `${insert.text} ON CONFLICT DO NOTHING`, values });
   }
@@ -139,6 +148,8 @@ export async function writeRequestLogs(pool: Pool, rows: readonly RequestLogRow[
 }
 
 const uniqueViolation = "23505";
+/** No such prepared statement, and one that is there already. */
+const lostStatementCodes: ReadonlySet<string> = new Set(["26000", "42P05"]);
 
 function toInt4(code: number | null): number | null {
   return code !== null && Number.isInteger(code) && Math.abs(code) < 2 ** 31 ? code : null;

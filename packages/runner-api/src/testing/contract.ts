@@ -3,7 +3,7 @@ import { Client } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createRunnerClient, type RunnerClient } from "../client.ts";
 import { type LeasedInstance, RunnerError, runnerCalls } from "../contract.ts";
-import { dialTarget, type Endpoint, type RunnerAddress } from "../endpoint.ts";
+import { dialTarget, type RunnerAddress, type ServerEndpoint, secretHeader } from "../endpoint.ts";
 
 /** A running runner with four deployments of which no server runs yet. */
 export type ContractSubject = {
@@ -142,11 +142,15 @@ function refusalTests(runner: () => RunnerClient, subject: () => ContractSubject
   });
 }
 
-async function statusOf(endpoint: Endpoint): Promise<number> {
+async function statusOf(endpoint: ServerEndpoint): Promise<number> {
   const { origin, options } = dialTarget(endpoint);
   const client = new Client(origin, options);
   try {
-    const { statusCode, body } = await client.request({ method: "GET", path: "/mcp" });
+    const { statusCode, body } = await client.request({
+      method: "GET",
+      path: "/mcp",
+      headers: { [secretHeader]: endpoint.secret },
+    });
     await body.dump();
     return statusCode;
   } finally {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { createRunnerClient } from "../client.ts";
 import type { RunnerAddress } from "../endpoint.ts";
-import { runnerAddressFrom, runnerSettings } from "../settings.ts";
+import { runnerAddressFrom, runnerListenAddressFrom, runnerListenSettings } from "../settings.ts";
 import { type ContractSubject, runnerContract } from "./contract.ts";
 import { createRunnerStandIn, type RunnerStandIn } from "./stand-in.ts";
 
@@ -53,15 +53,19 @@ const inNetwork = (...secrets: [string, ...string[]]): RunnerAddress => ({
 runnerContract("stand-in on a unix socket", () => open({ kind: "unix", path: join(directory, "runner.sock") }));
 runnerContract("stand-in in the network", () => open(inNetwork("the secret of this instance")));
 
-test("over the network every call needs a secret; during rotation the old one is accepted too", async () => {
+test("over the network every call but health needs a secret; during rotation the old one is accepted too", async () => {
   const standIn = createRunnerStandIn(inNetwork("the new secret", "the old secret"));
   await standIn.start();
   const { address } = standIn;
   if (address.kind !== "tcp") throw new Error("not in the network");
-  for (const path of ["/healthz", "/v1/instances", "/v1/isolation"]) {
-    const answer = await fetch(`http://127.0.0.1:${address.port}${path}`);
-    expect([answer.status, await answer.json()]).toMatchObject([401, { error: { code: "unauthorized" } }]);
-  }
+  const ask = async (path: string, method = "GET") => {
+    const answer = await fetch(`http://127.0.0.1:${address.port}${path}`, { method });
+    return [answer.status, await answer.json()];
+  };
+  expect(await ask("/healthz")).toEqual([200, { status: "ok" }]);
+  for (const path of ["/healthz?x", "/v1/instances", "/v1/isolation", "/v1/prewarm", "/v1/none"])
+    expect(await ask(path)).toMatchObject([401, { error: { code: "unauthorized" } }]);
+  expect(await ask("/healthz", "POST")).toMatchObject([401, { error: { code: "unauthorized" } }]);
   const deploymentId = serve(standIn);
   const ensureWith = async (secret: string) => {
     const client = createRunnerClient({ ...address, secrets: [secret] }, { timeoutMs: 5000 });
@@ -77,11 +81,13 @@ test("over the network every call needs a secret; during rotation the old one is
 });
 
 test("the runner's address is a setting, and all processes of an instance derive the same secret for it", async () => {
-  const schema = z.object({ ...runnerSettings, TOWPATH_RUN_DIR: z.string(), TOWPATH_SECRET: z.string() });
-  const addressWith = (address: string | undefined, secret = "one") =>
-    runnerAddressFrom(
-      schema.parse({ TOWPATH_RUNNER_ADDRESS: address, TOWPATH_RUN_DIR: "/run/t", TOWPATH_SECRET: secret }),
-    );
+  const schema = z.object({ ...runnerListenSettings, TOWPATH_RUN_DIR: z.string(), TOWPATH_SECRET: z.string() });
+  const valuesWith = (address: string | undefined, secret = "one", listen?: string) =>
+    schema.parse({
+      ...{ TOWPATH_RUNNER_ADDRESS: address, TOWPATH_RUNNER_LISTEN: listen },
+      ...{ TOWPATH_RUN_DIR: "/run/t", TOWPATH_SECRET: secret },
+    });
+  const addressWith = (...given: Parameters<typeof valuesWith>) => runnerAddressFrom(valuesWith(...given));
   expect(addressWith(undefined)).toEqual({ kind: "unix", path: "/run/t/runner.sock" });
   const one = addressWith("runner.internal:9000");
   expect(one).toEqual({
@@ -92,6 +98,12 @@ test("the runner's address is a setting, and all processes of an instance derive
   });
   expect(addressWith("[::1]:9000")).toEqual({ ...one, host: "::1" });
   expect(addressWith("runner.internal:9000", "another")).not.toEqual(one);
+  // A service's name leads to the runner and can't be bound by it.
+  const listenAt = (...given: Parameters<typeof valuesWith>) => runnerListenAddressFrom(valuesWith(...given));
+  expect(listenAt("runner.internal:9000", "one", "0.0.0.0:9001")).toEqual({ ...one, host: "0.0.0.0", port: 9001 });
+  expect(listenAt("runner.internal:9000")).toEqual(one);
+  expect(listenAt(undefined)).toEqual({ kind: "unix", path: "/run/t/runner.sock" });
+  expect(() => listenAt(undefined, "one", "9001")).toThrow("must be host:port");
   for (const wrong of ["", "runner", "runner:", ":9000", "http://runner:9000", "runner:90000", "::1:9000"])
     expect(() => addressWith(wrong), wrong).toThrow();
 });

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LeasedInstance, RunnerError, type RunnerErrorCode } from "../contract.ts";
-import type { Endpoint, RunnerAddress } from "../endpoint.ts";
+import type { Endpoint, RunnerAddress, ServerEndpoint } from "../endpoint.ts";
 import { createRunnerApi } from "../server.ts";
+
+/** The secret of every instance whose endpoint a test gives none. */
+export const standInSecret = "secret-of-a-stand-in";
 
 /** The server of a deployment as a test sets it. */
 type StandInServer = {
@@ -57,7 +60,8 @@ export function createRunnerStandIn(address: RunnerAddress): RunnerStandIn {
     const isStarting = !isRunning(deploymentId, server.instanceId);
     if (server.startMs) await sleep(server.startMs);
     if (server.failure) throw new RunnerError(server.failure.code, server.failure.message, server.failure);
-    const { instanceId, endpoint, isSilent = false, shown = { output: [] } } = server;
+    const { instanceId, isSilent = false, shown = { output: [] } } = server;
+    const endpoint: ServerEndpoint = { secret: standInSecret, ...server.endpoint };
     const state = isStarting ? "started" : "ready";
     running.set(deploymentId, instanceId);
     const waitedMs = performance.now() - askedAt;

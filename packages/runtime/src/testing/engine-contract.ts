@@ -1,9 +1,10 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Engine, SandboxSpec } from "../engine.ts";
-import type { Exit, RunOptions } from "../port.ts";
-import { collect } from "./contract.ts";
+import type { Engine, SandboxSpec } from "../host/engine.ts";
+import type { RunOptions } from "../port/builds.ts";
+import type { Exit } from "../port/execution.ts";
+import { collect } from "./driver-contract.ts";
 import { shortDirectory } from "./short-directory.ts";
 import { testLimits } from "./tiny-server.ts";
 

@@ -1,14 +1,15 @@
 import { mkdir, rm } from "node:fs/promises";
-import type { Engine, HostDriverConfig } from "../engine.ts";
-import { createHostDriver } from "../host-driver.ts";
-import type { InstanceHandle, RuntimeDriver } from "../port.ts";
-import { defaultFloodLimits, type FloodLimits } from "../process/flood.ts";
-import { spawnPlain } from "../process/plain.ts";
-import { runToEnd } from "../process/run-to-end.ts";
-import type { RunningProcess, Spawner } from "../process/running-process.ts";
-import { startServer } from "../server/start-server.ts";
+import { createHostDriver } from "../host/driver.ts";
+import type { Engine, HostDriverConfig } from "../host/engine.ts";
+import { defaultFloodLimits, type FloodLimits } from "../host/process/flood.ts";
+import { spawnPlain } from "../host/process/plain.ts";
+import { runToEnd } from "../host/process/run-to-end.ts";
+import type { RunningProcess, Spawner } from "../host/process/running-process.ts";
+import { startServer } from "../host/server/start-server.ts";
+import type { RuntimeDriver } from "../port/driver.ts";
+import type { InstanceHandle } from "../port/servers.ts";
 
-/** A driver without isolation or limits, for tests of what stands on the port. Passes `runtimeDriverContract`. */
+/** A driver without isolation or limits, for tests of what stands on the port. Passes `driverContract`. */
 export const createFakeDriver = (config: HostDriverConfig & { readonly floodLimits?: FloodLimits }): RuntimeDriver =>
   createHostDriver(createFakeEngine(config), config);
 
@@ -24,13 +25,11 @@ export function createFakeEngine(config: { readonly floodLimits?: FloodLimits } 
   return {
     name: "fake",
     selfTest: async () => ({
-      driver: "fake",
       checks: [],
       trusted: true,
+      refuses: false,
       exceptions: [],
       problems: [],
-      cgroup: "none",
-      canFreeze: true,
     }),
     usesHostPaths: async () => true,
     run: (spec, options) => runToEnd(spawn, spec, options),
@@ -46,7 +45,6 @@ export function createFakeEngine(config: { readonly floodLimits?: FloodLimits } 
       }
       return result;
     },
-    prewarm: async () => null,
     adopt: async () => [],
     async close() {
       await Promise.all([...handles].map((handle) => handle.stop(0)));

@@ -1,5 +1,7 @@
-import { type HostFacts, inspectHost } from "../sandbox/host.ts";
+import { type HostFacts, inspectHost } from "../host/sandbox/host.ts";
 
+export { pickBuildEnvironment, strictIsolation } from "../host/config.ts";
+export { createSandboxDriver, type SandboxDriverConfig } from "../host/driver.ts";
 export { createFakeDriver } from "./fake-driver.ts";
 export { roomyDirectory, shortDirectory } from "./short-directory.ts";
 export { tinyServer } from "./tiny-server.ts";

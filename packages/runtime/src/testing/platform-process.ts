@@ -1,6 +1,6 @@
 // A platform process to be killed by a test: starts one server and waits. Arguments: state directory, running | frozen.
-import { strictIsolation } from "../config.ts";
-import { createSandboxEngine } from "../sandbox/engine.ts";
+import { strictIsolation } from "../host/config.ts";
+import { createSandboxEngine } from "../host/sandbox/engine.ts";
 import { tinyServer } from "./tiny-server.ts";
 
 const [stateDirectory = "", state] = process.argv.slice(2);

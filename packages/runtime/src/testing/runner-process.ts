@@ -1,9 +1,10 @@
 // Stands in for a runner that tests kill. Arguments: state directory, generation, milliseconds that the shim waits for
 // a runner. Adopts what there is, then obeys lines of stdin: VERB INSTANCE [ARGUMENT]. Prints what happens.
 import { createInterface } from "node:readline";
-import { strictIsolation } from "../config.ts";
-import type { InstanceHandle, OutputSink } from "../port.ts";
-import { createSandboxEngine } from "../sandbox/engine.ts";
+import { strictIsolation } from "../host/config.ts";
+import { createSandboxEngine } from "../host/sandbox/engine.ts";
+import type { OutputSink } from "../port/execution.ts";
+import type { InstanceHandle } from "../port/servers.ts";
 import { tinyServer } from "./tiny-server.ts";
 
 const [stateDirectory = "", generation = "1", waitMs = "30000"] = process.argv.slice(2);
@@ -56,7 +57,7 @@ async function obey(verb: string, id: string, argument: string): Promise<void> {
 try {
   const adopted = await driver.adopt(async ({ instanceId, memo }) => {
     say("claim", instanceId, memo);
-    return instanceId.startsWith("unwanted") ? null : outputOf(instanceId);
+    return instanceId.startsWith("unwanted") ? null : { onOutput: outputOf(instanceId), last: {} };
   });
   for (const { handle, isFrozen } of adopted) {
     know(handle);

@@ -1,9 +1,9 @@
 // Prints the self-test of a new driver as JSON, and what a server and a command with network did; for tests that run it
 // as another user. Arguments: state directory, Python code of the command, an address range that it may reach.
 import { mkdtemp, writeFile } from "node:fs/promises";
-import { strictIsolation } from "../config.ts";
-import { homeEnvironment, sandboxHome } from "../sandbox/arguments.ts";
-import { createSandboxEngine } from "../sandbox/engine.ts";
+import { strictIsolation } from "../host/config.ts";
+import { homeEnvironment, sandboxHome } from "../host/sandbox/arguments.ts";
+import { createSandboxEngine } from "../host/sandbox/engine.ts";
 import { testLimits, tinyServer } from "./tiny-server.ts";
 
 const [stateDirectory = "", code = "pass", range] = process.argv.slice(2);

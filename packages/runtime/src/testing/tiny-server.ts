@@ -1,10 +1,10 @@
 import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { fileURLToPath } from "node:url";
-import type { Endpoint } from "@towpath/runner-api/endpoint";
-import type { HostDriverConfig, Launch, SandboxSpec } from "../engine.ts";
-import type { ServerSpec } from "../port.ts";
-import { runtimeDirectory, socketName, statusName } from "../server/server-spec.ts";
+import { type Endpoint, type ServerEndpoint, secretHeader } from "@towpath/runner-api/endpoint";
+import type { HostDriverConfig, Launch, SandboxSpec } from "../host/engine.ts";
+import { runtimeDirectory, socketName, statusName } from "../host/server/server-spec.ts";
+import type { ServerSpec } from "../port/servers.ts";
 
 export const testLimits = { memoryBytes: 128 * 1024 * 1024, processes: 32, cpus: 1, tmpBytes: 1024 * 1024 };
 
@@ -37,6 +37,7 @@ export const tinyServer = {
   driverConfig(directory: string): Required<Omit<HostDriverConfig, "downloads" | "volumes">> {
     const made = makeLayers(`${directory}/tiny-layers`);
     return {
+      dataDirectory: directory,
       instanceDirectory: `${directory}/i`,
       harness: this.directory,
       codeDirectory: `${directory}/code`,
@@ -51,8 +52,9 @@ export const tinyServer = {
           await rename(layer, `${directory}/tiny-layers/${name}`);
           return { digest: name };
         },
+        evict: async () => {},
       },
-      builds: { dataDirectory: directory, environment: { UV_OFFLINE: "1" } },
+      buildEnvironment: { UV_OFFLINE: "1" },
     };
   },
 
@@ -75,7 +77,7 @@ export const tinyServer = {
       argv: [
         "/usr/bin/python3",
         "/opt/tiny/towpath_runner/__main__.py",
-        `--socket=${runtimeDirectory}/${socketName}`,
+        `--listen=${runtimeDirectory}/${socketName}`,
         `--status=${runtimeDirectory}/${statusName}`,
       ],
       env: { TINY_MODE: mode, PATH: "/usr/bin:/bin" },
@@ -90,10 +92,11 @@ export const tinyServer = {
   },
 
   /** GET from where it listens; null when there is no answer in time. */
-  get(endpoint: Endpoint | undefined, path = "/", timeoutMs = 5000): Promise<string | null> {
+  get(endpoint: Endpoint | ServerEndpoint | undefined, path = "/", timeoutMs = 5000): Promise<string | null> {
     const socketPath = unixPath(endpoint);
+    const headers = endpoint && "secret" in endpoint ? { [secretHeader]: endpoint.secret } : {};
     return new Promise((resolve) => {
-      const call = request({ socketPath, path, timeout: timeoutMs, agent: false }, (response) => {
+      const call = request({ socketPath, path, headers, timeout: timeoutMs, agent: false }, (response) => {
         let text = "";
         response.setEncoding("utf8");
         response.on("data", (part: string) => {

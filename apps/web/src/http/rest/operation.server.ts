@@ -40,12 +40,6 @@ type Declared<
   Answer extends z.ZodType,
   Given extends z.input<Answer>,
 > = {
-  readonly method: Method;
-  /** Below `/api/v1`. */
-  readonly path: Path;
-  /** `operationId` in the OpenAPI document. */
-  readonly id: string;
-  readonly permission: Need;
   /** In the imperative or as what comes back, in a few words. */
   readonly summary: string;
   readonly query?: Query;
@@ -81,10 +75,16 @@ type FieldOf<Known, Name> = Known extends object ? (Name extends keyof Known ? K
 
 /** An entry of the one table from which requests are dispatched and the OpenAPI document is made. */
 export type Operation = Omit<Declared<string, z.ZodType, z.ZodType, z.ZodType, unknown>, "handle"> & {
+  readonly method: Method;
+  /** Below `/api/v1`. */
+  readonly path: string;
+  /** `operationId` in the OpenAPI document. */
+  readonly id: string;
+  readonly permission: Need;
   handle(call: Call<string, unknown, unknown>): Promise<unknown>;
 };
 
-/** Checks the types of an entry. */
+/** An entry: `METHOD /path` below `/api/v1`, its `operationId`, what a caller must have, and the rest, whose types it checks. */
 export const operation = <
   const Path extends string,
   Query extends z.ZodType,
@@ -92,11 +92,17 @@ export const operation = <
   Answer extends z.ZodType,
   Given extends z.input<Answer>,
 >(
+  route: `${Method} ${Path}`,
+  id: string,
+  permission: Need,
   declared: Declared<Path, Query, Body, Answer, Given> &
     ([UnknownFields<Given, z.input<Answer>>] extends [never]
       ? unknown
       : { readonly answer: { readonly lacks: UnknownFields<Given, z.input<Answer>> } }),
-): Operation => declared as unknown as Operation;
+): Operation => {
+  const [method, path] = route.split(" ");
+  return { method, path, id, permission, ...declared } as unknown as Operation;
+};
 
 /** The organization that the operator names, otherwise the instance's own; of an API key its own. */
 export async function organizationSlug(ctx: Context, slug: string | null | undefined): Promise<string> {

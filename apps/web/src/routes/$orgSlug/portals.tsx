@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { portalsQuery } from "~/features/portals/portals.functions.ts";
-import { PortalsPage } from "~/features/portals/portals-page.tsx";
-import { serversActivityQuery, serversShown } from "~/features/servers/servers.functions.ts";
+import { serversActivityQuery, serversShown } from "~/features/organization/servers/servers.functions.ts";
+import { portalsQuery } from "~/features/project/portals/portals.functions.ts";
+import { PortalsPage } from "~/features/project/portals/portals-page.tsx";
 
 /** ORG-3 */
 export const Route = createFileRoute("/$orgSlug/portals")({

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
-import { NewPortalPage } from "~/features/portals/new-portal-page.tsx";
+import { proposeServerName } from "~/features/onboarding/server-form/onboarding.functions.ts";
+import { NewPortalPage } from "~/features/project/portals/new-portal-page.tsx";
 
 /** ORG-3 */
 export const Route = createFileRoute("/$orgSlug/portals_/new")({

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { createFileRoute, Outlet } from "@tanstack/react-router";
-import { AppShell } from "~/features/app-shell/app-shell.tsx";
-import { watchAccess } from "~/features/error-screens/lost-access.ts";
-import { requireOrganization } from "~/features/session/guards.ts";
-import { organizationQuery } from "~/features/session/session.functions.ts";
+import { requireOrganization } from "~/features/shared/session/guards.ts";
+import { watchAccess } from "~/features/shared/session/lost-access.ts";
+import { organizationQuery } from "~/features/shared/session/session.functions.ts";
+import { AppShell } from "~/features/shell/app-shell/app-shell.tsx";
 import { TimePreferencesProvider } from "~/ui/time.tsx";
 
 export const Route = createFileRoute("/$orgSlug")({

@@ -1,8 +1,8 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
-import { missingProtectionsQuery } from "~/features/instance/instance.functions.ts";
-import { serversActivityQuery, serversQuery, serversShown } from "~/features/servers/servers.functions.ts";
-import { ServersPage } from "~/features/servers/servers-page.tsx";
-import { ServersPending } from "~/features/servers/servers-pending.tsx";
+import { missingProtectionsQuery } from "~/features/organization/instance/instance.functions.ts";
+import { serversActivityQuery, serversQuery, serversShown } from "~/features/organization/servers/servers.functions.ts";
+import { ServersPage } from "~/features/organization/servers/servers-page.tsx";
+import { ServersPending } from "~/features/organization/servers/servers-pending.tsx";
 import { oneOf, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
 const validateSearch = searchParameters({

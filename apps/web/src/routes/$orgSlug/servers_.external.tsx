@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { AddServerPage } from "~/features/external-server/add-server-page.tsx";
-import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
+import { AddServerPage } from "~/features/onboarding/external-server/add-server-page.tsx";
+import { proposeServerName } from "~/features/onboarding/server-form/onboarding.functions.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
 /** ORG-9 */

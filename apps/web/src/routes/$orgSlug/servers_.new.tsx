@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
-import { NewServerPage } from "~/features/source/new-server-page.tsx";
-import { newServerSearchParameters } from "~/features/source/new-server-search.ts";
+import { proposeServerName } from "~/features/onboarding/server-form/onboarding.functions.ts";
+import { NewServerPage } from "~/features/onboarding/source/new-server-page.tsx";
+import { newServerSearchParameters } from "~/features/onboarding/source/new-server-search.ts";
 
 /** SRC-2 */
 export const Route = createFileRoute("/$orgSlug/servers_/new")({

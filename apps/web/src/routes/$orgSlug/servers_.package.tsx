@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
-import { DeployPackagePage } from "~/features/package/deploy-package-page.tsx";
-import { packageSearchParameters } from "~/features/package/package-search.ts";
+import { DeployPackagePage } from "~/features/onboarding/package/deploy-package-page.tsx";
+import { packageSearchParameters } from "~/features/onboarding/package/package-search.ts";
+import { proposeServerName } from "~/features/onboarding/server-form/onboarding.functions.ts";
 
 /** BLD-17 */
 export const Route = createFileRoute("/$orgSlug/servers_/package")({

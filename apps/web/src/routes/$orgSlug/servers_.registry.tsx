@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { ServerRegistryPage } from "~/features/server-registry/server-registry-page.tsx";
+import { ServerRegistryPage } from "~/features/onboarding/server-registry/server-registry-page.tsx";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
 /** BLD-17 */

@@ -1,8 +1,8 @@
 import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
-import { UnmatchedRoute } from "~/features/error-screens/error-screens.tsx";
-import { notFoundHead, pageHead } from "~/features/public-site/page-head.ts";
-import { getRegistryData } from "~/features/registry/registry.functions.ts";
-import { RegistryPage } from "~/features/registry/registry-page.tsx";
+import { UnmatchedRoute } from "~/features/shared/error-screens/error-screens.tsx";
+import { notFoundHead, pageHead } from "~/features/site/public-site/page-head.ts";
+import { getRegistryData } from "~/features/site/registry/registry.functions.ts";
+import { RegistryPage } from "~/features/site/registry/registry-page.tsx";
 
 /** PUB-10, PUB-11 */
 export const Route = createFileRoute("/_site/app/$projectName")({

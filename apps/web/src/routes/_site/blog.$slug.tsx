@@ -1,8 +1,8 @@
 import { createFileRoute, notFound } from "@tanstack/react-router";
-import { getPost } from "~/features/blog/blog.functions.ts";
-import { PostPage } from "~/features/blog/post-page.tsx";
-import { UnmatchedRoute } from "~/features/error-screens/error-screens.tsx";
-import { notFoundHead, pageHead } from "~/features/public-site/page-head.ts";
+import { UnmatchedRoute } from "~/features/shared/error-screens/error-screens.tsx";
+import { getPost } from "~/features/site/blog/blog.functions.ts";
+import { PostPage } from "~/features/site/blog/post-page.tsx";
+import { notFoundHead, pageHead } from "~/features/site/public-site/page-head.ts";
 
 /** PUB-8 */
 export const Route = createFileRoute("/_site/blog/$slug")({

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { getPosts } from "~/features/blog/blog.functions.ts";
-import { BlogPage } from "~/features/blog/blog-page.tsx";
-import { pageHead } from "~/features/public-site/page-head.ts";
+import { getPosts } from "~/features/site/blog/blog.functions.ts";
+import { BlogPage } from "~/features/site/blog/blog-page.tsx";
+import { pageHead } from "~/features/site/public-site/page-head.ts";
 
 /** PUB-7 */
 export const Route = createFileRoute("/_site/blog/")({

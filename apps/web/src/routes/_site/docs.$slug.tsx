@@ -1,9 +1,9 @@
 import { createFileRoute, notFound } from "@tanstack/react-router";
-import { getDocument } from "~/features/docs/docs.functions.ts";
-import { DocsPage } from "~/features/docs/docs-page.tsx";
-import { documentPath } from "~/features/docs/document-path.ts";
-import { UnmatchedRoute } from "~/features/error-screens/error-screens.tsx";
-import { notFoundHead, pageHead } from "~/features/public-site/page-head.ts";
+import { UnmatchedRoute } from "~/features/shared/error-screens/error-screens.tsx";
+import { getDocument } from "~/features/site/docs/docs.functions.ts";
+import { DocsPage } from "~/features/site/docs/docs-page.tsx";
+import { documentPath } from "~/features/site/docs/document-path.ts";
+import { notFoundHead, pageHead } from "~/features/site/public-site/page-head.ts";
 
 /** OPS-7 */
 export const Route = createFileRoute("/_site/docs/$slug")({

@@ -1,7 +1,7 @@
 import { createFileRoute, notFound } from "@tanstack/react-router";
-import { getDocument } from "~/features/docs/docs.functions.ts";
-import { DocsPage } from "~/features/docs/docs-page.tsx";
-import { pageHead } from "~/features/public-site/page-head.ts";
+import { getDocument } from "~/features/site/docs/docs.functions.ts";
+import { DocsPage } from "~/features/site/docs/docs-page.tsx";
+import { pageHead } from "~/features/site/public-site/page-head.ts";
 
 /** OPS-7 */
 export const Route = createFileRoute("/_site/docs/")({

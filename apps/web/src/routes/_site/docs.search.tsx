@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { searchDocuments } from "~/features/docs/docs.functions.ts";
-import { SearchPage } from "~/features/docs/search-page.tsx";
+import { searchDocuments } from "~/features/site/docs/docs.functions.ts";
+import { SearchPage } from "~/features/site/docs/search-page.tsx";
 import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
 /** OPS-7. A page of its own, so that searching needs no script. */

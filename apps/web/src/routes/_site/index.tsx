@@ -1,9 +1,9 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { getPosts } from "~/features/blog/blog.functions.ts";
-import { LandingPage } from "~/features/landing/landing-page.tsx";
-import { pageHead } from "~/features/public-site/page-head.ts";
-import { homeDestination } from "~/features/session/destinations.ts";
-import { profileQuery } from "~/features/session/session.functions.ts";
+import { homeDestination } from "~/features/shared/session/destinations.ts";
+import { profileQuery } from "~/features/shared/session/session.functions.ts";
+import { getPosts } from "~/features/site/blog/blog.functions.ts";
+import { LandingPage } from "~/features/site/landing/landing-page.tsx";
+import { pageHead } from "~/features/site/public-site/page-head.ts";
 
 /** PUB-4 for visitors, PUB-5 for signed-in users. */
 export const Route = createFileRoute("/_site/")({

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { pageHead } from "~/features/public-site/page-head.ts";
-import { PricingPage } from "~/features/public-site/pricing-page.tsx";
+import { pageHead } from "~/features/site/public-site/page-head.ts";
+import { PricingPage } from "~/features/site/public-site/pricing-page.tsx";
 
 /** PUB-6 */
 export const Route = createFileRoute("/_site/pricing")({

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { offerQuery } from "~/features/invitations/invitation.functions.ts";
-import { InvitationPage } from "~/features/invitations/invitation-page.tsx";
-import { InvitationError } from "~/features/invitations/invitation-states.tsx";
+import { offerQuery } from "~/features/account/invitations/invitation.functions.ts";
+import { InvitationPage } from "~/features/account/invitations/invitation-page.tsx";
+import { InvitationError } from "~/features/account/invitations/invitation-states.tsx";
 import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
 /** Where the link of an invitation leads, signed in or not (ORG-6). */

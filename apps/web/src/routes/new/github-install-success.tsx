@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { CircleCheck } from "lucide-react";
-import { OnboardingFrame } from "~/features/onboarding/onboarding-frame.tsx";
+import { OnboardingFrame } from "~/features/onboarding/server-form/onboarding-frame.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 
 /** PUB-13 */

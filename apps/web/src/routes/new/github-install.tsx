@@ -1,5 +1,5 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { requireActiveOrganization } from "~/features/session/guards.ts";
+import { requireActiveOrganization } from "~/features/shared/session/guards.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
 /** ONB-9: connecting GitHub is a step of the active organization. */

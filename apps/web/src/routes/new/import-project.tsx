@@ -1,5 +1,5 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { requireActiveOrganization } from "~/features/session/guards.ts";
+import { requireActiveOrganization } from "~/features/shared/session/guards.ts";
 import { flag, positiveInteger, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
 const validateSearch = searchParameters({

@@ -1,5 +1,5 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { requireProfile } from "~/features/session/guards.ts";
+import { requireProfile } from "~/features/shared/session/guards.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
 /** ONB-8: connect GitHub first, then choose a repository. `code` is what GitHub may append; it is not used. */

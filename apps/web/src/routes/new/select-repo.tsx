@@ -1,5 +1,5 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { requireActiveOrganization } from "~/features/session/guards.ts";
+import { requireActiveOrganization } from "~/features/shared/session/guards.ts";
 import { positiveInteger, searchParameters } from "~/http/search-parameters.ts";
 
 /** ONB-9: choosing a repository is a step of the active organization. */

@@ -1,8 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { authorizeOrRefuse } from "~/features/oauth/authorize.server.ts";
-import { OAuthProblem } from "~/features/oauth/consent-states.tsx";
+import { authorizeOrRefuse } from "~/features/account/oauth/authorize.server.ts";
+import { OAuthProblem } from "~/features/account/oauth/consent-states.tsx";
+import type { RefusedAuthorization } from "~/features/account/oauth/endpoints.server.ts";
 import { withoutPermission } from "~/http/access.ts";
-import type { RefusedAuthorization } from "~/http/oauth/endpoints.server.ts";
 
 /**
  * Where OAuth clients send people (RFC 6749, section 3.1; GW-5). Shows a page when the client can't be told what is

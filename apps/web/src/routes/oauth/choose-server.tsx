@@ -1,9 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { parametersOf } from "~/features/oauth/authorization-path.ts";
-import { ChooseServerPage } from "~/features/oauth/choose-server-page.tsx";
-import { ConsentError } from "~/features/oauth/consent-states.tsx";
-import { serverChoiceQuery } from "~/features/oauth/oauth.functions.ts";
-import { requireProfile } from "~/features/session/guards.ts";
+import { parametersOf } from "~/features/account/oauth/authorization-path.ts";
+import { ChooseServerPage } from "~/features/account/oauth/choose-server-page.tsx";
+import { ConsentError } from "~/features/account/oauth/consent-states.tsx";
+import { serverChoiceQuery } from "~/features/account/oauth/oauth.functions.ts";
+import { requireProfile } from "~/features/shared/session/guards.ts";
 import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
 /** Asks the signed-in user which server a client wants, when the client doesn't say (GW-5). */

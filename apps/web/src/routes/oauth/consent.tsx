@@ -1,8 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { ConsentPage } from "~/features/oauth/consent-page.tsx";
-import { ConsentError } from "~/features/oauth/consent-states.tsx";
-import { consentQuery } from "~/features/oauth/oauth.functions.ts";
-import { requireProfile } from "~/features/session/guards.ts";
+import { ConsentPage } from "~/features/account/oauth/consent-page.tsx";
+import { ConsentError } from "~/features/account/oauth/consent-states.tsx";
+import { consentQuery } from "~/features/account/oauth/oauth.functions.ts";
+import { requireProfile } from "~/features/shared/session/guards.ts";
 import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
 /** Asks the signed-in user whether a client may call a server (GW-5). */

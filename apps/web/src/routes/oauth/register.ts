@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { preflight, registerResponse } from "~/features/account/oauth/endpoints.server.ts";
 import { withoutPermission } from "~/http/access.ts";
-import { preflight, registerResponse } from "~/http/oauth/endpoints.server.ts";
 
 /** Dynamic registration of clients (RFC 7591, GW-5). */
 export const Route = createFileRoute("/oauth/register")({

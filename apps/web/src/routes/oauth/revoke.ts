@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { preflight, revokeResponse } from "~/features/account/oauth/endpoints.server.ts";
 import { withoutPermission } from "~/http/access.ts";
-import { preflight, revokeResponse } from "~/http/oauth/endpoints.server.ts";
 
 /** Revocation of refresh tokens (RFC 7009, GW-5). */
 export const Route = createFileRoute("/oauth/revoke")({

@@ -1,8 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
-import type { RefusedForm } from "~/features/sign-in/credentials.schema.ts";
-import { requestPasswordReset, sendsMail } from "~/features/sign-in/password-reset.server.ts";
-import { ForgotPasswordPage } from "~/features/sign-in/reset-pages.tsx";
-import { redirectIfExternal } from "~/features/sign-in/sign-in.server.ts";
+import type { RefusedForm } from "~/features/account/sign-in/credentials.schema.ts";
+import { requestPasswordReset, sendsMail } from "~/features/account/sign-in/password-reset.server.ts";
+import { ForgotPasswordPage } from "~/features/account/sign-in/reset-pages.tsx";
+import { redirectIfExternal } from "~/features/account/sign-in/sign-in.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 
 type Shown = { readonly refused: RefusedForm | null; readonly isDone: boolean; readonly sendsMail: boolean };

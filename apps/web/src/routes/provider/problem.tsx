@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { SignInProblem } from "~/features/sign-in/sign-in-pages.tsx";
+import { SignInProblem } from "~/features/account/sign-in/sign-in-pages.tsx";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
 export const Route = createFileRoute("/provider/problem")({

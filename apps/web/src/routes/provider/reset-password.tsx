@@ -1,8 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
-import type { RefusedForm } from "~/features/sign-in/credentials.schema.ts";
-import { resetAccount, submitNewPassword } from "~/features/sign-in/password-reset.server.ts";
-import { ResetPasswordPage } from "~/features/sign-in/reset-pages.tsx";
-import { redirectIfExternal } from "~/features/sign-in/sign-in.server.ts";
+import type { RefusedForm } from "~/features/account/sign-in/credentials.schema.ts";
+import { resetAccount, submitNewPassword } from "~/features/account/sign-in/password-reset.server.ts";
+import { ResetPasswordPage } from "~/features/account/sign-in/reset-pages.tsx";
+import { redirectIfExternal } from "~/features/account/sign-in/sign-in.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 
 type Shown = { readonly refused: RefusedForm | null; readonly isDone: boolean; readonly email: string | null };

@@ -1,8 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
-import type { RefusedForm } from "~/features/sign-in/credentials.schema.ts";
-import { submitSecondFactor } from "~/features/sign-in/second-factor.server.ts";
-import { SecondFactorPage } from "~/features/sign-in/second-factor-page.tsx";
-import { redirectIfExternal } from "~/features/sign-in/sign-in.server.ts";
+import type { RefusedForm } from "~/features/account/sign-in/credentials.schema.ts";
+import { submitSecondFactor } from "~/features/account/sign-in/second-factor.server.ts";
+import { SecondFactorPage } from "~/features/account/sign-in/second-factor-page.tsx";
+import { redirectIfExternal } from "~/features/account/sign-in/sign-in.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 import { flag, searchParameters, text } from "~/http/search-parameters.ts";
 

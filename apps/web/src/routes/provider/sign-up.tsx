@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import type { RefusedForm } from "~/features/sign-in/credentials.schema.ts";
-import { redirectIfExternal, submitCredentials } from "~/features/sign-in/sign-in.server.ts";
-import { CredentialsPage } from "~/features/sign-in/sign-in-pages.tsx";
+import type { RefusedForm } from "~/features/account/sign-in/credentials.schema.ts";
+import { redirectIfExternal, submitCredentials } from "~/features/account/sign-in/sign-in.server.ts";
+import { CredentialsPage } from "~/features/account/sign-in/sign-in-pages.tsx";
 import { withoutPermission } from "~/http/access.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 

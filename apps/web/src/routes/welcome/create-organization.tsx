@@ -1,10 +1,10 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { AppShell } from "~/features/app-shell/app-shell.tsx";
-import { CreateOrganizationPage } from "~/features/onboarding/create-organization-page.tsx";
-import { proposeOrganization } from "~/features/onboarding/onboarding.functions.ts";
-import { activeOrganization } from "~/features/session/destinations.ts";
-import { requireProfile } from "~/features/session/guards.ts";
-import { organizationQuery } from "~/features/session/session.functions.ts";
+import { proposeOrganization } from "~/features/onboarding/server-form/onboarding.functions.ts";
+import { CreateOrganizationPage } from "~/features/onboarding/welcome/create-organization-page.tsx";
+import { activeOrganization } from "~/features/shared/session/destinations.ts";
+import { requireProfile } from "~/features/shared/session/guards.ts";
+import { organizationQuery } from "~/features/shared/session/session.functions.ts";
+import { AppShell } from "~/features/shell/app-shell/app-shell.tsx";
 
 /** ONB-1 */
 export const Route = createFileRoute("/welcome/create-organization")({

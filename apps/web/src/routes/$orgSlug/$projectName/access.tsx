@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { accessQuery } from "~/features/access/access.functions.ts";
-import { AccessPage } from "~/features/access/access-page.tsx";
-import { AccessPending } from "~/features/access/access-states.tsx";
+import { accessQuery } from "~/features/project/access/access.functions.ts";
+import { AccessPage } from "~/features/project/access/access-page.tsx";
+import { AccessPending } from "~/features/project/access/access-states.tsx";
 
 /** GW-15 */
 export const Route = createFileRoute("/$orgSlug/$projectName/access")({

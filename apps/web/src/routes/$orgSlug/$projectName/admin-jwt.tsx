@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { adminJwtStatsQuery } from "~/features/admin-jwt/admin-jwt.functions.ts";
-import { AdminJwtPage, AdminJwtPending } from "~/features/admin-jwt/admin-jwt-page.tsx";
+import { adminJwtStatsQuery } from "~/features/project/admin-jwt/admin-jwt.functions.ts";
+import { AdminJwtPage, AdminJwtPending } from "~/features/project/admin-jwt/admin-jwt-page.tsx";
 
 /** PRJ-10 */
 export const Route = createFileRoute("/$orgSlug/$projectName/admin-jwt")({

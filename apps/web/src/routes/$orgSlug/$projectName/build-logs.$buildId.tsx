@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { loadBuild } from "~/features/build/build.functions.ts";
-import { BuildNotFound } from "~/features/build/build-not-found.tsx";
-import { BuildPage } from "~/features/build/build-page.tsx";
+import { BuildNotFound } from "~/features/project/build/build-not-found.tsx";
+import { BuildPage } from "~/features/project/build/build-page.tsx";
+import { loadBuild } from "~/features/project/delivery/build.functions.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/build-logs/$buildId")({
   loader: async ({ context, params }) => {

@@ -1,10 +1,10 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { chatQuery, chatSetupQuery } from "~/features/chat/chat.functions.ts";
-import { ChatPage } from "~/features/chat/chat-page.tsx";
-import { type ChatSearch, chatSearchParameters } from "~/features/chat/chat-search.ts";
-import { chosenBranch } from "~/features/deployment/chosen-branch.ts";
-import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
-import { deploymentBuildQuery } from "~/features/inspector/inspector.functions.ts";
+import { ChatPage } from "~/features/inspector/chat/chat-page.tsx";
+import { type ChatSearch, chatSearchParameters } from "~/features/inspector/chat/chat-search.ts";
+import { chatQuery, chatSetupQuery } from "~/features/inspector/conversation/chat.functions.ts";
+import { deploymentBuildQuery } from "~/features/inspector/inspector/inspector.functions.ts";
+import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
+import { chosenBranch } from "~/features/project/deployment/chosen-branch.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/chat")({
   validateSearch: chatSearchParameters,

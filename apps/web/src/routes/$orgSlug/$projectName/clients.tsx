@@ -1,10 +1,10 @@
 import { createFileRoute, notFound } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
-import { ClientsPage } from "~/features/clients/clients-page.tsx";
-import { ClientsError, ClientsNotFound, ClientsPending } from "~/features/clients/clients-states.tsx";
-import { withOwnError } from "~/features/error-screens/page-error.tsx";
-import { connectedClientsQuery } from "~/features/oauth/oauth.functions.ts";
-import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
+import { connectedClientsQuery } from "~/features/account/oauth/oauth.functions.ts";
+import { ClientsPage } from "~/features/project/clients/clients-page.tsx";
+import { ClientsError, ClientsNotFound, ClientsPending } from "~/features/project/clients/clients-states.tsx";
+import { withOwnError } from "~/features/shared/error-screens/page-error.tsx";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 
 /** PRJ-8, PRJ-15, GW-5 */
 export const Route = createFileRoute("/$orgSlug/$projectName/clients")({

@@ -1,15 +1,15 @@
 import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
-import { buildsQuery } from "~/features/build/build.functions.ts";
-import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
-import { DeploymentsPage } from "~/features/deployment/deployments-page.tsx";
+import { buildsQuery } from "~/features/project/delivery/build.functions.ts";
+import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
+import { DeploymentsPage } from "~/features/project/deployment/deployments-page.tsx";
 import {
   DeploymentsError,
   DeploymentsNotFound,
   DeploymentsPending,
-} from "~/features/deployment/deployments-states.tsx";
-import { withOwnError } from "~/features/error-screens/page-error.tsx";
-import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
+} from "~/features/project/deployment/deployments-states.tsx";
+import { withOwnError } from "~/features/shared/error-screens/page-error.tsx";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/deployments")({

@@ -1,10 +1,11 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { firstStepsQuery, overviewQuery, serverStatusQuery } from "~/features/overview/overview.functions.ts";
-import { OverviewPage } from "~/features/overview/overview-page.tsx";
-import { OverviewPending, UnknownBranch } from "~/features/overview/overview-states.tsx";
-import { portalQuery } from "~/features/portals/portals.functions.ts";
-import { orNotFound } from "~/features/project-screen/or-not-found.ts";
-import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
+import { serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
+import { firstStepsQuery, overviewQuery } from "~/features/project/overview/overview.functions.ts";
+import { OverviewPage } from "~/features/project/overview/overview-page.tsx";
+import { OverviewPending, UnknownBranch } from "~/features/project/overview/overview-states.tsx";
+import { portalQuery } from "~/features/project/portals/portals.functions.ts";
+import { orNotFound } from "~/features/shared/project-screen/or-not-found.ts";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { searchParameters, uuid } from "~/http/search-parameters.ts";
 
 /** PRJ-19 */

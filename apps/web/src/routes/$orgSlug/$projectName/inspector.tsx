@@ -1,12 +1,12 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { chosenBranch } from "~/features/deployment/chosen-branch.ts";
-import { branchesQuery } from "~/features/deployment/deployment.functions.ts";
-import { offersQuery } from "~/features/inspector/inspector.functions.ts";
-import { InspectorPage } from "~/features/inspector/inspector-page.tsx";
-import { type InspectorSearch, inspectorSearchParameters } from "~/features/inspector/inspector-search.ts";
-import { replayedBranch } from "~/features/inspector/replayed-branch.ts";
-import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
-import { explainedQuery } from "~/features/request-log/request-log.functions.ts";
+import { offersQuery } from "~/features/inspector/inspector/inspector.functions.ts";
+import { InspectorPage } from "~/features/inspector/inspector/inspector-page.tsx";
+import { type InspectorSearch, inspectorSearchParameters } from "~/features/inspector/inspector/inspector-search.ts";
+import { replayedBranch } from "~/features/inspector/inspector/replayed-branch.ts";
+import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
+import { chosenBranch } from "~/features/project/deployment/chosen-branch.ts";
+import { explainedQuery } from "~/features/project/request-log/request-log.functions.ts";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
   validateSearch: inspectorSearchParameters,

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { limitsQuery } from "~/features/limits/limits.functions.ts";
-import { LimitsPage } from "~/features/limits/limits-page.tsx";
-import { LimitsPending } from "~/features/limits/limits-states.tsx";
+import { limitsQuery } from "~/features/project/limits/limits.functions.ts";
+import { LimitsPage } from "~/features/project/limits/limits-page.tsx";
+import { LimitsPending } from "~/features/project/limits/limits-states.tsx";
 
 /** GW-8 */
 export const Route = createFileRoute("/$orgSlug/$projectName/limits")({

@@ -1,8 +1,8 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { LogSearch } from "@towpath/logs/schema";
-import { defaultLogSearch, logSearchParameters } from "~/features/request-log/log-filters.ts";
-import { LogsPage } from "~/features/request-log/logs-page.tsx";
-import { newestLogsQuery } from "~/features/request-log/request-log.functions.ts";
+import { defaultLogSearch, logSearchParameters } from "~/features/project/request-log/log-filters.ts";
+import { LogsPage } from "~/features/project/request-log/logs-page.tsx";
+import { newestLogsQuery } from "~/features/project/request-log/request-log.functions.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
   validateSearch: logSearchParameters,

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { createFileRoute, notFound, Outlet, redirect, useMatches } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
-import { isMissing } from "~/features/error-screens/failure-title.ts";
-import { watchAccess } from "~/features/error-screens/lost-access.ts";
-import { PageNotFound } from "~/features/error-screens/page-error.tsx";
-import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
-import { underName } from "~/features/project-screen/under-name.ts";
+import { isMissing } from "~/features/shared/error-screens/failure-title.ts";
+import { PageNotFound } from "~/features/shared/error-screens/page-error.tsx";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { underName } from "~/features/shared/project-screen/under-name.ts";
+import { watchAccess } from "~/features/shared/session/lost-access.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName")({
   // PRJ-1: a missing project and one that the user may not see look the same. PRJ-11: a former name leads on.

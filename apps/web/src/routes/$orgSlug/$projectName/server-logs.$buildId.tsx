@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { loadBuild } from "~/features/build/build.functions.ts";
-import { BuildNotFound } from "~/features/build/build-not-found.tsx";
-import { ServerLogPage } from "~/features/server-log/server-log-page.tsx";
+import { BuildNotFound } from "~/features/project/build/build-not-found.tsx";
+import { loadBuild } from "~/features/project/delivery/build.functions.ts";
+import { ServerLogPage } from "~/features/project/server-log/server-log-page.tsx";
 import { positiveInteger, searchParameters } from "~/http/search-parameters.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/server-logs/$buildId")({

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PortalServersPage } from "~/features/portals/portal-servers-page.tsx";
-import { portalQuery } from "~/features/portals/portals.functions.ts";
+import { PortalServersPage } from "~/features/project/portals/portal-servers-page.tsx";
+import { portalQuery } from "~/features/project/portals/portals.functions.ts";
 
 /** ORG-3 */
 export const Route = createFileRoute("/$orgSlug/$projectName/servers")({

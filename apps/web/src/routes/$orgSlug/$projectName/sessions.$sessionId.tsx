@@ -1,9 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { ActivityPending } from "~/features/analytics/activity-states.tsx";
-import { sessionUsageQuery } from "~/features/analytics/analytics.functions.ts";
-import { SessionPage } from "~/features/analytics/session-detail-page.tsx";
-import { PageNotFound } from "~/features/error-screens/page-error.tsx";
-import { orNotFound } from "~/features/project-screen/or-not-found.ts";
+import { ActivityPending } from "~/features/project/analytics/activity-states.tsx";
+import { sessionUsageQuery } from "~/features/project/analytics/analytics.functions.ts";
+import { SessionPage } from "~/features/project/analytics/session-detail-page.tsx";
+import { PageNotFound } from "~/features/shared/error-screens/page-error.tsx";
+import { orNotFound } from "~/features/shared/project-screen/or-not-found.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/sessions/$sessionId")({
   loader: async ({ context, params }) => {

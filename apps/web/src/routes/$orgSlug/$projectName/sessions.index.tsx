@@ -1,9 +1,9 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
-import { activitySearchParameters, defaultActivitySearch } from "~/features/analytics/activity-search.ts";
-import { ActivityPending } from "~/features/analytics/activity-states.tsx";
-import { sessionActivityQuery, sessionsQuery } from "~/features/analytics/analytics.functions.ts";
-import { SessionsPage } from "~/features/analytics/sessions-page.tsx";
+import { activitySearchParameters, defaultActivitySearch } from "~/features/project/analytics/activity-search.ts";
+import { ActivityPending } from "~/features/project/analytics/activity-states.tsx";
+import { sessionActivityQuery, sessionsQuery } from "~/features/project/analytics/analytics.functions.ts";
+import { SessionsPage } from "~/features/project/analytics/sessions-page.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/sessions/")({
   validateSearch: activitySearchParameters,

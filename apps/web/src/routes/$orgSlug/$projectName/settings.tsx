@@ -1,10 +1,10 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { externalServerQuery } from "~/features/external-server/external-server.functions.ts";
-import { projectQuery } from "~/features/project-screen/project-screen.functions.ts";
-import { changedVariablesQuery, variablesQuery } from "~/features/settings/settings.functions.ts";
-import { SettingsPage } from "~/features/settings/settings-page.tsx";
-import { SettingsPending } from "~/features/settings/settings-states.tsx";
-import { loadMissingVariables } from "~/features/settings/use-missing-variables.ts";
+import { externalServerQuery } from "~/features/onboarding/external-server/external-server.functions.ts";
+import { SettingsPage } from "~/features/project/settings/settings-page.tsx";
+import { SettingsPending } from "~/features/project/settings/settings-states.tsx";
+import { loadMissingVariables } from "~/features/project/settings/use-missing-variables.ts";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { changedVariablesQuery, variablesQuery } from "~/features/shared/project-screen/settings.functions.ts";
 import { oneOf, positiveInteger, searchParameters, text } from "~/http/search-parameters.ts";
 
 /** PRJ-11, KEY-1 */

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { signInsQuery } from "~/features/sign-ins/sign-ins.functions.ts";
-import { SignInsPage } from "~/features/sign-ins/sign-ins-page.tsx";
+import { signInsQuery } from "~/features/project/sign-ins/sign-ins.functions.ts";
+import { SignInsPage } from "~/features/project/sign-ins/sign-ins-page.tsx";
 
 /** GW-5 */
 export const Route = createFileRoute("/$orgSlug/$projectName/sign-ins")({

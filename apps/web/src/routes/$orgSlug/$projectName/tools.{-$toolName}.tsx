@@ -1,9 +1,9 @@
 import { createFileRoute, redirect, stripSearchParams } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
-import { activitySearchParameters, defaultActivitySearch } from "~/features/analytics/activity-search.ts";
-import { ActivityPending } from "~/features/analytics/activity-states.tsx";
-import { itemsQuery } from "~/features/items/items.functions.ts";
-import { ItemsPage } from "~/features/items/items-page.tsx";
+import { itemsQuery } from "~/features/inspector/items/items.functions.ts";
+import { ItemsPage } from "~/features/inspector/items/items-page.tsx";
+import { activitySearchParameters, defaultActivitySearch } from "~/features/project/analytics/activity-search.ts";
+import { ActivityPending } from "~/features/project/analytics/activity-states.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/tools/{-$toolName}")({
   validateSearch: activitySearchParameters,

@@ -1,11 +1,11 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
-import { activitySearchParameters, defaultActivitySearch } from "~/features/analytics/activity-search.ts";
-import { ActivityPending } from "~/features/analytics/activity-states.tsx";
-import { sessionsQuery, userUsageQuery } from "~/features/analytics/analytics.functions.ts";
-import { UserPage } from "~/features/analytics/user-detail-page.tsx";
-import { PageNotFound } from "~/features/error-screens/page-error.tsx";
-import { orNotFound } from "~/features/project-screen/or-not-found.ts";
+import { activitySearchParameters, defaultActivitySearch } from "~/features/project/analytics/activity-search.ts";
+import { ActivityPending } from "~/features/project/analytics/activity-states.tsx";
+import { sessionsQuery, userUsageQuery } from "~/features/project/analytics/analytics.functions.ts";
+import { UserPage } from "~/features/project/analytics/user-detail-page.tsx";
+import { PageNotFound } from "~/features/shared/error-screens/page-error.tsx";
+import { orNotFound } from "~/features/shared/project-screen/or-not-found.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/users/$userId")({
   validateSearch: activitySearchParameters,

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { apiKeysQuery } from "~/features/api-keys/api-keys.functions.ts";
-import { ApiKeysPage, ApiKeysPending } from "~/features/api-keys/api-keys-page.tsx";
+import { apiKeysQuery } from "~/features/organization/api-keys/api-keys.functions.ts";
+import { ApiKeysPage, ApiKeysPending } from "~/features/organization/api-keys/api-keys-page.tsx";
 
 /** ORG-4, KEY-3 */
 export const Route = createFileRoute("/$orgSlug/settings/api-keys")({

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { auditActorsQuery, auditLogQuery } from "~/features/audit-log/audit-log.functions.ts";
-import { AuditLogPage, AuditLogPending } from "~/features/audit-log/audit-log-page.tsx";
+import { auditActorsQuery, auditLogQuery } from "~/features/organization/audit-log/audit-log.functions.ts";
+import { AuditLogPage, AuditLogPending } from "~/features/organization/audit-log/audit-log-page.tsx";
 import { oneOf, searchParameters, text } from "~/http/search-parameters.ts";
 
 const groups = ["people", "team", "servers", "builds", "variables", "access", "keys", "clients", "github"] as const;

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { GeneralPage } from "~/features/organization-settings/general-page.tsx";
+import { GeneralPage } from "~/features/organization/organization-settings/general-page.tsx";
 
 /** ORG-4 */
 export const Route = createFileRoute("/$orgSlug/settings/general")({

@@ -1,8 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { gitHubAppsQuery } from "~/features/github/apps.functions.ts";
-import { connectionsQuery, getGitHubApp } from "~/features/github/github.functions.ts";
-import { GitHubSettingsPage } from "~/features/github/github-settings-page.tsx";
-import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
+import { gitHubAppsQuery } from "~/features/organization/github/apps.functions.ts";
+import { connectionsQuery, getGitHubApp } from "~/features/organization/github/github.functions.ts";
+import { GitHubSettingsPage } from "~/features/organization/github/github-settings-page.tsx";
+import { oauthUrlQuery } from "~/features/organization/github/github-user.functions.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
 /** ONB-2: GitHub returns here after changes that began here. */

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { instanceIsolationQuery, instanceStorageQuery } from "~/features/instance/instance.functions.ts";
-import { InstancePage } from "~/features/instance/instance-page.tsx";
+import { instanceIsolationQuery, instanceStorageQuery } from "~/features/organization/instance/instance.functions.ts";
+import { InstancePage } from "~/features/organization/instance/instance-page.tsx";
 
 /** RUN-1 */
 export const Route = createFileRoute("/$orgSlug/settings/instance")({

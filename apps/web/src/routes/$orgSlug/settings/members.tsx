@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { invitationsQuery, membersQuery } from "~/features/members/members.functions.ts";
-import { MembersPage, MembersPending } from "~/features/members/members-page.tsx";
+import { invitationsQuery, membersQuery } from "~/features/organization/members/members.functions.ts";
+import { MembersPage, MembersPending } from "~/features/organization/members/members-page.tsx";
 
 /** ORG-6 */
 export const Route = createFileRoute("/$orgSlug/settings/members")({

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { PreferencesPage } from "~/features/account/preferences-page.tsx";
+import { PreferencesPage } from "~/features/account/account/preferences-page.tsx";
 
 /** ORG-4 */
 export const Route = createFileRoute("/$orgSlug/settings/preferences")({

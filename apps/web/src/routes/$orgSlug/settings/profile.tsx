@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { signInMethodsQuery } from "~/features/account/account.functions.ts";
-import { AccountPending } from "~/features/account/account-pending.tsx";
-import { ProfilePage } from "~/features/account/profile-page.tsx";
+import { signInMethodsQuery } from "~/features/account/account/account.functions.ts";
+import { AccountPending } from "~/features/account/account/account-pending.tsx";
+import { ProfilePage } from "~/features/account/account/profile-page.tsx";
 
 /** ORG-4 */
 export const Route = createFileRoute("/$orgSlug/settings/profile")({

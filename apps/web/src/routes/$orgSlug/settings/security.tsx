@@ -1,8 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { signInMethodsQuery } from "~/features/account/account.functions.ts";
-import { AccountPending } from "~/features/account/account-pending.tsx";
-import { SecurityPage } from "~/features/account/security-page.tsx";
-import { grantsQuery } from "~/features/oauth/oauth.functions.ts";
+import { signInMethodsQuery } from "~/features/account/account/account.functions.ts";
+import { AccountPending } from "~/features/account/account/account-pending.tsx";
+import { SecurityPage } from "~/features/account/account/security-page.tsx";
+import { grantsQuery } from "~/features/account/oauth/oauth.functions.ts";
 
 /** ORG-4, ORG-7 */
 export const Route = createFileRoute("/$orgSlug/settings/security")({

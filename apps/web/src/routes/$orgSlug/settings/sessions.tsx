@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { sessionsQuery } from "~/features/account/account.functions.ts";
-import { AccountPending } from "~/features/account/account-pending.tsx";
-import { SessionsPage } from "~/features/account/sessions-page.tsx";
+import { sessionsQuery } from "~/features/account/account/account.functions.ts";
+import { AccountPending } from "~/features/account/account/account-pending.tsx";
+import { SessionsPage } from "~/features/account/account/sessions-page.tsx";
 
 /** ORG-4, ORG-7 */
 export const Route = createFileRoute("/$orgSlug/settings/sessions")({

@@ -1,10 +1,14 @@
 import { createFileRoute, notFound } from "@tanstack/react-router";
-import { withOwnError } from "~/features/error-screens/page-error.tsx";
-import { installationsQuery } from "~/features/github/github.functions.ts";
-import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
-import { ChooseRepoPage } from "~/features/onboarding/choose-repo-page.tsx";
-import { ChooseRepoError, ChooseRepoNotFound, ChooseRepoPending } from "~/features/onboarding/choose-repo-states.tsx";
-import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
+import {
+  ChooseRepoError,
+  ChooseRepoNotFound,
+  ChooseRepoPending,
+} from "~/features/onboarding/server-form/choose-repo-states.tsx";
+import { proposeServerName } from "~/features/onboarding/server-form/onboarding.functions.ts";
+import { ChooseRepoPage } from "~/features/onboarding/welcome/choose-repo-page.tsx";
+import { installationsQuery } from "~/features/organization/github/github.functions.ts";
+import { oauthUrlQuery } from "~/features/organization/github/github-user.functions.ts";
+import { withOwnError } from "~/features/shared/error-screens/page-error.tsx";
 import { positiveInteger, searchParameters } from "~/http/search-parameters.ts";
 
 const validateSearch = searchParameters({ installationId: positiveInteger });

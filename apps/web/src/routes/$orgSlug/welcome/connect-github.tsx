@@ -1,8 +1,8 @@
 import { createFileRoute, redirect, stripSearchParams } from "@tanstack/react-router";
-import { gitHubAppsQuery } from "~/features/github/apps.functions.ts";
-import { getGitHubApp } from "~/features/github/github.functions.ts";
-import { oauthUrlQuery } from "~/features/github/github-user.functions.ts";
-import { ConnectGitHubPage } from "~/features/onboarding/connect-github-page.tsx";
+import { ConnectGitHubPage } from "~/features/onboarding/welcome/connect-github-page.tsx";
+import { gitHubAppsQuery } from "~/features/organization/github/apps.functions.ts";
+import { getGitHubApp } from "~/features/organization/github/github.functions.ts";
+import { oauthUrlQuery } from "~/features/organization/github/github-user.functions.ts";
 import { flag, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
 const validateSearch = searchParameters({ success: withDefault(flag, true), problem: text(40), account: text(40) });

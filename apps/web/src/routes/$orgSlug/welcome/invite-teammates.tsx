@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { InviteTeammatesPage } from "~/features/members/invite-teammates-page.tsx";
+import { InviteTeammatesPage } from "~/features/onboarding/welcome/invite-teammates-page.tsx";
 
 /** ONB-7 */
 export const Route = createFileRoute("/$orgSlug/welcome/invite-teammates")({

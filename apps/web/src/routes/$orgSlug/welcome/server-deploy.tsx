@@ -1,10 +1,14 @@
 import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
-import { withOwnError } from "~/features/error-screens/page-error.tsx";
-import { getBranchAndRepository } from "~/features/github/github.functions.ts";
-import { ChooseRepoError, ChooseRepoNotFound, DeployPending } from "~/features/onboarding/choose-repo-states.tsx";
-import { deploySearchParameters, repositoryOf } from "~/features/onboarding/deploy-search.ts";
-import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
-import { ServerDeployPage } from "~/features/onboarding/server-deploy-page.tsx";
+import {
+  ChooseRepoError,
+  ChooseRepoNotFound,
+  DeployPending,
+} from "~/features/onboarding/server-form/choose-repo-states.tsx";
+import { deploySearchParameters, repositoryOf } from "~/features/onboarding/server-form/deploy-search.ts";
+import { proposeServerName } from "~/features/onboarding/server-form/onboarding.functions.ts";
+import { ServerDeployPage } from "~/features/onboarding/welcome/server-deploy-page.tsx";
+import { getBranchAndRepository } from "~/features/organization/github/github.functions.ts";
+import { withOwnError } from "~/features/shared/error-screens/page-error.tsx";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 
 /** ONB-5, ONB-10 */

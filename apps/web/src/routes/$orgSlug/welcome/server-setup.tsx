@@ -1,10 +1,10 @@
 import { createFileRoute, redirect } from "@tanstack/react-router";
-import { getGitHubApp, installationsQuery } from "~/features/github/github.functions.ts";
-import { getTemporaryToken } from "~/features/github/github-user.functions.ts";
-import { setupSearchParameters } from "~/features/onboarding/deploy-search.ts";
-import { proposeServerName } from "~/features/onboarding/onboarding.functions.ts";
-import { ServerSetupPage } from "~/features/onboarding/server-setup-page.tsx";
-import { quickstartUrlQuery } from "~/features/onboarding/use-quickstart.ts";
+import { setupSearchParameters } from "~/features/onboarding/server-form/deploy-search.ts";
+import { proposeServerName } from "~/features/onboarding/server-form/onboarding.functions.ts";
+import { ServerSetupPage } from "~/features/onboarding/welcome/server-setup-page.tsx";
+import { quickstartUrlQuery } from "~/features/onboarding/welcome/use-quickstart.ts";
+import { getGitHubApp, installationsQuery } from "~/features/organization/github/github.functions.ts";
+import { getTemporaryToken } from "~/features/organization/github/github-user.functions.ts";
 
 /** ONB-3 */
 export const Route = createFileRoute("/$orgSlug/welcome/server-setup")({

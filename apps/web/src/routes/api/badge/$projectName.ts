@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { getBadgeState } from "@towpath/core/registry";
 import { services } from "~/compose.server.ts";
-import { badgeSvg } from "~/features/badge/badge-svg.ts";
+import { badgeSvg } from "~/features/project/badge/badge-svg.ts";
 import { withoutPermission } from "~/http/access.ts";
 import { publicFile } from "~/http/public-file.server.ts";
 

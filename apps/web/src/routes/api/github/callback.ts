@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { gitHubCallback } from "~/features/github/github-callback.server.ts";
+import { gitHubCallback } from "~/features/organization/github/github-callback.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 
 export const Route = createFileRoute("/api/github/callback")({

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { gitHubSetup } from "~/features/github/github-callback.server.ts";
+import { gitHubSetup } from "~/features/organization/github/github-callback.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 
 export const Route = createFileRoute("/api/github/setup")({

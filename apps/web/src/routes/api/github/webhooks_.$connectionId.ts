@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { receiveGitHubWebhook } from "~/features/organization/github/github-webhook.server.ts";
 import { withoutPermission } from "~/http/access.ts";
-import { receiveGitHubWebhook } from "~/http/github-webhook.server.ts";
 import { respond } from "~/http/request.server.ts";
 
 export const Route = createFileRoute("/api/github/webhooks_/$connectionId")({

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { getRegistryEntry } from "@towpath/core/registry";
 import { services } from "~/compose.server.ts";
-import { imageResponse } from "~/features/social-image/image-response.server.ts";
+import { imageResponse } from "~/features/site/social-image/image-response.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 
 /** PUB-12. Private and unknown projects answer alike. */

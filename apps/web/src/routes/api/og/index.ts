@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { services } from "~/compose.server.ts";
-import { imageResponse } from "~/features/social-image/image-response.server.ts";
+import { imageResponse } from "~/features/site/social-image/image-response.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 
 /** The site's own social image. */

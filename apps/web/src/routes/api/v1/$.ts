@@ -1,12 +1,11 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { gitHubOperations } from "~/features/github/github-operations.server.ts";
-import { passwordResetOperations } from "~/features/sign-in/password-reset-operation.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 import { restHandler } from "~/http/rest/rest-handler.server.ts";
+import { restOperations } from "~/surfaces.server.ts";
 
-const handle = restHandler([...passwordResetOperations, ...gitHubOperations]);
+const handle = restHandler(restOperations);
 
-/** OPS-4: the table of operations in `http/rest` says what there is and who may use it. */
+/** OPS-4: the operations of `surfaces.server.ts` say what there is and who may use it. */
 export const Route = createFileRoute("/api/v1/$")({
   server: {
     handlers: {

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { listServers } from "~/features/registry/registry-api.server.ts";
+import { listServers } from "~/features/site/registry/registry-api.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 
 /** PUB-14 */

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler
 parser = argparse.ArgumentParser()
 parser.add_argument("--layer")
 parser.add_argument("--entrypoint", default="server.py:mcp")
-parser.add_argument("--socket")
+parser.add_argument("--listen")
 parser.add_argument("--status")
 parser.add_argument("--prewarm")
 parser.add_argument("--prewarm-status")
@@ -48,6 +48,7 @@ def prewarmed():
     if not text:
         sys.exit(0)
     claim = json.loads(text)
+    secrets.append(claim["secret"])
     directory = os.environ["PWD"]
     os.environ.clear()
     os.environ.update({"PWD": directory, **claim["env"]})
@@ -114,6 +115,9 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
+        if self.path == "/-/towpath/status":
+            known = self.headers["towpath-secret"] == secrets[0]
+            return self.answer(200 if known else 401, json.dumps(status) if known else "")
         if self.path == "/environment":
             body = json.dumps(dict(os.environ))
         elif self.path == "/code":
@@ -153,12 +157,12 @@ class Handler(BaseHTTPRequestHandler):
             sys.stdout.flush()
             body = "printed"
         elif self.path == "/replace-socket":
-            os.unlink(options.socket)
-            os.symlink("/run/other.sock", options.socket)
+            os.unlink(options.listen)
+            os.symlink("/run/other.sock", options.listen)
             body = "replaced"
         elif self.path == "/fill":
             try:
-                with open(os.path.dirname(options.socket) + "/fill", "wb") as file:
+                with open(os.path.dirname(options.listen) + "/fill", "wb") as file:
                     for _ in range(64):
                         file.write(b"x" * (1 << 20))
                 body = "filled"
@@ -166,7 +170,10 @@ class Handler(BaseHTTPRequestHandler):
                 body = error.strerror
         else:
             body = "hello from %d" % os.getpid()
-        self.send_response(200)
+        self.answer(200, body)
+
+    def answer(self, code, body):
+        self.send_response(code)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body.encode())
@@ -181,10 +188,13 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
 
 kept = []
+secrets = []
 status = {"state": "ready", "kind": "asgi", "frameworks": {"tiny": "1"}, "importMs": 1}
 if options.prewarm_status:
     options = prewarmed()
     status["prewarm"] = "used"
+else:
+    secrets.append(sys.stdin.read())
 if options.layer:
     for name in os.listdir(options.layer):
         shutil.copyfile(os.path.join(options.layer, name), name)
@@ -210,8 +220,7 @@ if mode == "fail":
     )
     sys.exit(1)
 if mode == "link":
-    os.symlink("/run/elsewhere.sock", options.socket)
-    say({"state": "ready", "kind": "asgi", "frameworks": {}, "importMs": 1})
+    os.symlink("/run/elsewhere.sock", options.listen)
     time.sleep(3600)
 if mode == "flood":
     import threading
@@ -221,6 +230,7 @@ if mode == "flood":
             sys.stdout.write("flood " * 20 + "\n")
 
     threading.Thread(target=flood, daemon=True).start()
-with Server(options.socket, Handler) as server:
-    say(status)
+with Server(options.listen, Handler) as server:
+    # Tells the runner, which watches the directory, that it may ask.
+    os.chmod(options.listen, 0o600)
     server.serve_forever()

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { serverLogStream } from "~/features/shared/log-stream/log-streams.server.ts";
 import { withPermission } from "~/http/access.ts";
 import { respond } from "~/http/request.server.ts";
-import { serverLogStream } from "~/http/streams/log-streams.server.ts";
 
 /** PRJ-3 */
 export const Route = createFileRoute("/api/deployments/$deploymentId/log")({

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { services } from "~/compose.server.ts";
-import { posts } from "~/features/blog/posts.server.ts";
-import { imageResponse } from "~/features/social-image/image-response.server.ts";
+import { posts } from "~/features/site/blog/posts.server.ts";
+import { imageResponse } from "~/features/site/social-image/image-response.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 
 /** The social image of a post. */

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { parseInput } from "@towpath/core/input";
+import { auditExport, auditExportSchema } from "~/features/organization/audit-log/audit-export.server.ts";
 import { withPermission } from "~/http/access.ts";
-import { auditExport, auditExportSchema } from "~/http/audit-export.server.ts";
 import { signedInContext } from "~/http/caller.server.ts";
 import { respond } from "~/http/request.server.ts";
 

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { receiveNewServer } from "~/features/upload/receive-upload.server.ts";
+import { receiveNewServer } from "~/features/onboarding/upload/receive-upload.server.ts";
 import { withPermission } from "~/http/access.ts";
 import { respond } from "~/http/request.server.ts";
 

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { receiveGitWebhook } from "~/features/onboarding/source/source-webhook.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 import { respond } from "~/http/request.server.ts";
-import { receiveGitWebhook } from "~/http/source-webhook.server.ts";
 
 export const Route = createFileRoute("/api/sources/$projectId/webhook")({
   server: {

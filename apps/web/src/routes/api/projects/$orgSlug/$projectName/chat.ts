@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { chatStream } from "~/features/chat/chat-stream.server.ts";
+import { chatStream } from "~/features/inspector/chat/chat-stream.server.ts";
 import { withPermission } from "~/http/access.ts";
 import { respond } from "~/http/request.server.ts";
 

@@ -1,6 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { mcpRelay } from "~/features/inspector/connection/mcp-relay.server.ts";
-import { refusalHeader } from "~/features/inspector/connection/relay.schema.ts";
+import { mcpRelay } from "~/features/inspector/inspector/connection/mcp-relay.server.ts";
+import { refusalHeader } from "~/features/inspector/inspector/connection/relay.schema.ts";
 import { withPermission } from "~/http/access.ts";
 import { respond } from "~/http/request.server.ts";
 

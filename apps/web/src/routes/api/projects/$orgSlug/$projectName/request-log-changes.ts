@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { requestLogStream } from "~/features/shared/log-stream/log-streams.server.ts";
 import { withPermission } from "~/http/access.ts";
 import { respond } from "~/http/request.server.ts";
-import { requestLogStream } from "~/http/streams/log-streams.server.ts";
 
 /** PRJ-5 */
 export const Route = createFileRoute("/api/projects/$orgSlug/$projectName/request-log-changes")({

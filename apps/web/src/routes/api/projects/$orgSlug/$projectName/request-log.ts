@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
+import { logExport } from "~/features/project/request-log/log-export.server.ts";
 import { withPermission } from "~/http/access.ts";
 import { signedInContext } from "~/http/caller.server.ts";
-import { logExport } from "~/http/log-export.server.ts";
 import { respond } from "~/http/request.server.ts";
 
 /** The export of the request log, for the page's links (PRJ-5). */

@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { getServerVersion } from "~/features/registry/registry-api.server.ts";
+import { getServerVersion } from "~/features/site/registry/registry-api.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 
 /** PUB-14 */

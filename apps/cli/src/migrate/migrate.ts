@@ -1,0 +1,22 @@
+import { parse } from "../commands/parse.ts";
+import { CommandError, print } from "../terminal/terminal.ts";
+import { describeMigrations, prepareDatabase, waitForExternalDatabase } from "../up/database.ts";
+import { interrupted } from "../up/interrupted.ts";
+
+/**
+ * `towpath migrate`: brings the database that the environment names to this release, as `up` does at its start. Several at
+ * once take turns.
+ */
+export async function migrate(args: string[]): Promise<number> {
+  parse("migrate", args);
+  const url = process.env.DATABASE_DIRECT_URL || process.env.DATABASE_URL;
+  if (!url)
+    throw new CommandError(
+      "DATABASE_URL is not set. Without it there is nothing to do: ./towpath up migrates its own.",
+    );
+  const { signal } = interrupted();
+  if (!(await waitForExternalDatabase(url, signal))) return 130;
+  const migrated = await prepareDatabase(url);
+  print(`The database is at ${migrated.to}, ${describeMigrations(migrated)}.`);
+  return 0;
+}

@@ -1,0 +1,128 @@
+import { callerNameHeader } from "@towpath/auth/credentials";
+import { peekRequest } from "@towpath/mcp/peek";
+import type { AssertIdentity } from "../forward/assertions.ts";
+import { siteOf } from "../forward/cookies.ts";
+import {
+  forwardedHeaders,
+  headerOf,
+  headersForServer,
+  sessionIdHeader,
+  withoutCompression,
+} from "../forward/headers.ts";
+import type { Limits } from "../limits/limits.ts";
+import { openCallsPolicy, ratePolicy, turnPolicy } from "../limits/policies.ts";
+import { formPolicy } from "../platform/continue-page.ts";
+import { accessPolicy } from "../policy/access.ts";
+import { readBody } from "../policy/body.ts";
+import type { Capacity } from "../policy/capacity.ts";
+import type { Authenticate, Principal } from "../policy/credentials.ts";
+import type { OpenResponses } from "../policy/open-responses.ts";
+import { originPolicy } from "../policy/origin.ts";
+import { preflightPolicy } from "../policy/preflight.ts";
+import { claimSession, headersOfSession, type SessionIds } from "../policy/sessions.ts";
+import { checkTools } from "../policy/tools.ts";
+import { deploymentOf } from "../read-model/routes.ts";
+import type { Redactors } from "../record/redactors.ts";
+import { requestIdHeader } from "../record/request-id.ts";
+import type { SignIns } from "../record/sign-ins.ts";
+import type { ServerAddress } from "../route/server-address.ts";
+import { traceparentOf } from "../tracing/trace-context.ts";
+import {
+  type Admitted,
+  type Call,
+  hintsOf,
+  type Identified,
+  inSession,
+  type Read,
+  type Received,
+  type RoutedCall,
+} from "./states.ts";
+
+export type AdmissionParts = {
+  serverAddress: ServerAddress;
+  authenticate: Authenticate;
+  assertIdentity: AssertIdentity;
+  openResponses: OpenResponses;
+  limits: Limits;
+  capacity: Capacity;
+  sessionIds: SessionIds;
+  redactors: Redactors;
+  signIns: SignIns;
+};
+
+/** All policies, in their order: of a call of which only the head is known, of one whose caller is, and with its body. */
+export const policies = {
+  onArrival: [originPolicy, preflightPolicy],
+  onceIdentified: [accessPolicy, openCallsPolicy, turnPolicy],
+  onceRead: [ratePolicy, formPolicy],
+} as const;
+
+/** Who calls, as the server's mode of authentication demands. @throws GatewayError */
+export function authenticate(parts: AdmissionParts, call: Call): Promise<Principal> | Principal {
+  const { request, target } = call;
+  const name = headerOf(request, callerNameHeader);
+  const { authorization } = request.headers;
+  return parts.authenticate(call.route, { authorization, name, url: target.path, label: target.label });
+}
+
+/** @throws GatewayError */
+export async function identify(parts: AdmissionParts, call: RoutedCall, received: Received): Promise<Identified> {
+  const { portal, route, response, address } = call;
+  const principal = portal ? portal.principal : await authenticate(parts, call);
+  // Not before: a stranger's request must not cause secrets to be decrypted.
+  received.answer.redactor = parts.redactors.find(deploymentOf(route));
+  if (!portal) parts.signIns.accepted(route, principal, call);
+  parts.openResponses.watch(response, principal, received);
+  const limits = parts.limits.of(route, { principal, address, isThroughPortal: portal !== null });
+  return { call, received, principal, limits };
+}
+
+/** Null when the client disconnected before the end of its body. @throws GatewayError */
+export async function read(
+  parts: AdmissionParts,
+  { call, received, principal, limits }: Identified,
+): Promise<Read | null> {
+  const reading = readBody(call.body, parts.capacity.admit(call.route.projectId, call.response));
+  const body = reading instanceof Promise ? await reading : reading;
+  if (body === null) return null;
+  const peek = peekRequest(body, hintsOf(call.request));
+  return { call, received, principal, limits, body, bodyBytes: body.length, peek };
+}
+
+/** Checks what the request names, and prepares it for its server. @throws GatewayError */
+export async function admit(
+  parts: AdmissionParts,
+  { call, received, principal, limits, ...given }: Read,
+): Promise<Admitted> {
+  const { request, route, target } = call;
+  const { label, isMcp } = target;
+  const site = siteOf(parts.serverAddress, { label, isMcp, cookiesSent: request.headers.cookie });
+  const asserted = parts.assertIdentity(route, principal);
+  const passed = headersForServer(request.rawHeaders, {
+    principal,
+    assertion: asserted instanceof Promise ? await asserted : asserted,
+    forwarded: addedHeaders(parts.serverAddress, call, received),
+    site,
+    isTraced: received.trace !== null,
+  });
+  const tools = route.access?.tools ?? null;
+  const listedTools = tools && checkTools(tools, { request, isMcp, body: given.body }) ? tools : null;
+  const owner = { projectId: route.projectId, label, principal: principal.id };
+  const claim = claimSession(parts.sessionIds, headerOf(request, sessionIdHeader), owner);
+  const deploymentId = claim ? claim.session.deploymentId : deploymentOf(route);
+  if (claim) received.answer.redactor = parts.redactors.find(deploymentId);
+  const own = claim ? headersOfSession(passed, claim.session) : passed;
+  return {
+    ...{ call, received, principal, limits, owner, deploymentId, site, listedTools },
+    ...given,
+    session: claim && inSession(claim),
+    headers: listedTools ? withoutCompression(own) : own,
+  };
+}
+
+function addedHeaders(address: ServerAddress, call: RoutedCall, { trace }: Received): string[] {
+  const added = forwardedHeaders(address, call.target.label, call.address);
+  added.push(requestIdHeader, call.id);
+  if (trace) added.push("traceparent", traceparentOf(trace));
+  return added;
+}

@@ -1,0 +1,77 @@
+import { forwardToTarget, type TargetParts } from "../forward/to-target.ts";
+import { credentialsEnded, type GatewayError, type RpcId } from "../gateway-error.ts";
+import type { FairTurns } from "../limits/fair-turns.ts";
+import { applyPolicies } from "../policy/policy.ts";
+import { countEnded, isLogged, recordRefused } from "../record/record-refused.ts";
+import type { RefusalLimit } from "../record/refusal-limit.ts";
+import type { Sleeping } from "../sleeping/sleeping.ts";
+import type { Tracer } from "../tracing/tracer.ts";
+import { type AdmissionParts, admit, identify, policies, read } from "./admission.ts";
+import type { Rest } from "./answer.ts";
+import { type RefusalParts, refusalFor, refuse } from "./refuse.ts";
+import { type Admitted, type Logged, type RoutedCall, receive } from "./states.ts";
+
+export type CallParts = AdmissionParts &
+  TargetParts &
+  RefusalParts & {
+    allowedOrigins: readonly string[];
+    fairTurns: FairTurns;
+    refusalLimit: RefusalLimit;
+    sleeping: Sleeping;
+    /** Null: requests are not traced. */
+    tracer: Tracer | null;
+  };
+
+/** Calls a server for a client, or for a portal: policy → forward → record, in this order, for every call. */
+export async function callServer(parts: CallParts, call: RoutedCall): Promise<void> {
+  const received = receive(call, parts.tracer);
+  const { answer } = received;
+  let logged: Logged = { received };
+  let admitted: Admitted | null = null;
+  let forwarded: { rest: Rest; isAwaited: boolean } = { rest: "over", isAwaited: false };
+  try {
+    // Policy: may this caller reach it, and may the request be forwarded?
+    if ((await applyPolicies(policies.onArrival, parts, call)) === "answered") return;
+    const identified = await identify(parts, call, received);
+    logged = identified;
+    if ((await applyPolicies(policies.onceIdentified, parts, identified)) === "answered") return;
+    const whole = await read(parts, identified);
+    if (whole === null) return;
+    logged = whole;
+    if ((await applyPolicies(policies.onceRead, parts, whole)) === "answered") return;
+    const ready = await admit(parts, whole);
+    logged = ready;
+    admitted = ready;
+    // Forward: to a running instance; bytes and closes pass in both directions.
+    forwarded = await parts.pendingCalls.track(ready, () => forward(parts, ready));
+  } catch (error) {
+    const refusal = refusalFor(parts, error, call.id);
+    answer.refuse(refusal);
+    answer.bytes = await refuse(parts, call, { refusal, rpcId: answeredIds(logged, refusal) });
+  }
+  // Record: one row for each JSON-RPC message, on disk before the client has its answer.
+  answer.endedAt ??= performance.now();
+  // Once the answer was sent, which must not take longer for a server that exists.
+  if (!admitted) return void setImmediate(recordRefused, parts, logged, call);
+  if (isLogged(received) && !forwarded.isAwaited) parts.recorder.record(admitted);
+  if (forwarded.rest !== "over") parts.recorder.whenSpooled(forwarded.rest);
+  countEnded(parts.metrics, received);
+}
+
+async function forward(parts: CallParts, admitted: Admitted): Promise<Rest> {
+  const { call, received, session } = admitted;
+  // A server that is asleep need not wake for handshakes and lists (GW-12).
+  const isOpenedAsleep = session !== null && session.session.opening !== null && session.session.deploymentId !== null;
+  const asleep = isOpenedAsleep || call.route.answersAsleep ? await parts.sleeping.answer(admitted) : null;
+  if (asleep !== null) return asleep;
+  const rest = await forwardToTarget(parts, admitted);
+  if (parts.openResponses.wasRevoked(call.response)) received.answer.refusal ??= credentialsEnded();
+  return rest;
+}
+
+/** A batch that is answered, and not refused as an HTTP request, is answered by a batch. */
+function answeredIds({ received, peek }: Logged, { status }: GatewayError): RpcId | readonly RpcId[] | undefined {
+  if (peek === undefined || !isLogged(received)) return undefined;
+  if (peek.kind !== "batch" || status !== 200) return peek.id;
+  return peek.messages.flatMap(({ kind, id }) => (kind === "request" ? [id] : []));
+}

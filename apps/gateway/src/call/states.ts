@@ -1,0 +1,170 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Writable } from "node:stream";
+import { type AnswerPeek, type PeekHints, peekHeaders, type RequestPeek } from "@towpath/mcp/peek";
+import type { Site } from "../forward/cookies.ts";
+import { headerOf } from "../forward/headers.ts";
+import type { RequestLimits } from "../limits/limits.ts";
+import type { Principal } from "../policy/credentials.ts";
+import type { OpenedSession, SessionOwner } from "../policy/sessions.ts";
+import { deploymentOf, type Route } from "../read-model/routes.ts";
+import type { Destination } from "../route/server-address.ts";
+import type { TraceContext } from "../tracing/trace-context.ts";
+import type { Tracer } from "../tracing/tracer.ts";
+import { Answer } from "./answer.ts";
+
+// A call goes through these states, and each knows what the ones before it do not: Call (its head has come) →
+// RoutedCall (its server exists) → Identified (so does its caller) → Read (its body is there) → Admitted (it may go to
+// its server). What the log needs of the first two is Received.
+
+/** The head of a request: a client's, or of a portal to one of its servers. Names of `headers` are in lower case. */
+export type RequestHead = {
+  readonly method?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+};
+
+/** Where an answer goes: to a client's connection, or to a portal. */
+export interface CallResponse extends Writable {
+  readonly headersSent: boolean;
+  writeHead(status: number, headers: string[]): unknown;
+  flushHeaders(): void;
+}
+
+/** A portal that calls one of its servers. `answer`: its own to its client; null when that has ended. */
+type CallingPortal = { readonly name: string; readonly principal: Principal; readonly answer: Answer | null };
+
+type Target = Extract<Destination, { kind: "server" }>;
+
+/** A request for a server, and where its answer goes. */
+export type Call = {
+  /** What clients, servers and the log know the request by. */
+  readonly id: string;
+  /** Date.now() when it came, which the id holds too. */
+  readonly time: number;
+  readonly request: RequestHead;
+  /** A client's body is still to be read; a portal's is whole. */
+  readonly body: IncomingMessage | Buffer;
+  readonly response: CallResponse;
+  /** The client's, as limits and logs see it. */
+  readonly address: string;
+  readonly target: Target;
+  /** Undefined for an unknown name, which must look like a private server to strangers. */
+  readonly route: Route | undefined;
+  /** Null: a client sent it, who is still to be authenticated. */
+  readonly portal: CallingPortal | null;
+};
+
+/** A request for a server that exists. */
+export type RoutedCall = Call & { readonly route: Route };
+export const isRouted = (call: Call): call is RoutedCall => call.route !== undefined;
+
+/** What the log keeps of the head of a request for a known server. */
+export type Received = {
+  readonly id: string;
+  readonly time: number;
+  /** performance.now() when it came. */
+  readonly startedAt: number;
+  readonly route: Route;
+  /** The name of the portal through which it came; null: its client sent it here. */
+  readonly via: string | null;
+  /** Whether it is for the MCP endpoint: the server's other pages get no rows. */
+  readonly isMcp: boolean;
+  readonly method: string;
+  readonly head: RequestPeek;
+  readonly userAgent: string | undefined;
+  readonly traceparent: string | undefined;
+  /** Its span; null when it is not traced. */
+  readonly trace: TraceContext | null;
+  readonly answer: Answer;
+};
+
+export type Identified = {
+  readonly call: RoutedCall;
+  readonly received: Received;
+  readonly principal: Principal;
+  /** The limits that hold for it. */
+  readonly limits: RequestLimits;
+};
+
+export type Read = Identified & {
+  readonly body: Buffer;
+  readonly bodyBytes: number;
+  /** What head and body say. */
+  readonly peek: RequestPeek;
+};
+
+/** What other requests of its legacy session decide about a call. Written by PendingCalls. */
+export type SessionCall = OpenedSession & {
+  /** Ids of its requests that the client canceled with `notifications/cancelled`; null: none. */
+  canceled: Set<string | number> | null;
+  /** Passes that on, for a call of a portal; null: the client's message goes to the server by itself. */
+  onCanceled: (() => void) | null;
+  /** For a request with Last-Event-ID: the calls of the session that still wait for an answer. */
+  resumes: readonly HeldCall[] | null;
+  /** The answer, if it came on another stream than the call's own. */
+  resumedAnswer: AnswerPeek | null;
+};
+
+/** A request that passed all policies, and what it is to be forwarded with. */
+export type Admitted = Read & {
+  readonly owner: SessionOwner;
+  /** `id`: as the client has it. */
+  readonly session: (SessionCall & { readonly id: string }) | null;
+  /** The deployment that serves it, of an earlier rollout where its session says so; null: the target is none. */
+  readonly deploymentId: string | null;
+  readonly site: Site;
+  readonly headers: string[];
+  /** The only tools that a list in the answer may name; null where the answer passes unread. */
+  readonly listedTools: readonly string[] | null;
+};
+
+/** What stays of a call whose answer may still come on another stream: neither request nor connection. */
+export type HeldCall = Pick<Admitted, "received" | "principal" | "bodyBytes" | "peek" | "deploymentId"> & {
+  readonly body: Buffer | null;
+  readonly session: SessionCall | null;
+};
+
+/** A call as its log rows are made: one that was refused has come less far. */
+export type Logged = Pick<HeldCall, "received"> & Partial<HeldCall>;
+
+export function hintsOf(request: RequestHead): PeekHints {
+  return {
+    protocolVersion: headerOf(request, "mcp-protocol-version"),
+    method: headerOf(request, "mcp-method"),
+    name: headerOf(request, "mcp-name"),
+  };
+}
+
+/** `tracer`: null: requests are not traced. */
+export function receive(
+  { id, time, request, target, route, portal }: RoutedCall,
+  tracer: Pick<Tracer, "begin"> | null,
+): Received {
+  const traceparent = headerOf(request, "traceparent");
+  return {
+    id,
+    time,
+    startedAt: performance.now(),
+    route,
+    via: portal?.name ?? null,
+    isMcp: target.isMcp,
+    method: request.method ?? "GET",
+    head: peekHeaders(hintsOf(request)),
+    userAgent: headerOf(request, "user-agent"),
+    traceparent,
+    trace: target.isMcp && tracer ? tracer.begin(traceparent) : null,
+    answer: new Answer(portal?.answer ?? null),
+  };
+}
+
+export const inSession = <Opened extends OpenedSession>(opened: Opened): Opened & SessionCall => ({
+  ...opened,
+  canceled: null,
+  onCanceled: null,
+  resumes: null,
+  resumedAnswer: null,
+});
+
+/** The deployment that a call is for, as far as is known. */
+export const deploymentFor = ({ deploymentId, received }: Logged): string | null =>
+  deploymentId === undefined ? deploymentOf(received.route) : deploymentId;

@@ -1,0 +1,108 @@
+import type { Notifications } from "@towpath/db/notifications";
+import type { Pool } from "pg";
+import { z } from "zod";
+import { type News, newsSchema } from "./news.ts";
+
+/** How often a gateway says that it is there, and after which silence it is taken to be gone. */
+const helloMs = 10_000;
+const goneMs = 35_000;
+
+const channel = "towpath_gateways";
+/** PostgreSQL takes payloads of less than 8000 bytes. */
+const maxPayload = 7500;
+const messageSchema = z.object({ from: z.string(), news: z.array(newsSchema) });
+
+type Parts = {
+  pool: Pool;
+  notifications: Notifications;
+  /** The same in all workers of a gateway, which hear of one another without the database. */
+  gatewayId: string;
+  /** One worker says for all that the gateway is there. */
+  speaksForGateway: boolean;
+};
+
+/**
+ * The other gateways of an instance, which may share nothing with this one but the database: they send each other
+ * notifications through it. Nothing is sent where nobody would receive it. While the database is unavailable, gateways
+ * know nothing of one another.
+ */
+export class OtherGateways {
+  readonly #parts: Parts;
+  /** performance.now() of the last message of each. */
+  readonly #heardAt = new Map<string, number>();
+  /** News that go with the next query, and its promise. One query runs at a time. */
+  #waiting: News[] = [];
+  #next: Promise<void> | null = null;
+  #running: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Those that were heard of lately. */
+  get count(): number {
+    return this.#heardAt.size;
+  }
+
+  start(onNews: (news: News) => void): void {
+    const { notifications } = this.#parts;
+    notifications.subscribe({ channel }, (payload) => this.#receive(payload, onNews));
+    this.#timer = setInterval(() => this.#sayHello(), helloMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Resolves once the database has passed the news on, or can't be reached. */
+  announce(news: News): Promise<void> {
+    this.#waiting.push(news);
+    this.#next ??= this.#running.then(() => {
+      const payloads = this.#waiting.map((each) => this.#payloadOf([each]));
+      this.#waiting = [];
+      this.#next = null;
+      this.#running = this.#notify(payloads);
+      return this.#running;
+    });
+    return this.#next;
+  }
+
+  #payloadOf(news: readonly News[]): string {
+    return JSON.stringify({ from: this.#parts.gatewayId, news });
+  }
+
+  #sayHello(): void {
+    const now = performance.now();
+    for (const [id, heardAt] of this.#heardAt) if (now - heardAt > goneMs) this.#heardAt.delete(id);
+    if (this.#parts.speaksForGateway) void this.#notify([this.#payloadOf([])]);
+  }
+
+  /** `payload` is undefined after each connect: others may have come meanwhile, and don't know of this gateway. */
+  #receive(payload: string | undefined, onNews: (news: News) => void): void {
+    if (payload === undefined) this.#sayHello();
+    const message = payload === undefined ? null : parseMessage(payload);
+    if (message === null || message.from === this.#parts.gatewayId) return;
+    const isNew = !this.#heardAt.has(message.from);
+    this.#heardAt.set(message.from, performance.now());
+    if (isNew) this.#sayHello();
+    for (const news of message.news) onNews(news);
+  }
+
+  /** Not written to disk before it is answered: what is lost with a crash counts for a moment only. */
+  async #notify(payloads: readonly string[]): Promise<void> {
+    const sql = `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${channel}', payload)
+      FROM unnest($1::text[]) AS payload`;
+    // Clients choose the ids of their requests: what doesn't fit is left out.
+    const fitting = payloads.filter((payload) => Buffer.byteLength(payload) <= maxPayload);
+    await this.#parts.pool.query(sql, [fitting]).catch(() => {});
+  }
+}
+
+function parseMessage(payload: string): z.infer<typeof messageSchema> | null {
+  try {
+    return messageSchema.safeParse(JSON.parse(payload)).data ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,60 @@
+import { useState } from "react";
+import { useSubmit } from "~/http/use-submit.ts";
+import { Button, type ButtonLook } from "~/ui/button.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
+
+/** Asks for the password again before a change of the account, in a dialog. */
+export function PasswordForm({
+  label,
+  variant = "primary",
+  onCancel,
+  onSubmit,
+}: {
+  /** Of the button. */
+  readonly label: string;
+  readonly variant?: ButtonLook["variant"];
+  readonly onCancel: () => void;
+  /** What it rejects with is shown. */
+  readonly onSubmit: (password: string) => Promise<void>;
+}) {
+  const [password, setPassword] = useState("");
+  const { problems, busy, run } = useSubmit();
+  const submit = () => {
+    void run(() => onSubmit(password));
+  };
+  return (
+    <Form aria-label={label} onSubmit={submit} className="flex flex-col gap-4">
+      <CurrentPasswordField error={problems.password ?? problems.form} value={password} onChange={setPassword} />
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" variant={variant} busy={busy}>
+          {label}
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+/** The password of the person who is signed in, to prove that it is them. */
+export function CurrentPasswordField({
+  error,
+  value,
+  onChange,
+}: {
+  readonly error: string | undefined;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <TextField
+      label="Your password"
+      error={error}
+      required
+      type="password"
+      autoComplete="current-password"
+      value={value}
+      onChange={onChange}
+    />
+  );
+}

@@ -1,8 +1,0 @@
-import type { ProjectView } from "@towpath/core/project";
-import { accessOf, clientGuides } from "@towpath/mcp/connect";
-import { GuideTabs } from "./guide-tabs.tsx";
-
-/** How to connect each client to a server. */
-export default function ProjectGuides({ project }: { readonly project: ProjectView }) {
-  return <GuideTabs guides={clientGuides(project, accessOf(project.authMode))} />;
-}

@@ -1,0 +1,93 @@
+import type { ChatAttachment } from "@towpath/core/chat/schema";
+import type { Manifest } from "@towpath/mcp/manifest";
+import { FileText, MessageSquareText, Plus } from "lucide-react";
+import { useState } from "react";
+import { TextArguments } from "~/features/inspector/inspector/text-arguments.tsx";
+import { Button } from "~/ui/button.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
+import { IconButton } from "~/ui/icon-button.tsx";
+import { Menu, MenuGroup, MenuItem } from "~/ui/menu.tsx";
+
+type Prompt = Manifest["prompts"][number];
+
+/** Adds a prompt or a resource of the server to the question. A prompt with arguments asks for them first. */
+export function AttachMenu({
+  manifest,
+  open,
+  onOpenChange,
+  onAttach,
+}: {
+  manifest: Manifest;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  onAttach: (attachment: ChatAttachment) => void;
+}) {
+  const [asking, setAsking] = useState<Prompt | null>(null);
+  const attachPrompt = (prompt: Prompt) => {
+    if (prompt.arguments.length > 0) setAsking(prompt);
+    else onAttach({ kind: "prompt", name: prompt.prompt_name, arguments: {} });
+  };
+  return (
+    <>
+      <Menu
+        open={open}
+        onOpenChange={onOpenChange}
+        align="start"
+        className="max-w-80"
+        trigger={
+          <IconButton label="Add a prompt or resource (/ or @)">
+            <Plus aria-hidden />
+          </IconButton>
+        }
+      >
+        {manifest.prompts.length > 0 && (
+          <MenuGroup label="Prompts">
+            {manifest.prompts.map((prompt) => (
+              <MenuItem
+                key={prompt.prompt_name}
+                icon={<MessageSquareText aria-hidden />}
+                onClick={() => attachPrompt(prompt)}
+              >
+                {prompt.title ?? prompt.prompt_name}
+              </MenuItem>
+            ))}
+          </MenuGroup>
+        )}
+        {manifest.resources.length > 0 && (
+          <MenuGroup label="Resources">
+            {manifest.resources.map(({ uri, resource_name, title }) => (
+              <MenuItem
+                key={uri}
+                icon={<FileText aria-hidden />}
+                onClick={() => onAttach({ kind: "resource", name: title ?? resource_name, uri })}
+              >
+                {title ?? resource_name}
+              </MenuItem>
+            ))}
+          </MenuGroup>
+        )}
+      </Menu>
+      <Dialog
+        open={asking !== null}
+        onOpenChange={(isOpen) => !isOpen && setAsking(null)}
+        title={asking?.title ?? asking?.prompt_name ?? ""}
+        description={asking?.description}
+      >
+        {asking && (
+          <TextArguments
+            fields={asking.arguments.map(({ name, description, required }) => ({ name, hint: description, required }))}
+            initial={{}}
+            onSubmit={(values) => {
+              onAttach({ kind: "prompt", name: asking.prompt_name, arguments: values });
+              setAsking(null);
+            }}
+          >
+            <Button type="submit" variant="primary">
+              Add prompt
+            </Button>
+          </TextArguments>
+        )}
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,113 @@
+import { queryOptions } from "@tanstack/react-query";
+import { createServerFn } from "@tanstack/react-start";
+import { getRequest } from "@tanstack/react-start/server";
+import { mayCallServer } from "@towpath/core/access";
+import {
+  type ChatSummary,
+  type ChatView,
+  deleteChat,
+  getChat,
+  listChats,
+  renameChat,
+  replyToTurn,
+  stopTurn,
+} from "@towpath/core/chat";
+import { chatReplySchema } from "@towpath/core/chat/schema";
+import { manifestSchema } from "@towpath/mcp/manifest";
+import { z } from "zod";
+import { services } from "~/compose.server.ts";
+import { type ProjectKey, projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectCache, projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { projectAccess } from "~/http/access.ts";
+import { input } from "~/http/input.ts";
+import { suggestQuestions } from "./suggest-questions.server.ts";
+
+const chatKeySchema = projectKeySchema.extend({ chatId: z.uuid() });
+const turnKeySchema = chatKeySchema.extend({ turnId: z.uuid() });
+
+/** What the page needs to know before a question: the models' names, whether the person may call the server. */
+const getChatSetup = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema))
+  .handler(async ({ context }) => ({
+    models: services().config.chat.models.map(({ name }) => name),
+    mayCall: await mayCallServer(context.ctx, context),
+  }));
+
+const listOwnChats = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => listChats({ ctx: context.ctx, input: data }));
+
+const getOwnChat = createServerFn({ method: "GET", strict: { output: false } })
+  .middleware([projectAccess("project.read")])
+  .validator(input(chatKeySchema))
+  .handler(({ context, data }) => getChat({ ctx: context.ctx, input: data }));
+
+export const renameOwnChat = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(chatKeySchema.extend({ title: z.string() })))
+  .handler(({ context, data }) => renameChat({ ctx: context.ctx, input: data }));
+
+export const deleteOwnChat = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(chatKeySchema))
+  .handler(({ context, data }) => deleteChat({ ctx: context.ctx, input: data }));
+
+/** Answers an approval or a form of an answer under way. */
+export const replyToOwnTurn = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(turnKeySchema.extend({ id: z.string().min(1).max(200), reply: chatReplySchema })))
+  .handler(({ context, data }) => replyToTurn({ ctx: context.ctx, input: data }));
+
+/** Stops an answer that another page or nobody follows any more. */
+export const stopOwnTurn = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(turnKeySchema))
+  .handler(({ context, data }) => stopTurn({ ctx: context.ctx, input: data }));
+
+/** Questions to begin a chat with (CHAT-2): by the first model for who may call the server, else from templates. */
+const generateSuggestedQuestions = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(projectKeySchema.extend({ manifest: manifestSchema })))
+  .handler(({ context, data }) => suggestQuestions({ ctx: context.ctx, input: data, signal: getRequest().signal }));
+
+const chatQueryKey = (key: ProjectKey) => [...projectQueryKey(key), "chat"] as const;
+
+export const chatSetupQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...chatQueryKey(key), "setup"],
+    queryFn: ({ signal }) => getChatSetup({ data: key, signal }),
+    ...projectCache,
+  });
+
+export const chatsQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...chatQueryKey(key), "list"],
+    queryFn: ({ signal }): Promise<readonly ChatSummary[]> => listOwnChats({ data: key, signal }),
+    ...projectCache,
+  });
+
+/** A chat with its turns; read again while an answer is under way that another page follows. */
+export const chatQuery = (key: ProjectKey, chatId: string) =>
+  queryOptions({
+    queryKey: [...chatQueryKey(key), "one", chatId],
+    queryFn: ({ signal }): Promise<ChatView> => getOwnChat({ data: { ...key, chatId }, signal }),
+    refetchInterval: ({ state }) => (state.data?.turns.at(-1)?.status === "running" ? 2000 : false),
+    staleTime: 0,
+    gcTime: 60_000,
+    retry: false,
+  });
+
+/** `buildId`: which manifest. */
+export const suggestedQuestionsQuery = (
+  key: ProjectKey,
+  { buildId, manifest }: { readonly buildId: string; readonly manifest: z.input<typeof manifestSchema> },
+) =>
+  queryOptions({
+    queryKey: [...chatQueryKey(key), "suggestions", buildId],
+    queryFn: ({ signal }): Promise<readonly string[]> =>
+      generateSuggestedQuestions({ data: { ...key, manifest }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });

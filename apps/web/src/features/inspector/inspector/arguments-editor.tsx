@@ -1,0 +1,137 @@
+import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { Callout } from "~/ui/callout.tsx";
+import { TextareaField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
+import { TabPanel, Tabs } from "~/ui/tabs.tsx";
+import { type Arguments, parseArguments, toArguments } from "./schema-form/form-arguments.ts";
+import { prepareSchema, takesNoArguments } from "./schema-form/prepare-schema.ts";
+import { NoArguments } from "./text-arguments.tsx";
+
+// The form library is large: load it when a tool is shown.
+const SchemaForm = lazy(() => import("./schema-form/schema-form.tsx"));
+
+/** Edits a tool's arguments in a form generated from its schema, or as JSON. Both edit the same values. */
+export function ArgumentsEditor({
+  schema,
+  initial,
+  onChange,
+  onSubmit,
+  formId,
+  children,
+}: {
+  schema: unknown;
+  initial: Arguments;
+  onChange?: (value: Arguments) => void;
+  onSubmit: (value: Arguments) => void;
+  /** For buttons elsewhere on the page. */
+  formId?: string;
+  /** The buttons, else. */
+  children?: ReactNode;
+}) {
+  const prepared = useMemo(() => prepareSchema(schema), [schema]);
+  const [mode, setMode] = useState<"form" | "json">(prepared.ok ? "form" : "json");
+  const [value, setValue] = useState<Arguments>(initial);
+  const [text, setText] = useState(() => JSON.stringify(initial, null, 2));
+
+  const set = (next: Arguments) => {
+    setValue(next);
+    onChange?.(next);
+  };
+  const change = (next: unknown) => {
+    set(toArguments(next));
+    setText(JSON.stringify(toArguments(next), null, 2));
+  };
+  const changeText = (next: string) => {
+    setText(next);
+    const parsed = parseArguments(next);
+    if (parsed.ok) set(parsed.value);
+  };
+
+  const json = <JsonArguments {...{ text, onSubmit, formId }} onChange={changeText} buttons={children} />;
+  if (!prepared.ok) {
+    return (
+      <div className="flex flex-col gap-3">
+        <Callout tone="info">No form for this tool: {prepared.reason}. Enter the arguments as JSON.</Callout>
+        {json}
+      </div>
+    );
+  }
+  if (takesNoArguments(prepared.schema)) {
+    return (
+      <NoArguments formId={formId} onSubmit={() => onSubmit({})}>
+        {children}
+      </NoArguments>
+    );
+  }
+  return (
+    <Tabs
+      label="Argument editor"
+      value={mode}
+      onChange={setMode}
+      tabs={[
+        { value: "form", label: "Form" },
+        { value: "json", label: "JSON" },
+      ]}
+    >
+      <TabPanel value="form">
+        <Suspense fallback={<FormSkeleton />}>
+          <SchemaForm
+            schema={prepared.schema}
+            value={value}
+            onChange={change}
+            onSubmit={(data) => onSubmit(toArguments(data))}
+            formId={formId}
+          >
+            {children}
+          </SchemaForm>
+        </Suspense>
+      </TabPanel>
+      <TabPanel value="json">{json}</TabPanel>
+    </Tabs>
+  );
+}
+
+function JsonArguments({
+  text,
+  onChange,
+  onSubmit,
+  formId,
+  buttons,
+}: {
+  text: string;
+  onChange: (text: string) => void;
+  onSubmit: (value: Arguments) => void;
+  formId: string | undefined;
+  buttons: ReactNode;
+}) {
+  const parsed = parseArguments(text);
+  return (
+    <Form
+      id={formId}
+      onSubmit={(form) => {
+        if (parsed.ok) onSubmit(parsed.value);
+        else form.querySelector("textarea")?.focus();
+      }}
+    >
+      <TextareaField
+        label="Arguments as JSON"
+        error={parsed.ok ? undefined : parsed.problem}
+        mono
+        className="min-h-36"
+        value={text}
+        onChange={onChange}
+      />
+      <div className="mt-4 flex flex-wrap items-center gap-2 empty:hidden">{buttons}</div>
+    </Form>
+  );
+}
+
+function FormSkeleton() {
+  return (
+    <div role="status" aria-label="Loading the form" className="flex flex-col gap-2">
+      <Skeleton className="h-4 w-24" />
+      <Skeleton className="h-8 w-full" />
+    </div>
+  );
+}

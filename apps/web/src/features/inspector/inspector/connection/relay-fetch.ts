@@ -1,0 +1,50 @@
+import { z } from "zod";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { authorizationHeader, refusalHeader } from "./relay.schema.ts";
+
+/** What an answer says of itself beside MCP: which row of the request log it is, and in its own words why it failed. */
+export type Note = { readonly requestId: string | null; readonly isCall: boolean; readonly failure: Failure | null };
+type Failure = { readonly message: string; readonly isOurs: boolean };
+
+const failureSchema = z.object({ error: z.object({ message: z.string() }) });
+const isCallOf = (body: unknown) => typeof body === "string" && /"method":"(tools|resources|prompts)\//.test(body);
+
+/** Where the pages of a project reach the server of a branch; null: production. */
+export function relayUrl(key: ProjectKey, branchId: string | null): URL {
+  const path = `/api/projects/${encodeURIComponent(key.orgSlug)}/${encodeURIComponent(key.projectName)}/mcp`;
+  const url = new URL(path, location.origin);
+  if (branchId !== null) url.searchParams.set("branchId", branchId);
+  return url;
+}
+
+/** `fetch` for MCP's client in a page. `authorization`: the person's own credentials for a passthrough server. */
+export function relayFetch(parts: {
+  readonly authorization: () => string | null;
+  readonly onAnswer: (note: Note) => void;
+}): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  return async (url, init) => {
+    const headers = new Headers(init?.headers);
+    const authorization = parts.authorization();
+    if (authorization) headers.set(authorizationHeader, authorization);
+    const response = await fetch(url, { ...init, headers });
+    const isPost = init?.method === "POST";
+    if (isPost) {
+      parts.onAnswer({
+        requestId: response.headers.get("towpath-request-id"),
+        isCall: isCallOf(init.body),
+        failure: response.ok ? null : await failureOf(response),
+      });
+    }
+    return response;
+  };
+}
+
+async function failureOf(response: Response): Promise<Failure | null> {
+  if (!response.headers.get("content-type")?.includes("json")) return null;
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null);
+  const said = failureSchema.safeParse(body);
+  return said.success ? { message: said.data.error.message, isOurs: response.headers.has(refusalHeader) } : null;
+}

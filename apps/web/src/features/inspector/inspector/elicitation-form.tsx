@@ -1,0 +1,78 @@
+import type { Elicitation, ElicitationAnswer } from "@towpath/mcp/web-client";
+import { ExternalLink } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { isWebAddress } from "~/features/shared/project-screen/content-blocks.ts";
+import { Button, buttonLook } from "~/ui/button.tsx";
+import { ArgumentsEditor } from "./arguments-editor.tsx";
+
+type OnAnswer = (answer: ElicitationAnswer) => void | Promise<void>;
+
+/** What a tool asks the person while it runs (MCP, elicitation). `note`: what became of it, once it doesn't wait any more. */
+export function ElicitationForm({
+  asked,
+  note,
+  onAnswer,
+}: {
+  asked: Elicitation;
+  note: ReactNode;
+  /** Null: it can't be answered here. */
+  onAnswer: OnAnswer | null;
+}) {
+  return (
+    <fieldset aria-label="The server asks" className="flex min-w-0 flex-col gap-2 rounded-md border p-3">
+      <p className="text-sm">
+        <span className="text-muted">The server asks: </span>
+        <span className="font-medium break-words whitespace-pre-wrap">{asked.message}</span>
+      </p>
+      {note !== null && <p className="text-xs text-muted">{note}</p>}
+      {note === null && onAnswer && <Answer asked={asked} onAnswer={onAnswer} />}
+    </fieldset>
+  );
+}
+
+function Answer({ asked, onAnswer }: { asked: Elicitation; onAnswer: OnAnswer }) {
+  const [busy, setBusy] = useState(false);
+  const reply = async (action: "accept" | "decline", content: Record<string, unknown> | null) => {
+    setBusy(true);
+    try {
+      await onAnswer({ action, content });
+    } finally {
+      setBusy(false);
+    }
+  };
+  const decline = (
+    <Button size="sm" disabled={busy} onClick={() => void reply("decline", null)}>
+      Decline
+    </Button>
+  );
+  if (asked.url !== null) {
+    return (
+      <div className="flex flex-wrap gap-2">
+        {isWebAddress(asked.url) && (
+          <a
+            href={asked.url}
+            target="_blank"
+            rel="noopener noreferrer nofollow"
+            className={buttonLook({ size: "sm", variant: "primary" })}
+            onClick={() => void reply("accept", null)}
+          >
+            <ExternalLink aria-hidden /> Open {new URL(asked.url).host}
+          </a>
+        )}
+        {decline}
+      </div>
+    );
+  }
+  return (
+    <ArgumentsEditor
+      schema={asked.schema ?? { type: "object" }}
+      initial={{}}
+      onSubmit={(content) => void reply("accept", { ...content })}
+    >
+      <Button type="submit" variant="primary" size="sm" busy={busy}>
+        Send answer
+      </Button>
+      {decline}
+    </ArgumentsEditor>
+  );
+}

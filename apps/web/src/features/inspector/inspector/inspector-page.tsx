@@ -1,0 +1,179 @@
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { GitBranch } from "lucide-react";
+import type { ReactNode } from "react";
+import { type BranchItem, branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
+import { chosenBranch } from "~/features/project/deployment/chosen-branch.ts";
+import { type Replay, replayOf } from "~/features/project/request-log/replay.ts";
+import { explainedQuery } from "~/features/project/request-log/request-log.functions.ts";
+import { isRunning } from "~/features/shared/project-screen/build-status.tsx";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { NoBuildsDrawing } from "~/ui/drawings.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { Select } from "~/ui/select.tsx";
+import { failureText } from "~/ui/toast.ts";
+import type { InspectorSearch } from "./inspector-search.ts";
+import { InspectorWorkbench } from "./inspector-workbench.tsx";
+import { replayedBranch } from "./replayed-branch.ts";
+
+type SearchChange = (change: Partial<InspectorSearch>) => void;
+
+/** Call a server's tools, read its resources, get its prompts (PRJ-4). */
+export function InspectorPage({
+  projectKey,
+  search,
+  onSearch,
+}: {
+  projectKey: ProjectKey;
+  search: InspectorSearch;
+  onSearch: SearchChange;
+}) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
+  const { replay, deploymentId, problem } = useReplay(projectKey, search);
+  const chosen = chosenBranch(branches, replayedBranch(branches, search, deploymentId));
+  const { branch } = chosen;
+  return (
+    // As high as the window from 1024 px on, where the panes scroll by themselves.
+    <div className="-mb-6 flex flex-col gap-3 pb-4 lg:h-[calc(100dvh-5.75rem)] lg:min-h-[36rem]">
+      <PageHeader
+        title="Inspector"
+        description="Call the live server as any client would. Each call appears in the logs."
+        className="mb-0"
+        actions={branch && <BranchSelect branches={branches} value={branch.id} onSearch={onSearch} />}
+      />
+      {problem && (
+        <Callout tone="warn" title="The call can't be replayed">
+          {problem}
+        </Callout>
+      )}
+      {branch || project.kind !== "hosted" ? (
+        <InspectorWorkbench
+          key={branch?.id}
+          projectKey={projectKey}
+          branch={branch && { id: branch.id, deploymentId: branch.deployment.id, url: branch.deployment.url }}
+          search={search}
+          onSearch={onSearch}
+          replay={replay}
+        />
+      ) : (
+        <NothingLive
+          projectKey={projectKey}
+          named={
+            search.branchId === undefined ? null : (branches.find(({ id }) => id === search.branchId) ?? "unknown")
+          }
+          branches={branches}
+        />
+      )}
+    </div>
+  );
+}
+
+function BranchSelect({
+  branches,
+  value,
+  onSearch,
+}: {
+  branches: readonly BranchItem[];
+  value: string;
+  onSearch: SearchChange;
+}) {
+  const live = branches.filter((each) => each.deployment !== null);
+  if (live.length < 2) return null;
+  return (
+    <Select
+      aria-label="Branch"
+      prefix={<GitBranch aria-hidden />}
+      className="w-56"
+      value={value}
+      onChange={(branchId) => onSearch({ branchId })}
+      options={live.map((each) => ({
+        value: each.id,
+        label: each.name,
+        note: each.isDefault ? "production" : "preview",
+      }))}
+    />
+  );
+}
+
+/** Says why there is nothing to call: no such branch, a build that runs or has failed, or none at all. */
+function NothingLive({
+  projectKey,
+  named,
+  branches,
+}: {
+  projectKey: ProjectKey;
+  /** The branch that the address names; null: none. */
+  named: BranchItem | "unknown" | null;
+  branches: readonly BranchItem[];
+}) {
+  const toDeployments = (
+    <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
+      Go to deployments
+    </Link>
+  );
+  if (named === "unknown") {
+    return (
+      <Callout tone="warn" title="Branch not found" actions={toDeployments}>
+        The branch was deleted, or belongs to another server. Choose a branch in the bar above.
+      </Callout>
+    );
+  }
+  const branch = named ?? branches.find(({ isDefault }) => isDefault) ?? null;
+  const build = branch?.latestBuild ?? null;
+  const toBuild = build && (
+    <Link
+      to="/$orgSlug/$projectName/build-logs/$buildId"
+      params={{ ...projectKey, buildId: build.id }}
+      className={buttonLook({ variant: "primary" })}
+    >
+      Open build log
+    </Link>
+  );
+  const say = (title: string, text: string, actions: ReactNode) => (
+    <EmptyState drawing={<NoBuildsDrawing />} title={title} actions={actions}>
+      {text}
+    </EmptyState>
+  );
+  if (build && isRunning(build.status)) {
+    return say(`${branch?.name} is being built`, "The inspector opens here as soon as it is live.", toBuild);
+  }
+  if (build?.status === "failed") {
+    return say(`${branch?.name} isn't live: its build failed`, "Its log names the cause and what to do.", toBuild);
+  }
+  if (named) return say(`${named.name} isn't live`, "Deploy it to call its tools here.", toDeployments);
+  return say(
+    "Nothing is live yet",
+    "Once a build succeeds, you can call its tools, resources and prompts here.",
+    toDeployments,
+  );
+}
+
+type Found = {
+  /** The call to fill in; null for none. */
+  readonly replay: Replay | null;
+  /** The deployment that served it, whose branch is the one to call. */
+  readonly deploymentId: string | null;
+  /** Why there is none although the address names one. */
+  readonly problem: string | null;
+};
+
+const none: Found = { replay: null, deploymentId: null, problem: null };
+
+/** The call of the request log that the address names (PRJ-20). The route's loader has read it before the first render. */
+function useReplay(projectKey: ProjectKey, { request }: Pick<InspectorSearch, "request">): Found {
+  const { data, error } = useQuery({
+    ...explainedQuery(projectKey, { id: request ?? "" }),
+    enabled: request !== undefined,
+    retry: false,
+  });
+  if (request === undefined || (!data && !error)) return none;
+  if (!data) return { ...none, problem: failureText(error) };
+  const replay = replayOf(data);
+  const problem = replay ? null : "The log didn't keep all of its arguments.";
+  return { replay, deploymentId: data.deploymentId, problem };
+}

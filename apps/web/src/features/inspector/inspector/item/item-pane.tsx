@@ -1,0 +1,229 @@
+import { Play, X } from "lucide-react";
+import { useEffect, useId, useRef, useState } from "react";
+import { Badge } from "~/ui/badge.tsx";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { JsonTree } from "~/ui/json-tree.tsx";
+import { Kbd } from "~/ui/kbd.tsx";
+import type { Calls } from "../calls/use-calls.ts";
+import type { ServerCall } from "../inspector.schema.ts";
+import { type InspectorItem, itemTexts } from "../inspector-items.ts";
+import type { Arguments } from "../schema-form/form-arguments.ts";
+import { CopyCallMenu, type SnippetPlace } from "../share/copy-call-menu.tsx";
+import { firstDraft, ItemForm } from "./item-form.tsx";
+
+const actionLabels = {
+  tools: "Call tool",
+  resources: "Read resource",
+  templates: "Read resource",
+  prompts: "Get prompt",
+};
+
+/** One tool, resource, template or prompt: what it is, its form, and pinned below it the button that calls it. */
+export function ItemPane({
+  item,
+  calls,
+  mayCall,
+  askAuthorization,
+  initial,
+  snippets,
+}: {
+  item: InspectorItem;
+  calls: Calls;
+  /** Whether the user's role may call this server. */
+  mayCall: boolean;
+  /** The server authenticates callers itself: offer to send an Authorization header. */
+  askAuthorization: boolean;
+  initial: Arguments;
+  snippets: SnippetPlace;
+}) {
+  const formId = useId();
+  const noteId = useId();
+  const draft = useRef<ServerCall>(firstDraft(item, initial));
+  const [asked, setAsked] = useState<ServerCall | null>(null);
+  const run = (call: ServerCall) => calls.run(`${item.tab}:${item.key}`, call);
+  useSubmitKey(formId);
+  return (
+    <section aria-label={itemTexts(item).name} className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <div className="scroll-thin min-h-0 flex-1 p-4 -outline-offset-2 lg:overflow-y-auto">
+        <ItemHeader item={item} />
+        {!mayCall && (
+          <Callout tone="info" className="mt-4" title="Your role can't call this server">
+            <span id={noteId}>
+              You can see what this server offers, but not call it. Ask an owner or admin of this organization to allow
+              your role on the Access page, or to change your role.
+            </span>
+          </Callout>
+        )}
+        {askAuthorization && mayCall && <AuthorizationField calls={calls} />}
+        {/* What is typed before would be lost when the calls of an earlier visit fill the form in. */}
+        <fieldset disabled={!calls.isLoaded} className="mt-4 min-w-0">
+          <ItemForm
+            item={item}
+            initial={initial}
+            connection={calls.connection}
+            formId={formId}
+            onDraft={(call) => {
+              draft.current = call;
+            }}
+            onSubmit={(call) => {
+              draft.current = call;
+              if (!mayCall) return;
+              if (isDestructive(item)) setAsked(call);
+              else run(call);
+            }}
+          />
+        </fieldset>
+        {item.tab === "tools" && <ToolSchemas item={item} />}
+        <Dialog
+          open={asked !== null}
+          onOpenChange={(open) => !open && setAsked(null)}
+          title={`Call ${itemTexts(item).name}?`}
+          description="The server marks this tool as destructive: it may delete or overwrite something."
+          footer={
+            <>
+              <Button onClick={() => setAsked(null)}>Cancel</Button>
+              <Button
+                variant="danger"
+                onClick={() => {
+                  if (asked) run(asked);
+                  setAsked(null);
+                }}
+              >
+                Call tool
+              </Button>
+            </>
+          }
+        />
+      </div>
+      <footer className="sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-b-lg border-t bg-surface px-4 py-2.5">
+        <Button
+          type="submit"
+          form={formId}
+          variant="primary"
+          busy={calls.isRunning}
+          // Before the page's script runs, the browser itself would submit the form.
+          disabled={!mayCall || !calls.isLoaded}
+          aria-describedby={mayCall ? undefined : noteId}
+          aria-keyshortcuts="Control+Enter Meta+Enter"
+          icon={<Play aria-hidden />}
+        >
+          {actionLabels[item.tab]}
+        </Button>
+        {calls.isRunning ? (
+          <Button icon={<X aria-hidden />} onClick={calls.cancel}>
+            Cancel
+          </Button>
+        ) : (
+          <span aria-hidden className="flex items-center gap-1 text-xs text-faint max-sm:hidden">
+            <Kbd>Ctrl</Kbd>
+            <Kbd>↵</Kbd>
+          </span>
+        )}
+        <CopyCallMenu className="ml-auto" item={item} callNow={() => draft.current} place={snippets} />
+      </footer>
+    </section>
+  );
+}
+
+const isDestructive = (item: InspectorItem) =>
+  item.tab === "tools" &&
+  item.tool.annotations?.destructiveHint === true &&
+  item.tool.annotations.readOnlyHint !== true;
+
+/** Kept while the page is open, for all calls. */
+function AuthorizationField({ calls }: { calls: Calls }) {
+  const [value, setValue] = useState(calls.authorization.current);
+  return (
+    <TextField
+      fieldClassName="mt-4"
+      label="Authorization header"
+      hint="This server authenticates callers itself. The header is sent with each call and never stored."
+      optional
+      mono
+      type="password"
+      autoComplete="off"
+      placeholder="Bearer …"
+      value={value}
+      onChange={(next) => {
+        setValue(next);
+        calls.authorization.current = next;
+      }}
+    />
+  );
+}
+
+/** Ctrl-Enter and Cmd-Enter submit the form in which the focus is, such as an answer to the server; else the item's. */
+function useSubmitKey(formId: string): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
+      const within = event.target instanceof Element ? event.target.closest("form") : null;
+      const form = within ?? document.getElementById(formId);
+      if (!(form instanceof HTMLFormElement)) return;
+      event.preventDefault();
+      form.requestSubmit();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, [formId]);
+}
+
+/** What an item is: its name, title, hints and description. */
+function ItemHeader({ item }: { item: InspectorItem }) {
+  const { name, title, description } = itemTexts(item);
+  return (
+    <>
+      <h2 className="font-mono text-base font-semibold break-all">{name}</h2>
+      {title && !sameWords(title, name) && <p className="text-sm text-muted">{title}</p>}
+      <ItemBadges item={item} />
+      {description && (
+        <p className="mt-2 max-w-prose text-sm break-words whitespace-pre-line text-muted">{description}</p>
+      )}
+    </>
+  );
+}
+
+/** Libraries make a title from the name ("get_forecast" → "Get Forecast"); don't show it twice. */
+function sameWords(title: string, name: string): boolean {
+  const words = (text: string) => text.toLowerCase().replace(/[\s_-]+/g, "");
+  return words(title) === words(name);
+}
+
+const hints: readonly [key: string, whenTrue: string][] = [
+  ["readOnlyHint", "Read-only"],
+  ["destructiveHint", "Destructive"],
+  ["idempotentHint", "Idempotent"],
+  ["openWorldHint", "Open world"],
+];
+
+function ItemBadges({ item }: { item: InspectorItem }) {
+  const badges: string[] = [];
+  if (item.tab === "tools") {
+    for (const [key, label] of hints) if (item.tool.annotations?.[key] === true) badges.push(label);
+    if (item.tool.outputSchema) badges.push("Structured output");
+  }
+  if (item.tab === "resources" && item.resource.mimeType) badges.push(item.resource.mimeType);
+  if (item.tab === "templates" && item.template.mimeType) badges.push(item.template.mimeType);
+  if (badges.length === 0) return null;
+  return (
+    <div className="mt-1.5 flex flex-wrap gap-1.5">
+      {badges.map((badge) => (
+        <Badge key={badge}>{badge}</Badge>
+      ))}
+    </div>
+  );
+}
+
+function ToolSchemas({ item }: { item: Extract<InspectorItem, { tab: "tools" }> }) {
+  return (
+    <details className="mt-5 border-t pt-3 text-sm">
+      <summary className="w-fit rounded-sm text-muted hover:text-ink">Schema</summary>
+      <div className="mt-2 flex flex-col gap-2">
+        <JsonTree value={{ input: item.tool.inputSchema, output: item.tool.outputSchema }} openTo={2} />
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,208 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { TimeRange } from "@towpath/logs/schema";
+import { CloudOff, ScrollText, SquareTerminal } from "lucide-react";
+import type { ReactNode } from "react";
+import { RequestChart } from "~/features/project/request-log/request-chart.tsx";
+import { PrincipalLabel } from "~/features/shared/project-screen/principal-label.tsx";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { Badge } from "~/ui/badge.tsx";
+import { Button, buttonLook } from "~/ui/button.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { ErrorCount, isAlarming } from "~/ui/error-count.tsx";
+import { Figure, formatCount } from "~/ui/figure.tsx";
+import { JsonTree } from "~/ui/json-tree.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
+import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { formatDuration, RelativeTime } from "~/ui/time.tsx";
+import { failureText } from "~/ui/toast.ts";
+import { useSorted } from "~/ui/use-sorted.ts";
+import { type ItemKind, kindTexts } from "./item-kinds.ts";
+import { type Item, type ItemStats, itemStatsQuery } from "./items.functions.ts";
+
+/** One item: what it is, how it is used and by whom (PRJ-7). */
+export function ItemUsagePanel({
+  kind,
+  item,
+  projectKey,
+  timeRange,
+}: {
+  kind: ItemKind;
+  item: Item;
+  projectKey: ProjectKey;
+  timeRange: TimeRange;
+}) {
+  const query = useQuery({
+    ...itemStatsQuery(projectKey, kind, item.key, timeRange),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <div className="flex min-w-0 flex-col gap-3">
+      <Card aria-label={item.name}>
+        <CardHeader
+          title={<span className="font-mono break-all">{item.name}</span>}
+          {...(item.title && item.title !== item.name ? { description: item.title } : {})}
+          actions={<ItemLinks kind={kind} item={item} projectKey={projectKey} timeRange={timeRange} />}
+        />
+        <CardBody>
+          {item.key !== item.name && <code className="text-xs break-all text-muted">{item.key}</code>}
+          {item.mimeType && (
+            <p className="mt-1">
+              <Badge>{item.mimeType}</Badge>
+            </p>
+          )}
+          {item.description && (
+            <p className="mt-1 max-w-prose text-sm break-words whitespace-pre-line text-muted">{item.description}</p>
+          )}
+          {item.schema && (
+            <details className="mt-3 text-sm">
+              <summary className="w-fit rounded-sm text-muted hover:text-ink">
+                {kind === "prompt" ? "Arguments" : "Schema"}
+              </summary>
+              <div className="mt-2">
+                <JsonTree value={item.schema} openTo={3} />
+              </div>
+            </details>
+          )}
+        </CardBody>
+      </Card>
+      {query.isError ? (
+        <EmptyState
+          icon={<CloudOff aria-hidden />}
+          title="Couldn't load its usage"
+          actions={<Button onClick={() => void query.refetch()}>Try again</Button>}
+        >
+          {failureText(query.error)}
+        </EmptyState>
+      ) : (
+        <>
+          <UsageFigures stats={query.data?.stats} />
+          {query.data && <Callers callers={query.data.callers} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+function ItemLinks({ kind, item, projectKey, timeRange }: Parameters<typeof ItemUsagePanel>[0]): ReactNode {
+  const { tab, parameter } = kindTexts[kind];
+  const filter = {
+    tool: { methodType: `tool:${item.key}` },
+    resource: { methodType: "resources/read", target: item.key },
+    // The log can't be filtered by a template: its text up to the first variable is the nearest.
+    template: { methodType: "resources/read", search: item.key.split("{")[0] ?? "" },
+    prompt: { methodType: "prompts/get", target: item.key },
+  }[kind];
+  return (
+    <>
+      <Link
+        to="/$orgSlug/$projectName/inspector"
+        params={projectKey}
+        search={{ tab, [parameter]: item.key }}
+        className={buttonLook()}
+      >
+        <SquareTerminal aria-hidden />
+        Inspector
+      </Link>
+      <Link
+        to="/$orgSlug/$projectName/logs"
+        params={projectKey}
+        search={{ ...filter, timeRange }}
+        className={buttonLook()}
+      >
+        <ScrollText aria-hidden />
+        Log
+      </Link>
+    </>
+  );
+}
+
+function UsageFigures({ stats }: { stats: ItemStats["stats"] | undefined }) {
+  const duration = (ms: number | null | undefined) =>
+    ms === undefined ? undefined : ms === null ? "–" : formatDuration(ms);
+  return (
+    <Card className="px-4 py-3" aria-label="Usage">
+      <dl className="mb-3 grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-5">
+        <Figure name="Calls" value={stats && formatCount(stats.total)} />
+        <Figure
+          name="Errors"
+          value={stats && formatCount(stats.errors)}
+          bad={stats !== undefined && isAlarming({ calls: stats.total, errors: stats.errors })}
+        />
+        <Figure name="Median" value={duration(stats?.p50Ms)} />
+        <Figure name="95th percentile" value={duration(stats?.p95Ms)} />
+        <Figure name="99th percentile" value={duration(stats?.p99Ms)} />
+      </dl>
+      {stats ? <RequestChart stats={stats} /> : <Skeleton className="h-28.5" />}
+    </Card>
+  );
+}
+
+type Caller = ItemStats["callers"]["data"][number];
+
+const sortedBy = {
+  User: ({ principal }: Caller) => principal.name,
+  Client: ({ client }: Caller) => client,
+  Calls: ({ calls }: Caller) => calls,
+  Errors: ({ errors }: Caller) => errors,
+  "Last call": ({ lastSeen }: Caller) => lastSeen,
+};
+
+function Callers({ callers }: { callers: ItemStats["callers"] }) {
+  const { rows, sort } = useSorted(callers.data, sortedBy);
+  if (callers.data.length === 0) {
+    return (
+      <Card>
+        <EmptyState title="Nobody used it in this period">
+          Choose a longer time range, or call it in the inspector.
+        </EmptyState>
+      </Card>
+    );
+  }
+  return (
+    <Card>
+      <CardHeader title="Who used it" description={`In the latest ${callers.looked} calls.`} />
+      <Table label="Who used it">
+        <TableHead>
+          <Th sort={sort("User")} className="w-2/5">
+            User
+          </Th>
+          <Th sort={sort("Client")} className="w-1/4">
+            Client
+          </Th>
+          <Th sort={sort("Calls")} className="text-right">
+            Calls
+          </Th>
+          <Th sort={sort("Errors")} className="text-right">
+            Errors
+          </Th>
+          <Th sort={sort("Last call")} className="text-right">
+            Last call
+          </Th>
+        </TableHead>
+        <TableBody>
+          {rows.map((caller) => (
+            <Tr key={`${caller.principal.id} ${caller.client}`}>
+              <Td wide className="max-w-0 max-sm:max-w-none">
+                <PrincipalLabel principal={caller.principal} />
+              </Td>
+              <Td wide label="Client" className="max-w-0 truncate text-muted max-sm:max-w-none">
+                {caller.client ?? "Unknown client"}
+              </Td>
+              <Td label="Calls" className="tabular sm:text-right">
+                {formatCount(caller.calls)}
+              </Td>
+              <Td label="Errors" className="tabular sm:text-right">
+                <ErrorCount {...caller} />
+              </Td>
+              <Td label="Last call" className="whitespace-nowrap text-muted sm:text-right">
+                <RelativeTime time={caller.lastSeen} />
+              </Td>
+            </Tr>
+          ))}
+        </TableBody>
+      </Table>
+    </Card>
+  );
+}

@@ -1,0 +1,81 @@
+import { startBuild } from "@towpath/core/build";
+import type { Context } from "@towpath/core/context";
+import { packageNameSchema, packageVersionSchema } from "@towpath/core/package/schema";
+import { deployPackage, findProjectOfInstance, unavailableName, updateProject } from "@towpath/core/project";
+import {
+  argumentsSchema,
+  authModeSchema,
+  entrypointSettingSchema,
+  projectNameSchema,
+} from "@towpath/core/project/schema";
+import { initialSecretsSchema } from "@towpath/core/secret/schema";
+import { searchServerRegistry } from "@towpath/core/server-registry";
+import { z } from "zod";
+import { answers } from "~/features/shared/answers/answers.schema.ts";
+import { changedEntrypoint, otherSource, saveVariables } from "~/features/shared/answers/existing-project.server.ts";
+import { settingAnswers } from "~/features/shared/answers/setting-answers.schema.ts";
+import { type Operation, operation, organizationSlug } from "~/http/rest/operation.server.ts";
+
+const settingsSchema = z.object({
+  entrypoint: entrypointSettingSchema.optional(),
+  arguments: argumentsSchema.optional(),
+  authMode: authModeSchema.optional(),
+  capturePayloads: z.boolean().optional(),
+});
+
+const savePackageSchema = settingsSchema.extend({
+  organization: z.string().min(1).nullish(),
+  name: projectNameSchema,
+  packageName: packageNameSchema,
+  version: packageVersionSchema.nullish(),
+  follow: z.boolean().optional(),
+  variables: initialSecretsSchema,
+});
+
+/**
+ * Deploys a package of the index (BLD-17): creates the server with its first build. On an existing server it changes the
+ * given settings and builds the version, unless the newest build is of that version and these settings.
+ */
+async function savePackage(ctx: Context, input: z.output<typeof savePackageSchema>) {
+  const orgSlug = await organizationSlug(ctx, input.organization);
+  const { name, packageName, version, follow, variables } = input;
+  const settings = settingsSchema.parse(input);
+  const existing = await findProjectOfInstance({ ctx, input: { name } });
+  if (!existing) {
+    const deployed = await deployPackage({
+      ctx,
+      input: { ...settings, orgSlug, name, packageName, version, follow, secrets: variables },
+    });
+    return { ...deployed, created: true };
+  }
+  if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
+  if (existing.package?.name !== packageName) throw otherSource(existing);
+  const key = { orgSlug, projectName: existing.name };
+  const project = await updateProject({
+    ctx,
+    input: { ...settings, ...key, entrypoint: changedEntrypoint(settings.entrypoint), followsPackage: follow },
+  });
+  const hasChanged = await saveVariables(ctx, existing.id, variables);
+  const { build, created } = await startBuild({
+    ctx,
+    input: { ...key, version, trigger: "package", reuse: hasChanged ? "never" : "unless-failed" },
+  });
+  return { project, build, created };
+}
+
+export const packageOperations: readonly Operation[] = [
+  operation("POST /packages", "savePackage", "project.create", {
+    summary:
+      "deploys a package of the index (`packageName`, `version`, `follow`): creates a server with its first build, or changes its settings and builds that version",
+    body: savePackageSchema,
+    answer: answers.savedPackage,
+    handle: ({ ctx, body }) => savePackage(ctx, body),
+  }),
+  operation("GET /registry", "searchRegistry", "project.create", {
+    summary: "servers of the MCP registry whose names contain `search`, with the Python packages that run them",
+    query: z.object({ search: z.string().max(200), organization: z.string().optional() }),
+    answer: settingAnswers.registry,
+    handle: async ({ ctx, query: { search, organization } }) =>
+      searchServerRegistry({ ctx, input: { search, orgSlug: await organizationSlug(ctx, organization) } }),
+  }),
+];

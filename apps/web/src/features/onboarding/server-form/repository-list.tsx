@@ -1,0 +1,117 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Lock, Search } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
+import {
+  type getInstallationRepositories,
+  repositoriesQuery,
+} from "~/features/organization/github/github.functions.ts";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { Input } from "~/ui/field.tsx";
+import { Spinner } from "~/ui/loading.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
+import { failureText } from "~/ui/toast.ts";
+import { LoadingRepositories } from "./choose-repo-states.tsx";
+
+export type ListedRepository = Awaited<ReturnType<typeof getInstallationRepositories>>["data"][number];
+
+/** Repositories of one account, each with what chooses it, most recently updated first. A search goes through all of them, page by page. */
+export function RepositoryList({
+  orgSlug,
+  installationId,
+  choice,
+}: {
+  readonly orgSlug: string;
+  readonly installationId: number;
+  /** A link or button. */
+  readonly choice: (repository: ListedRepository) => ReactNode;
+}) {
+  const [text, setText] = useState("");
+  const query = useInfiniteQuery(repositoriesQuery(orgSlug, installationId));
+  const wanted = text.trim().toLowerCase();
+  const isSearching = wanted !== "" && query.hasNextPage && !query.isError;
+  const { fetchNextPage, isFetching } = query;
+  useEffect(() => {
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
+  const repositories = (query.data?.pages ?? [])
+    .flatMap((page) => page.data)
+    .filter(({ full_name: name }) => name.toLowerCase().includes(wanted))
+    .toSorted((a, b) => (b.updated_at ?? "").localeCompare(a.updated_at ?? ""));
+  return (
+    <div className="overflow-hidden rounded-lg border bg-surface">
+      <div className="border-b p-2">
+        <Input
+          type="search"
+          aria-label="Search repositories"
+          placeholder="Search repositories"
+          leading={<Search aria-hidden />}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          // In a form it must not send it.
+          onKeyDown={(event) => {
+            if (event.key === "Enter") event.preventDefault();
+          }}
+        />
+      </div>
+      {query.isPending ? <LoadingRepositories /> : null}
+      {query.error ? (
+        <Callout
+          tone="bad"
+          className="m-3"
+          title="Couldn't load the repositories"
+          actions={
+            <Button size="sm" onClick={() => void query.refetch()}>
+              Try again
+            </Button>
+          }
+        >
+          {failureText(query.error)}
+        </Callout>
+      ) : null}
+      {query.data && repositories.length === 0 && !isSearching ? (
+        <EmptyState title={wanted ? "No matching repositories" : "No repositories yet"}>
+          {wanted
+            ? "Change the search, or give Towpath access to more repositories."
+            : "Give Towpath access to one, or create one on GitHub."}
+        </EmptyState>
+      ) : null}
+      <ul className="divide-y">
+        {repositories.map((repository) => (
+          <li key={repository.id} className="flex items-center gap-3 px-4 py-2.5">
+            <div className="min-w-0 flex-1">
+              <p className="flex items-center gap-1.5 text-sm font-medium">
+                <span className="truncate">{repository.name}</span>
+                {repository.private ? (
+                  <Lock className="size-3.5 shrink-0 text-faint" role="img" aria-label="Private" />
+                ) : null}
+              </p>
+              <p className="truncate text-xs text-muted">
+                {repository.updated_at ? (
+                  <>
+                    Updated <RelativeTime time={repository.updated_at} />
+                  </>
+                ) : null}
+                {repository.description ? ` · ${repository.description}` : ""}
+              </p>
+            </div>
+            {choice(repository)}
+          </li>
+        ))}
+      </ul>
+      {isSearching ? (
+        <p role="status" className="flex items-center gap-2 border-t px-4 py-3 text-sm text-muted">
+          <Spinner /> Searching the other repositories…
+        </p>
+      ) : null}
+      {query.hasNextPage && !isSearching ? (
+        <div className="border-t p-2 text-center">
+          <Button variant="ghost" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Load more
+          </Button>
+        </div>
+      ) : null}
+    </div>
+  );
+}

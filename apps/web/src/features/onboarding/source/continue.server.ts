@@ -1,0 +1,66 @@
+import type { SignedIn } from "@towpath/auth";
+import type { Context } from "@towpath/core/context";
+import { TowpathError } from "@towpath/core/errors";
+import { atHost } from "@towpath/core/github-connection/numbers";
+import { continueOnGitHub, needsGitHubUser, otherGitHubUser } from "@towpath/core/source";
+import { isGitHubError } from "@towpath/github";
+import { gitHub } from "~/compose.server.ts";
+import {
+  beginRoundTrip,
+  callbackUrl,
+  continueTokenName,
+  deleteUserToken,
+  readUserToken,
+} from "~/features/organization/github/round-trip.server.ts";
+
+export type Continued =
+  /** The owner of the account must first let Towpath create a repository there. */
+  | { readonly kind: "authorize"; readonly url: string }
+  /** `cloneUrl`: the new one. */
+  | {
+      readonly kind: "moved";
+      readonly fullName: string;
+      readonly cloneUrl: string;
+      readonly servers: readonly string[];
+    };
+
+type Call = {
+  readonly signedIn: SignedIn;
+  readonly ctx: Context;
+  readonly input: {
+    readonly orgSlug: string;
+    /** Whose settings the person comes back to. */
+    readonly projectName: string;
+    readonly repository: string;
+    readonly installationId: number;
+    readonly gitHubName: string;
+    readonly private: boolean;
+  };
+};
+
+/**
+ * Moves a repository to GitHub. A person's account needs that person's token, so the browser may have to go to GitHub first:
+ * it comes back to the form, with the token kept on the server for this repository.
+ */
+export async function continueRepository({ signedIn, ctx, input }: Call): Promise<Continued> {
+  const { projectName, ...move } = input;
+  const { connection } = atHost(input.installationId);
+  const tokenName = continueTokenName({ ...input, connection });
+  const userToken = await readUserToken(signedIn.sessionId, tokenName);
+  try {
+    const { repository, servers } = await continueOnGitHub({ ctx, input: { ...move, userToken } });
+    await deleteUserToken(signedIn.sessionId, tokenName);
+    const { fullName = "", url: cloneUrl = "" } = repository.continued ?? {};
+    return { kind: "moved", fullName, cloneUrl, servers };
+  } catch (error) {
+    if (!(error instanceof TowpathError)) throw error;
+    const isRevoked = userToken !== null && isGitHubError(error.cause, "unauthorized");
+    // Whoever signs in as somebody else now has another token.
+    if (isRevoked || error.detail === otherGitHubUser) await deleteUserToken(signedIn.sessionId, tokenName);
+    if (error.detail !== needsGitHubUser && !isRevoked) throw error;
+    const found = await gitHub().find(connection);
+    if (found === null) throw error;
+    const state = await beginRoundTrip(signedIn.sessionId, { purpose: "continue", connection, ...input });
+    return { kind: "authorize", url: found.github.userAuthorizeUrl({ state, redirectUri: callbackUrl() }) };
+  }
+}

@@ -1,0 +1,41 @@
+import { requestedPython } from "@towpath/builder/entrypoints";
+import type { Context } from "@towpath/core/context";
+import { checkProjectName, proposeServerName } from "@towpath/core/project";
+import { serverNameFrom } from "@towpath/core/project/schema";
+import { type LookedAtSource, lookAtSource } from "@towpath/core/source";
+import { repositoryProposals } from "~/features/organization/github/repository-proposals.ts";
+
+/** What is in the repository behind a Git URL, by the rules that its build follows. */
+export async function lookIntoSource(call: Parameters<typeof lookAtSource>[0]) {
+  const { checkout, ...found } = await lookAtSource(call);
+  try {
+    const { commit } = checkout;
+    const read = (path: string) => checkout.read(path);
+    const proposals = await repositoryProposals(await checkout.paths(), read);
+    const python = await pythonIn(found.directory, read);
+    const serverName = await nameLike(call.ctx, found);
+    return { ...found, commit, ...proposals, python, serverName };
+  } finally {
+    await checkout.close();
+  }
+}
+
+async function pythonIn(directory: string | null, read: (path: string) => Promise<string | null>) {
+  const prefix = directory === null ? "" : `${directory}/`;
+  const [versionFile, pyproject] = await Promise.all([
+    read(`${prefix}.python-version`),
+    read(`${prefix}pyproject.toml`),
+  ]);
+  return requestedPython({ versionFile, pyproject });
+}
+
+/** A free name for the server: the folder's or the repository's, if need be with an ending, else a random one. */
+async function nameLike(ctx: Context, { directory, name }: Pick<LookedAtSource, "directory" | "name">) {
+  const last = (path: string) => path.split("/").at(-1) ?? "";
+  const bases = [...(directory === null ? [] : [last(directory)]), last(name)];
+  for (const base of bases.flatMap((each) => [each, `${each}-server`])) {
+    const wanted = serverNameFrom(base);
+    if (wanted !== null && (await checkProjectName({ ctx, input: { name: wanted } })).available) return wanted;
+  }
+  return (await proposeServerName({ ctx })).name;
+}

@@ -1,0 +1,90 @@
+import type { GitSourceView } from "@towpath/core/source";
+import { useState } from "react";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { Ask, type Question } from "~/ui/ask.tsx";
+import { Button } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { CodeBlock } from "~/ui/code-block.tsx";
+import { AbsoluteDay } from "~/ui/time.tsx";
+import { CredentialFields } from "./credential-fields.tsx";
+import { updateSource } from "./source.functions.ts";
+import { kindFor, useCredential } from "./use-credential.ts";
+import { useSourceChange } from "./use-source-change.ts";
+
+/** What the repository is read with: shown by its kind only, replaced and removed. */
+export function SourceCredential({
+  projectKey,
+  source,
+}: {
+  readonly projectKey: ProjectKey;
+  readonly source: GitSourceView;
+}) {
+  const { credential: stored, url, host } = source;
+  const [isOpen, setOpen] = useState(false);
+  const [question, setQuestion] = useState<Question | null>(null);
+  const fields = useCredential(projectKey.orgSlug);
+  const { busy, failure, apply } = useSourceChange(projectKey);
+  const save = async () => {
+    const value = fields.valueOf(kindFor(url, fields.kind));
+    if (value === null) return;
+    if (!(await apply(() => updateSource({ data: { ...projectKey, credential: value } })))) return;
+    fields.clear();
+    setOpen(false);
+  };
+  const remove = () =>
+    setQuestion({
+      title: "Remove the credential?",
+      description: "Pushes to a private repository aren't followed without it. What is live stays.",
+      action: "Remove credential",
+      danger: true,
+      run: () => apply(() => updateSource({ data: { ...projectKey, credential: null } })),
+    });
+  return (
+    <section aria-label="Credential" className="flex flex-col gap-3 border-t pt-4">
+      <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
+        <div className="min-w-0 flex-1 basis-56 text-sm">
+          <h3 className="font-medium">Credential</h3>
+          <p className="text-muted">{describe(stored)}</p>
+        </div>
+        <div className="flex flex-wrap gap-2">
+          <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? "Cancel" : stored ? "Replace" : "Add credential"}
+          </Button>
+          {stored && !isOpen ? (
+            <Button variant="danger-quiet" onClick={remove}>
+              Remove
+            </Button>
+          ) : null}
+        </div>
+      </div>
+      {stored?.endsSoon && stored.expiresAt !== null ? (
+        <Callout tone="warn" title={`The token for ${host} ends soon`}>
+          It ends on <AbsoluteDay time={stored.expiresAt} />. Replace it, or pushes aren't followed any more.
+        </Callout>
+      ) : null}
+      {stored?.publicKey && !isOpen ? <CodeBlock code={stored.publicKey} label="public key" wrap /> : null}
+      {isOpen ? (
+        <div className="flex flex-col gap-4 rounded-lg border bg-sunken/40 p-4">
+          <CredentialFields credential={fields} url={url} error={failure} />
+          <Button variant="primary" className="self-start" busy={busy} onClick={() => void save()}>
+            Save credential
+          </Button>
+        </div>
+      ) : failure ? (
+        <Callout tone="bad">{failure}</Callout>
+      ) : null}
+      <Ask question={question} onClose={() => setQuestion(null)} />
+    </section>
+  );
+}
+
+function describe(stored: GitSourceView["credential"]) {
+  if (stored === null) return "None: the repository is public.";
+  if (stored.kind === "deployKey") return "A deploy key, for this repository only.";
+  if (stored.expiresAt === null) return "A token, stored encrypted.";
+  return (
+    <>
+      A token that ends on <AbsoluteDay time={stored.expiresAt} />, stored encrypted.
+    </>
+  );
+}

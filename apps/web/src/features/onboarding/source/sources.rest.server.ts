@@ -1,0 +1,215 @@
+import { type BuildView, startBuild } from "@towpath/core/build";
+import type { Context } from "@towpath/core/context";
+import { findProjectOfInstance, type ProjectView, unavailableName, updateProject } from "@towpath/core/project";
+import { deployRepository, getRepository } from "@towpath/core/repository";
+import { initialSecretsSchema } from "@towpath/core/secret/schema";
+import {
+  changeSource,
+  checkSource,
+  deployGitUrl,
+  findRepositoryHere,
+  getSource,
+  makeSourceWebhookSecret,
+  removeSourceWebhookSecret,
+  type SourceSummary,
+  updateSource,
+} from "@towpath/core/source";
+import {
+  changeSourceSchema,
+  deployGitUrlSchema,
+  lookAtSourceSchema,
+  updateSourceSchema,
+} from "@towpath/core/source/schema";
+import { z } from "zod";
+import { answers } from "~/features/shared/answers/answers.schema.ts";
+import { changedEntrypoint, otherSource, saveVariables } from "~/features/shared/answers/existing-project.server.ts";
+import { gitSource, lookedAtSource, sourceDetail } from "~/features/shared/answers/project-source.schema.ts";
+import { type Operation, operation, organizationSlug } from "~/http/rest/operation.server.ts";
+import { lookIntoSource } from "./look.server.ts";
+
+const { shape } = deployGitUrlSchema;
+
+/** Settings of the server itself; without defaults, so that an existing server keeps what isn't given. */
+const settingsSchema = z.object({
+  entrypoint: shape.entrypoint.unwrap().optional(),
+  arguments: shape.arguments.unwrap().optional(),
+  requirements: shape.requirements.optional(),
+  rootDirectory: shape.rootDirectory.optional(),
+  authMode: shape.authMode.unwrap().optional(),
+  capturePayloads: z.boolean().optional(),
+});
+
+/** What belongs to the source. */
+const sourceSchema = z.object({
+  branch: shape.branch,
+  previews: z.boolean().optional(),
+  credential: shape.credential,
+});
+
+const saveGitUrlSchema = settingsSchema.extend({
+  ...sourceSchema.shape,
+  organization: z.string().min(1).nullish(),
+  name: shape.name,
+  gitUrl: shape.gitUrl,
+  variables: initialSecretsSchema,
+});
+
+const saveRepositorySchema = settingsSchema.extend({
+  organization: z.string().min(1).nullish(),
+  name: shape.name,
+  branch: shape.branch,
+  previews: z.boolean().optional(),
+  variables: initialSecretsSchema,
+});
+
+/** A server's source, and what a call says of it. */
+type GitSource = {
+  readonly orgSlug: string;
+  readonly name: string;
+  readonly variables: z.output<typeof initialSecretsSchema>;
+  readonly settings: z.output<typeof settingsSchema>;
+  /** What belongs to the source. */
+  readonly source: Readonly<Record<string, unknown>>;
+  readonly isSame: (of: SourceSummary) => boolean;
+  readonly deploy: (
+    settings: z.output<typeof settingsSchema> & {
+      readonly requirements: string | null;
+      readonly rootDirectory: string | null;
+    },
+  ) => Promise<{ readonly project: ProjectView; readonly build: BuildView }>;
+};
+
+/**
+ * Creates the server with its first build. On an existing server of the same source it changes what is given and builds
+ * the branch's newest commit, unless the newest build is of it.
+ */
+async function saveGitServer(ctx: Context, { orgSlug, name, variables, settings, source, isSame, deploy }: GitSource) {
+  const existing = await findProjectOfInstance({ ctx, input: { name } });
+  if (!existing) {
+    const { requirements = null, rootDirectory = null, ...others } = settings;
+    return { ...(await deploy({ ...others, requirements, rootDirectory })), created: true };
+  }
+  if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
+  if (existing.source === null || !isSame(existing.source))
+    throw otherSource(existing, "Choose another name, or change its source under Settings → Source.");
+  const key = { orgSlug, projectName: existing.name };
+  const changes = Object.entries(source).filter(([, value]) => value !== undefined && value !== null);
+  if (changes.length > 0) await updateSource({ ctx, input: { ...key, ...Object.fromEntries(changes) } });
+  const project = await updateProject({
+    ctx,
+    input: { ...settings, ...key, entrypoint: changedEntrypoint(settings.entrypoint) },
+  });
+  const hasChanged = await saveVariables(ctx, existing.id, variables);
+  const reuse = hasChanged ? "never" : "unless-failed";
+  const { build, created } = await startBuild({ ctx, input: { ...key, trigger: "cli", reuse } });
+  return { project, build, created };
+}
+
+/** Deploys the repository behind a Git URL (SRC-2). */
+async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>) {
+  const orgSlug = await organizationSlug(ctx, input.organization);
+  const { name, gitUrl, variables } = input;
+  const source = sourceSchema.parse(input);
+  // The clone URL of a repository of this instance deploys that.
+  const here = await findRepositoryHere({ ctx, input: { orgSlug, gitUrl } });
+  return saveGitServer(ctx, {
+    ...{ orgSlug, name, variables, source, settings: settingsSchema.parse(input) },
+    isSame: (of) =>
+      here === null
+        ? of.kind === "git" && isSameRepository(of.url, gitUrl)
+        : of.kind === "repository" && of.name === here,
+    deploy: (settings) =>
+      deployGitUrl({
+        ctx,
+        input: { ...settings, ...source, orgSlug, name, gitUrl, secrets: variables, trigger: "cli" },
+      }),
+  });
+}
+
+/** Deploys a repository of this instance (SRC-3). */
+async function saveRepository(ctx: Context, repository: string, input: z.output<typeof saveRepositorySchema>) {
+  const orgSlug = await organizationSlug(ctx, input.organization);
+  // It is part of the address, not a field: refused as what isn't there.
+  await getRepository({ ctx, input: { orgSlug, name: repository } });
+  const { name, branch, previews, variables } = input;
+  const source = { branch, previews };
+  return saveGitServer(ctx, {
+    ...{ orgSlug, name, variables, source, settings: settingsSchema.parse(input) },
+    isSame: (of) => of.kind === "repository" && of.name === repository,
+    deploy: (settings) =>
+      deployRepository({
+        ctx,
+        input: { ...settings, ...source, orgSlug, name, repository, secrets: variables, trigger: "cli" },
+      }),
+  });
+}
+
+/** Whether two URLs name one repository, whatever they say of `.git`. */
+function isSameRepository(one: string, two: string): boolean {
+  const plain = (url: string) => {
+    const { protocol, host, pathname } = new URL(url);
+    const path = pathname.split("/").filter((part) => part !== "");
+    return [protocol, host, ...path].join("/").replace(/\.git$/, "");
+  };
+  return plain(one) === plain(two);
+}
+
+/** Servers that are built from a Git URL, and where a server's code comes from. */
+export const sourceOperations: readonly Operation[] = [
+  operation("POST /git-urls", "saveGitUrl", "project.create", {
+    summary:
+      "deploys the repository behind a Git URL (`gitUrl`, `branch`, `credential` if it is private): creates a server with its first build, or changes its settings and builds the branch's newest commit",
+    body: saveGitUrlSchema,
+    answer: answers.savedPackage,
+    handle: ({ ctx, body }) => saveGitUrl(ctx, body),
+  }),
+  operation("POST /sources/look", "lookAtSource", "project.create", {
+    summary:
+      "what is in the repository that a `text` names (a URL, a link to a folder, `git clone …`), as New server shows it, without deploying",
+    body: lookAtSourceSchema.extend({ organization: z.string().min(1).nullish() }),
+    answer: lookedAtSource,
+    handle: async ({ ctx, body: { organization, ...input } }) =>
+      lookIntoSource({ ctx, input: { ...input, orgSlug: await organizationSlug(ctx, organization) } }),
+  }),
+  operation("POST /repositories/{repository}/deploy", "deployRepository", "project.create", {
+    summary:
+      "deploys a repository of this instance: creates a server (`name`) with its first build, or changes its settings and builds the branch's newest commit",
+    body: saveRepositorySchema,
+    answer: answers.savedPackage,
+    handle: ({ ctx, params, body }) => saveRepository(ctx, params.repository, body),
+  }),
+  operation("GET /projects/{name}/source", "readSource", "project.read", {
+    summary: "where a server's code comes from, and when its Git URL was last asked",
+    answer: z.object({ source: sourceDetail }),
+    handle: async ({ ctx, project }) => ({ source: await getSource({ ctx, input: { projectId: project.id } }) }),
+  }),
+  operation("PATCH /projects/{name}/source", "updateSource", "project.update", {
+    summary:
+      "changes the `branch` that goes live, which must exist (`null`: the repository's own); of a Git URL or repository of this instance also `previews`; of a URL also the `credential`, or where states of builds are posted (`status`: `kind`, `token`); `null` removes a credential or `status`",
+    body: updateSourceSchema,
+    answer: sourceDetail,
+    handle: ({ ctx, project, body }) => updateSource({ ctx, input: { ...body, projectId: project.id } }),
+  }),
+  operation("PUT /projects/{name}/source", "changeSource", "project.update", {
+    summary:
+      "has it built from something else from now on: a Git URL (`gitUrl`), a repository of this instance (`repository`), one of a connected GitHub account (`githubRepository`: `installationId`, `fullName`) or a package (`package`: `name`, `version`, `follows`), exactly one of them; its address, variables, logs and deployments stay, and the first commit or version there is built",
+    body: changeSourceSchema,
+    answer: z.object({ source: sourceDetail, build: answers.build.shape.build }),
+    handle: ({ ctx, project, body }) => changeSource({ ctx, input: { ...body, projectId: project.id } }),
+  }),
+  operation("POST /projects/{name}/source/check", "checkSource", "project.update", {
+    summary: "asks its Git URL or repository now, and builds what is new",
+    answer: sourceDetail,
+    handle: ({ ctx, project }) => checkSource({ ctx, input: { projectId: project.id } }),
+  }),
+  operation("POST /projects/{name}/source/webhook-secret", "makeWebhookSecret", "project.update", {
+    summary: "makes the secret for webhooks of its Git host, in place of an earlier one; it is shown this once",
+    answer: z.object({ secret: z.string(), source: gitSource }),
+    handle: ({ ctx, project }) => makeSourceWebhookSecret({ ctx, input: { projectId: project.id } }),
+  }),
+  operation("DELETE /projects/{name}/source/webhook-secret", "removeWebhookSecret", "project.update", {
+    summary: "removes it: webhooks are refused, and its Git URL is asked from time to time",
+    answer: gitSource,
+    handle: ({ ctx, project }) => removeSourceWebhookSecret({ ctx, input: { projectId: project.id } }),
+  }),
+];

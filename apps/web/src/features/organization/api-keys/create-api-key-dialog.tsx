@@ -1,0 +1,190 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { NewApiKeyView } from "@towpath/core/api-key";
+import type { ApiKeyKind, ApiKeyScope } from "@towpath/core/api-key/schema";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { serversQuery } from "~/features/organization/servers/servers.functions.ts";
+import { useMay } from "~/features/shared/session/guards.ts";
+import { useSubmit } from "~/http/use-submit.ts";
+import { Button } from "~/ui/button.tsx";
+import { Checkbox } from "~/ui/checkbox.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
+import { SelectField } from "~/ui/select.tsx";
+import { failureText } from "~/ui/toast.ts";
+import { apiKeysQueryKey, createKey } from "./api-keys.functions.ts";
+
+const expiries = [
+  { value: "7", label: "7 days" },
+  { value: "30", label: "30 days" },
+  { value: "90", label: "90 days" },
+  { value: "365", label: "1 year" },
+  { value: "never", label: "No expiry" },
+] as const;
+
+const kinds = [
+  { value: "personal", label: "You" },
+  { value: "organization", label: "The organization" },
+] as const;
+
+const kindHints: Record<ApiKeyKind, string> = {
+  personal: "Servers see you as the caller. The key stops working when you leave this organization.",
+  organization: "Servers see the key as the caller. It stays valid when members leave.",
+};
+
+const scopes = [
+  { value: "call", label: "Call servers" },
+  { value: "manage", label: "Call and manage servers" },
+] as const;
+
+const scopeHints: Record<ApiKeyScope, string> = {
+  call: "For MCP clients. It can change nothing.",
+  manage: "For CI and the terminal: it also deploys, changes and deletes servers over the REST API.",
+};
+
+const choices = [
+  { value: "all", label: "All servers" },
+  { value: "some", label: "Selected servers" },
+] as const;
+
+const empty = {
+  name: "",
+  kind: "personal" as ApiKeyKind,
+  scope: "call" as ApiKeyScope,
+  choice: "all" as (typeof choices)[number]["value"],
+  projectIds: [] as readonly string[],
+  expiry: "90" as (typeof expiries)[number]["value"],
+};
+type Fields = typeof empty;
+
+type DialogProps = { readonly orgSlug: string; readonly onCreated: (created: NewApiKeyView) => void };
+
+/** Asks for a key's name, whose key it is, what it is for, the servers that it reaches, and its expiry. */
+export function CreateApiKeyDialog({ orgSlug, onCreated }: DialogProps) {
+  const [open, setOpen] = useState(false);
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={setOpen}
+      title="Create API key"
+      trigger={
+        <Button variant="primary" icon={<Plus aria-hidden />}>
+          Create key
+        </Button>
+      }
+    >
+      <KeyForm
+        orgSlug={orgSlug}
+        onCancel={() => setOpen(false)}
+        onCreated={(created) => {
+          setOpen(false);
+          onCreated(created);
+        }}
+      />
+    </Dialog>
+  );
+}
+
+function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCancel: () => void }) {
+  const queryClient = useQueryClient();
+  const mayManage = useMay("apiKey.manage");
+  const [fields, setFields] = useState<Fields>(empty);
+  const { problems, failure, busy, run, refuse } = useSubmit();
+  const set = (changes: Partial<Fields>) => setFields((before) => ({ ...before, ...changes }));
+  const { name, kind, scope, choice, projectIds, expiry } = fields;
+
+  const create = async () => {
+    if (name.trim() === "") return refuse({ name: "Key name is required" });
+    if (choice === "some" && projectIds.length === 0) return refuse({ projectIds: "Choose at least one server" });
+    await run(async () => {
+      const expiresInDays = expiry === "never" ? null : Number(expiry);
+      const chosen = choice === "all" ? null : [...projectIds];
+      onCreated(await createKey({ data: { orgSlug, kind, scope, name, projectIds: chosen, expiresInDays } }));
+      await queryClient.invalidateQueries({ queryKey: apiKeysQueryKey(orgSlug) });
+    });
+  };
+
+  return (
+    <Form className="flex flex-col gap-4" onSubmit={() => void create()}>
+      <TextField
+        label="Name"
+        hint="Where you'll use it."
+        error={problems.name}
+        count={name.length}
+        max={64}
+        value={name}
+        onChange={(next) => set({ name: next })}
+        placeholder="Ada's laptop"
+      />
+      {mayManage ? (
+        <SelectField
+          label="Acts as"
+          hint={kindHints[kind]}
+          value={kind}
+          onChange={(next) => set({ kind: next })}
+          options={kinds}
+        />
+      ) : (
+        <p className="text-sm text-muted">{kindHints.personal}</p>
+      )}
+      <SelectField
+        label="May"
+        hint={scopeHints[scope]}
+        value={scope}
+        onChange={(next) => set({ scope: next })}
+        options={scopes}
+      />
+      <SelectField
+        label="Servers"
+        error={problems.projectIds}
+        value={choice}
+        onChange={(next) => set({ choice: next })}
+        options={choices}
+      />
+      {choice === "some" ? (
+        <ServerChoice orgSlug={orgSlug} chosen={projectIds} onChange={(next) => set({ projectIds: next })} />
+      ) : null}
+      <SelectField label="Expires after" value={expiry} onChange={(next) => set({ expiry: next })} options={expiries} />
+      <p role="alert" className="text-sm text-bad empty:hidden">
+        {failure}
+      </p>
+      <div className="flex justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" variant="primary" busy={busy}>
+          Create key
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+/** A checkbox for each server of the organization. */
+function ServerChoice({
+  orgSlug,
+  chosen,
+  onChange,
+}: {
+  readonly orgSlug: string;
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+}) {
+  const { data: servers, error } = useQuery(serversQuery({ orgSlug, type: "all", text: "" }));
+  if (error) return <p className="text-sm text-bad">{failureText(error)}</p>;
+  if (!servers) return <p className="text-sm text-muted">Loading servers…</p>;
+  if (servers.length === 0) return <p className="text-sm text-muted">This organization has no servers yet.</p>;
+  return (
+    <fieldset className="scroll-thin max-h-48 overflow-y-auto rounded-md border p-2.5">
+      <legend className="sr-only">Servers that the key reaches</legend>
+      {servers.map(({ id, name }) => (
+        <Checkbox
+          key={id}
+          checked={chosen.includes(id)}
+          onChange={(checked) => onChange(checked ? [...chosen, id] : chosen.filter((each) => each !== id))}
+        >
+          {name}
+        </Checkbox>
+      ))}
+    </fieldset>
+  );
+}

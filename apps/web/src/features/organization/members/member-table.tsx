@@ -1,0 +1,200 @@
+import { useQueryClient } from "@tanstack/react-query";
+import type { MemberView } from "@towpath/core/member";
+import { roleNames, roleSummaries } from "@towpath/core/member/schema";
+import { Ellipsis, LogOut, UserMinus } from "lucide-react";
+import { useState } from "react";
+import { useMay } from "~/features/shared/session/guards.ts";
+import { Ask, type Question } from "~/ui/ask.tsx";
+import { Avatar } from "~/ui/avatar.tsx";
+import { Badge } from "~/ui/badge.tsx";
+import { IconButton } from "~/ui/icon-button.tsx";
+import { Menu, MenuItem } from "~/ui/menu.tsx";
+import { Select } from "~/ui/select.tsx";
+import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
+import { RelativeTime } from "~/ui/time.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
+import { useSorted } from "~/ui/use-sorted.ts";
+import { changeRole, leaveOrganization, membersQuery } from "./members.functions.ts";
+import { RemoveMemberDialog, whatEnds } from "./remove-member-dialog.tsx";
+
+const sortedBy = {
+  Person: ({ name }: MemberView) => name,
+  Role: ({ role }: MemberView) => roleNames.indexOf(role),
+  Joined: ({ joinedAt }: MemberView) => joinedAt,
+  "Last active": ({ lastActiveAt }: MemberView) => lastActiveAt,
+};
+
+type Role = MemberView["role"];
+type Organization = { readonly slug: string; readonly name: string; readonly role: string };
+
+/** The members with their roles, which owners and admins change here. */
+export function MemberTable(props: {
+  readonly members: readonly MemberView[];
+  readonly organization: Organization;
+  readonly userId: string;
+}) {
+  const { members, organization, userId } = props;
+  const [question, setQuestion] = useState<Question | null>(null);
+  const [removed, setRemoved] = useState<MemberView | null>(null);
+  const mayManage = useMay("member.manage");
+  const isOwner = organization.role === "owner";
+  const owners = members.filter(({ role }) => role === "owner").length;
+  const { rows, sort } = useSorted(members, sortedBy);
+  const change = useRoleChange(organization, userId, setQuestion);
+  return (
+    <>
+      <Table label="Members">
+        <TableHead columns={["Person", "Role", "Joined", "Last active"]} sort={sort} hasActions />
+        <TableBody>
+          {rows.map((member) => {
+            const isLastOwner = member.role === "owner" && owners === 1;
+            const mayChange = mayManage && !isLastOwner && (isOwner || member.role !== "owner");
+            const isSelf = member.userId === userId;
+            return (
+              <Tr key={member.userId}>
+                <Td wide>
+                  <Person member={member} isSelf={isSelf} />
+                </Td>
+                <Td label="Role">
+                  {mayChange ? (
+                    <RoleSelect member={member} mayMakeOwner={isOwner} onChange={(role) => change(member, role)} />
+                  ) : (
+                    <span className="capitalize" title={isLastOwner ? "An organization needs an owner." : undefined}>
+                      {member.role}
+                    </span>
+                  )}
+                </Td>
+                <Td label="Joined" className="text-muted">
+                  <RelativeTime time={member.joinedAt} />
+                </Td>
+                <Td label="Last active" className="text-muted">
+                  {member.lastActiveAt ? <RelativeTime time={member.lastActiveAt} /> : "–"}
+                </Td>
+                <Td className="text-right max-sm:justify-self-end">
+                  {isSelf || mayChange ? (
+                    <MemberActions
+                      {...{ member, organization, isSelf, isLastOwner }}
+                      ask={setQuestion}
+                      remove={() => setRemoved(member)}
+                    />
+                  ) : null}
+                </Td>
+              </Tr>
+            );
+          })}
+        </TableBody>
+      </Table>
+      <Ask question={question} onClose={() => setQuestion(null)} />
+      {removed ? (
+        <RemoveMemberDialog member={removed} organization={organization} onClose={() => setRemoved(null)} />
+      ) : null}
+    </>
+  );
+}
+
+function Person({ member, isSelf }: { readonly member: MemberView; readonly isSelf: boolean }) {
+  return (
+    <span className="flex min-w-0 items-center gap-2.5">
+      <Avatar name={member.name} picture={member.profilePictureUrl} />
+      <span className="min-w-0">
+        <span className="flex items-center gap-1.5 font-medium">
+          <span className="truncate">{member.name}</span>
+          {isSelf ? <Badge>You</Badge> : null}
+        </span>
+        <span className="block truncate text-xs text-muted">{member.email}</span>
+      </span>
+    </span>
+  );
+}
+
+function RoleSelect(props: {
+  readonly member: MemberView;
+  readonly mayMakeOwner: boolean;
+  readonly onChange: (role: Role) => void;
+}) {
+  const { member, mayMakeOwner, onChange } = props;
+  const options = roleNames
+    .filter((role) => role !== "owner" || mayMakeOwner)
+    .map((role) => ({ value: role, label: capitalized(role), note: roleSummaries[role] }));
+  return (
+    <Select
+      aria-label={`Role of ${member.name}`}
+      className="w-28"
+      value={member.role}
+      options={options}
+      onChange={(role) => role !== member.role && onChange(role)}
+    />
+  );
+}
+
+/** Changes a role at once, or asks first where it is hard to take back: for owners and for oneself. */
+function useRoleChange(organization: Organization, userId: string, ask: (question: Question) => void) {
+  const queryClient = useQueryClient();
+  const { slug: orgSlug, name } = organization;
+  const save = async (member: MemberView, role: Role) => {
+    await changeRole({ data: { orgSlug, userId: member.userId, role } });
+    if (member.userId === userId) return window.location.reload();
+    await queryClient.invalidateQueries({ queryKey: membersQuery(orgSlug).queryKey });
+    toast.success(`${member.name} is now ${role === "owner" || role === "admin" ? "an" : "a"} ${role}`);
+  };
+  return (member: MemberView, role: Role) => {
+    const run = () => save(member, role);
+    if (member.userId === userId) {
+      const description = `You lose what only ${member.role}s of ${name} may do, and can't give it back to yourself.`;
+      return ask({ title: `Change your own role to ${role}?`, description, action: "Change my role", run });
+    }
+    if (role === "owner") {
+      const description = "Owners can do everything, including removing you and deleting the organization.";
+      return ask({ title: `Make ${member.name} an owner?`, description, action: "Make owner", run });
+    }
+    void run().catch((error: unknown) => toast.error(failureText(error)));
+  };
+}
+
+function MemberActions(props: {
+  readonly member: MemberView;
+  readonly organization: Organization;
+  readonly isSelf: boolean;
+  readonly isLastOwner: boolean;
+  readonly ask: (question: Question) => void;
+  readonly remove: () => void;
+}) {
+  const { member, organization, isSelf, isLastOwner, ask, remove } = props;
+  const { slug: orgSlug, name } = organization;
+  const leave = async () => {
+    await leaveOrganization({ data: { orgSlug } });
+    // Load a new document, so that nothing of this organization stays in memory.
+    window.location.replace("/");
+  };
+  return (
+    <Menu
+      trigger={
+        <IconButton label={`Actions for ${member.name}`} size="sm">
+          <Ellipsis aria-hidden />
+        </IconButton>
+      }
+    >
+      {isSelf ? (
+        <MenuItem
+          danger
+          icon={<LogOut aria-hidden />}
+          disabled={isLastOwner}
+          onClick={() =>
+            ask({
+              ...{ title: `Leave ${name}?`, action: "Leave organization", danger: true, run: leave },
+              description: `Your access ends now. ${whatEnds} To come back, you need a new invitation.`,
+            })
+          }
+        >
+          {isLastOwner ? "Leave (an organization needs an owner)" : "Leave organization"}
+        </MenuItem>
+      ) : (
+        <MenuItem danger icon={<UserMinus aria-hidden />} onClick={remove}>
+          Remove from organization
+        </MenuItem>
+      )}
+    </Menu>
+  );
+}
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,156 @@
+import { createApiKey, deleteApiKey, listApiKeys, listPersonalApiKeys, revokeApiKey } from "@towpath/core/api-key";
+import { apiKeyKindSchema, createApiKeySchema } from "@towpath/core/api-key/schema";
+import { listAuditEntries } from "@towpath/core/audit-log";
+import { auditPageSchema } from "@towpath/core/audit-log/schema";
+import type { Context } from "@towpath/core/context";
+import { TowpathError } from "@towpath/core/errors";
+import {
+  createInvitationLink,
+  inviteMembers,
+  listInvitations,
+  resendInvitation,
+  revokeInvitation,
+} from "@towpath/core/invitation";
+import { inviteSchema } from "@towpath/core/invitation/schema";
+import { changeMemberRole, listMembers, removeMember } from "@towpath/core/member";
+import { changeRoleSchema } from "@towpath/core/member/schema";
+import { updateOrganization } from "@towpath/core/organization";
+import { updateOrganizationSchema } from "@towpath/core/organization/schema";
+import { listProjects } from "@towpath/core/project";
+import { z } from "zod";
+import { auditExport, auditExportSchema } from "~/features/organization/audit-log/audit-export.server.ts";
+import { answers } from "~/features/shared/answers/answers.schema.ts";
+import { peopleAnswers } from "~/features/shared/answers/people-answers.schema.ts";
+import { mediaTypes } from "~/http/download.server.ts";
+import { type Operation, operation } from "~/http/rest/operation.server.ts";
+
+const newKeySchema = createApiKeySchema.omit({ kind: true, projectIds: true }).extend({
+  /** Names of the servers that it may call or manage; absent or null: all. */
+  servers: z.array(z.string()).min(1).max(200).nullish(),
+});
+
+/** @throws TowpathError `invalid_input` that names what the organization doesn't have */
+async function idsOf(ctx: Context, orgSlug: string, names: readonly string[]): Promise<string[]> {
+  const projects = await listProjects({ ctx, input: { orgSlug } });
+  return names.map((name) => {
+    const found = projects.find((project) => project.name.toLowerCase() === name.toLowerCase());
+    if (found) return found.id;
+    const message = `The organization ${orgSlug} has no server ${name}.`;
+    throw new TowpathError("invalid_input", message, { fields: { servers: message } });
+  });
+}
+
+const keyOperations: readonly Operation[] = [
+  operation("GET /organizations/{slug}/api-keys", "listApiKeys", "apiKey.manage", {
+    summary: "keys of the organization, or with `?kind=personal` those of its members",
+    query: z.object({ kind: apiKeyKindSchema.default("organization") }),
+    answer: peopleAnswers.apiKeys,
+    handle: ({ ctx, orgSlug, query }) =>
+      query.kind === "organization"
+        ? listApiKeys({ ctx, input: { orgSlug } })
+        : listPersonalApiKeys({ ctx, input: { orgSlug, of: "everyone" } }),
+  }),
+  operation("POST /organizations/{slug}/api-keys", "createApiKey", "apiKey.manage", {
+    summary: "creates a key of the organization, which is shown this once",
+    body: newKeySchema,
+    answer: peopleAnswers.newApiKey,
+    // Of the organization: the operator is nobody as whom a key could act.
+    handle: async ({ ctx, orgSlug, body: { servers, ...body } }) => {
+      const projectIds = servers ? await idsOf(ctx, orgSlug, servers) : null;
+      return createApiKey({ ctx, input: { ...body, orgSlug, kind: "organization", projectIds } });
+    },
+  }),
+  operation("POST /organizations/{slug}/api-keys/{keyId}/revoke", "revokeApiKey", "apiKey.manage", {
+    summary: "revokes it",
+    answer: peopleAnswers.apiKey,
+    handle: ({ ctx, orgSlug, params }) => revokeApiKey({ ctx, input: { orgSlug, keyId: params.keyId } }),
+  }),
+  operation("DELETE /organizations/{slug}/api-keys/{keyId}", "deleteApiKey", "apiKey.manage", {
+    summary: "deletes it",
+    answer: answers.deleted,
+    handle: ({ ctx, orgSlug, params }) => deleteApiKey({ ctx, input: { orgSlug, keyId: params.keyId } }),
+  }),
+];
+
+const invitationOperations: readonly Operation[] = [
+  operation("GET /organizations/{slug}/invitations", "listInvitations", "member.manage", {
+    summary: "invitations that nobody has accepted",
+    answer: peopleAnswers.invitations,
+    handle: ({ ctx, orgSlug }) => listInvitations({ ctx, input: { orgSlug } }),
+  }),
+  operation("POST /organizations/{slug}/invitations", "inviteMembers", "member.manage", {
+    summary: "invites `emails` as `role`; the links are shown this once",
+    body: inviteSchema,
+    answer: peopleAnswers.invited,
+    handle: ({ ctx, orgSlug, body }) => inviteMembers({ ctx, input: { orgSlug, ...body } }),
+  }),
+  operation("DELETE /organizations/{slug}/invitations/{invitationId}", "revokeInvitation", "member.manage", {
+    summary: "revokes one",
+    answer: answers.deleted,
+    handle: ({ ctx, orgSlug, params }) =>
+      revokeInvitation({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
+  }),
+  operation("POST /organizations/{slug}/invitations/{invitationId}/resend", "resendInvitation", "member.manage", {
+    summary: "sends it again, for seven days; earlier links end",
+    answer: peopleAnswers.newInvitation,
+    handle: ({ ctx, orgSlug, params }) =>
+      resendInvitation({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
+  }),
+  operation("POST /organizations/{slug}/invitations/{invitationId}/link", "createInvitationLink", "member.manage", {
+    summary: "a further link",
+    answer: peopleAnswers.invitationLink,
+    handle: ({ ctx, orgSlug, params }) =>
+      createInvitationLink({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
+  }),
+];
+
+/** Members, invitations, keys, the audit log and the organization itself. */
+export const peopleOperations: readonly Operation[] = [
+  operation("PATCH /organizations/{slug}", "updateOrganization", "organization.manage", {
+    summary: "changes `name`, `slug`, or both",
+    body: updateOrganizationSchema,
+    answer: peopleAnswers.organization,
+    handle: ({ ctx, orgSlug, body }) => updateOrganization({ ctx, input: { orgSlug, ...body } }),
+  }),
+  operation("GET /organizations/{slug}/members", "listMembers", "member.read", {
+    summary: "members with role, when they joined and were last active",
+    answer: peopleAnswers.members,
+    handle: ({ ctx, orgSlug }) => listMembers({ ctx, input: { orgSlug } }),
+  }),
+  operation("PATCH /organizations/{slug}/members/{userId}", "changeMemberRole", "member.manage", {
+    summary: "changes the `role`",
+    body: changeRoleSchema,
+    answer: peopleAnswers.changedMember,
+    handle: ({ ctx, orgSlug, params, body }) =>
+      changeMemberRole({ ctx, input: { orgSlug, userId: params.userId, role: body.role } }),
+  }),
+  operation("DELETE /organizations/{slug}/members/{userId}", "removeMember", "member.manage", {
+    summary:
+      "removes a member; `?revokeKeys=all`, or ids separated by commas, also revokes keys of the organization that they created",
+    query: z.object({ revokeKeys: z.string().max(40_000).optional() }),
+    answer: peopleAnswers.removedMember,
+    handle: ({ ctx, orgSlug, params, query: { revokeKeys } }) =>
+      removeMember({
+        ctx,
+        input: {
+          ...{ orgSlug, userId: params.userId },
+          revokeKeys: revokeKeys === "all" ? revokeKeys : (revokeKeys?.split(",") ?? []),
+        },
+      }),
+  }),
+  ...invitationOperations,
+  ...keyOperations,
+  operation("GET /organizations/{slug}/audit-log", "listAuditEntries", "audit.read", {
+    summary: "the newest entries, in pages",
+    query: auditPageSchema,
+    answer: peopleAnswers.auditEntries,
+    handle: ({ ctx, orgSlug, query }) => listAuditEntries({ ctx, input: { orgSlug, ...query } }),
+  }),
+  operation("GET /organizations/{slug}/audit-log/export", "exportAuditEntries", "audit.read", {
+    summary: "all that match, as CSV or JSON Lines",
+    query: auditExportSchema,
+    answer: z.instanceof(Response),
+    mediaTypes: Object.values(mediaTypes),
+    handle: ({ ctx, orgSlug, query }) => auditExport(ctx, orgSlug, query),
+  }),
+];

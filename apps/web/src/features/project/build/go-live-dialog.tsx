@@ -1,0 +1,159 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { BuildSummary } from "@towpath/core/build";
+import { versionText } from "@towpath/core/build/version/schema";
+import { type ReactNode, useState } from "react";
+import { makeLive, promote } from "~/features/project/delivery/deployment.functions.ts";
+import { nextVersionText } from "~/features/project/delivery/live-version.ts";
+import { forkOf } from "~/features/shared/project-screen/branch-title.ts";
+import { commitTitle } from "~/features/shared/project-screen/build-status.tsx";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { useMay } from "~/features/shared/session/guards.ts";
+import { Button, type ButtonLook } from "~/ui/button.tsx";
+import { Failure } from "~/ui/callout.tsx";
+import { Dialog } from "~/ui/dialog.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
+import { CommitLine } from "./commit-line.tsx";
+import { SurfaceChanges } from "./surface-changes.tsx";
+
+/** A way to make a version live without building it (PRJ-14). */
+export type GoLive = "make-live" | "promote";
+
+/** What the dialog needs of a version's build. */
+export type Version = Pick<BuildSummary, "id" | "commitSha" | "packageVersion" | "commitMessage"> & {
+  readonly branch: { readonly name: string };
+  readonly deployment: { readonly id: string } | null;
+};
+
+/** How the user may make a build's version live: again under its own URL, or in production. */
+export function useWaysToGoLive(build: BuildSummary): readonly GoLive[] {
+  const mayBuild = useMay("build.start");
+  const { deployment } = build;
+  if (!mayBuild || build.status !== "succeeded" || deployment === null) return [];
+  const ways: GoLive[] = [];
+  // What was built for production can be live there, even if its branch has ended.
+  if (!deployment.isLive && (deployment.isProd || !build.branch.isEnded)) ways.push("make-live");
+  // What a fork proposes goes into production by a merge (BLD-9).
+  if (!deployment.isProd && forkOf(build.branch.name) === null) ways.push("promote");
+  return ways;
+}
+
+export const goLiveLabels: Readonly<Record<GoLive, string>> = {
+  "make-live": "Make live",
+  promote: "Promote to production",
+};
+
+/** A button for each way to make a version live, which asks first; nothing where there is none. */
+export function GoLiveButton({ project, build, ...look }: ButtonLook & { project: ProjectKey; build: BuildSummary }) {
+  const ways = useWaysToGoLive(build);
+  return ways.map((way) => <OneWayButton key={way} {...{ project, way }} version={build} {...look} />);
+}
+
+/** A button that asks, and makes a version live in one way. */
+export function OneWayButton({
+  project,
+  way,
+  version,
+  label = goLiveLabels[way],
+  ...look
+}: ButtonLook & { project: ProjectKey; way: GoLive; version: Version; label?: string }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button {...look} onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      <GoLiveDialog project={project} way={way} version={version} open={open} onOpenChange={setOpen} />
+    </>
+  );
+}
+
+const titles: Readonly<Record<GoLive, string>> = {
+  "make-live": "Make this version live?",
+  promote: "Promote this version to production?",
+};
+
+/** Says what happens to callers, and asks. */
+export function GoLiveDialog({
+  project,
+  way,
+  version,
+  open,
+  onOpenChange,
+}: {
+  project: ProjectKey;
+  way: GoLive;
+  version: Version;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+}) {
+  const { mutate, isPending, error, reset } = useGoLive(project, version, () => onOpenChange(false));
+  const change = (isOpen: boolean) => {
+    onOpenChange(isOpen);
+    reset();
+  };
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={change}
+      title={titles[way]}
+      footer={
+        <>
+          <Button onClick={() => change(false)}>Cancel</Button>
+          <Button variant="primary" busy={isPending} onClick={() => mutate(way)}>
+            {goLiveLabels[way]}
+          </Button>
+        </>
+      }
+    >
+      <div className="rounded-md border bg-sunken px-3 py-2">
+        <p className="truncate text-sm font-medium">{commitTitle(version.commitMessage)}</p>
+        <CommitLine commit={{ ...version, branch: version.branch.name }} />
+      </div>
+      {open && (
+        <SurfaceChanges
+          project={project}
+          buildId={version.id}
+          {...(way === "promote" && { against: "production" })}
+          className="mt-3"
+        />
+      )}
+      <p className="mt-3 text-sm text-muted">{explanations[way](version)}</p>
+      <Failure title="Couldn't make this version live" className="mt-3">
+        {error && failureText(error)}
+      </Failure>
+    </Dialog>
+  );
+}
+
+const explanations: Readonly<Record<GoLive, (version: Version) => ReactNode>> = {
+  "make-live": (version) => (
+    <>
+      New calls reach it as soon as its server answers. It keeps the variables it was built with. Calls in progress
+      finish on the current version. {nextVersionText(version, version.branch.name)}
+    </>
+  ),
+  promote: () => (
+    <>
+      Nothing is rebuilt: production gets the same files with its own variables, and goes live once the server answers.
+      The preview stays. The next push to the production branch replaces this version.
+    </>
+  ),
+};
+
+function useGoLive(project: ProjectKey, version: Version, onDone: () => void) {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const data = { ...project, deploymentId: version.deployment?.id ?? "" };
+  return useMutation({
+    mutationFn: async (way: GoLive) =>
+      way === "promote" ? (await promote({ data })).id : void (await makeLive({ data })),
+    onSuccess: async (buildId) => {
+      await queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
+      onDone();
+      if (buildId === undefined) toast.success(`${versionText(version)} is live`);
+      else await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId } });
+    },
+  });
+}

@@ -1,0 +1,190 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { BuildView } from "@towpath/core/build";
+import type { Diagnosis } from "@towpath/core/build/contract";
+import { FileCode } from "lucide-react";
+import { useState } from "react";
+import { redeploy } from "~/features/project/delivery/build.functions.ts";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { useCodeUrl } from "~/features/shared/project-screen/repository-links.tsx";
+import { saveVariables, updateProject } from "~/features/shared/project-screen/settings.functions.ts";
+import { useMay } from "~/features/shared/session/guards.ts";
+import { Button, buttonLook } from "~/ui/button.tsx";
+import { InlineCode } from "~/ui/code-block.tsx";
+import { TextField } from "~/ui/field.tsx";
+import { Form } from "~/ui/form.tsx";
+import { failureText, toast } from "~/ui/toast.ts";
+import { RedeployButton } from "./redeploy-button.tsx";
+import { SettingsLink } from "./settings-link.tsx";
+
+type Failed = { project: ProjectKey; build: BuildView; diagnosis: Diagnosis };
+
+/**
+ * What can be done about a failed build from here, as its diagnosis says: a change of the settings and a rebuild in one,
+ * the settings, the line of the code, or a rebuild. Where only a change of the code helps, a rebuild isn't offered.
+ */
+export function Remedies({ project, build, diagnosis }: Failed) {
+  const { action } = diagnosis;
+  const mayBuild = useMay("build.start");
+  const mayUpdate = useMay("project.update");
+  const mayStore = useMay("secret.manage");
+  // Nothing goes live any more where its branch has ended.
+  if (build.branch.isEnded) return null;
+  const again = (variant: "primary" | "secondary") => (
+    <RedeployButton project={project} buildId={build.id} variant={variant} />
+  );
+  switch (action.kind) {
+    case "code":
+      return <OpenCode commitSha={build.commitSha} path={action.path} line={diagnosis.line} />;
+    case "rebuild":
+      return again("primary");
+    case "operator":
+      return again("secondary");
+    case "variables":
+      if (mayBuild && mayStore) return <MissingVariables project={project} build={build} names={action.names} />;
+      return <SettingsLink project={project} section="variables" variant="primary" />;
+    case "settings":
+      return (
+        <>
+          <SettingsLink project={project} section={action.section} variant="primary" />
+          {again("secondary")}
+        </>
+      );
+    case "entrypoint":
+    case "root-directory":
+      return (
+        <>
+          {mayBuild &&
+            mayUpdate &&
+            action.candidates.map((value, index) => (
+              <SetAndRebuild
+                key={value}
+                {...{ project, build, value }}
+                setting={buildSettings[action.kind]}
+                variant={index === 0 ? "primary" : "secondary"}
+              />
+            ))}
+          <SettingsLink project={project} section="build" />
+        </>
+      );
+  }
+}
+
+/** A link to the file at the build's commit; nothing where the source has no page for it. */
+function OpenCode({ commitSha, path, line }: { commitSha: string; path: string | null; line: number | null }) {
+  const url = useCodeUrl(commitSha, path, line);
+  if (url === null) return null;
+  return (
+    <a href={url} target="_blank" rel="noreferrer" className={buttonLook({ variant: "primary" })}>
+      <FileCode aria-hidden />
+      <span className="min-w-0 truncate">
+        Open <code>{path}</code>
+        {line !== null && ` line ${line}`}
+      </span>
+    </a>
+  );
+}
+
+/** Changes what the build lacked, then builds its commit again and opens the new build. */
+function useFixAndRebuild(project: ProjectKey, build: BuildView, change: () => Promise<unknown>) {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: async () => {
+      await change();
+      return redeploy({ data: { buildId: build.id } });
+    },
+    onSuccess: async ({ id }) => {
+      void queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
+      await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId: id } });
+    },
+    onError: (error) => toast.error("Couldn't start the build.", { description: failureText(error) }),
+  });
+}
+
+const buildSettings = {
+  entrypoint: { key: "entrypoint", label: "entrypoint" },
+  "root-directory": { key: "rootDirectory", label: "root directory" },
+} as const;
+
+function SetAndRebuild({
+  project,
+  build,
+  setting: { key, label },
+  value,
+  variant,
+}: {
+  project: ProjectKey;
+  build: BuildView;
+  setting: (typeof buildSettings)[keyof typeof buildSettings];
+  value: string;
+  variant: "primary" | "secondary";
+}) {
+  const { mutate, isPending } = useFixAndRebuild(project, build, () =>
+    updateProject({ data: { ...project, [key]: value } }),
+  );
+  return (
+    <Button
+      variant={variant}
+      busy={isPending}
+      onClick={() => mutate()}
+      className="h-auto min-h-8 max-w-full py-1 text-left whitespace-normal"
+    >
+      <span className="min-w-0 break-words">
+        Set {label} to <code className="break-all">{value}</code> and rebuild
+      </span>
+    </Button>
+  );
+}
+
+/** A field for each missing variable. Values are stored encrypted, for the environment of the build. */
+function MissingVariables({
+  project,
+  build,
+  names,
+}: {
+  project: ProjectKey;
+  build: BuildView;
+  names: readonly string[];
+}) {
+  const environment = build.branch.name === build.project.defaultBranch ? "production" : "preview";
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const secrets = names.flatMap((keyName) =>
+    values[keyName]
+      ? [{ keyName, secretValue: values[keyName], sensitive: true, environments: [environment] as const }]
+      : [],
+  );
+  const { mutate, isPending } = useFixAndRebuild(project, build, () =>
+    saveVariables({ data: { ...project, secrets: secrets.map((each) => ({ ...each, environments: [environment] })) } }),
+  );
+  const submit = () => {
+    if (secrets.length > 0) mutate();
+  };
+  return (
+    <Form onSubmit={submit} className="flex w-full min-w-0 flex-col gap-3">
+      {names.map((keyName) => (
+        <TextField
+          key={keyName}
+          label={<code>{keyName}</code>}
+          type="password"
+          autoComplete="off"
+          mono
+          value={values[keyName] ?? ""}
+          onChange={(next) => setValues({ ...values, [keyName]: next })}
+        />
+      ))}
+      <p className="text-xs text-muted">
+        <InlineCode
+          text={`Stored encrypted for ${environment === "production" ? "production" : "previews"}. Nobody can see ${names.length === 1 ? "the value" : "the values"} again.`}
+        />
+      </p>
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" variant="primary" busy={isPending} disabled={secrets.length < names.length}>
+          Save and rebuild
+        </Button>
+        <SettingsLink project={project} section="variables" />
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,21 @@
+import { Link } from "@tanstack/react-router";
+import type { SettingsSection } from "@towpath/core/build/contract";
+import { Settings } from "lucide-react";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { buttonLook } from "~/ui/button.tsx";
+
+export function SettingsLink({
+  project,
+  section,
+  variant = "secondary",
+}: {
+  project: ProjectKey;
+  section: SettingsSection;
+  variant?: "primary" | "secondary";
+}) {
+  return (
+    <Link to="/$orgSlug/$projectName/settings" params={project} hash={section} className={buttonLook({ variant })}>
+      <Settings aria-hidden /> Open settings
+    </Link>
+  );
+}

@@ -1,0 +1,30 @@
+import { queryOptions } from "@tanstack/react-query";
+import { createServerFn } from "@tanstack/react-start";
+import { getServerStatus as readServerStatus } from "@towpath/core/deployment";
+import { isRunning } from "~/features/shared/project-screen/build-status.tsx";
+import { branchKeySchema, type ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { projectAccess } from "~/http/access.ts";
+import { input } from "~/http/input.ts";
+
+/** What is live, its newest build and its process (PRJ-19). */
+const getServerStatus = createServerFn({ method: "GET" })
+  .middleware([projectAccess("project.read")])
+  .validator(input(branchKeySchema))
+  .handler(({ context, data }) => readServerStatus({ ctx: context.ctx, input: data }));
+
+export type Place = { readonly key: ProjectKey; readonly branchId: string | null };
+export const dataOf = ({ key, branchId }: Place) => ({ ...key, ...(branchId !== null && { branchId }) });
+
+const buildingRefetchMs = 2000;
+const idleRefetchMs = 5000;
+
+/** Refetched to show a push, a build's progress, and whether the server sleeps. */
+export const serverStatusQuery = (place: Place) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(place.key), "status", place.branchId],
+    queryFn: ({ signal }) => getServerStatus({ data: dataOf(place), signal }),
+    staleTime: 2000,
+    refetchInterval: ({ state }) =>
+      state.data?.latestBuild && isRunning(state.data.latestBuild.status) ? buildingRefetchMs : idleRefetchMs,
+  });

@@ -1,0 +1,24 @@
+import type { BranchItem } from "~/features/project/delivery/deployment.functions.ts";
+
+// Not beside the page: the loader uses it, and importing the page there would add it to every visitor's first script.
+
+type LiveBranch = BranchItem & { readonly deployment: NonNullable<BranchItem["deployment"]> };
+type Chosen = { readonly branch: LiveBranch } | { readonly branch: null; readonly why: "nothing live" | "unknown" };
+
+/**
+ * The branch to talk to: the one that the URL names by its own id or its live deployment's, else production, else any
+ * that is live. Null with `unknown` when the URL names one that isn't live: another one must not take its place.
+ */
+export function chosenBranch(
+  branches: readonly BranchItem[],
+  { branchId, deploymentId }: { readonly branchId?: string | undefined; readonly deploymentId?: string | undefined },
+): Chosen {
+  const live = branches.filter((branch): branch is LiveBranch => branch.deployment !== null);
+  const named = deploymentId ?? branchId;
+  const branch =
+    named === undefined
+      ? (live.find((each) => each.isDefault) ?? live[0])
+      : live.find((each) => (deploymentId ? each.deployment.id === deploymentId : each.id === branchId));
+  if (branch) return { branch };
+  return { branch: null, why: live.length === 0 ? "nothing live" : "unknown" };
+}

@@ -1,0 +1,120 @@
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { BuildTable } from "~/features/project/build/build-table.tsx";
+import { BuildNewestButton } from "~/features/project/build/redeploy-button.tsx";
+import { buildsQuery } from "~/features/project/delivery/build.functions.ts";
+import { type BranchItem, branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { isRepository, sourceName } from "~/features/shared/project-screen/source-names.ts";
+import { Button } from "~/ui/button.tsx";
+import { Card, CardHeader } from "~/ui/card.tsx";
+import { NoBuildsDrawing } from "~/ui/drawings.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { Select } from "~/ui/select.tsx";
+import { ForkPullRequests } from "./fork-pull-requests.tsx";
+import { PreviewList } from "./preview-list.tsx";
+import { ProductionCard } from "./production-card.tsx";
+
+/** Production, previews by branch, and every build (PRJ-2). */
+export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey; branch: string | undefined }) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
+  const builds = useSuspenseInfiniteQuery(buildsQuery(projectKey, branch));
+  const rows = builds.data.pages.flatMap((page) => page.data);
+  const production = branches.find(({ isDefault }) => isDefault);
+  // What only waits for approval is in a list of its own.
+  const previews = branches.filter(({ isDefault, isUnbuiltFork }) => !isDefault && !isUnbuiltFork);
+  const isPackage = project.package !== null;
+  return (
+    <>
+      <PageHeader
+        title="Deployments"
+        description={
+          isPackage ? "Production, and the builds behind it." : "Production, previews, and the builds behind them."
+        }
+        actions={
+          isRepository(project.source) ? (
+            <BuildNewestButton project={projectKey} />
+          ) : project.package ? (
+            <BuildNewestButton project={projectKey} label="Deploy newest version" />
+          ) : null
+        }
+      />
+      <div className="flex flex-col gap-5">
+        {production && <ProductionCard project={projectKey} branch={production} isPackage={isPackage} />}
+        <ForkPullRequests project={projectKey} />
+        <PreviewList project={projectKey} branches={previews} />
+        <Card>
+          <CardHeader
+            title="Builds"
+            description={`Each build deploys one ${isPackage ? "version" : "commit"}. A failed build never changes what's live.`}
+            actions={<BranchFilter projectKey={projectKey} branches={branches} chosen={branch} />}
+          />
+          {rows.length === 0 ? (
+            <EmptyState
+              drawing={<NoBuildsDrawing />}
+              title={branch === undefined ? "No builds yet" : `No builds of ${branch} yet`}
+            >
+              Push a commit to <code>{branch ?? project.defaultBranch}</code>
+              {isRepository(project.source) && (
+                <>
+                  {" "}
+                  of <code>{sourceName(project.source)}</code>
+                </>
+              )}{" "}
+              to build and deploy it.
+            </EmptyState>
+          ) : (
+            <div className="border-t">
+              <BuildTable project={projectKey} builds={rows} isPackage={isPackage} isWhole={!builds.hasNextPage} />
+            </div>
+          )}
+          {builds.hasNextPage && (
+            <div className="flex justify-center border-t p-3">
+              <Button busy={builds.isFetchingNextPage} onClick={() => builds.fetchNextPage()}>
+                Show older builds
+              </Button>
+            </div>
+          )}
+        </Card>
+      </div>
+    </>
+  );
+}
+
+/** Which branch's builds are listed; the address keeps it. */
+function BranchFilter({
+  projectKey,
+  branches,
+  chosen,
+}: {
+  projectKey: ProjectKey;
+  branches: readonly BranchItem[];
+  chosen: string | undefined;
+}) {
+  const navigate = useNavigate();
+  // An ended branch has builds, but is no longer among the branches.
+  const names = [...new Set([...branches.map(({ name }) => name), ...(chosen === undefined ? [] : [chosen])])];
+  if (names.length < 2) return null;
+  return (
+    <Select
+      aria-label="Branch"
+      className="w-52"
+      value={chosen ?? allBranches}
+      onChange={(name) =>
+        navigate({
+          to: "/$orgSlug/$projectName/deployments",
+          params: projectKey,
+          search: name === allBranches ? {} : { branch: name },
+          resetScroll: false,
+        })
+      }
+      options={[{ value: allBranches, label: "All branches" }, ...names.map((name) => ({ value: name, label: name }))]}
+    />
+  );
+}
+
+/** No branch of Git has this name (git-check-ref-format(1)). */
+const allBranches = "*";

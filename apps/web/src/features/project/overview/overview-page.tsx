@@ -1,0 +1,206 @@
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Link, useRouteContext } from "@tanstack/react-router";
+import type { ServerStatusView } from "@towpath/core/deployment";
+import { SquareTerminal } from "lucide-react";
+import { lazy, Suspense } from "react";
+import { CodeSteps } from "~/features/onboarding/source/code-steps.tsx";
+import { SourceBanner } from "~/features/onboarding/source/source-banner.tsx";
+import { serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
+import { deploymentMark } from "~/features/project/deployment/deployment-mark.ts";
+import { useLogChanges } from "~/features/project/request-log/use-log-changes.ts";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { cloneOf } from "~/features/shared/project-screen/source-names.ts";
+import { Button, buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { TimeBars } from "~/ui/time-bars.tsx";
+import { failureText } from "~/ui/toast.ts";
+import { LatestFailures } from "./latest-failures.tsx";
+import { type Overview, overviewQuery } from "./overview.functions.ts";
+import { Crashed, ServerFacts } from "./server-facts.tsx";
+import { StateLine } from "./state-line.tsx";
+import { TopTools } from "./top-tools.tsx";
+import { TrafficTiles } from "./traffic-tiles.tsx";
+
+const pollMs = 10_000;
+
+// What a page of a server in use doesn't show is not in what it loads.
+const LostFiles = lazy(() =>
+  import("~/features/project/build/lost-files.tsx").then((it) => ({ default: it.LostFiles })),
+);
+const RolledBack = lazy(() =>
+  import("~/features/project/build/rolled-back.tsx").then((it) => ({ default: it.RolledBack })),
+);
+const PortalCard = lazy(() =>
+  import("~/features/project/portals/portal-card.tsx").then((it) => ({ default: it.PortalCard })),
+);
+const FirstSteps = lazy(() => import("./first-steps-card.tsx").then((it) => ({ default: it.FirstStepsCard })));
+const FirstCall = lazy(() => import("./first-steps.tsx").then((it) => ({ default: it.FirstCall })));
+const NotDeployed = lazy(() => import("./first-steps.tsx").then((it) => ({ default: it.NotDeployed })));
+
+/** A project's home: how its server is, how it is used, what failed, and how to change it (PRJ-19). */
+export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey; branchId: string | null }) {
+  const place = { key: projectKey, branchId };
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const { data: status } = useSuspenseQuery(serverStatusQuery(place));
+  const { profile } = useRouteContext({ from: "/$orgSlug" });
+  const traffic = useTraffic(place);
+  const isHosted = status.branch !== null;
+  const cloned = cloneOf(project);
+  const isPreview = status.branch !== null && !status.branch.isDefault;
+  return (
+    <>
+      <PageHeader
+        title={isPreview ? `${project.name}, ${status.branch?.name}` : project.name}
+        description={<StateLine project={project} status={status} />}
+        actions={
+          status.live ? (
+            <Link
+              to="/$orgSlug/$projectName/inspector"
+              params={projectKey}
+              search={branchId === null ? {} : { branchId }}
+              className={buttonLook()}
+            >
+              <SquareTerminal aria-hidden /> Open inspector
+            </Link>
+          ) : null
+        }
+      />
+      <div className="flex flex-col gap-5">
+        <SourceBanner projectKey={projectKey} source={project.source} />
+        {status.live?.lost ? (
+          <Suspense>
+            <LostFiles
+              projectKey={projectKey}
+              buildId={status.latestBuild?.id ?? status.live.buildId}
+              lost={status.live.lost}
+            />
+          </Suspense>
+        ) : (
+          <Crashed projectKey={projectKey} status={status} />
+        )}
+        {status.live?.isRolledBack ? (
+          <Suspense>
+            <RolledBack project={projectKey} branch={status.branch?.name ?? ""} live={status.live} />
+          </Suspense>
+        ) : null}
+        <ServerFacts project={project} status={status} />
+        {project.hasFirstSteps && !profile.hidesFirstSteps && (!isHosted || status.live) ? (
+          <Suspense>
+            <FirstSteps projectKey={projectKey} hasCodeSteps={cloned !== null} />
+          </Suspense>
+        ) : null}
+        <Suspense fallback={<Skeleton className="h-56" />}>
+          {project.kind === "portal" ? <PortalCard projectKey={projectKey} /> : null}
+          {isHosted && !status.live ? <NotDeployed projectKey={projectKey} project={project} status={status} /> : null}
+        </Suspense>
+        <Usage traffic={traffic} place={place} isLive={!isHosted || status.live !== null} status={status} />
+        {cloned ? (
+          <Card id="change">
+            <CardHeader title="Change the code" />
+            <CardBody>
+              <CodeSteps
+                cloned={cloned}
+                branch={status.branch?.name ?? project.defaultBranch}
+                entrypoint={project.entrypoint}
+              />
+            </CardBody>
+          </Card>
+        ) : null}
+      </div>
+    </>
+  );
+}
+
+type Place = { readonly key: ProjectKey; readonly branchId: string | null };
+type Traffic = { readonly data: Overview | undefined; readonly error: Error | null; readonly retry: () => void };
+
+/** Numbers that follow the log: told of changes where that works, else polled. */
+function useTraffic(place: Place): Traffic {
+  const queryClient = useQueryClient();
+  const refresh = () => void queryClient.invalidateQueries({ queryKey: overviewQuery(place).queryKey });
+  const isNotified = useLogChanges(place.key, true, () => {}, refresh);
+  const { data, error, refetch } = useQuery(overviewQuery(place, isNotified ? false : pollMs));
+  return { data, error, retry: () => void refetch() };
+}
+
+function Usage({
+  traffic: { data, error, retry },
+  place,
+  isLive,
+  status,
+}: {
+  readonly traffic: Traffic;
+  readonly place: Place;
+  readonly isLive: boolean;
+  readonly status: ServerStatusView;
+}) {
+  if (error && !data) {
+    return (
+      <Callout tone="bad" title="Couldn't load the numbers" actions={<Button onClick={retry}>Try again</Button>}>
+        {failureText(error)} Calls are still answered and recorded.
+      </Callout>
+    );
+  }
+  const branch = place.branchId === null ? null : (status.branch?.name ?? null);
+  const isUnused = data && data.current.calls + data.previous.calls === 0 && data.lastCall === null;
+  if (isUnused && !isLive) return null;
+  if (isUnused)
+    return (
+      <Suspense fallback={<Skeleton className="h-56" />}>
+        <FirstCall projectKey={place.key} />
+      </Suspense>
+    );
+  return (
+    <>
+      <TrafficTiles overview={data} projectKey={place.key} branch={branch} />
+      <CallsChart overview={data} status={status} />
+      <div className="grid gap-5 xl:grid-cols-2">
+        <TopTools overview={data} projectKey={place.key} />
+        <LatestFailures overview={data} projectKey={place.key} branch={branch} />
+      </div>
+    </>
+  );
+}
+
+const bars = [
+  { key: "errors", color: "var(--bad)", label: "Errors" },
+  { key: "succeeded", color: "var(--accent)", label: "Succeeded" },
+] as const;
+const hourMs = 3_600_000;
+
+/** Calls by hour, with the deployments that happened in between. */
+function CallsChart({
+  overview,
+  status,
+}: {
+  overview: Overview | undefined;
+  status: Pick<ServerStatusView, "deployments">;
+}) {
+  const marks = status.deployments.map(deploymentMark);
+  return (
+    <Card>
+      <CardHeader title="Calls by hour" description="Of tools, resources and prompts, in the last 24 hours." />
+      <CardBody>
+        {overview ? (
+          <TimeBars
+            data={overview.hours.map((hour) => ({ ...hour, succeeded: hour.calls - hour.errors }))}
+            bucketMs={hourMs}
+            bars={bars}
+            describe={({ calls, errors }) =>
+              `${calls === 1 ? "1 call" : `${calls} calls`}, ${errors === 1 ? "1 error" : `${errors} errors`}`
+            }
+            marks={marks}
+            marksLabel="Deployments"
+            className="h-30"
+          />
+        ) : (
+          <Skeleton className="h-42" />
+        )}
+      </CardBody>
+    </Card>
+  );
+}

@@ -1,0 +1,54 @@
+import { queryOptions } from "@tanstack/react-query";
+import { createServerFn } from "@tanstack/react-start";
+import { getManifest } from "@towpath/core/deployment";
+import { createPortal, getPortal, listPortals, updatePortal } from "@towpath/core/portal";
+import { createPortalSchema, updatePortalSchema } from "@towpath/core/portal/schema";
+import { z } from "zod";
+import { projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectQueryOf } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { organizationAccess, projectAccess } from "~/http/access.ts";
+import { input } from "~/http/input.ts";
+
+const orgSlug = z.string().min(1).max(100);
+
+/** The organization's portals (ORG-3). */
+const getPortals = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("project.read")])
+  .validator(input(z.object({ orgSlug })))
+  .handler(({ context, data }) => listPortals({ ctx: context.ctx, input: data }));
+
+/** Creates a portal of chosen servers (ORG-3). */
+export const addPortal = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("project.create")])
+  .validator(input(createPortalSchema.extend({ orgSlug })))
+  .handler(({ context, data }) => createPortal({ ctx: context.ctx, input: data }));
+
+/** What it offers, and of which servers. */
+const getPortalContents = createServerFn({ method: "GET" })
+  .middleware([projectAccess("build.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => getPortal({ ctx: context.ctx, input: data }));
+
+/** Changes its servers, what it offers of them, or its instructions; absent ones stay. */
+export const savePortal = createServerFn({ method: "POST" })
+  .middleware([projectAccess("project.update")])
+  .validator(input(projectKeySchema.extend(updatePortalSchema.shape)))
+  .handler(({ context, data }) => updatePortal({ ctx: context.ctx, input: data }));
+
+/** What the live version of a server offers, also of one that runs elsewhere, and of a portal. */
+export const getOffers = createServerFn({ method: "GET", strict: { output: false } })
+  .middleware([projectAccess("build.read")])
+  .validator(input(projectKeySchema))
+  .handler(({ context, data }) => getManifest({ ctx: context.ctx, input: data }));
+
+export const portalsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ["portals", slug],
+    queryFn: ({ signal }) => getPortals({ data: { orgSlug: slug }, signal }),
+    staleTime: 2000,
+  });
+
+export const portalQuery = projectQueryOf(["portal"], getPortalContents);
+
+/** What a server offers now, to choose from. */
+export const choicesQuery = projectQueryOf(["choices"], getOffers);

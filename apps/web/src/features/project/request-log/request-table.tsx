@@ -1,0 +1,231 @@
+import type { RequestLogEntry } from "@towpath/logs/schema";
+import { Timer } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useState } from "react";
+import { PrincipalLabel } from "~/features/shared/project-screen/principal-label.tsx";
+import { StatusDot, type Tone } from "~/ui/badge.tsx";
+import { Button, PlainButton } from "~/ui/button.tsx";
+import { classNames } from "~/ui/class-names.ts";
+import { LetterTile } from "~/ui/letter-tile.tsx";
+import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { ClockTime, formatDuration } from "~/ui/time.tsx";
+import { useSorted } from "~/ui/use-sorted.ts";
+import type { ShownRequest } from "./request-log.functions.ts";
+
+/** Moves focus to the previous or next row's button, Home and End to the ends; `onMove` may then open that row. */
+function moveFocus(event: KeyboardEvent<HTMLElement>, onMove: (id: string) => void): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const buttons = [...event.currentTarget.querySelectorAll<HTMLButtonElement>("button[data-row]")].filter(
+    // Focus can't move to rows that are hidden on phones.
+    (button) => button.getClientRects().length > 0,
+  );
+  const at = buttons.findIndex((button) => button.matches(":focus"));
+  const targets: Readonly<Record<string, number>> = {
+    ...{ ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: buttons.length - 1 },
+  };
+  const target = targets[event.key];
+  const next = target === undefined ? undefined : buttons[Math.min(Math.max(target, 0), buttons.length - 1)];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+  onMove(next.dataset.row ?? "");
+}
+
+const sortedBy = {
+  Time: ({ time }: ShownRequest) => time,
+  Outcome: ({ outcome }: ShownRequest) => outcome,
+  Method: ({ method, target }: ShownRequest) => `${method ?? ""} ${target ?? ""}`,
+  Client: ({ client }: ShownRequest) => client,
+  Caller: ({ caller }: ShownRequest) => caller.name,
+  Duration: ({ durationMs }: ShownRequest) => durationMs,
+};
+
+/** Rows that phones show at first, and that they add at a time. */
+const phoneRows = 25;
+
+/** Calls, newest first. One tab stop: arrow keys or j and k move focus, Enter opens. */
+export function RequestTable({
+  rows: newestFirst,
+  openId,
+  onOpen,
+  older,
+}: {
+  rows: readonly ShownRequest[];
+  openId: string | null;
+  onOpen: (id: string) => void;
+  /** A button that loads older rows, below the last one. */
+  older: ReactNode;
+}) {
+  const { rows, sort } = useSorted(newestFirst, sortedBy, older === null);
+  const [onPhones, setOnPhones] = useState(phoneRows);
+  const hasHidden = onPhones < rows.length;
+  const [focused, setFocused] = useState<string | null>(null);
+  const isListed = (id: string | null) => id !== null && rows.some((row) => row.id === id);
+  const stop = [focused, openId].find(isListed) ?? rows[0]?.id;
+  return (
+    <>
+      <Table label="Requests">
+        <TableHead>
+          <Th sort={sort("Time")}>Time</Th>
+          <Th sort={sort("Outcome")}>Outcome</Th>
+          <Th className="w-1/2" sort={sort("Method")}>
+            Method
+          </Th>
+          <Th sort={sort("Client")}>Client</Th>
+          <Th className="max-xl:hidden" sort={sort("Caller")}>
+            Caller
+          </Th>
+          <Th className="text-right" sort={sort("Duration")}>
+            Duration
+          </Th>
+        </TableHead>
+        <TableBody
+          onKeyDown={(event) => moveFocus(event, (id) => openId !== null && onOpen(id))}
+          onFocus={({ target }) => setFocused((target as HTMLElement).dataset.row ?? null)}
+        >
+          {rows.map((row, index) => (
+            <RequestRow
+              key={row.id}
+              row={row}
+              open={row.id === openId}
+              isTabStop={row.id === stop}
+              isHiddenOnPhones={index >= onPhones}
+              onOpen={onOpen}
+            />
+          ))}
+        </TableBody>
+      </Table>
+      {hasHidden ? (
+        <div className="flex justify-center border-t p-3 sm:hidden">
+          <Button onClick={() => setOnPhones(onPhones + phoneRows)}>Show more</Button>
+        </div>
+      ) : null}
+      {older ? (
+        <div className={classNames("flex justify-center border-t p-3", hasHidden && "max-sm:hidden")}>{older}</div>
+      ) : null}
+    </>
+  );
+}
+
+function RequestRow({
+  row,
+  open,
+  isTabStop,
+  isHiddenOnPhones,
+  onOpen,
+}: {
+  row: ShownRequest;
+  open: boolean;
+  isTabStop: boolean;
+  isHiddenOnPhones: boolean;
+  onOpen: (id: string) => void;
+}) {
+  return (
+    <Tr
+      className={classNames(
+        "relative",
+        open && "bg-accent-soft hover:bg-accent-soft",
+        isHiddenOnPhones && "max-sm:hidden",
+      )}
+    >
+      <Td className="tabular h-8 whitespace-nowrap text-muted">
+        <ClockTime time={row.time} />
+      </Td>
+      <Td className="h-8 max-sm:text-right">
+        <OutcomeLabel entry={row} />
+      </Td>
+      <Td wide className="h-8 max-w-0 max-sm:row-start-1 max-sm:max-w-none">
+        <PlainButton
+          data-row={row.id}
+          tabIndex={isTabStop ? 0 : -1}
+          aria-haspopup="dialog"
+          onClick={() => onOpen(row.id)}
+          className="block w-full truncate text-left font-mono text-xs after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
+        >
+          {exchangeName(row)}
+          {row.target !== null && <span className="text-accent-text"> {row.target}</span>}
+          {row.errorMessage !== null && (
+            <span className={row.isRefused ? "text-muted" : "text-bad"}> {row.errorMessage}</span>
+          )}
+        </PlainButton>
+      </Td>
+      <Td className="h-8 max-w-44 text-muted">
+        <ClientLabel row={row} />
+      </Td>
+      <Td className="h-8 max-w-40 text-muted max-xl:hidden!">
+        <PrincipalLabel principal={{ ...row.caller, email: null }} />
+      </Td>
+      <Td className="tabular h-8 text-right whitespace-nowrap text-muted">
+        <span className="inline-flex items-center gap-1.5">
+          {row.heldMs >= 1 && (
+            <span title={`${formatDuration(row.heldMs)} of it held while the server started or woke`}>
+              <Timer className="size-3.5 text-faint" aria-hidden />
+              <span className="sr-only">Held {formatDuration(row.heldMs)} for a start or wake, of</span>
+            </span>
+          )}
+          {formatDuration(row.durationMs)}
+        </span>
+      </Td>
+    </Tr>
+  );
+}
+
+/** A client's tile, name and version. */
+export function ClientLabel({ row }: { row: Pick<ShownRequest, "client" | "clientName"> }) {
+  if (row.client === null) return <span className="text-muted">Unknown client</span>;
+  return (
+    <span className="flex min-w-0 items-center gap-1.5">
+      <LetterTile name={row.clientName ?? row.client} />
+      <span className="truncate">{row.client}</span>
+    </span>
+  );
+}
+
+const labels: Record<string, { label: string; tone: Tone }> = {
+  ok: { label: "OK", tone: "ok" },
+  rpc_error: { label: "Protocol error", tone: "bad" },
+  tool_error: { label: "Tool error", tone: "bad" },
+  http_error: { label: "HTTP error", tone: "bad" },
+  input_required: { label: "Asks for input", tone: "info" },
+  canceled: { label: "Canceled", tone: "neutral" },
+  closed_by_client: { label: "Closed by client", tone: "neutral" },
+  closed_by_server: { label: "Closed by server", tone: "neutral" },
+  gateway_error: { label: "Gateway error", tone: "bad" },
+};
+
+/** By the gateway, before a server was asked: not an error of the server. */
+const refused = { label: "Refused", tone: "warn" } as const satisfies { label: string; tone: Tone };
+
+/** An exchange's MCP method, or what it was without one. */
+export function exchangeName({
+  method,
+  httpMethod,
+  kind,
+}: Pick<RequestLogEntry, "method" | "httpMethod" | "kind">): string {
+  if (method !== null) return method;
+  if (kind !== "other") return `${httpMethod} ${kind}`;
+  if (httpMethod === "GET") return "GET event stream";
+  return httpMethod === "DELETE" ? "DELETE session" : `${httpMethod} without a message`;
+}
+
+/** These happen inside of an HTTP answer that succeeded: its status says nothing of them. */
+const withinAnswer = ["tool_error", "rpc_error"];
+
+/** How an exchange ended, with its HTTP status where that says more. */
+export function OutcomeLabel({
+  entry,
+}: {
+  entry: Pick<RequestLogEntry, "outcome" | "httpStatus" | "isError" | "isRefused">;
+}) {
+  const look = entry.isRefused
+    ? refused
+    : (labels[entry.outcome] ?? { label: entry.outcome, tone: entry.isError ? "bad" : "neutral" });
+  return (
+    <span className="inline-flex items-center gap-2 whitespace-nowrap">
+      <StatusDot tone={look.tone} />
+      {!(entry.httpStatus === 200 && withinAnswer.includes(entry.outcome)) && (
+        <span className="tabular text-muted">{entry.httpStatus}</span>
+      )}
+      <span className={entry.isError ? "text-bad" : undefined}>{look.label}</span>
+    </span>
+  );
+}

@@ -1,0 +1,90 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { ScrollText } from "lucide-react";
+import { useMemo, useState } from "react";
+import { BuildHeader } from "~/features/project/build/build-header.tsx";
+import { buildQuery } from "~/features/project/delivery/build.functions.ts";
+import { StreamProblem, StreamStateLabel, useLogStream } from "~/features/shared/log-stream/log-stream.tsx";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { LogViewer } from "~/ui/log-viewer/log-viewer.tsx";
+import { Select } from "~/ui/select.tsx";
+import {
+  atLeast,
+  requestHref,
+  type ServerLogLevel,
+  type ServerLogLine,
+  serverLogLineSchema,
+  toLogLines,
+} from "./server-log-line.ts";
+
+const levelOptions: readonly { value: ServerLogLevel; label: string }[] = [
+  { value: "debug", label: "All levels" },
+  { value: "info", label: "Info and above" },
+  { value: "warning", label: "Warnings and errors" },
+  { value: "error", label: "Errors only" },
+];
+
+/** The live output of one build's server (PRJ-3, RUN-5). */
+export function ServerLogPage({
+  projectKey,
+  buildId,
+  at,
+}: {
+  projectKey: ProjectKey;
+  buildId: string;
+  /** The line around which the log begins; without it, the newest lines. */
+  at?: number | undefined;
+}) {
+  const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));
+  const [level, setLevel] = useState<ServerLogLevel>("debug");
+  const deploymentId = build.deployment?.id ?? null;
+  const stream = useLogStream(
+    deploymentId && `/api/deployments/${deploymentId}/log${at === undefined ? "" : `?around=${at}`}`,
+    serverLogLineSchema,
+    (line: ServerLogLine) => line.id,
+  );
+  const { lines, state } = stream;
+  const logLines = useMemo(() => {
+    const hrefOf = requestHref(projectKey);
+    return toLogLines(atLeast(lines, level), hrefOf);
+  }, [lines, level, projectKey]);
+  return (
+    <>
+      <BuildHeader project={projectKey} build={build} screen="server" />
+      {deploymentId === null ? (
+        <EmptyState icon={<ScrollText aria-hidden />} title="This build has no server">
+          Only successful builds run. The build log says what happened.
+        </EmptyState>
+      ) : (
+        <div className="flex flex-col gap-4">
+          <StreamProblem stream={stream} />
+          <LogViewer
+            label="Server log"
+            lines={logLines}
+            live
+            className="h-[max(22rem,calc(100dvh-17rem))]"
+            filters={
+              <>
+                <StreamStateLabel state={state} />
+                <Select
+                  aria-label="Level"
+                  value={level}
+                  onChange={setLevel}
+                  options={levelOptions}
+                  className="h-7 w-44"
+                />
+              </>
+            }
+            empty={
+              <p className="mx-auto max-w-sm px-4 py-8 text-center font-sans text-sm text-muted">
+                {lines.length > 0
+                  ? "No lines at this level yet."
+                  : "Nothing printed yet. The server starts on the first request; its stdout and stderr appear here."}
+              </p>
+            }
+          />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+import type { SecretView } from "@towpath/core/secret";
+import { type SecretEnvironment, secretEnvironments } from "@towpath/core/secret/schema";
+import { useState } from "react";
+import { useVariables } from "~/features/onboarding/server-form/use-variables.ts";
+import { EnvironmentVariables } from "~/features/onboarding/server-form/variable-fields.tsx";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { saveVariables } from "~/features/shared/project-screen/settings.functions.ts";
+import { useSubmit } from "~/http/use-submit.ts";
+import { Button } from "~/ui/button.tsx";
+import { Failure } from "~/ui/callout.tsx";
+import { Form } from "~/ui/form.tsx";
+import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
+import { listedNames } from "./listed-names.ts";
+import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
+
+/** Rows for new variables; a pasted `.env` block fills them (VAL-4, ONB-12). */
+export function AddVariables({
+  projectKey,
+  stored,
+  missing,
+  onAdded,
+}: {
+  projectKey: ProjectKey;
+  stored: readonly SecretView[];
+  /** Names to ask for: what a failed build lacked. */
+  missing: readonly string[];
+  onAdded: () => Promise<void>;
+}) {
+  const variables = useVariables([...new Set(missing)]);
+  const { busy, problem: failure, run, refuse } = useSubmit();
+  const [environments, setEnvironments] = useState<readonly SecretEnvironment[]>(secretEnvironments);
+  const [sensitive, setSensitive] = useState(true);
+  const [description, setDescription] = useState("");
+  const isChanged = variables.filled.some((each) => each.secretValue !== "" || !missing.includes(each.keyName));
+  const replaced = variables.filled.filter((each) => stored.some(({ keyName }) => keyName === each.keyName));
+  const submit = async () => {
+    variables.showAllProblems();
+    if (!variables.isValid) return;
+    if (variables.filled.length === 0) return refuse({ form: "Enter a name and a value first." });
+    if (environments.length === 0) return refuse({ form: "Choose at least one environment." });
+    // Of several, or without a text, those that exist keep theirs.
+    const described = description && variables.filled.length === 1 ? { description } : {};
+    const choices = { environments: [...environments], sensitive, ...described };
+    const isSaved = await run(async () => {
+      const secrets = variables.filled.map((each) => ({ ...each, ...choices }));
+      await saveVariables({ data: { ...projectKey, secrets } });
+      variables.clear();
+      setDescription("");
+      setEnvironments(secretEnvironments);
+      setSensitive(true);
+    });
+    // The form takes the next ones meanwhile.
+    if (isSaved) await onAdded();
+  };
+  return (
+    <Form aria-label="Add environment variables" className="flex flex-col gap-3" onSubmit={() => void submit()}>
+      <UnsavedChanges when={isChanged && !busy} what="variables" />
+      <EnvironmentVariables variables={variables} legend="Add variables" note="" />
+      <p role="status" className="text-sm text-warn empty:sr-only">
+        {replaced.length === 0
+          ? null
+          : `This replaces the value of ${listedNames(replaced.map(({ keyName }) => keyName))}, with what you choose below.`}
+      </p>
+      {variables.filled.length > 1 ? null : <VariableDescription value={description} onChange={setDescription} />}
+      <EnvironmentChoice chosen={environments} onChange={setEnvironments} />
+      <SensitiveChoice checked={sensitive} onChange={setSensitive} />
+      <Failure title="The variables were not saved">{failure}</Failure>
+      <Button type="submit" variant="primary" busy={busy} className="self-start">
+        Save variables
+      </Button>
+    </Form>
+  );
+}

@@ -1,0 +1,58 @@
+import { PackageFields } from "~/features/onboarding/package/package-fields.tsx";
+import { usePackage } from "~/features/onboarding/package/use-package.ts";
+import { BuildNewestButton } from "~/features/project/build/redeploy-button.tsx";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
+import { Switch } from "~/ui/checkbox.tsx";
+import { SettingCard } from "./setting-card.tsx";
+import { useProjectSwitch } from "./use-project-switch.ts";
+
+/** The package that a server runs: another version of it, and whether newer ones are deployed (BLD-17). */
+export function PackageSettings({
+  projectKey,
+  running: { name, follows },
+}: {
+  readonly projectKey: ProjectKey;
+  readonly running: { readonly name: string; readonly follows: boolean };
+}) {
+  const chosen = usePackage(projectKey.orgSlug, { name, version: "" });
+  const { busy, failure, change } = useProjectSwitch(projectKey, (followsPackage) =>
+    updateProject({ data: { ...projectKey, followsPackage } }),
+  );
+  const version = chosen.problems.version === null ? chosen.version.trim() : "";
+  return (
+    <SettingCard
+      id="package"
+      title="Package"
+      description="The version that's live stays until you deploy another one."
+      failure={failure}
+      status={follows ? "New versions are deployed." : "New versions are not deployed."}
+    >
+      <PackageFields chosen={chosen} refused={{}} isFixed />
+      <div>
+        <BuildNewestButton
+          project={projectKey}
+          {...(version !== "" && { version })}
+          label={version === "" ? "Deploy newest version" : `Deploy ${version}`}
+        />
+      </div>
+      <div className="flex items-start gap-3">
+        <Switch
+          id="follow-package"
+          checked={follows}
+          readOnly={busy}
+          onChange={(next) => void change(next)}
+          aria-describedby="follow-package-note"
+        />
+        <div className="text-sm">
+          <label htmlFor="follow-package" className="font-medium">
+            Deploy new versions
+          </label>
+          <p id="follow-package-note" className="mt-1 text-muted">
+            Towpath looks every hour. A version that doesn't start never replaces the one that's live.
+          </p>
+        </div>
+      </div>
+    </SettingCard>
+  );
+}

@@ -1,0 +1,130 @@
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { AuthMode } from "@towpath/core/project/schema";
+import { clientGuides } from "@towpath/mcp/connect";
+import { Stethoscope } from "lucide-react";
+import type { SignInAttemptView } from "~/features/project/request-log/sign-in-attempts.server.ts";
+import { useLogChanges } from "~/features/project/request-log/use-log-changes.ts";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { Badge } from "~/ui/badge.tsx";
+import { Callout } from "~/ui/callout.tsx";
+import { Card, CardHeader } from "~/ui/card.tsx";
+import { CodeBlock } from "~/ui/code-block.tsx";
+import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
+import { Attempt } from "./attempt.tsx";
+import { signInsQuery } from "./sign-ins.functions.ts";
+
+/** Of each client; older ones are rarely about the same problem. */
+const shownAttempts = 5;
+/** How often to look when too many pages are open for the server to tell of changes. */
+const pollMs = 5000;
+
+/** Why a client can't connect: its last attempts, step by step, with the reason (GW-5). */
+export function SignInsPage({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const queryClient = useQueryClient();
+  const query = signInsQuery(projectKey);
+  const refetch = () => void queryClient.refetchQueries({ queryKey: query.queryKey, type: "active" });
+  const isNotified = useLogChanges(projectKey, true, refetch, () => {});
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const { data } = useSuspenseQuery(isNotified ? query : { ...query, refetchInterval: pollMs });
+  const clients = [...Map.groupBy(data.attempts, clientKey).values()];
+  return (
+    <>
+      <PageHeader
+        title="Sign-ins"
+        description="Why can't my client connect? The last attempts of each client, step by step, as they happen."
+      />
+      <div className="flex max-w-4xl flex-col gap-4">
+        <ModeNote mode={project.authMode} />
+        {data.leftOut > 0 ? (
+          <Callout tone="warn" title={`${data.leftOut} steps were left out`}>
+            Too many attempts came at once from strangers or one network, so this page is incomplete.
+          </Callout>
+        ) : null}
+        {clients.length === 0 ? (
+          <Card>
+            <HowToTry project={project} />
+          </Card>
+        ) : (
+          clients.map((attempts) => (
+            <ClientCard key={clientKey(attempts[0] as SignInAttemptView)} attempts={attempts} projectKey={projectKey} />
+          ))
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The same client on several machines is one. */
+const clientKey = ({ clientId, clientName, agent }: SignInAttemptView) =>
+  clientId?.startsWith("https://") ? clientId : (clientName ?? agent?.split("/", 1)[0] ?? clientId ?? "unknown");
+
+function ClientCard({
+  attempts,
+  projectKey,
+}: {
+  readonly attempts: readonly SignInAttemptView[];
+  readonly projectKey: ProjectKey;
+}) {
+  const [latest] = attempts;
+  if (!latest) return null;
+  const name = attempts.find(({ clientName }) => clientName !== null)?.clientName ?? latest.agent ?? "Unknown client";
+  const host = latest.clientId?.startsWith("https://") ? new URL(latest.clientId).host : null;
+  return (
+    <Card aria-label={name}>
+      <CardHeader
+        title={
+          <span className="break-words" dir="auto">
+            {name}
+          </span>
+        }
+        description={host ?? (latest.clientId === null ? "Known only by its User-Agent" : "Registered itself")}
+        actions={<Badge tone="outline">{attempts.length === 1 ? "1 attempt" : `${attempts.length} attempts`}</Badge>}
+      />
+      <ul className="border-t">
+        {attempts.slice(0, shownAttempts).map((attempt, index) => (
+          <Attempt key={attempt.id} attempt={attempt} isOpen={index === 0} projectKey={projectKey} />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function ModeNote({ mode }: { readonly mode: AuthMode }) {
+  if (mode === "towpath-cloud") return null;
+  return (
+    <Callout tone="info" title="This server doesn't use Towpath sign-in">
+      {mode === "towpath-public"
+        ? "Anyone with its URL can call it. If a client can't connect, look at the logs."
+        : "It has its own sign-in. If a client can't connect, look at the logs and at the server's own log."}
+    </Callout>
+  );
+}
+
+type Project = { readonly name: string; readonly url: string; readonly authMode: AuthMode; readonly orgSlug: string };
+
+function HowToTry({ project }: { readonly project: Project }) {
+  const command = clientGuides(project, { way: "open" }).find(({ id }) => id === "inspector")?.snippet;
+  return (
+    <EmptyState className="max-w-xl" icon={<Stethoscope aria-hidden />} title="No client has tried to connect yet">
+      <p>
+        Paste the server's URL into a client such as Claude, Cursor or VS Code, without an API key. Each of its steps
+        appears here within seconds. Or try it from a terminal, which opens your browser:
+      </p>
+      {command && <CodeBlock code={command.code} label="command" wrap className="mt-3 text-left text-ink" />}
+      <p className="mt-3">
+        Calls with an API key appear only when the key is refused. Manage keys under{" "}
+        <Link
+          to="/$orgSlug/settings/api-keys"
+          params={{ orgSlug: project.orgSlug }}
+          className="font-medium text-accent-text underline underline-offset-2"
+        >
+          API keys
+        </Link>
+        .
+      </p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,97 @@
+import { useQuery } from "@tanstack/react-query";
+import { useLocation } from "@tanstack/react-router";
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import { type ReactNode, useEffect } from "react";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { useOpenBranch } from "~/features/shared/project-screen/use-open-branch.ts";
+import {
+  isBuildPath,
+  type Navigation,
+  organizationScreens,
+  projectScreens,
+} from "~/features/shell/navigation/navigation.tsx";
+import { Main } from "~/ui/main.tsx";
+import { OfflineBanner } from "~/ui/offline-banner.tsx";
+import { SidebarLayout, SidebarNavigation } from "~/ui/sidebar-layout.tsx";
+import { useIsWelcome, useOpenProject } from "./shell-location.ts";
+import { TopBar } from "./top-bar.tsx";
+
+/** What comes before any action that a toast reports: the toaster is loaded then, as the network may be what fails. */
+const firstInput = ["pointermove", "pointerdown", "keydown"] as const;
+
+/**
+ * The layout of everything behind sign-in (PUB-3): a bar of 64 px, then the navigation of the open project or of the
+ * organization beside the page. It renders the page's `<main>`, except where there is no navigation beside it: during the
+ * onboarding, and with `hasSidebar` false.
+ */
+export function AppShell({
+  profile,
+  organization,
+  hasSidebar = true,
+  children,
+}: {
+  readonly profile: ProfileView;
+  /** Null before the first organization exists. */
+  readonly organization: OrganizationAccessView | null;
+  /** False for pages of the public site. */
+  readonly hasSidebar?: boolean;
+  readonly children: ReactNode;
+}) {
+  const navigation = useNavigation(organization);
+  const isWelcome = useIsWelcome();
+  useEffect(() => {
+    const settled = new AbortController();
+    const preload = () => {
+      settled.abort();
+      import("~/ui/toaster.tsx").catch(() => {});
+    };
+    for (const type of firstInput) addEventListener(type, preload, { signal: settled.signal, passive: true });
+    return () => settled.abort();
+  }, []);
+  const isBare = !hasSidebar || isWelcome;
+  return (
+    <>
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-3 focus:left-3 focus:z-50 focus:rounded-md focus:bg-raised focus:px-3 focus:py-2 focus:text-sm focus:shadow-pop"
+      >
+        Skip to content
+      </a>
+      <TopBar profile={profile} organization={organization} navigation={navigation} hasSidebar={!isBare} />
+      <OfflineBanner />
+      {isBare ? children : null}
+      {!isBare && navigation ? (
+        <SidebarLayout sidebar={<SidebarNavigation label={navigation.label} groups={navigation.groups} />}>
+          {children}
+        </SidebarLayout>
+      ) : null}
+      {!isBare && !navigation ? (
+        <Main className="mx-auto w-full max-w-[96rem] px-4 py-6 outline-none sm:px-6">{children}</Main>
+      ) : null}
+    </>
+  );
+}
+
+/** What the sidebar lists: the open project's screens, else the organization's. */
+function useNavigation(organization: OrganizationAccessView | null): Navigation | null {
+  const projectName = useOpenProject();
+  const branchId = useOpenBranch();
+  const onBuild = useLocation({ select: ({ pathname }) => isBuildPath(pathname) });
+  // The project's route has loaded it.
+  const { data: project } = useQuery({
+    ...projectQuery({ orgSlug: organization?.slug ?? "", projectName: projectName ?? "" }),
+    enabled: organization !== null && projectName !== null,
+  });
+  const kind = project?.kind ?? "hosted";
+  if (!organization) return null;
+  if (projectName === null) return { label: "Organization", groups: organizationScreens(organization) };
+  const key = { orgSlug: organization.slug, projectName };
+  const groups = projectScreens(key, organization.permissions, { branchId, kind });
+  return {
+    label: `Screens of ${projectName}`,
+    groups: groups.map(({ label, items }) => ({
+      label,
+      items: items.map((item) => (item.label === "Deployments" ? { ...item, active: onBuild } : item)),
+    })),
+  };
+}

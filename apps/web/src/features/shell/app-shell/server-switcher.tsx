@@ -1,0 +1,72 @@
+import { useQuery } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import { Check, Plus, Server, Waypoints } from "lucide-react";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { liveState } from "~/features/shared/project-screen/project-labels.tsx";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { StatusDot } from "~/ui/badge.tsx";
+import { Switcher } from "~/ui/switcher.tsx";
+import { hasScreen, useOpenScreen } from "./shell-location.ts";
+
+/** Shows the open server or portal and switches to another one: on the same screen, if it has that. */
+export function ServerSwitcher({
+  open,
+  projects,
+  permissions,
+  className,
+}: {
+  readonly open: ProjectKey;
+  /** Those of the organization. */
+  readonly projects: ProfileView["projects"];
+  readonly permissions: OrganizationAccessView["permissions"];
+  readonly className?: string;
+}) {
+  const { data: project } = useQuery(projectQuery(open));
+  const state = project && liveState(project);
+  const screen = useOpenScreen();
+  const { history } = useRouter();
+  const choicesOf = (chosen: ProfileView["projects"], icon: React.ReactNode) =>
+    chosen.map(({ id, name, pathName, kind }) => ({
+      id,
+      label: name,
+      icon: id === project?.id ? <Check aria-hidden /> : icon,
+      run: () => {
+        const target = { orgSlug: open.orgSlug, projectName: pathName, kind };
+        history.push(`/${open.orgSlug}/${pathName}${hasScreen(target, permissions, screen) ? screen : ""}`);
+      },
+    }));
+  const create = [
+    { id: "create", label: "New server", path: "servers/new" },
+    { id: "create-portal", label: "New portal", path: "portals/new" },
+  ].map(({ path, ...action }) => ({
+    ...action,
+    icon: <Plus aria-hidden />,
+    run: () => history.push(`/${open.orgSlug}/${path}`),
+  }));
+  const isPortal = ({ kind }: ProfileView["projects"][number]) => kind === "portal";
+  const groups = [
+    {
+      label: "Servers",
+      items: choicesOf(
+        projects.filter((each) => !isPortal(each)),
+        <Server aria-hidden />,
+      ),
+    },
+    { label: "Portals", items: choicesOf(projects.filter(isPortal), <Waypoints aria-hidden />) },
+    { label: "Actions", items: permissions.includes("project.create") ? create : [] },
+  ];
+  return (
+    <Switcher
+      label="Switch server"
+      placeholder="Find a server or portal"
+      groups={groups}
+      empty="No server or portal has that name."
+      className={className ?? ""}
+      icon={<StatusDot tone={state?.tone ?? "neutral"} />}
+    >
+      {project?.name ?? open.projectName}
+      {state ? <span className="sr-only">, {state.label}</span> : null}
+    </Switcher>
+  );
+}

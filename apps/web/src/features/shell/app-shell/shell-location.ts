@@ -1,0 +1,44 @@
+import { useMatches } from "@tanstack/react-router";
+import type { Permission } from "@towpath/core/authorize";
+import type { ProjectKind } from "@towpath/core/project";
+import { projectScreens } from "~/features/shell/navigation/navigation.tsx";
+
+const projectRoute = "/$orgSlug/$projectName";
+
+/** The segment of the project whose screens are open; null on others, and where there is no such project. */
+export function useOpenProject(): string | null {
+  return useMatches({
+    select: (matches) => {
+      const match = matches.find(({ routeId }) => routeId === projectRoute);
+      return match && match.status === "success" ? (match.params as { projectName: string }).projectName : null;
+    },
+  });
+}
+
+/** Whether a step of the onboarding is open, which has no navigation beside it. */
+export const useIsWelcome = (): boolean =>
+  useMatches({ select: (matches) => matches.some(({ routeId }) => routeId.startsWith("/$orgSlug/welcome/")) });
+
+/**
+ * What follows the project's segment on its open screen, to open the same screen of another project: "/logs". Empty for screens
+ * of one item, which the other project doesn't have.
+ */
+export function useOpenScreen(): string {
+  return useMatches({ select: (matches) => screenOf(matches.at(-1)?.routeId ?? "") });
+}
+
+export function screenOf(routeId: string): string {
+  if (!routeId.startsWith(`${projectRoute}/`)) return "";
+  const screen = routeId.slice(projectRoute.length).replace(/\/?\{-\$\w+\}$/, "");
+  return screen.includes("$") || screen === "/" ? "" : screen.replace(/\/$/, "");
+}
+
+/** Whether this project has a screen, such as "/logs", for a role. */
+export function hasScreen(
+  project: Parameters<typeof projectScreens>[0] & { readonly kind: ProjectKind },
+  permissions: readonly Permission[],
+  screen: string,
+): boolean {
+  const groups = projectScreens(project, permissions, { branchId: null, kind: project.kind });
+  return groups.some(({ items }) => items.some(({ link }) => screenOf(link.to ?? "") === screen));
+}

@@ -1,0 +1,96 @@
+import { documentPath } from "./document-path.ts";
+
+/** A page of the documentation. */
+export type DocumentSummary = {
+  /** `/docs/{slug}`; the first page is `/docs` itself. */
+  readonly slug: string;
+  readonly title: string;
+  readonly description: string;
+  /** The Markdown file, from the root of the repository. */
+  readonly file: string;
+};
+
+type Entry = readonly [slug: string, title: string, description: string];
+type Group = { readonly title: string; readonly pages: readonly DocumentSummary[] };
+
+/** Written for this site. */
+const own = (...[slug, title, description]: Entry): DocumentSummary => ({
+  ...{ slug, title, description },
+  file: `apps/web/src/features/site/docs/pages/${slug || "start"}.md`,
+});
+/** The repository's own document of that name, which its tests compare with the code. */
+const ofRepository = (...[slug, title, description]: Entry): DocumentSummary => ({
+  ...{ slug, title, description },
+  file: `docs/${slug}.md`,
+});
+
+/** Everything that the documentation has, in the order in which it is read. */
+export const contents: readonly Group[] = [
+  {
+    title: "Get started",
+    pages: [
+      own("", "Quickstart", "Run Towpath on your machine and call your first MCP server."),
+      own("deploy", "Deploy a server", "From a repository or a directory to a live endpoint, and what a build does."),
+      own("clients", "Connect a client", "Add a server to Claude, Cursor, VS Code and other MCP clients."),
+    ],
+  },
+  {
+    title: "Access",
+    pages: [
+      ofRepository("sign-in", "Who can call a server", "Members only, open to anyone, or the server's own sign-in."),
+      own("api-keys", "API keys", "Let scripts and clients without a browser call a server."),
+      ofRepository("roles", "Roles and permissions", "What each role can do, and which tools callers may use."),
+      ofRepository("identity", "Who is calling", "How a server learns which person or key sent a request."),
+    ],
+  },
+  {
+    title: "Run a server",
+    pages: [
+      own("variables", "Environment variables", "Set a server's secrets and settings, for production and previews."),
+      own("previews", "Previews and rollbacks", "A URL for every branch, and how to return to an earlier deployment."),
+      own("logs", "Logs", "Find a call, see why it failed, and read what the server printed."),
+      ofRepository(
+        "observability",
+        "What happened to a call",
+        "Codes of refusals, request ids, payloads, OpenTelemetry.",
+      ),
+      own("external-servers", "External servers", "Put a server that runs elsewhere behind Towpath's access and logs."),
+      own("portals", "Portals", "Offer chosen tools of several servers at one address."),
+      own("chat", "Chat and inspector", "Try tools by hand, or ask a model to call them."),
+    ],
+  },
+  {
+    title: "Reference",
+    pages: [
+      own("cli", "Command line", "Every command of ./towpath with its options."),
+      own("ci", "CI", "Deploy on push from GitHub Actions, or from any other CI."),
+      ofRepository("rest", "REST API", "Every route that scripts can call, with its permission."),
+      own("troubleshooting", "Troubleshooting", "Error messages of builds and calls: what they mean and what to do."),
+    ],
+  },
+  {
+    title: "Operate",
+    pages: [
+      ofRepository(
+        "configuration",
+        "Configuration",
+        "Every setting of an instance, and how to put it on the internet.",
+      ),
+      ofRepository(
+        "operating",
+        "Operating",
+        "Back up, upgrade, replace keys, and what keeps working when a part is down.",
+      ),
+      ofRepository("retention", "Retention", "How long Towpath keeps data, and what happens when the disk fills up."),
+    ],
+  },
+];
+
+export const documents: readonly DocumentSummary[] = contents.flatMap(({ pages }) => pages);
+
+/** Where a link between Markdown files leads: to the page of that file, or nowhere, because the site doesn't have it. */
+export function documentLink(href: string): { readonly href: string; readonly title: string } | null {
+  const [, name = "", anchor = ""] = /^(?:\.\.\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
+  const found = documents.find(({ file }) => file.endsWith(`/${name}.md`));
+  return found ? { href: `${documentPath(found.slug)}${anchor}`, title: found.title } : null;
+}

@@ -1,0 +1,32 @@
+import { passwordResetOperations } from "~/features/account/sign-in/password-reset.rest.server.ts";
+import { packageOperations } from "~/features/onboarding/package/packages.rest.server.ts";
+import { deployTargetOperations } from "~/features/onboarding/source/deploy-target.rest.server.ts";
+import { repositoryOperations } from "~/features/onboarding/source/repositories.rest.server.ts";
+import { sourceOperations } from "~/features/onboarding/source/sources.rest.server.ts";
+import { gitHubOperations } from "~/features/organization/github/github.rest.server.ts";
+import { peopleOperations } from "~/features/organization/members/members.rest.server.ts";
+import { buildOperations } from "~/features/project/delivery/builds.rest.server.ts";
+import { activityOperations } from "~/features/project/request-log/activity.rest.server.ts";
+import { projectOperations } from "~/features/project/settings/projects.rest.server.ts";
+import { settingOperations } from "~/features/project/settings/settings.rest.server.ts";
+import { callerOperation } from "~/features/shared/session/caller.rest.server.ts";
+import type { Operation } from "~/http/rest/operation.server.ts";
+
+/**
+ * The REST API: what each feature offers in its `*.rest.server.ts`, in the order of the document (OPS-4). Server functions
+ * and HTTP routes, such as streams and webhooks, are registered by the framework.
+ */
+export const restOperations: readonly Operation[] = [
+  callerOperation,
+  ...deployTargetOperations,
+  ...repositoryOperations,
+  ...projectOperations,
+  ...packageOperations,
+  ...sourceOperations,
+  ...buildOperations,
+  ...settingOperations,
+  ...activityOperations,
+  ...peopleOperations,
+  ...passwordResetOperations,
+  ...gitHubOperations,
+];

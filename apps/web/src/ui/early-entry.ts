@@ -1,0 +1,73 @@
+import { useHydrated } from "@tanstack/react-router";
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+
+type Control = HTMLInputElement | HTMLTextAreaElement;
+
+/**
+ * Reports what was entered in a control before the page's script ran. React takes that for what the server rendered.
+ * Entries of several controls are reported one by one, each after the render of the one before.
+ */
+function useEarlyEntry<Target extends Control>(
+  element: RefObject<Target | null>,
+  entryOf: (control: Target) => Partial<Target> | null,
+  report: (control: Target) => void,
+): void {
+  const latest = useRef(report);
+  useLayoutEffect(() => {
+    latest.current = report;
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when React takes over the control
+  useLayoutEffect(() => {
+    const control = element.current;
+    const entry = control && entryOf(control);
+    if (!entry) return;
+    queueMicrotask(() => {
+      // The render of an earlier entry has undone this one.
+      Object.assign(control, entry);
+      flushSync(() => latest.current(control));
+    });
+  }, []);
+}
+
+/** A text as a field shows it: without the line breaks that the state may have. */
+const asShown = (text: string) => text.replaceAll(/[\r\n]/g, "");
+
+/**
+ * `text`: what the control is rendered with; undefined for one that keeps its own value. `early`: what it had before React
+ * took it over, if that isn't there any more.
+ */
+export const useEarlyText = <Target extends Control>(
+  element: RefObject<Target | null>,
+  text: unknown,
+  report: (control: Target) => void,
+  early: string | null = null,
+) =>
+  useEarlyEntry<Control>(
+    element,
+    (control) => {
+      const value = early ?? control.value;
+      return typeof text === "string" && asShown(value) !== asShown(text) ? { value } : null;
+    },
+    (control) => report(control as Target),
+  );
+
+/** What the textarea of this id has before React takes it over, which then sets it to what was rendered; null otherwise. */
+export function useTextBeforeHydration(id: string | undefined): string | null {
+  const isHydrating = !useHydrated() && typeof document !== "undefined";
+  const read = () =>
+    isHydrating && id ? document.querySelector<HTMLTextAreaElement>(`textarea#${CSS.escape(id)}`) : null;
+  return useState(() => read()?.value ?? null)[0];
+}
+
+/** `checked`: what the checkbox, switch or radio button is rendered with. Only the chosen radio button of a group reports. */
+export const useEarlyChoice = (
+  element: RefObject<HTMLInputElement | null>,
+  checked: boolean,
+  report: (checked: boolean) => void,
+) =>
+  useEarlyEntry(
+    element,
+    ({ type, checked: now }) => (now !== checked && (type !== "radio" || now) ? { checked: now } : null),
+    (control) => report(control.checked),
+  );

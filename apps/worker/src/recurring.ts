@@ -1,0 +1,119 @@
+import type { LayerCache } from "@towpath/artifacts";
+import { buildNewVersions, rebuildLostLayers } from "@towpath/core/build";
+import { checkDueExternalServers } from "@towpath/core/external-server";
+import { checkDueGitHubRepositories } from "@towpath/core/github-check";
+import { checkDueGitSources } from "@towpath/core/source";
+import type { Repositories } from "@towpath/git";
+import type { GitHubConnections } from "@towpath/github";
+import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
+import type { ScheduledHandlers } from "@towpath/queue";
+import { redeliverMissedOfAll } from "./missed-deliveries.ts";
+import { sweepRepositories } from "./retention/repositories.ts";
+import type { Round } from "./rounds.ts";
+import { jobContext, type Services } from "./services.ts";
+import { sweep } from "./sweep.ts";
+
+export type RecurringParts = {
+  readonly services: Services;
+  readonly layers: Pick<LayerCache, "has">;
+  readonly repositories: Pick<Repositories, "list" | "sweep" | "pack">;
+  readonly github: Pick<GitHubConnections, "all">;
+};
+
+/** Each external server is inspected about every ten minutes, so many at once. */
+const inspectedAtOnce = 8;
+/** Each in rounds of its own: a Git URL that doesn't answer delays no other. */
+const gitUrlsAtOnce = 6;
+const repositoriesAtOnce = 6;
+
+/**
+ * What every worker looks for within seconds, more often than the queue's schedule allows. Workers share the work by
+ * claims in the database, so each round is safe beside those of others.
+ */
+export function roundsOf({ services, layers }: RecurringParts): Round[] {
+  const { pool } = services.database;
+  const untilNoneIsDue = async (signal: AbortSignal, next: () => Promise<number>) => {
+    while (!signal.aborted && (await next()) > 0);
+  };
+  const gitUrls: Round = {
+    name: "asking a Git URL",
+    everyMs: 3_000,
+    run: (signal) => {
+      const ctx = jobContext(services, "git-sources");
+      return untilNoneIsDue(signal, () => checkDueGitSources({ ctx, input: { limit: 1 } }));
+    },
+  };
+  return [
+    { name: "the sweep", everyMs: 15_000, run: () => sweep(services) },
+    {
+      name: "looking for lost layers",
+      everyMs: 20_000,
+      run: (signal) => rebuildLost(services, { isStored: layers.has, signal }),
+    },
+    {
+      name: "inspecting external servers",
+      everyMs: 20_000,
+      run: (signal) => {
+        const ctx = jobContext(services, "external-servers");
+        return untilNoneIsDue(signal, () => checkDueExternalServers({ ctx, input: { limit: inspectedAtOnce } }));
+      },
+    },
+    ...Array<Round>(gitUrlsAtOnce).fill(gitUrls),
+    {
+      name: "asking GitHub for pushes",
+      everyMs: 3_000,
+      run: (signal) => {
+        const ctx = jobContext(services, "github-repositories");
+        return untilNoneIsDue(signal, () => checkDueGitHubRepositories({ ctx, input: { limit: repositoriesAtOnce } }));
+      },
+    },
+    {
+      // Statistics add what is not folded yet: a longer pause makes them slower, not wrong.
+      name: "summing up request logs",
+      everyMs: 2_000,
+      run: (signal) =>
+        untilNoneIsDue(signal, async () => {
+          await untilNoneIsDue(signal, () => foldRequestLogs(pool));
+          return signal.aborted ? 0 : await backfillRollups(pool);
+        }),
+    },
+  ];
+}
+
+/** What one worker of the cluster does, at times that the queue has (packages/queue). A failure is logged. */
+export function scheduledHandlers({ services, repositories, github }: RecurringParts): ScheduledHandlers {
+  const { log, database } = services;
+  const logged = (what: string, run: (signal: AbortSignal) => Promise<unknown>) => async (signal: AbortSignal) => {
+    await run(signal).catch((error: unknown) => {
+      if (!signal.aborted) log.error({ err: error }, `${what} failed`);
+    });
+  };
+  return {
+    "package.follow": logged("looking for new versions of packages", async (signal) => {
+      const ctx = jobContext(services, "package-versions");
+      const onProblem = (name: string, error: unknown) =>
+        log.warn({ err: error, package: name }, "a package's versions can't be read");
+      await buildNewVersions({ ctx, input: { signal, onProblem } });
+    }),
+    "webhook.redeliver": logged("asking GitHub for missed deliveries", (signal) =>
+      redeliverMissedOfAll(services, github, signal),
+    ),
+    "log.index": logged("indexing a finished day of the request log", (signal) =>
+      indexFinishedDays(database.pool, signal),
+    ),
+    "repository.sweep": logged("cleaning up repositories of this instance", async (signal) => {
+      const removed = await sweepRepositories(jobContext(services, "sweep"), repositories, signal);
+      if (removed > 0) log.info({ removed }, "retention: removed repositories of this instance that nobody has");
+    }),
+  };
+}
+
+/** Has what is live and no longer stored built again. Resolves to how many servers that concerns. */
+export async function rebuildLost(
+  services: Services,
+  input: Parameters<typeof rebuildLostLayers>[0]["input"],
+): Promise<number> {
+  const { queued, lost } = await rebuildLostLayers({ ctx: jobContext(services, "sweep"), input });
+  if (queued.length > 0) services.log.warn({ builds: queued }, "what is live and no longer stored is built again");
+  return lost;
+}

@@ -1,0 +1,52 @@
+// Words that code, comments, tests and documents here don't use. They came in by translation: each is English, and none
+// is what an engineer would write in that place.
+
+/** A word or phrase in lower case, and what to write instead. In names, parts count: `toldOf` has `told`. */
+const avoided: readonly (readonly [string, string])[] = [
+  ["told", "shown, notified, informed, passed"],
+  ["said", "reported, named, stated"],
+  ["heard", "received, learned"],
+  ["besides", "also, as well"],
+  ["whatever", "any, regardless of"],
+  ["of its time", "date-pinned"],
+  ["of their time", "date-pinned"],
+  ["came to nothing", "failed"],
+  ["may be mended", "is retryable"],
+  ["anew", "again"],
+  ["became of", "the result of"],
+  ["looked after", "maintained"],
+  ["is away", "is unreachable"],
+  ["are away", "are unreachable"],
+  ["was away", "was unreachable"],
+];
+
+const patterns = avoided.map(([phrase, instead]) => ({
+  pattern: new RegExp(`\\b${phrase.replaceAll(" ", " +")}\\b`),
+  message: `"${phrase}": write ${instead}`,
+}));
+
+/** `cameToNothing` → `came to nothing` */
+const spelledOut = (line: string) => line.replaceAll(/([a-z0-9])([A-Z])|_/g, "$1 $2").toLowerCase();
+
+/** One message for each avoided word of each line, which begins with the line's number. */
+export function findAvoidedWords(text: string): string[] {
+  return text.split("\n").flatMap((line, index) => {
+    const spelled = spelledOut(line);
+    return patterns.flatMap(({ pattern, message }) => (pattern.test(spelled) ? [`${index + 1}: ${message}`] : []));
+  });
+}
+
+const maxSubjectCharacters = 72;
+
+/** What is wrong with a commit's subject, which is imperative ("Add a page"); empty if nothing is. Merges pass. */
+export function problemsOfSubject(subject: string): string[] {
+  if (/^Merge /.test(subject)) return [];
+  const [first = ""] = subject.split(" ");
+  const problems: string[] = [];
+  if (subject.length > maxSubjectCharacters) problems.push(`longer than ${maxSubjectCharacters} characters`);
+  if (!/^[A-Z]/.test(subject)) problems.push("begins without a capital letter");
+  if (subject.endsWith(".")) problems.push("ends with a full stop");
+  if (/(?:\w{3}ed|\w{3}ing|[^s]s|:)$/.test(first))
+    problems.push(`begins with "${first}": name what the commit does, as in "Add a page"`);
+  return [...problems, ...findAvoidedWords(subject).map((message) => message.replace(/^1: /, ""))];
+}

@@ -1,0 +1,65 @@
+const maxIdsPerQuery = 1000;
+/** A query that takes longer hangs: it must not keep the next one from finding out that the database is back. */
+const hangingMs = 1000;
+
+/**
+ * Asks the database for what callers ask for, one query at a time: whatever is asked for meanwhile goes together with the
+ * next one, so strangers who make ids up can't keep the database busy with a query for each.
+ */
+export class BatchedReader<Found> {
+  readonly #read: (ids: readonly string[]) => Promise<ReadonlyMap<string, Found>>;
+  readonly #now: () => number;
+  /** What waits for a query, and what a query was begun for. */
+  #gathered = new Map<string, PromiseWithResolvers<Found | null>>();
+  readonly #asked = new Map<string, Promise<Found | null>>();
+  /** When the query that runs began; null: none runs. */
+  #begunAt: number | null = null;
+
+  constructor(read: (ids: readonly string[]) => Promise<ReadonlyMap<string, Found>>, now: () => number) {
+    this.#read = read;
+    this.#now = now;
+  }
+
+  /** What is found; null: nothing. Callers who ask for the same get the same answer. */
+  ask(id: string): Promise<Found | null> {
+    const running = this.#asked.get(id);
+    if (running) return running;
+    const waiting = this.#gathered.get(id) ?? Promise.withResolvers<Found | null>();
+    this.#gathered.set(id, waiting);
+    const asking = waiting.promise.finally(() => {
+      if (this.#asked.get(id) === asking) this.#asked.delete(id);
+    });
+    this.#asked.set(id, asking);
+    if (this.#begunAt === null || this.#now() - this.#begunAt >= hangingMs) void this.#askGathered();
+    return asking;
+  }
+
+  /** Who asks from now on gets the answer of a query that begins from now on. */
+  forget(): void {
+    this.#asked.clear();
+  }
+
+  /** Reads all of these. @throws when a query fails */
+  async readAll(ids: readonly string[]): Promise<void> {
+    for (let at = 0; at < ids.length; at += maxIdsPerQuery) await this.#read(ids.slice(at, at + maxIdsPerQuery));
+  }
+
+  /** Asks for what was gathered, and then for what was gathered meanwhile. Never rejects. */
+  async #askGathered(): Promise<void> {
+    while (this.#gathered.size > 0) {
+      const asked = [...this.#gathered].slice(0, maxIdsPerQuery);
+      for (const [id] of asked) this.#gathered.delete(id);
+      const begunAt = this.#now();
+      this.#begunAt = begunAt;
+      try {
+        const found = await this.#read(asked.map(([id]) => id));
+        for (const [id, { resolve }] of asked) resolve(found.get(id) ?? null);
+      } catch (error) {
+        for (const [, { reject }] of asked) reject(error);
+      }
+      // Another one was begun because this one took too long: that one goes on.
+      if (this.#begunAt !== begunAt) return;
+      this.#begunAt = null;
+    }
+  }
+}

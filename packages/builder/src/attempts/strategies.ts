@@ -1,0 +1,7 @@
+import type { Strategy } from "./attempt.ts";
+import { pinnedToFailure, pinnedToSource } from "./date-pinned.ts";
+import { installed } from "./installed.ts";
+import { namedRelease } from "./named-release.ts";
+
+/** In the order in which they are tried. */
+export const strategies: readonly Strategy[] = [installed, namedRelease, pinnedToFailure, pinnedToSource];

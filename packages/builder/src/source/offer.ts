@@ -1,0 +1,13 @@
+import type { Program } from "@towpath/core/build/contract";
+
+/** The texts of a tree's files, as far as they are known. */
+export type Texts = { readonly get: (path: string) => string | undefined };
+
+/** A way to start the server of a source tree, and why it is offered: the end of a sentence about it. */
+export type Offer = {
+  readonly program: Program;
+  readonly file: string;
+  readonly why: string;
+  /** Nothing in the file says that it is a server. */
+  readonly isGuess?: true;
+};

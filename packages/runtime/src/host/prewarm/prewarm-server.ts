@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Limits, OutputSink, OutputStream } from "../../port/execution.ts";
+import type { PrewarmObstacle, StartResult } from "../../port/servers.ts";
+import type { SandboxSpec } from "../engine.ts";
+import { type FloodLimits, floodGate } from "../process/flood.ts";
+import type { RunningProcess, Spawner } from "../process/running-process.ts";
+import { readPrewarmStatus } from "../server/harness-status.ts";
+import { runtimeDirectory, statusName } from "../server/server-spec.ts";
+import { awaitServer, newSecret, outcomeOf, type SocketDirectory } from "../server/start-server.ts";
+
+/** An interpreter's command and the directory of its later socket. */
+export type PrewarmLaunch = {
+  readonly sandbox: SandboxSpec;
+  readonly socketDirectory: string;
+  readonly startTimeoutMs: number;
+};
+
+/** The server that an interpreter is to become. */
+type ClaimLaunch = {
+  readonly instanceId: string;
+  readonly limits: Limits;
+  /** What the harness gets: the environment and the arguments of an ordinary start. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly arguments: readonly string[];
+  readonly startTimeoutMs: number;
+  readonly memo?: string;
+  /** Puts the code where the sandbox sees it; false if there is too much of it. */
+  readonly placeCode: () => Promise<boolean>;
+};
+
+export type WaitingInterpreter = {
+  readonly running: RunningProcess;
+  /** Its process has ended, and its directory is removed unless it became a server. */
+  readonly gone: Promise<void>;
+  /** See `Prewarmed`. */
+  claim(launch: ClaimLaunch, onOutput: OutputSink): Promise<StartResult | { readonly obstacle: PrewarmObstacle }>;
+  end(): Promise<void>;
+};
+
+export type PrewarmOutcome =
+  | { readonly ok: true; readonly interpreter: WaitingInterpreter }
+  | { readonly ok: false; readonly reason: string; readonly isFinal: boolean };
+
+/** Lines from before a claim that are kept for the server's log. */
+const maxHeldLines = 100;
+
+/** Starts an interpreter, waits until it has imported the frameworks, and freezes it. Used by all engines of this host. */
+export async function prewarmServer(
+  spawn: Spawner,
+  directory: SocketDirectory,
+  launch: PrewarmLaunch,
+  floodLimits: FloodLimits,
+): Promise<PrewarmOutcome> {
+  const output = heldOutput();
+  const gate = floodGate(output.sink, floodLimits);
+  const mount = { host: directory.shared, inside: runtimeDirectory, writable: true };
+  const { sandbox } = launch;
+  let running: RunningProcess;
+  try {
+    running = await spawn({ ...sandbox, mounts: [...sandbox.mounts, mount], input: true }, { onLine: gate.line, gate });
+  } catch (error) {
+    await directory.remove();
+    throw error;
+  }
+  const status = await outcomeOf(
+    directory,
+    running.ended,
+    (signal) => sleep(launch.startTimeoutMs, undefined, { signal }),
+    () => readPrewarmStatus(`${directory.shared}/${statusName}`),
+  );
+  let isServer = false;
+  // However it ends. A server's directory is removed by its supervisor, which reads its last status first.
+  const gone = running.ended.then(() => (isServer ? undefined : directory.remove().catch(() => {})));
+  const interpreter: WaitingInterpreter = {
+    running,
+    gone,
+    async claim(claimed, onOutput) {
+      const secret = newSecret();
+      const obstacle = await becomeServer(running, claimed, secret);
+      if (obstacle !== null) {
+        await end(running, directory);
+        return { obstacle };
+      }
+      isServer = true;
+      const startedAt = performance.now();
+      output.passOn(onOutput);
+      return await awaitServer(running, directory, { ...claimed, secret, startedAt }, gate);
+    },
+    end: () => end(running, directory),
+  };
+  if (typeof status !== "string" && status.state === "prewarmed" && (await running.freeze()))
+    return { ok: true, interpreter };
+  await interpreter.end();
+  if (typeof status !== "string" && status.state === "unsuitable")
+    return { ok: false, reason: status.reason, isFinal: true };
+  const ending = status === "timeout" ? "it took too long" : "it ended";
+  return { ok: false, reason: output.last() ?? ending, isFinal: false };
+}
+
+/** Null when it goes on as the server. */
+async function becomeServer(
+  running: RunningProcess,
+  claimed: ClaimLaunch,
+  secret: string,
+): Promise<PrewarmObstacle | null> {
+  if (!(await running.isAlive())) return "ended";
+  const memoryBytes = await running.memoryBytes();
+  if (memoryBytes === null || memoryBytes >= claimed.limits.memoryBytes) return "memory";
+  // Before it runs: from its first instruction on it has the server's limits.
+  if (!(await running.limit(claimed.limits))) return "memory";
+  if (!(await claimed.placeCode())) return "code_size";
+  await running.wake();
+  running.sendInput(JSON.stringify({ env: claimed.env, arguments: claimed.arguments, secret }));
+  return null;
+}
+
+async function end(running: RunningProcess, directory: SocketDirectory): Promise<void> {
+  await running.kill();
+  await running.ended;
+  await directory.remove().catch(() => {});
+}
+
+/** Keeps the newest lines until there is a server whose log they belong to. */
+function heldOutput() {
+  let held: { readonly stream: OutputStream; readonly line: string; readonly sequence?: number | undefined }[] = [];
+  let target: OutputSink | null = null;
+  const sink: OutputSink = (stream, line, time, sequence) => {
+    if (target !== null) return target(stream, line, time, sequence);
+    held.push({ stream, line, sequence });
+    if (held.length > maxHeldLines) held.shift();
+  };
+  return {
+    sink,
+    last: () => held.at(-1)?.line,
+    passOn(to: OutputSink) {
+      target = to;
+      // With the time of the claim: the server did not exist before.
+      for (const { stream, line, sequence } of held) to(stream, line, new Date(), sequence);
+      held = [];
+    },
+  };
+}

@@ -1,0 +1,298 @@
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { SandboxError } from "../../port/errors.ts";
+import type { Isolation } from "../../port/host.ts";
+import type { InstanceHandle } from "../../port/servers.ts";
+import type { IsolationConfig } from "../config.ts";
+import type { Engine, Launch } from "../engine.ts";
+import { prewarmServer } from "../prewarm/prewarm-server.ts";
+import { defaultFloodLimits, type FloodLimits } from "../process/flood.ts";
+import { localHost, type ProcessHost } from "../process/host.ts";
+import { spawnPlain } from "../process/plain.ts";
+import { runToEnd } from "../process/run-to-end.ts";
+import type { RunningProcess, Spawner } from "../process/running-process.ts";
+import { underOneOwner } from "../process/same-owner.ts";
+import { ownerRuns } from "../process/tree.ts";
+import { startServer } from "../server/start-server.ts";
+import { adoptServers, keepServer } from "../shim/adopt.ts";
+import { createShim, type ShimConfig } from "../shim/client.ts";
+import { type CgroupLayout, findCgroups, readCgroupFacts, sweepCgroups } from "./cgroup-layout.ts";
+import { type HostFacts, inspectHost, whyNoNamespaces } from "./host.ts";
+import { hostAddresses } from "./network.ts";
+import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
+import { exceptionsOf, noNetwork, problemsOf, refusalOf } from "./report.ts";
+import { type Check, probeIsolation, sweepProbes } from "./self-test.ts";
+import { enforcedBy, probeLimits } from "./self-test-limits.ts";
+import { makeSocketDirectory, sweepSocketDirectories } from "./socket-directory.ts";
+import { type SpawnContext, spawnSandboxed } from "./spawn.ts";
+
+export type SandboxEngineConfig = IsolationConfig & {
+  /** The platform's directory for short-lived files, with the directories of instances. TOWPATH_RUN_DIR. */
+  readonly stateDirectory: string;
+  readonly floodLimits?: FloodLimits;
+  /** If set, the shim starts everything and servers outlive this process; else they are its children. */
+  readonly shim?: Omit<ShimConfig, "directory">;
+  /** For tests: describes another host. */
+  readonly host?: HostFacts;
+  readonly cgroups?: CgroupLayout;
+};
+
+type Prepared = {
+  /** The current state: a network that was unavailable at first may work by now. */
+  readonly isolation: () => Isolation;
+  readonly usesHostPaths: boolean;
+  /** Control groups enforce all limits and freeze: limits can be changed, and a waiting process takes no CPU. */
+  readonly canPrewarm: boolean;
+  /** Null: nothing may run, for the reasons in `isolation`. */
+  readonly spawn: Spawner | null;
+};
+
+const missingBubblewrap =
+  "bubblewrap is not installed, so servers can't be isolated: apt-get install bubblewrap, or set " +
+  "TOWPATH_ALLOW_UNSANDBOXED=yes to run them without isolation.";
+
+/** Runs commands in bubblewrap on this host, once its self-test has passed. */
+export function createSandboxEngine(config: SandboxEngineConfig): Engine {
+  const host = config.host ?? inspectHost();
+  const running = new Set<RunningProcess>();
+  const handles = new Set<InstanceHandle>();
+  /** Starts under way, each with a directory to be removed. */
+  const starting = new Set<Promise<unknown>>();
+  /** The ends of prewarmed interpreters, each with such a directory too. */
+  const waiting = new Set<Promise<void>>();
+  const shim = config.shim === undefined ? null : createShim({ ...config.shim, directory: config.stateDirectory });
+  const processes = shim ?? localHost;
+  const floodLimits = config.floodLimits ?? defaultFloodLimits;
+  let cgroups: Promise<CgroupLayout> | null = null;
+  let prepared: Promise<Prepared> | null = null;
+  let closed = false;
+  const layout = () => {
+    cgroups ??= config.cgroups === undefined ? readCgroupFacts().then(findCgroups) : Promise.resolve(config.cgroups);
+    return cgroups;
+  };
+  const ready = () => {
+    prepared ??= layout()
+      .then((found) => prepare(config, host, processes, found))
+      .catch((error) => {
+        prepared = null;
+        throw error;
+      });
+    return prepared;
+  };
+  const untilClosed = <Result>(start: () => Promise<Result>): Promise<Result> => {
+    const started = closed ? Promise.reject(alreadyClosed()) : start();
+    starting.add(started);
+    return started.finally(() => starting.delete(started));
+  };
+  const spawner = async (): Promise<Spawner> => {
+    const { spawn, isolation } = await ready();
+    if (spawn === null) throw new SandboxError("isolation_unavailable", refusalOf(isolation().checks));
+    return async (spec, reader) => {
+      if (closed) throw alreadyClosed();
+      const started = await spawn(spec, reader);
+      running.add(started);
+      void started.ended.then(() => running.delete(started));
+      if (closed) await started.kill();
+      return started;
+    };
+  };
+  const know = (
+    handle: InstanceHandle,
+    { restorable }: RunningProcess,
+    { socketDirectory, memo }: Pick<Launch, "socketDirectory" | "memo">,
+  ) => {
+    if (shim !== null && memo !== undefined) keepServer(shim, handle, { socketDirectory, memo, running: restorable });
+    handles.add(handle);
+    void handle.exited.then(() => handles.delete(handle));
+  };
+  return {
+    name: "sandbox",
+    selfTest: async () => (await ready()).isolation(),
+    usesHostPaths: async () => (await ready()).usesHostPaths,
+    run: async (spec, options) => await runToEnd(await spawner(), spec, options),
+    async start(launch: Launch, onOutput) {
+      const spawn = await spawner();
+      return await untilClosed(async () => {
+        const directory = await makeSocketDirectory(launch.socketDirectory, host.root, await processes.owner());
+        const spawned: RunningProcess[] = [];
+        const spawnAndKeep: Spawner = async (sandbox, reader) => {
+          const running = await spawn(sandbox, reader);
+          spawned.push(running);
+          return running;
+        };
+        const result = await startServer(spawnAndKeep, directory, launch, onOutput, floodLimits);
+        const [running] = spawned;
+        if (result.ok && running !== undefined) know(result.handle, running, launch);
+        return result;
+      });
+    },
+    async prewarm(launch) {
+      if (!(await ready()).canPrewarm) return null;
+      const spawn = await spawner();
+      const { socketDirectory } = launch;
+      const outcome = await untilClosed(async () => {
+        const directory = await makeSocketDirectory(socketDirectory, host.root, await processes.owner());
+        const prewarmed = await prewarmServer(spawn, directory, launch, floodLimits);
+        if (prewarmed.ok) {
+          const { gone } = prewarmed.interpreter;
+          waiting.add(gone);
+          void gone.then(() => waiting.delete(gone));
+        }
+        return prewarmed;
+      });
+      if (!outcome.ok) return outcome;
+      const { interpreter } = outcome;
+      return {
+        ok: true,
+        interpreter: {
+          ...interpreter,
+          async claim(claimed, onOutput) {
+            const result = await interpreter.claim(claimed, onOutput);
+            if ("ok" in result && result.ok) know(result.handle, interpreter.running, { ...claimed, socketDirectory });
+            return result;
+          },
+        },
+      };
+    },
+    async adopt(claim) {
+      if (shim === null) return [];
+      const { stateDirectory } = config;
+      const context = { shim, cgroups: await layout(), root: host.root, stateDirectory, floodLimits };
+      const adopted = await adoptServers(context, claim);
+      for (const { handle } of adopted) {
+        handles.add(handle);
+        void handle.exited.then(() => handles.delete(handle));
+      }
+      return adopted;
+    },
+    async close() {
+      closed = true;
+      await Promise.all([...handles].map((handle) => handle.stop(0)));
+      await Promise.all([...running].map((each) => each.kill().then(() => each.ended)));
+      await Promise.allSettled(starting);
+      // Those that became ready meanwhile.
+      await Promise.all([...handles].map((handle) => handle.stop(0)));
+      await Promise.all(waiting);
+      await shim?.shutDown();
+    },
+  };
+}
+
+const alreadyClosed = () => new SandboxError("setup_failed", "The driver has been closed.");
+
+async function prepare(
+  config: SandboxEngineConfig,
+  host: HostFacts,
+  processes: ProcessHost,
+  cgroups: CgroupLayout,
+): Promise<Prepared> {
+  await mkdir(config.stateDirectory, { recursive: true });
+  await Promise.all([sweepCgroups(cgroups, ownerRuns), sweepProbes(config.stateDirectory)]);
+  if (host.root) await sweepSocketDirectories(config.stateDirectory, ownerRuns);
+  // Differs from the prefix of an earlier runner with the same shim.
+  const prefix = randomBytes(4).toString("hex");
+  let count = 0;
+  const context = (
+    internet: SpawnContext["internet"],
+    requiredLimits: SpawnContext["requiredLimits"],
+  ): SpawnContext => ({
+    requiredLimits,
+    host,
+    processes,
+    cgroups,
+    internet,
+    allowedRanges: config.allowedRanges,
+    async nextName() {
+      count += 1;
+      const own = `${prefix}-${count}`;
+      return `${await processes.owner()}.${own}`;
+    },
+  });
+  const spawnWith =
+    (internet: SpawnContext["internet"], requiredLimits: SpawnContext["requiredLimits"] = []): Spawner =>
+    (spec, reader) =>
+      spawnSandboxed(context(internet, requiredLimits), spec, reader);
+
+  const basic = await underOneOwner(processes, () => basicChecks(spawnWith(null), config, host));
+  const isolated = basic.every(passes);
+  const [network, limits] = await Promise.all([
+    startNetworkProbe(() => underOneOwner(processes, () => networkChecks(spawnWith("slirp"), config, host, isolated))),
+    isolated ? underOneOwner(processes, () => limitChecks(spawnWith(null), config, cgroups)) : [],
+  ]);
+  const held = isolated && limits.every(passes);
+  // If only the limits are weak, use the sandbox even if the operator allows servers without one.
+  const sandboxed = held || (isolated && config.allowUnsandboxed);
+  const isolation = (): Isolation => {
+    const state = network.state();
+    return {
+      checks: [...basic, ...state.checks, ...limits],
+      trusted: held,
+      refuses: !sandboxed && !config.allowUnsandboxed,
+      exceptions: exceptionsOf(config, { isolated, limits, state }),
+      problems: sandboxed ? problemsOf(state) : config.allowUnsandboxed ? [] : [refusalOf([...basic, ...limits])],
+    };
+  };
+  const spawn: Spawner = async (spec, reader) => {
+    const { internet, checks } = spec.network === "internet" ? await network.refreshed() : network.state();
+    if (spec.network === "internet" && internet === null)
+      throw new SandboxError("network_unavailable", noNetwork(checks));
+    return spawnWith(internet, enforcedBy(limits))(spec, reader);
+  };
+  const canPrewarm = sandboxed && limits.length > 0 && limits.every(({ ok }) => ok);
+  if (sandboxed) return { isolation, usesHostPaths: false, canPrewarm, spawn };
+  const plain: Spawner = (spec, reader) => spawnPlain(spec, reader, processes);
+  return { isolation, usesHostPaths: true, canPrewarm, spawn: config.allowUnsandboxed ? plain : null };
+}
+
+const passes = (check: Check) => check.ok || !check.required;
+
+async function basicChecks(spawn: Spawner, config: SandboxEngineConfig, host: HostFacts): Promise<Check[]> {
+  const { bwrap, setpriv, prlimit } = host.tools;
+  const failed = (name: string, detail: string): Check[] => [{ name, ok: false, required: true, detail }];
+  if (bwrap === null) return failed("bubblewrap", missingBubblewrap);
+  if (prlimit === null || (host.root && setpriv === null))
+    return failed("util-linux", "setpriv and prlimit are missing: apt-get install util-linux.");
+  try {
+    return await probeIsolation(spawn, config.stateDirectory, "none");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return failed("sandbox", `${reason} ${host.root ? "" : whyNoNamespaces()}`.trim());
+  }
+}
+
+async function networkChecks(
+  spawn: Spawner,
+  config: SandboxEngineConfig,
+  host: HostFacts,
+  worthTrying: boolean,
+): Promise<NetworkState> {
+  const outcome = (ok: boolean, detail: string): Check[] => [{ name: "own network", ok, required: false, detail }];
+  if (!worthTrying) return { internet: null, checks: outcome(false, "not tried"), isTransient: false };
+  // Waiting doesn't help if a program is missing: the host is inspected only once.
+  const isTransient = host.tools.slirp4netns !== null && host.tools.ip !== null && host.tools.nsenter !== null;
+  try {
+    const checks = await probeIsolation(spawn, config.stateDirectory, "internet");
+    const broken = checks.filter((check) => !passes(check));
+    const blocked = `closed: private ranges and ${hostAddresses().length} addresses of the host`;
+    if (broken.length === 0)
+      return { internet: "slirp", checks: outcome(true, `slirp4netns; ${blocked}`), isTransient: false };
+    const detail = broken.map((check) => `${check.name}: ${check.detail}`).join("; ");
+    return { internet: null, checks: outcome(false, detail), isTransient: false };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (!config.allowHostNetwork) return { internet: null, checks: outcome(false, reason), isTransient };
+    const checks = outcome(false, `${reason} TOWPATH_ALLOW_HOST_NETWORK: the host's is used.`);
+    return { internet: "host", checks, isTransient };
+  }
+}
+
+async function limitChecks(spawn: Spawner, config: SandboxEngineConfig, cgroups: CgroupLayout): Promise<Check[]> {
+  const freezes = cgroups.v2 !== null || cgroups.v1Freezer !== null;
+  const freezer: Check = {
+    name: "freezer",
+    ok: freezes,
+    required: false,
+    detail: freezes ? `cgroup ${cgroups.version}` : "SIGSTOP instead",
+  };
+  return [...(await probeLimits(spawn, !config.allowWeakLimits)), freezer];
+}

@@ -1,0 +1,44 @@
+import type { ChildProcess } from "node:child_process";
+import type { Readable } from "node:stream";
+import type { ProcessEnd } from "../process/child.ts";
+import { processTree, signalProcess } from "../process/tree.ts";
+import type { HeldOutput } from "./held-output.ts";
+import type { Throttle } from "./throttle.ts";
+
+/** One output of a process. */
+export type Output = {
+  readonly pipe: Readable;
+  readonly held: HeldOutput;
+  /** What the attached runner was sent ends at this position. */
+  sent: number;
+  readonly throttle: Throttle;
+  closed: boolean;
+};
+/** A process of the shim. */
+export type Hosted = {
+  readonly number: number;
+  readonly group: string;
+  readonly ownGroup: boolean;
+  readonly child: ChildProcess;
+  readonly outputs: Map<number, Output>;
+  end: ProcessEnd | null;
+  /** Whether the attached runner takes its output. */
+  taken: boolean;
+};
+/** What the next runner is to know of a group, and files to write when everything ends. */
+export type Kept = { readonly memo: string; readonly atEnd: readonly (readonly [string, string])[] };
+
+/** The runner was sent its exit and all of its output. */
+export const isOver = ({ taken, end, outputs }: Hosted): boolean =>
+  taken && end !== null && [...outputs.values()].every(({ closed }) => closed);
+
+/**
+ * Kills a process and all below it. The first process of a sandbox does not end with bubblewrap before its command
+ * runs.
+ */
+export async function kill({ child: { pid }, end, ownGroup }: Hosted): Promise<void> {
+  if (pid === undefined || end !== null) return;
+  const tree = await processTree(pid);
+  if (ownGroup) signalProcess(-pid, "SIGKILL");
+  for (const below of tree) signalProcess(below, "SIGKILL");
+}

@@ -1,0 +1,69 @@
+/** Which protections are in force on this host. */
+export type Isolation = {
+  readonly checks: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly required: boolean;
+    readonly detail: string;
+  }[];
+  /** Whether all required checks passed. */
+  readonly trusted: boolean;
+  /** Nothing runs: a required check failed, and no setting allows what isn't isolated. */
+  readonly refuses: boolean;
+  /** Settings by which the operator relaxed the isolation, and what each one means on this host. */
+  readonly exceptions: readonly { readonly setting: string; readonly meaning: string }[];
+  /** What can't run on this host, why, and what the operator can do, in whole sentences. */
+  readonly problems: readonly string[];
+};
+
+/** A CPython, such as 3.11.7. */
+export type InstalledPython = {
+  readonly version: string;
+  /** Whether it was downloaded; else it is the host's own. */
+  readonly isDownloaded: boolean;
+};
+
+export type BroughtPython =
+  /** `from`: the host of the download, or the path of a file. */
+  | { readonly ok: true; readonly version: string; readonly from: string }
+  /** `reason`: a sentence for the log; says what was tried. */
+  | { readonly ok: false; readonly reason: string };
+
+export type Pythons = {
+  /** Available Pythons, newest first. */
+  list(): Promise<readonly InstalledPython[]>;
+  /** The version for a request such as `3.11`, `3.11.7`, `>=3.10,<3.13` or null (any); null if none matches. */
+  find(request: string | null): Promise<string | null>;
+  /** Downloads and installs a Python for such a request; one attempt at a time, for all builds. Never throws. */
+  bring(request: string): Promise<BroughtPython>;
+};
+
+/** The disk that holds layers, caches and the scratch space of builds. */
+export type Disk = {
+  space(): Promise<{ readonly totalBytes: number; readonly freeBytes: number }>;
+  /** Bytes by kind of what the platform keeps on it. Takes seconds when that is many files. */
+  measure(signal: AbortSignal): Promise<Readonly<Record<string, number>>>;
+};
+
+export type DataUsage = { readonly id: string; readonly usedBytes: number; readonly capacityBytes: number };
+
+/** What servers keep at `/data` (BLD-19). Without the capability `lastingData` there is none. */
+export type LastingData = {
+  /** How full the directories are, as far as they were used since this driver started. */
+  usage(): Promise<readonly DataUsage[]>;
+  /** Deletes those whose ids `kept` doesn't return, and resolves to their ids. Deletes none if `kept` throws. */
+  remove(kept: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<readonly string[]>;
+};
+
+/** What a driver says of where it runs things. */
+export type HostReport = {
+  /** Names it in reports and locks: all that share its disk or its servers have the same. */
+  readonly name: string;
+  /** What servers can be given together; infinite where a scheduler decides that. */
+  readonly capacity: { readonly memoryBytes: number; readonly processors: number };
+  /** Tests the isolation from inside: tries to reach the host's files, environment and sockets, and neighbors. */
+  selfTest(): Promise<Isolation>;
+  readonly pythons: Pythons;
+  readonly disk: Disk;
+  readonly data: LastingData;
+};

@@ -1,0 +1,56 @@
+"""Lets in requests that carry the secret of this instance, and no others.
+
+Who calls, where the client is and how its session began are believed for that reason alone (decision 058).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import MutableMapping
+from typing import Any
+
+from towpath_runner.asgi import App, Receive, Send
+from towpath_runner.request_id import HEADER as REQUEST_ID
+from towpath_runner.secret import is_secret
+
+#: Taken off before the server's code sees the request.
+HEADER = b"towpath-secret"
+
+#: Answers what is served. Requests of the gateway, which have an id, get the server's own page at this path.
+STATUS_PATH = "/-/towpath/status"
+
+_REFUSAL: dict[str, object] = {"error": "This address is for the platform. Call the server at its public URL."}
+
+
+class Access:
+    """An ASGI layer that answers 401 to everything without the secret."""
+
+    def __init__(self, app: App, secret: str) -> None:
+        self._app = app
+        self._secret = secret.encode("ascii")
+        #: For `STATUS_PATH`; None until the server is ready.
+        self.status: dict[str, object] | None = None
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        headers: list[tuple[bytes, bytes]] = scope["headers"]
+        given = [value for name, value in headers if name == HEADER]
+        if len(given) != 1 or not is_secret(given[0], self._secret):
+            await _answer(send, 401, _REFUSAL)
+        elif scope["path"] == STATUS_PATH and all(name != REQUEST_ID for name, _ in headers):
+            await _answer(send, 503 if self.status is None else 200, self.status)
+        else:
+            rest = [pair for pair in headers if pair[0] != HEADER]
+            await self._app({**scope, "headers": rest}, receive, send)
+
+
+async def _answer(send: Send, status: int, document: dict[str, object] | None) -> None:
+    # Escaped to ASCII: a text may contain a lone surrogate, which UTF-8 can't encode.
+    body = json.dumps(document).encode("ascii")
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Towpath"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
