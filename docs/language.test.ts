@@ -54,7 +54,7 @@ const left: Readonly<Record<string, number>> = {
   "packages/git": 16,
   "packages/github": 3,
   "packages/limits": 1,
-  "packages/logs": 46,
+  "packages/logs": 42,
   "packages/mail": 5,
   "packages/mcp": 24,
   "packages/runner-api": 1,

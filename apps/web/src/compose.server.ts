@@ -18,7 +18,7 @@ import {
   createRepositoryHost,
   type GitHubConnections,
 } from "@towpath/github";
-import { SignInRecorder } from "@towpath/logs";
+import { limitedReader, type Reader, SignInRecorder } from "@towpath/logs";
 import { createMailSender } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
 import { createPackageIndex, createServerRegistry } from "@towpath/package-index";
@@ -35,7 +35,7 @@ export type Services = {
   readonly log: Logger;
   readonly database: DatabaseClient;
   /** Only for request logs and their statistics: see `http/log-reader.server.ts`. */
-  readonly logReader: DatabaseClient;
+  readonly logReader: Reader;
   readonly auth: Auth;
   /** For tokens that this instance issues. */
   readonly signingKeys: SigningKeys;
@@ -64,12 +64,13 @@ const keysWithinMs = 3000;
 /** Time that the last steps of sign-ins have when the process stops. */
 const lastStepsMs = 500;
 
-const logReaderLimits = { maxConnections: 4, statementTimeoutMs: 5000 };
+const logReaderConnections = 4;
+const logReaderTimeoutMs = 5000;
 
 function compose(config: WebConfig): Services {
   const log = openLog(config.logLevel, { role: "web" });
   const database = openDatabase(config.databaseUrl, { maxConnections: 10 });
-  const logReader = openDatabase(config.databaseUrl, logReaderLimits);
+  const logDatabase = openDatabase(config.databaseUrl, { maxConnections: logReaderConnections });
   const queue = backgroundQueue(config.databaseUrl, log);
   queue.open();
   const notifications = openNotifications(config.directDatabaseUrl, {
@@ -163,7 +164,7 @@ function compose(config: WebConfig): Services {
     config,
     log,
     database,
-    logReader,
+    logReader: limitedReader(logDatabase.pool, logReaderTimeoutMs),
     auth,
     signingKeys,
     gitHub,
@@ -177,7 +178,7 @@ function compose(config: WebConfig): Services {
       await Promise.all([notifications.close(), serverHost?.close()]);
       await signIns.stop(lastStepsMs);
       await queue.close();
-      await Promise.all([database.close(), logReader.close()]);
+      await Promise.all([database.close(), logDatabase.close()]);
     },
   };
 }

@@ -180,13 +180,14 @@ test("VAL-5 request-log rows are filtered by the query string, with an error for
   const path = `/api/v1/projects/${project.name}/logs`;
   const all = await (await asOperator("GET", path)).json();
   expect(all.data).toHaveLength(2);
-  const errors = await (await asOperator("GET", `${path}?isError=true&limit=1`)).json();
-  expect(errors.data).toMatchObject([
-    { tool: "other", isError: true, client: "test 1", protocolVersion: "2025-11-25" },
-  ]);
+  const bad = await (await asOperator("GET", `${path}?isError=true&limit=1`)).json();
+  expect(bad.data).toMatchObject([{ tool: "other", isError: true, client: "test 1", protocolVersion: "2025-11-25" }]);
+  const { nextCursor } = await (await asOperator("GET", `${path}?limit=1`)).json();
+  const last = await (await asOperator("GET", `${path}?cursor=${nextCursor}`)).json();
+  expect(last).toMatchObject({ data: [all.data[1]], nextCursor: null });
   const asked = await asOperator("GET", `${path}?query=client:TEST%20tool:other`);
   expect((await asked.json()).data).toMatchObject([{ tool: "other" }]);
-  for (const wrong of ["query=tools:other", "user=nobody"])
+  for (const wrong of ["query=tools:other", "user=nobody", "cursor=1"])
     expect([wrong, (await asOperator("GET", `${path}?${wrong}`)).status]).toEqual([wrong, 422]);
   const faulty = await asOperator("GET", `${path}?limit=1001`);
   expect([faulty.status, (await faulty.json()).error]).toMatchObject([

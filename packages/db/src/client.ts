@@ -27,17 +27,11 @@ const connectionTimeoutMillis = 15_000;
  */
 export function openDatabase(
   url: string,
-  options: {
-    readonly maxConnections?: number;
-    /** PostgreSQL cancels a statement that takes longer, with SQLSTATE 57014. */
-    readonly statementTimeoutMs?: number;
-  } = {},
+  { maxConnections = 10 }: { readonly maxConnections?: number } = {},
 ): DatabaseClient {
-  const { maxConnections = 10, statementTimeoutMs } = options;
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
-    ...(statementTimeoutMs === undefined ? {} : { statement_timeout: statementTimeoutMs }),
     idleTimeoutMillis: 30_000,
     // When the database drops packets or the pool is exhausted, fail instead of waiting forever.
     connectionTimeoutMillis,

@@ -41,17 +41,3 @@ test("BLD-12 the sweep finds unprocessed deliveries by an index", async () => {
   );
   expect(plan).toContain("webhook_delivery_open_index");
 });
-
-test("LOG-5 a project's error rows are read in order from an index", async () => {
-  const day = (await database.pool.query("SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD') AS day")).rows[0].day;
-  const { rows } = await database.pool.query(
-    "SELECT indexdef FROM pg_indexes WHERE tablename = $1 AND indexdef LIKE '%WHERE is_error'",
-    [`request_log_${day}`],
-  );
-  expect(rows).toHaveLength(1);
-  const plan = await planOf(
-    `SELECT id FROM request_log WHERE project_id = '0192a000-0000-7000-8000-000000000000' AND time >= now() - interval '1 hour'
-       AND is_error ORDER BY time DESC NULLS LAST, id DESC NULLS LAST LIMIT 101`,
-  );
-  expect(plan).toMatch(/request_log_\d+_project_id_time_id_idx/);
-});

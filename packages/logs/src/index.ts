@@ -1,23 +1,7 @@
-export { backfillRollups } from "./backfill-rollups.ts";
-export { BatchWriter } from "./batching/batch-writer.ts";
-export { appendBuildLog, buildLogChannel, readBuildLog } from "./build-logs.ts";
-export { indexFinishedDays } from "./finished-days.ts";
-export { foldRequestLogs } from "./fold-request-logs.ts";
-export { itemUsage } from "./items/item-usage.ts";
-export { latestCallers } from "./items/latest-callers.ts";
-export type {
-  Outcome,
-  RequestLogDetail,
-  RequestLogEntry,
-} from "./log-query.schema.ts";
-export { firstUses } from "./overview/first-uses.ts";
-export { projectOverview } from "./overview/project-overview.ts";
-export { serversActivity } from "./overview/servers-activity.ts";
-export { queryRequestLogs, readRequestLog } from "./query-request-logs.ts";
-export { cutTexts, type RequestLogRow } from "./request-log.row.ts";
-export { requestLogChannel } from "./request-log-changes.ts";
-export { requestLogStats } from "./request-log-stats.ts";
-export { timeOfRequestId } from "./request-time.ts";
+export { backfillRollups } from "./fold/backfill-rollups.ts";
+export { indexFinishedDays } from "./fold/finished-days.ts";
+export { foldRequestLogs } from "./fold/fold-request-logs.ts";
+export { appendBuildLog, buildLogChannel, readBuildLog } from "./lines/build-logs.ts";
 export {
   readRequestLines,
   readServerLogs,
@@ -27,12 +11,29 @@ export {
   serverLogChannel,
   unwrittenServerLogs,
   writeServerLogs,
-} from "./server-logs.ts";
-export { sessionStats, sessionTimeseries, userStats, userTimeseries } from "./sessions/activity.ts";
-export { listSessions } from "./sessions/list-sessions.ts";
-export { listUsers } from "./sessions/list-users.ts";
-export { sessionUsage, userUsage } from "./sessions/session-usage.ts";
+} from "./lines/server-logs.ts";
+export { itemUsage } from "./query/items/item-usage.ts";
+export { latestCallers } from "./query/items/latest-callers.ts";
+export type {
+  Outcome,
+  RequestLogDetail,
+  RequestLogEntry,
+} from "./query/log-query.schema.ts";
+export { firstUses } from "./query/overview/first-uses.ts";
+export { projectOverview } from "./query/overview/project-overview.ts";
+export { serversActivity } from "./query/overview/servers-activity.ts";
+export { queryRequestLogs, readRequestLog } from "./query/query-request-logs.ts";
+export { limitedReader, type Reader } from "./query/reader.ts";
+export { requestLogStats } from "./query/request-log-stats.ts";
+export { timeOfRequestId } from "./query/request-time.ts";
+export { sessionStats, sessionTimeseries, userStats, userTimeseries } from "./query/sessions/activity.ts";
+export { listSessions } from "./query/sessions/list-sessions.ts";
+export { listUsers } from "./query/sessions/list-users.ts";
+export { sessionUsage, userUsage } from "./query/sessions/session-usage.ts";
 export { attemptsOf } from "./sign-ins/attempts.ts";
 export { readSignInSteps } from "./sign-ins/read-sign-in-steps.ts";
 export { SignInRecorder } from "./sign-ins/sign-in-recorder.ts";
-export { requestLogBatches, writeRequestLogs } from "./write-request-logs.ts";
+export { BatchWriter } from "./write/batch-writer.ts";
+export { cutTexts, type RequestLogRow } from "./write/request-log.row.ts";
+export { requestLogChannel } from "./write/request-log-changes.ts";
+export { requestLogBatches, writeRequestLogs } from "./write/write-request-logs.ts";

@@ -127,7 +127,6 @@ export const requestLogCaller = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.projectId, table.id] }),
-    index().on(table.projectId, table.lastSlot),
     index().on(table.projectId, table.firstSeen),
     index().on(table.projectId, table.principal),
     index().on(table.lastSlot),

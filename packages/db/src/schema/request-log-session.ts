@@ -28,8 +28,8 @@ export const requestLogSession = pgTable(
     protocolVersion: text(),
     /** That of the latest call. */
     deploymentId: uuid(),
-    /** Its rows of `request_log_caller`, the latest twenty. */
-    callerIds: bigint({ mode: "bigint" }).array().notNull(),
+    /** Not read or written; a worker of an earlier release, which may still run, fills it. */
+    callerIds: bigint({ mode: "bigint" }).array().notNull().default(sql`'{}'`),
     calls: bigint({ mode: "number" }).notNull(),
     errors: bigint({ mode: "number" }).notNull(),
   },

@@ -81,8 +81,6 @@ export const requestLog = pgTable(
   (table) => [
     // One index for reading, idempotent writing and paging: each additional one slows down every write.
     primaryKey({ columns: [table.projectId, table.time, table.id] }),
-    // For the list of errors in a project with few of them.
-    index("request_log_error_index").on(table.projectId, table.time.asc(), table.id.asc()).where(sql`${table.isError}`),
     // For a search: the rows of the messages found in `request_log_message`.
     index("request_log_message_index")
       .on(table.projectId, sql`hashtextextended(error_message, 0)`, table.time.asc())

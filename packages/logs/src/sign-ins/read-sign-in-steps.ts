@@ -1,4 +1,4 @@
-import type { Pool } from "pg";
+import type { Reader } from "../query/reader.ts";
 import type { SignInStepEntry } from "./sign-in.schema.ts";
 
 /** Each is read by itself, so that what strangers cause pushes out nothing else. */
@@ -20,29 +20,29 @@ const columns = `id, time, kind, problem, is_proven AS "isProven", client_id AS 
  *
  * The caller has checked access to the project.
  */
-export async function readSignInSteps(pool: Pool, projectId: string): Promise<SignInStepEntry[]> {
+export async function readSignInSteps(reader: Reader, projectId: string): Promise<SignInStepEntry[]> {
   const newest = (isProven: boolean, max: number) =>
-    pool.query<SignInStepEntry>(
+    reader.query<SignInStepEntry>(
       `SELECT ${columns} FROM sign_in_step WHERE project_id = $1 AND is_proven = $2 ORDER BY id DESC LIMIT ${max}`,
       [projectId, isProven],
     );
   const [proven, unproven] = await Promise.all([newest(true, maxProven), newest(false, maxUnproven)]);
   const own = [...proven.rows, ...unproven.rows];
-  const byProgram = await unplacedByProgram(pool, projectId, own);
-  const byClient = await unplacedByClient(pool, [...own, ...byProgram]);
+  const byProgram = await unplacedByProgram(reader, projectId, own);
+  const byClient = await unplacedByClient(reader, [...own, ...byProgram]);
   const all = new Map([...own, ...byProgram, ...byClient].map((step) => [step.id, step]));
   return [...all.values()].sort((a, b) => a.time.getTime() - b.time.getTime() || a.id - b.id);
 }
 
 /** What programs did elsewhere within minutes after they were at the server. */
 async function unplacedByProgram(
-  pool: Pool,
+  reader: Reader,
   projectId: string,
   own: readonly SignInStepEntry[],
 ): Promise<SignInStepEntry[]> {
   const seen = own.filter(({ agent, network }) => agent !== null && network !== null);
   if (seen.length === 0) return [];
-  const { rows } = await pool.query<SignInStepEntry>(
+  const { rows } = await reader.query<SignInStepEntry>(
     `SELECT ${columns} FROM sign_in_step step WHERE project_id IS NULL AND time > now() - interval '2 days'
        AND EXISTS (SELECT FROM unnest($1::timestamptz[], $2::text[], $3::text[]) AS seen (time, agent, network)
          WHERE seen.agent = step.agent AND seen.network = step.network
@@ -60,10 +60,10 @@ async function unplacedByProgram(
 }
 
 /** What clients that were at the server did elsewhere, within minutes around it. */
-async function unplacedByClient(pool: Pool, known: readonly SignInStepEntry[]): Promise<SignInStepEntry[]> {
+async function unplacedByClient(reader: Reader, known: readonly SignInStepEntry[]): Promise<SignInStepEntry[]> {
   const seen = known.filter(({ clientId }) => clientId !== null);
   if (seen.length === 0) return [];
-  const { rows } = await pool.query<SignInStepEntry>(
+  const { rows } = await reader.query<SignInStepEntry>(
     `SELECT ${columns} FROM sign_in_step step WHERE project_id IS NULL AND time > now() - interval '2 days'
        AND EXISTS (SELECT FROM unnest($1::timestamptz[], $2::text[]) AS seen (time, client)
          WHERE seen.client = step.client_id

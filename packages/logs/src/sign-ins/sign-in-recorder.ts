@@ -1,8 +1,8 @@
 import type { SignInStep } from "@towpath/core/oauth/sign-in-step";
 import type { Pool } from "pg";
-import { BatchWriter } from "../batching/batch-writer.ts";
-import { toPostgresText } from "../postgres-text.ts";
-import { announceRequestLogs } from "../request-log-changes.ts";
+import { BatchWriter } from "../write/batch-writer.ts";
+import { toPostgresText } from "../write/postgres-text.ts";
+import { announceRequestLogs } from "../write/request-log-changes.ts";
 import { networkOf } from "./network.ts";
 import { StepLimits } from "./step-limits.ts";
 

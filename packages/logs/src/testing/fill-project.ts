@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import { foldRequestLogs } from "../fold-request-logs.ts";
+import { foldRequestLogs } from "../fold/fold-request-logs.ts";
 
 /** The project that is filled. */
 export const projectId = "0192a000-0000-7000-8000-000000000001";

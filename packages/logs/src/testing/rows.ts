@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { RequestLogRow } from "../request-log.row.ts";
+import type { RequestLogRow } from "../write/request-log.row.ts";
 
 /** A row like those of a successful `tools/call`, with changes. */
 export function requestLogRow(changes: Partial<RequestLogRow> & { projectId: string }): RequestLogRow {

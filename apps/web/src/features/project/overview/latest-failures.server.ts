@@ -1,5 +1,4 @@
-import { queryRequestLogs, type RequestLogEntry, readRequestLog } from "@towpath/logs";
-import type { Pool } from "pg";
+import { queryRequestLogs, type Reader, type RequestLogEntry, readRequestLog } from "@towpath/logs";
 import { explainFailure } from "~/features/project/request-log/call-failure.tsx";
 
 /** Failures of the same kind: what was called, and what it said. */
@@ -23,12 +22,12 @@ const maxShown = 5;
  * earlier releases have a tool's message only in their payload. The caller has checked access to the project.
  */
 export async function latestFailures(
-  pool: Pool,
+  reader: Reader,
   scope: { readonly projectId: string; readonly deploymentIds?: readonly string[] | undefined },
 ): Promise<readonly LatestFailure[]> {
   const { projectId, deploymentIds } = scope;
   if (deploymentIds?.length === 0) return [];
-  const { data } = await queryRequestLogs(pool, {
+  const { data } = await queryRequestLogs(reader, {
     ...{ projectId, isError: true, timeRange: "24h", limit: maxFailures },
     ...(deploymentIds && { deploymentIds: [...deploymentIds] }),
   });
@@ -36,16 +35,21 @@ export async function latestFailures(
   return Promise.all(
     [...kinds.values()].slice(0, maxShown).flatMap((rows) => {
       const [newest] = rows;
-      return newest ? [failureOf(pool, projectId, newest, rows.length)] : [];
+      return newest ? [failureOf(reader, projectId, newest, rows.length)] : [];
     }),
   );
 }
 
 const whatOf = (row: RequestLogEntry): string => row.target ?? row.method ?? row.httpMethod;
 
-async function failureOf(pool: Pool, projectId: string, row: RequestLogEntry, count: number): Promise<LatestFailure> {
+async function failureOf(
+  reader: Reader,
+  projectId: string,
+  row: RequestLogEntry,
+  count: number,
+): Promise<LatestFailure> {
   const isInPayload = row.errorMessage === null && row.outcome === "tool_error";
-  const detail = isInPayload ? await readRequestLog(pool, { projectId, id: row.id, time: new Date(row.time) }) : null;
+  const detail = isInPayload ? await readRequestLog(reader, { projectId, id: row.id, time: new Date(row.time) }) : null;
   const failure = explainFailure(row, detail ?? undefined);
   const text = failure?.isTextMissing ? null : failure?.text;
   const message = text || failure?.title || "Failed without a message";

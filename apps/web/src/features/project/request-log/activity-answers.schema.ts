@@ -129,6 +129,7 @@ export const activityAnswers = {
     limit: z.number().int(),
     offset: z.number().int(),
     hasMore: z.boolean(),
+    nextCursor,
   }),
   readLogEntry: logEntry.extend({
     requestPayload: z.unknown().describe("null unless the server's payloads are captured"),

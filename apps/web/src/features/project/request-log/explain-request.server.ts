@@ -1,6 +1,11 @@
 import { notFound } from "@towpath/core/errors";
-import { type RequestLogDetail, readRequestLines, readRequestLog, type ServerLogEntry } from "@towpath/logs";
-import type { Pool } from "pg";
+import {
+  type Reader,
+  type RequestLogDetail,
+  readRequestLines,
+  readRequestLog,
+  type ServerLogEntry,
+} from "@towpath/logs";
 
 /** All that is known of one call (PRJ-20). */
 export type ExplainedRequest = RequestLogDetail & {
@@ -11,13 +16,13 @@ export type ExplainedRequest = RequestLogDetail & {
 
 /** @throws TowpathError `not_found`. The caller has checked access to the project. */
 export async function explainRequest(
-  pool: Pool,
+  reader: Reader,
   row: { projectId: string; id: string; time?: Date | undefined },
 ): Promise<ExplainedRequest> {
-  const entry = await readRequestLog(pool, row);
+  const entry = await readRequestLog(reader, row);
   if (!entry) throw notFound("request");
   const { requestId, time } = entry;
-  const { lines, hasMore } = await readRequestLines(pool, {
+  const { lines, hasMore } = await readRequestLines(reader, {
     projectId: row.projectId,
     requestId,
     time: new Date(time),

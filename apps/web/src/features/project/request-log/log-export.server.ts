@@ -43,21 +43,14 @@ export async function logExport(
 
 type Exported = Awaited<ReturnType<typeof nameCallers<RequestLogEntry>>>[number];
 
-/** Each page ends where the one before began: rows that come meanwhile shift nothing. */
 async function* exportedPages(ctx: Context, orgSlug: string, query: LogQueryInput): AsyncGenerator<Exported[]> {
-  let endDate = query.endDate;
-  let offset = 0;
-  for (let sent = 0; sent < maxRows; ) {
-    const asked = { ...query, endDate, offset, limit: Math.min(pageSize, maxRows - sent) };
-    const { data, hasMore } = await readRequestLogs((pool) => queryRequestLogs(pool, asked));
+  let cursor: string | undefined;
+  for (let sent = 0; sent < maxRows; sent += pageSize) {
+    const page = { ...query, cursor, offset: 0, limit: pageSize };
+    const { data, nextCursor } = await readRequestLogs((reader) => queryRequestLogs(reader, page));
     yield await nameCallers(ctx, orgSlug, data);
-    sent += data.length;
-    const last = data.at(-1);
-    if (!last || !hasMore) return;
-    const atLast = data.filter(({ time }) => time === last.time).length;
-    // Of the same millisecond, rows of the page before may be a part too.
-    offset = Number(endDate) === Date.parse(last.time) ? offset + atLast : atLast;
-    endDate = new Date(last.time);
+    if (nextCursor === null) return;
+    cursor = nextCursor;
   }
 }
 

@@ -40,6 +40,7 @@ export type ShownPage = {
   readonly limit: number;
   readonly offset: number;
   readonly hasMore: boolean;
+  readonly nextCursor: string | null;
 };
 
 /** A page of a project's request log, newest first (PRJ-5, VAL-5). */
@@ -119,20 +120,19 @@ export const newestLogsQuery = (
     gcTime: 60_000,
   });
 
-/** The fixed range of older rows, which ends before the oldest of the newest rows; ISO 8601. */
-export type OlderRange = { readonly from: string; readonly before: string };
+/** Where older rows begin, behind the oldest of the newest rows, and when they end (ISO 8601). */
+export type OlderRange = { readonly from: string; readonly cursor: string };
 
-/** Rows of a fixed range in pages of 100, so that they don't shift as new ones arrive. */
+/** Rows of a fixed range in pages of 100. */
 export const olderLogsQuery = (key: ProjectKey, search: LogSearch, showsProtocol: boolean, range: OlderRange | null) =>
   infiniteQueryOptions({
     queryKey: [...projectQueryKey(key), "logs", "older", search, showsProtocol, range],
     queryFn: ({ pageParam, signal }): Promise<ShownPage> => {
-      const dates = range ? { startDate: new Date(range.from), endDate: new Date(range.before) } : {};
-      const query = { ...queryOf(key, search, showsProtocol), ...dates };
-      return queryLogs({ data: { ...query, limit: pageSize, offset: pageParam }, signal });
+      const query = { ...queryOf(key, search, showsProtocol), ...(range && { startDate: new Date(range.from) }) };
+      return queryLogs({ data: { ...query, limit: pageSize, cursor: pageParam }, signal });
     },
-    initialPageParam: 0,
-    getNextPageParam: (last) => (last.hasMore ? last.offset + last.limit : undefined),
+    initialPageParam: range?.cursor,
+    getNextPageParam: (last) => last.nextCursor ?? undefined,
     enabled: range !== null,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,

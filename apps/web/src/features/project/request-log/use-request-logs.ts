@@ -56,11 +56,10 @@ export function useRequestLogs(project: ProjectKey, search: LogSearch, showsProt
     [page, pages.data],
   );
   const showOlder = () => {
-    const last = page?.data.at(-1);
     if (range) return void pages.fetchNextPage();
-    if (!last) return;
+    if (!page?.nextCursor) return;
     const from = search.from ?? new Date(Date.now() - timeRangeMs[search.timeRange]).toISOString();
-    setOlder({ of: key, range: { from, before: last.time } });
+    setOlder({ of: key, range: { from, cursor: page.nextCursor } });
   };
   return {
     rows,

@@ -1,5 +1,6 @@
 import { TowpathError } from "@towpath/core/errors";
-import pg, { type Pool } from "pg";
+import type { Reader } from "@towpath/logs";
+import pg from "pg";
 import { services } from "~/compose.server.ts";
 
 const queryCanceled = "57014";
@@ -10,9 +11,9 @@ const queryCanceled = "57014";
  *
  * @throws TowpathError `limit_reached` after a timeout; the message says how to query less.
  */
-export async function readRequestLogs<T>(read: (pool: Pool) => Promise<T>): Promise<T> {
+export async function readRequestLogs<T>(read: (reader: Reader) => Promise<T>): Promise<T> {
   try {
-    return await read(services().logReader.pool);
+    return await read(services().logReader);
   } catch (error) {
     if (!(error instanceof pg.DatabaseError && error.code === queryCanceled)) throw error;
     throw new TowpathError(

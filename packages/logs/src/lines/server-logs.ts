@@ -1,0 +1,197 @@
+import type { Pool } from "pg";
+import type { Reader } from "../query/reader.ts";
+import { ensureDayPartitions, timeNotAhead } from "../write/partitions.ts";
+import { toPostgresText } from "../write/postgres-text.ts";
+
+type ServerLogStream = "stdout" | "stderr" | "platform";
+export type ServerLogLevel = "debug" | "info" | "warning" | "error";
+
+/** A line that a server wrote, or that the platform says about it (RUN-5). */
+export type ServerLogRow = {
+  time: Date;
+  projectId: string;
+  deploymentId: string;
+  instanceId: string | null;
+  stream: ServerLogStream;
+  level: ServerLogLevel;
+  /** The request during which it was printed (`towpath-request-id`); null for lines outside of any request. */
+  requestId: string | null;
+  /** Without its line end; cut at 8 KiB. */
+  line: string;
+};
+
+export type ServerLogEntry = {
+  /** Grows with every line; the cursor of `readServerLogs`. */
+  id: number;
+  /** ISO 8601, UTC, milliseconds. */
+  time: string;
+  instanceId: string | null;
+  stream: ServerLogStream;
+  level: ServerLogLevel;
+  requestId: string | null;
+  line: string;
+};
+
+const maxLineCharacters = 8192;
+
+/** Channel that carries a deployment's id whenever it got new server-log lines. */
+export const serverLogChannel = "towpath_server_log";
+
+/**
+ * Writes server-log lines in one statement, keeping their order, and notifies `towpath_server_log` once per
+ * deployment. One writer per deployment: a cursor reader may miss lines that a second writer commits late.
+ */
+export async function writeServerLogs(pool: Pool, rows: readonly ServerLogRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await ensureDayPartitions(
+    pool,
+    rows.map((row) => row.time.getTime()),
+  );
+  await pool.query(
+    `WITH written AS (
+       INSERT INTO server_log (time, project_id, deployment_id, instance_id, stream, level, request_id, line)
+       SELECT ${timeNotAhead("time")}, project_id, deployment_id, instance_id, stream, level, request_id, line
+       FROM unnest($1::timestamptz[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::uuid[],
+           $8::text[])
+         WITH ORDINALITY AS rows (time, project_id, deployment_id, instance_id, stream, level, request_id, line, position)
+       ORDER BY position
+       RETURNING deployment_id
+     )
+     SELECT pg_notify('${serverLogChannel}', deployment_id::text) FROM (SELECT DISTINCT deployment_id FROM written) AS d`,
+    [
+      rows.map((row) => row.time.toISOString()),
+      rows.map((row) => row.projectId),
+      rows.map((row) => row.deploymentId),
+      rows.map((row) => row.instanceId),
+      rows.map((row) => row.stream),
+      rows.map((row) => row.level),
+      rows.map((row) => row.requestId),
+      rows.map((row) => toPostgresText(row.line, maxLineCharacters)),
+    ],
+  );
+}
+
+/**
+ * Those of the rows that the database does not have yet, in their order: for a writer that does not know whether its
+ * predecessor's last write was done. A row is known by deployment, instance, time, stream and text, as often as it is there.
+ */
+export async function unwrittenServerLogs(pool: Pool, rows: readonly ServerLogRow[]): Promise<ServerLogRow[]> {
+  if (rows.length === 0) return [];
+  const times = rows.map((row) => row.time.getTime());
+  const [from, to] = times.reduce(
+    ([low, high], time) => [Math.min(low, time), Math.max(high, time)],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  );
+  const { rows: found } = await pool.query<{
+    deployment_id: string;
+    instance_id: string | null;
+    time: Date;
+    stream: string;
+    line: string;
+  }>(
+    `SELECT deployment_id, instance_id, time, stream, line FROM server_log
+     WHERE deployment_id = ANY ($1::uuid[]) AND time BETWEEN $2 AND $3`,
+    [[...new Set(rows.map((row) => row.deploymentId))], new Date(from ?? 0), new Date(to ?? 0)],
+  );
+  const written = new Map<string, number>();
+  for (const row of found) {
+    const key = JSON.stringify([row.deployment_id, row.instance_id, row.time.getTime(), row.stream, row.line]);
+    written.set(key, (written.get(key) ?? 0) + 1);
+  }
+  return rows.filter(({ deploymentId, instanceId, time, stream, line }) => {
+    const text = toPostgresText(line, maxLineCharacters);
+    const key = JSON.stringify([deploymentId, instanceId, time.getTime(), stream, text]);
+    const count = written.get(key) ?? 0;
+    if (count > 0) written.set(key, count - 1);
+    return count === 0;
+  });
+}
+
+const columns = "id, time, instance_id, stream, level, request_id, line";
+/** Lines before the one that a reader asked for. */
+const linesBefore = 200;
+/** Clocks of gateways and runners differ by less. */
+const maxClockSkewMs = 60_000;
+
+/**
+ * Reads lines of a deployment in order. With `afterId` the lines after it, oldest first; with `around` those from 200
+ * lines before that line on; without either the newest `limit` lines, also oldest first. `limit` 1 to 5000, default
+ * 1000. The caller has checked access to the deployment.
+ */
+export async function readServerLogs(
+  reader: Reader,
+  query: { deploymentId: string; afterId?: number; around?: number; limit?: number },
+): Promise<ServerLogEntry[]> {
+  const limit = Math.min(Math.max(query.limit ?? 1000, 1), 5000);
+  const { deploymentId, afterId } = query;
+  if (afterId !== undefined) return after(reader, deploymentId, afterId, limit);
+  if (query.around !== undefined) {
+    const before = await newest(reader, deploymentId, query.around, linesBefore + 1);
+    const first = before[0];
+    // The line may be gone with its day: then whatever is there, as without it.
+    if (first !== undefined) return after(reader, deploymentId, first.id - 1, limit);
+  }
+  return newest(reader, deploymentId, Number.MAX_SAFE_INTEGER, limit);
+}
+
+// The order of nulls, of which there are none, is the index's: else PostgreSQL would sort instead of reading it.
+
+async function newest(reader: Reader, deploymentId: string, upTo: number, limit: number): Promise<ServerLogEntry[]> {
+  const { rows } = await reader.query<Row>(
+    `SELECT * FROM (SELECT ${columns} FROM server_log WHERE deployment_id = $1 AND id <= $3
+       ORDER BY id DESC NULLS LAST LIMIT $2) AS newest ORDER BY id`,
+    [deploymentId, limit, upTo],
+  );
+  return rows.map(toEntry);
+}
+
+async function after(reader: Reader, deploymentId: string, id: number, limit: number): Promise<ServerLogEntry[]> {
+  const { rows } = await reader.query<Row>(
+    `SELECT ${columns} FROM server_log WHERE deployment_id = $1 AND id > $3 ORDER BY id NULLS FIRST LIMIT $2`,
+    [deploymentId, limit, id],
+  );
+  return rows.map(toEntry);
+}
+
+/**
+ * The lines that a server printed while it handled a request (LOG-4), oldest first; `hasMore`: there are more than
+ * `limit`. Lines of tasks that the request started count too, whenever they came.
+ *
+ * @param request its project, its id and when it came. The caller has checked access to the project.
+ */
+export async function readRequestLines(
+  reader: Reader,
+  request: { projectId: string; requestId: string; time: Date; limit?: number },
+): Promise<{ lines: (ServerLogEntry & { deploymentId: string })[]; hasMore: boolean }> {
+  const limit = Math.min(Math.max(request.limit ?? 200, 1), 1000);
+  const from = new Date(request.time.getTime() - maxClockSkewMs);
+  const { rows } = await reader.query<Row & { deployment_id: string }>(
+    `SELECT deployment_id, ${columns} FROM server_log
+     WHERE project_id = $1 AND request_id = $2 AND time >= $3 ORDER BY id LIMIT $4`,
+    [request.projectId, request.requestId, from, limit + 1],
+  );
+  const lines = rows.slice(0, limit).map((row) => ({ ...toEntry(row), deploymentId: row.deployment_id }));
+  return { lines, hasMore: rows.length > limit };
+}
+
+type Row = {
+  id: string;
+  time: Date;
+  instance_id: string | null;
+  stream: ServerLogStream;
+  level: ServerLogLevel;
+  request_id: string | null;
+  line: string;
+};
+
+function toEntry(row: Row): ServerLogEntry {
+  return {
+    id: Number(row.id),
+    time: row.time.toISOString(),
+    instanceId: row.instance_id,
+    stream: row.stream,
+    level: row.level,
+    requestId: row.request_id,
+    line: row.line,
+  };
+}

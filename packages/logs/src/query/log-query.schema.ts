@@ -1,0 +1,217 @@
+import { z } from "zod";
+
+// Browser-safe: the dashboard validates its search parameters with the same objects as the server (VAL-5, PRJ-5).
+
+/** How far back a log screen looks. */
+export const timeRangeSchema = z.enum(["15m", "1h", "6h", "24h", "7d", "30d"]);
+export type TimeRange = z.infer<typeof timeRangeSchema>;
+
+/** What a request-log row can be asked for (VAL-5). `startDate` and `endDate` win over `timeRange`. */
+export const logQuerySchema = z.object({
+  projectId: z.uuid(),
+  deploymentIds: z.array(z.uuid()).max(200).optional(),
+  deploymentId: z.uuid().optional(),
+  startDate: z.coerce.date().optional(),
+  endDate: z.coerce.date().optional(),
+  timeRange: timeRangeSchema.default("24h"),
+  httpMethod: z.string().max(16).optional(),
+  jsonrpcMethod: z.string().max(256).optional(),
+  /** `tools` or `tools/`: every method under that prefix. */
+  methodPrefix: z.string().max(256).optional(),
+  toolName: z.string().max(512).optional(),
+  /** Exact target: prompt name or resource URI. Use it with `jsonrpcMethod`. */
+  target: z.string().max(1024).optional(),
+  /** Reads of resources whose URI matches this template and is none of `exceptTargets`. */
+  uriTemplate: z.string().max(1024).optional(),
+  exceptTargets: z.array(z.string().max(1024)).max(1000).optional(),
+  /** Failed or was refused; false: succeeded. */
+  hasFailed: z.boolean().optional(),
+  /** As in statistics: failures, without those that the gateway refused before a server was asked. */
+  isError: z.boolean().optional(),
+  /** Refused by the gateway before a server was asked (401, 403, 404, 413, 429): `refused` in statistics. */
+  isRefused: z.boolean().optional(),
+  /** Leaves out successful messages that only keep the protocol going: handshakes, pings, lists, notifications. */
+  withoutProtocol: z.boolean().optional(),
+  /** Took more, or less, than so many milliseconds in all. */
+  longerThanMs: z.coerce.number().min(0).max(86_400_000).optional(),
+  shorterThanMs: z.coerce.number().min(0).max(86_400_000).optional(),
+  /** The beginning of what the client called itself; case does not matter. */
+  clientName: z.string().max(256).optional(),
+  /** A session id as logged. */
+  session: z.string().max(128).optional(),
+  /** Who called, as logged: `user:<id>`, `key:<id>`, `admin`, `anonymous`. An empty list matches nothing. */
+  principals: z.array(z.string().max(256)).max(100).optional(),
+  /** Part of a method, target, error message, client name, session or principal; case does not matter. */
+  search: z.string().max(512).optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  /** Rows that are skipped. A cursor leads to later pages faster, and without shifting as rows come. */
+  offset: z.coerce.number().int().min(0).default(0),
+  /** `nextCursor` of the page before. */
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/, "Not a cursor of this list")
+    .optional(),
+});
+const notInSums = (what: string) =>
+  z.undefined({ error: `Statistics can't be limited to ${what}. Leave it out, or read the list.` }).optional();
+/** What statistics can be asked for: the sums don't know who called, nor all that a search looks through. */
+export const logStatsQuerySchema = logQuerySchema.omit({ limit: true, offset: true, cursor: true }).extend({
+  longerThanMs: notInSums("a duration"),
+  shorterThanMs: notInSums("a duration"),
+  clientName: notInSums("a client"),
+  session: notInSums("a session"),
+  principals: notInSums("users"),
+  search: notInSums("a search"),
+});
+export type LogStatsQueryInput = z.input<typeof logStatsQuerySchema>;
+
+/** A parsed query, defaults filled in. */
+export type LogQuery = z.infer<typeof logQuerySchema>;
+/** A query as callers write it: only `projectId` is needed. */
+export type LogQueryInput = z.input<typeof logQuerySchema>;
+
+/** What the log screen, REST and the terminal filter by: the search parameters of the screen (PRJ-5), without its times. */
+export type LogFilters = {
+  /** `error`: failed or refused; `failed`: as overviews count errors, without what the gateway refused. */
+  status: "all" | "ok" | "error" | "failed" | "refused";
+  /** `all`, `tool:{name}`, a prefix ending in `/*`, or an exact JSON-RPC method. */
+  methodType: string;
+  /** A prompt's name with `prompts/get`, a resource's URI with `resources/read`. */
+  target?: string | undefined;
+  /** `>500`, `<20ms`, `>1.5s`; milliseconds without a unit. */
+  duration?: string | undefined;
+  client?: string | undefined;
+  session?: string | undefined;
+  /** An email address, the name of a person or key, or a principal as logged. */
+  user?: string | undefined;
+  /** A deployment's id, or the beginning of its commit. */
+  deployment?: string | undefined;
+  /** The name of a branch: what its newest 200 deployments answered. */
+  branch?: string | undefined;
+  search?: string | undefined;
+};
+/** Search parameters of the logs screen (PRJ-5). */
+export type LogSearch = LogFilters & {
+  timeRange: TimeRange;
+  /** A chosen period, ISO 8601, in place of `timeRange`: both or none. */
+  from?: string | undefined;
+  to?: string | undefined;
+  /** Shows handshakes, lists and the like, or not; absent: as the reader left it. */
+  protocol?: boolean | undefined;
+};
+
+/** How an exchange ended, as recorded by the gateway. */
+const outcomeSchema = z.enum([
+  "ok",
+  "rpc_error",
+  "tool_error",
+  "http_error",
+  "input_required",
+  "canceled",
+  "closed_by_client",
+  "closed_by_server",
+  "gateway_error",
+]);
+export type Outcome = z.infer<typeof outcomeSchema>;
+
+/** What a request waited for while its server was not ready. Milliseconds; null: not needed, or not known. */
+export type StartAttempt = {
+  /**
+   * What the runner did for it; `ready`: the server was up, but the runner had to be asked; `asleep`: nothing, the gateway
+   * answered in the server's place (GW-12).
+   */
+  outcome: "ready" | "started" | "woken" | "failed" | "asleep";
+  /** For a pause after crashes to end, and for a place on the host. */
+  placeMs: number | null;
+  /** From starting the process until it answered. */
+  startMs: number | null;
+  /** From frozen to ready. */
+  wakeMs: number | null;
+  /** The runner's error code, when it failed. */
+  reason: string | null;
+};
+
+/** One row of the request log as people and programs read it; safe to send to members of the project. */
+export type RequestLogEntry = {
+  id: string;
+  /** What the client got as `towpath-request-id`; messages of one batch share it. */
+  requestId: string;
+  /** ISO 8601, UTC, milliseconds. */
+  time: string;
+  /** Null for a request to a target that is no deployment. */
+  deploymentId: string | null;
+  /** The server process that got it; null when none did. */
+  instanceId: string | null;
+  kind: string;
+  httpMethod: string;
+  method: string | null;
+  /** Tool name of a `tools/call`, else null. */
+  tool: string | null;
+  /** Tool name, prompt name or resource URI. */
+  target: string | null;
+  httpStatus: number;
+  /** Failed, and was not refused. */
+  isError: boolean;
+  /** Refused by the gateway before a server was asked, which says nothing of the server. */
+  isRefused: boolean;
+  errorCode: number | null;
+  errorMessage: string | null;
+  /** Why the gateway itself refused it, such as `unauthorized`; null when it didn't. */
+  refusal: string | null;
+  outcome: string;
+  durationMs: number;
+  /** Part of `durationMs` spent waiting for a starting or waking server. */
+  heldMs: number;
+  /** Part of `durationMs` from when the request was sent to the server; null when it wasn't, or is not known. */
+  serverMs: number | null;
+  startAttempt: StartAttempt | null;
+  requestBytes: number;
+  responseBytes: number;
+  protocolVersion: string | null;
+  /** `name version` of the client, or its name alone. */
+  client: string | null;
+  clientName: string | null;
+  clientVersion: string | null;
+  session: string | null;
+  principal: string;
+  traceId: string | null;
+};
+
+/** A row with what lists leave out. Payloads are null unless the project captures them. */
+export type RequestLogDetail = RequestLogEntry & {
+  requestPayload: unknown;
+  responsePayload: unknown;
+  /** Only the beginning of the payload was kept. */
+  requestTruncated: boolean;
+  responseTruncated: boolean;
+};
+
+/** A page of the request log, newest first. `nextCursor`: where the next one begins; null without one. */
+export type RequestLogPage = {
+  data: RequestLogEntry[];
+  limit: number;
+  offset: number;
+  hasMore: boolean;
+  nextCursor: string | null;
+};
+
+/** Numbers above the request log. Facets ignore the method filter, so that the other choices stay visible. */
+export type RequestLogStats = {
+  total: number;
+  /** Failures, without those that the gateway refused (4xx) before a server was asked. */
+  errors: number;
+  refused: number;
+  /** Those of them that a limit refused (429). Of a flood, only some have rows and are counted. */
+  limited: number;
+  /** Milliseconds, within 6 %; null without rows. */
+  p50Ms: number | null;
+  p95Ms: number | null;
+  p99Ms: number | null;
+  startDate: string;
+  endDate: string;
+  bucketMs: number;
+  /** Every bucket of the range in order, empty ones too. */
+  buckets: { start: string; total: number; errors: number; refused: number }[];
+  methods: { method: string; total: number; errors: number }[];
+  tools: { tool: string; total: number; errors: number }[];
+};

@@ -1,0 +1,23 @@
+import type { Reader } from "../reader.ts";
+import { isUse } from "./use-condition.ts";
+
+/** The dashboard's inspector and chat, and the terminal, as they name themselves to servers. */
+const ownClients = "towpath%";
+
+/**
+ * Whether a project was ever called with success, by anybody, and whether a client that isn't ours was ever answered, as
+ * far as the log reaches and up to the last fold, some seconds ago (SRC-4). The caller has checked access to the project.
+ */
+export async function firstUses(
+  reader: Reader,
+  projectId: string,
+): Promise<{ readonly isCalled: boolean; readonly isConnected: boolean }> {
+  const { rows } = await reader.query<{ isCalled: boolean; isConnected: boolean }>(
+    `SELECT
+       EXISTS (SELECT FROM request_log_series AS s WHERE project_id = $1 AND class = 0 AND ${isUse("s")}) AS "isCalled",
+       EXISTS (SELECT FROM request_log_caller WHERE project_id = $1 AND calls > refused
+         AND client_name IS NOT NULL AND client_name NOT ILIKE $2) AS "isConnected"`,
+    [projectId, ownClients],
+  );
+  return rows[0] ?? { isCalled: false, isConnected: false };
+}

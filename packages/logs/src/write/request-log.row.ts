@@ -1,0 +1,101 @@
+import type { Outcome, StartAttempt } from "../query/log-query.schema.ts";
+
+/** One row for one JSON-RPC message, as the gateway hands it over (GW-7). Column meanings: db schema `request_log`. */
+export type RequestLogRow = {
+  /** UUIDv7; together with `time` it makes a repeated write harmless. */
+  id: string;
+  /** Null when the request's id is `id`: for all but further messages of a batch. */
+  requestId: string | null;
+  /** Milliseconds since the epoch. */
+  time: number;
+  organizationId: string;
+  projectId: string;
+  /** Null for a request to a target that is no deployment. */
+  deploymentId: string | null;
+  instanceId: string | null;
+  kind: "request" | "notification" | "response" | "batch" | "other";
+  httpMethod: string;
+  method: string | null;
+  target: string | null;
+  httpStatus: number;
+  isError: boolean;
+  errorCode: number | null;
+  errorMessage: string | null;
+  refusal: string | null;
+  outcome: Outcome;
+  durationMs: number;
+  heldMs: number;
+  serverMs: number | null;
+  startAttempt: StartAttempt | null;
+  requestBytes: number;
+  responseBytes: number;
+  protocolVersion: string | null;
+  clientName: string | null;
+  clientVersion: string | null;
+  session: string | null;
+  principal: string;
+  traceId: string | null;
+  /** Already redacted; null unless the project captures payloads. */
+  requestPayload: unknown;
+  responsePayload: unknown;
+  requestTruncated: boolean | null;
+  responseTruncated: boolean | null;
+};
+
+/** Longest texts that a row keeps, UTF-16 code units. */
+export const maxTextLengths = {
+  kind: 32,
+  httpMethod: 16,
+  method: 256,
+  target: 1024,
+  errorMessage: 1024,
+  refusal: 64,
+  instanceId: 64,
+  outcome: 32,
+  protocolVersion: 64,
+  clientName: 256,
+  clientVersion: 128,
+  session: 128,
+  principal: 256,
+  traceId: 64,
+} as const satisfies Partial<Record<keyof RequestLogRow, number>>;
+
+const boundedTexts = Object.entries(maxTextLengths) as [keyof typeof maxTextLengths, number][];
+
+/**
+ * The row with every text cut to what is stored. Clients and servers choose these texts: they are cut before a row
+ * is held in memory or written to disk, not only when it reaches the database.
+ */
+export function cutTexts(row: RequestLogRow): RequestLogRow {
+  if (areShort(row)) return row;
+  let cut: Record<string, string> | null = null;
+  for (const [name, maxLength] of boundedTexts) {
+    const text = row[name];
+    if (text === null || text.length <= maxLength) continue;
+    cut ??= {};
+    // Copied: a slice would keep the whole text in memory.
+    cut[name] = Buffer.from(`${text.slice(0, maxLength - 1)}…`).toString();
+  }
+  return cut === null ? row : ({ ...row, ...cut } as RequestLogRow);
+}
+
+/** Almost always. Written out, because this runs for every row, and looking properties up by name takes ten times as long. */
+function areShort(row: RequestLogRow): boolean {
+  const max = maxTextLengths;
+  return (
+    row.kind.length <= max.kind &&
+    row.httpMethod.length <= max.httpMethod &&
+    (row.method === null || row.method.length <= max.method) &&
+    (row.target === null || row.target.length <= max.target) &&
+    row.errorMessage === null &&
+    row.refusal === null &&
+    (row.instanceId === null || row.instanceId.length <= max.instanceId) &&
+    row.outcome.length <= max.outcome &&
+    (row.protocolVersion === null || row.protocolVersion.length <= max.protocolVersion) &&
+    (row.clientName === null || row.clientName.length <= max.clientName) &&
+    (row.clientVersion === null || row.clientVersion.length <= max.clientVersion) &&
+    (row.session === null || row.session.length <= max.session) &&
+    row.principal.length <= max.principal &&
+    (row.traceId === null || row.traceId.length <= max.traceId)
+  );
+}

@@ -1,0 +1,41 @@
+import type { Pool, PoolClient } from "pg";
+
+/** Runs `work` in a transaction, which is rolled back when it throws. */
+export async function inTransaction<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query("BEGIN");
+    const result = await work(client);
+    await client.query("COMMIT");
+    return result;
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+    // At once, as it holds up others: the connection, which is closed too, ends a moment later.
+    await client.query("ROLLBACK").catch(() => {});
+    throw error;
+  } finally {
+    client.release(failure);
+  }
+}
+
+/**
+ * Runs `work` in a transaction that holds a lock of the given name. The lock ends with the transaction, so this works
+ * behind a transaction pooler too.
+ *
+ * @param name part of an SQL statement. A parameter would make PostgreSQL keep a snapshot while the transaction is idle,
+ * and an index that is made concurrently waits for older snapshots.
+ * @returns null when another process holds the lock
+ */
+export const inTurn = <Result>(
+  pool: Pool,
+  name: "towpath_fold_request_logs" | "towpath_backfill_rollups" | "towpath_index_days",
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result | null> =>
+  inTransaction(pool, async (client) => {
+    const { rows } = await client.query(`SELECT pg_try_advisory_xact_lock(hashtext('${name}')) AS held`);
+    return rows[0].held ? work(client) : null;
+  });
