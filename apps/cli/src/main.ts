@@ -91,10 +91,10 @@ function endWithReader(name: string): void {
 }
 
 /** `--verbose` goes with every command. */
-function withoutVerbose(words: readonly string[]): string[] {
-  const end = words.includes("--") ? words.indexOf("--") : words.length;
-  const rest = words.filter((word, at) => at >= end || word !== "--verbose");
-  printVerbosely(rest.length < words.length);
+function withoutVerbose(argv: readonly string[]): string[] {
+  const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
+  const rest = argv.filter((argument, at) => at >= end || argument !== "--verbose");
+  printVerbosely(rest.length < argv.length);
   return rest;
 }
 

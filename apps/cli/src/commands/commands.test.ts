@@ -95,7 +95,7 @@ test("OPS-4 a refusal has exit status 1", async () => {
   expect(await towpath("list")).toMatchObject({ status: 1, stderr: expect.stringContaining("towpath login URL") });
 });
 
-test("OPS-4 a command whose reader has seen enough ends without a word", async () => {
+test("OPS-4 a command whose reader closes the pipe ends silently", async () => {
   const command = `'${process.execPath}' '${main}' help deploy`;
   // The reader is gone before the first line is written.
   const { stdout, stderr } = await shell("bash", `{ sleep 0.2; ${command}; echo "exit $?" >&2; } | true; wait`);
@@ -105,9 +105,9 @@ test("OPS-4 a command whose reader has seen enough ends without a word", async (
 test("OPS-4 every example of the table can be parsed as the table says", () => {
   for (const [name, { examples }] of Object.entries(specs)) {
     for (const example of examples) {
-      const [, ...words] = example.replace(/ [<>] .*$/, "").match(/'[^']*'|\S+/g) ?? [];
+      const [, ...quoted] = example.replace(/ [<>] .*$/, "").match(/'[^']*'|\S+/g) ?? [];
       expect(example.startsWith(name)).toBe(true);
-      const args = words.map((word) => word.replace(/^'(.*)'$/, "$1"));
+      const args = quoted.map((each) => each.replace(/^'(.*)'$/, "$1"));
       expect(() => parse(name as keyof typeof commands, args), example).not.toThrow();
     }
   }
@@ -127,11 +127,11 @@ test("BLD-2 OPS-4 each command that a remedy names for the settings is one that 
     { kind: "settings", section: "package" },
   ];
   const parsed = actions.map((action) => {
-    const [program, name = "", ...words] = (terminalCommand(action) ?? "").match(/'[^']*'|\S+/g) ?? [];
+    const [program, name = "", ...quoted] = (terminalCommand(action) ?? "").match(/'[^']*'|\S+/g) ?? [];
     expect([program, Object.keys(specs)]).toEqual(["./towpath", expect.arrayContaining([name])]);
     return parse(
       name as keyof typeof commands,
-      words.map((word) => word.replace(/^'(.*)'$/, "$1")),
+      quoted.map((each) => each.replace(/^'(.*)'$/, "$1")),
     );
   });
   expect(parsed[0]).toMatchObject({ values: { entrypoint: "src/my server.py:app" } });
@@ -141,8 +141,8 @@ test("BLD-2 OPS-4 each command that a remedy names for the settings is one that 
 
 test("OPS-4 the shell completes commands, and the options of each", async () => {
   const { stdout: script } = await towpath("completion", "bash");
-  const completed = async (...words: string[]) => {
-    const call = `COMP_WORDS=(towpath ${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length}`;
+  const completed = async (...argv: string[]) => {
+    const call = `COMP_WORDS=(towpath ${argv.map((each) => `'${each}'`).join(" ")}); COMP_CWORD=${argv.length}`;
     const { stdout } = await shell("bash", `${script}\n${call}; _towpath; echo "\${COMPREPLY[@]}"`);
     return stdout.trim().split(" ");
   };
@@ -171,8 +171,8 @@ test.skipIf(!has("zsh"))("OPS-4 zsh completes at the first key, loaded from its 
   await writeFile(join(directory, "_towpath"), script);
   // In place of zsh's own functions, which work while a line is edited only.
   const own = `_describe() { print -r -- $commands } ; _arguments() { print -rl -- "$@" } ; compdef() { print $* }`;
-  const ask = async (load: string, ...words: string[]) =>
-    (await shell("zsh", `${own}\n${load}\nwords=(towpath ${words.join(" ")} ''); CURRENT=$#words; _towpath`)).stdout;
+  const ask = async (load: string, ...argv: string[]) =>
+    (await shell("zsh", `${own}\n${load}\nwords=(towpath ${argv.join(" ")} ''); CURRENT=$#words; _towpath`)).stdout;
   const loaded = `fpath=(${directory}); autoload -Uz _towpath`;
   const shown = await ask(loaded);
   for (const name of Object.keys(specs)) expect(shown).toContain(`${name}:`);

@@ -21,20 +21,20 @@ type Parsed<Name extends CommandName> = {
  * @throws UsageError naming what is missing or too much
  */
 export function parse<Name extends CommandName>(name: Name, args: readonly string[]): Parsed<Name> {
-  const { values, positionals, tokens } = readWords(name, args);
+  const { values, positionals, tokens } = parseOptions(name, args);
   for (const token of tokens) if (token.kind === "option") assertHasOpposite(name, token);
   printJsonOnly("json" in values && values.json === true);
   const shape = specs[name]?.arguments ?? "";
-  const words = shape.split(" ").filter((word) => word !== "" && word !== "…]" && word !== "…");
-  const required = words.filter((word) => !word.startsWith("["));
+  const names = shape.split(" ").filter((word) => word !== "" && word !== "…]" && word !== "…");
+  const required = names.filter((name) => !name.startsWith("["));
   const isOpen = shape.endsWith("…]");
-  if (positionals.length < required.length || (!isOpen && positionals.length > words.length)) {
+  if (positionals.length < required.length || (!isOpen && positionals.length > names.length)) {
     throw new UsageError(`Usage: towpath ${name} ${shape}. See towpath help ${name}.`.replace(" .", "."));
   }
   return { values: values as unknown as Parsed<Name>["values"], positionals };
 }
 
-function readWords(name: CommandName, args: readonly string[]) {
+function parseOptions(name: CommandName, args: readonly string[]) {
   const { options } = commands[name];
   try {
     return parseArgs({

@@ -23,10 +23,10 @@ export async function deployPackage(args: string[]): Promise<number> {
     packageName,
     version: pinned,
     required,
-    arguments: words,
+    arguments: published,
   } = await registrySource(api, source, values.organization);
-  noteMissing(required, variables);
-  const body = { ...settings, packageName, version: pinned, arguments: settings.arguments ?? words };
+  printUnsetVariables(required, variables);
+  const body = { ...settings, packageName, version: pinned, arguments: settings.arguments ?? published };
   const { project, build, created } = await api.call("POST", "/api/v1/packages", deployedSchema, {
     body: { ...body, ...(variables.length > 0 && { variables }) },
   });
@@ -77,7 +77,7 @@ function parsePackage(args: string[]) {
   return { source, values, settings, variables };
 }
 
-function noteMissing(required: readonly string[], variables: readonly { readonly keyName: string }[]): void {
+function printUnsetVariables(required: readonly string[], variables: readonly { readonly keyName: string }[]): void {
   const missing = required.filter((name) => !variables.some(({ keyName }) => keyName === name));
   if (missing.length > 0)
     print(dim(`It requires ${missing.join(", ")}: set with --env KEY=VALUE, unless they are set.`));

@@ -7,9 +7,9 @@ import { projectPath } from "../servers/list.ts";
 import { callers } from "../settings/auth-mode.ts";
 import { CommandError, dim, print, step } from "../terminal/terminal.ts";
 import { buildPage, buildSchema, followBuild, outputEnd, printLive, readOutcome } from "./follow-build.ts";
-import { noteLeftOut } from "./note-left-out.ts";
-import { noteVariables } from "./note-variables.ts";
 import { type DeployOptions, parseDeployOptions } from "./options.ts";
+import { printLeftOut } from "./print-left-out.ts";
+import { printMissingVariables } from "./print-missing-variables.ts";
 import { pushDirectory } from "./push-directory.ts";
 
 const targetSchema = z.object({
@@ -23,8 +23,8 @@ type Target = z.infer<typeof targetSchema>;
 const changedSchema = z.object({ name: z.string(), authMode: authModeSchema });
 const startedSchema = z.object({ build: buildSchema, created: z.boolean() });
 
-const buildSettings = ({ entrypoint, arguments: words, requirements, rootDirectory }: DeployOptions) => ({
-  ...{ entrypoint, arguments: words, requirements, rootDirectory },
+const buildSettings = ({ entrypoint, arguments: argv, requirements, rootDirectory }: DeployOptions) => ({
+  ...{ entrypoint, arguments: argv, requirements, rootDirectory },
 });
 
 /** Called before the push, so that the build which the push starts has these settings. */
@@ -57,9 +57,9 @@ async function beginBuild(api: Api, options: DeployOptions, target: Target): Pro
   const pushed = await step("Pushing the directory to its repository", () =>
     pushDirectory(directory, { ...remote, overwrite: options.overwrite }),
   );
-  noteLeftOut(pushed.leftOut, name);
+  printLeftOut(pushed.leftOut, name);
   if (!project) {
-    await noteVariables(pushed.files, options);
+    await printMissingVariables(pushed.files, options);
     const body = { name, organization, ...buildSettings(options), authMode, variables };
     const path = `/api/v1/repositories/${repository.name}/deploy`;
     const { build } = await api.call("POST", path, startedSchema, { body });

@@ -29,12 +29,12 @@ export type DeployOptions = {
   readonly "data-dir": string | undefined;
 };
 
-/** @throws CommandError for a text that can't be split into words */
+/** @throws UsageError when a quote in `--args` isn't closed */
 export function argumentsOf(text: string | undefined): readonly string[] | undefined {
   if (text === undefined) return undefined;
-  const words = argumentWords(text);
-  if (words === null) throw new UsageError(`A quote is not closed in --args ${text}`);
-  return words;
+  const argv = argumentWords(text);
+  if (argv === null) throw new UsageError(`A quote is not closed in --args ${text}`);
+  return argv;
 }
 
 /** @throws CommandError naming the option or directory that is wrong. */

@@ -55,7 +55,7 @@ export type Pushed = {
 /**
  * Commits the directory as it stands on top of what the repository's branch holds, and pushes it. The directory itself is
  * not touched: Git's own files live in a temporary directory. What is pushed: see `directoryFiles`.
- * @throws CommandError with Git's words, or when it would undo what somebody else has pushed.
+ * @throws CommandError with Git's output, or when it would undo what somebody else has pushed.
  */
 export async function pushDirectory(directory: string, remote: Remote): Promise<Pushed> {
   const { url } = remote;
@@ -112,21 +112,21 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
     return { commitSha: await git("rev-parse", "HEAD"), changed, files, leftOut };
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const words = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
+    const stderr = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
     throw new CommandError(
-      `The directory could not be pushed to the instance:\n${[words.replaceAll(url, "the repository"), ...hints(words)].join("\n")}`,
+      `The directory could not be pushed to the instance:\n${[stderr.replaceAll(url, "the repository"), ...hints(stderr)].join("\n")}`,
     );
   } finally {
     await rm(gitDirectory, { recursive: true, force: true });
   }
 }
 
-/** What Git's words mean here. */
-const hints = (words: string): readonly string[] => [
-  ...(/Operation too slow/.test(words)
+/** What to do about Git's output. */
+const hints = (stderr: string): readonly string[] => [
+  ...(/Operation too slow/.test(stderr)
     ? [`Nothing moved for ${maxStillSeconds} seconds. The instance's output may say why; or try again.`]
     : []),
-  ...(/^remote: .*No space left on device|error: 507\b|HTTP 507\b/m.test(words)
+  ...(/^remote: .*No space left on device|error: 507\b|HTTP 507\b/m.test(stderr)
     ? ["The disk of the instance is full. Ask its operator to free disk space, then deploy again."]
     : []),
 ];

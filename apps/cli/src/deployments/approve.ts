@@ -34,9 +34,9 @@ function list(pulls: readonly Pull[]): number {
 
 function printPulls(pulls: readonly Pull[]): void {
   if (pulls.length === 0) print("No pull request from a fork is open.");
-  const words = { waiting: "waits for approval", approved: "approved", declined: "declined" };
+  const labels = { waiting: "waits for approval", approved: "approved", declined: "declined" };
   for (const { number, title, author, repository, commitSha, state } of pulls) {
-    print(`#${number} ${shortCommit(commitSha)} ${words[state]}: ${oneLine(title)}`);
+    print(`#${number} ${shortCommit(commitSha)} ${labels[state]}: ${oneLine(title)}`);
     print(dim(`    by ${oneLine(author)} in ${oneLine(repository ?? "a deleted fork")}`));
   }
 }

@@ -33,13 +33,13 @@ function answer(asked: string, { url, token }: Target): number {
 
 async function setUp({ url }: Target, dataDirectory: string | undefined): Promise<number> {
   const { origin } = new URL(url);
-  const words = [program, "git-credential", ...(dataDirectory === undefined ? [] : ["--data-dir", dataDirectory])];
-  const helper = `!${words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ")}`;
+  const argv = [program, "git-credential", ...(dataDirectory === undefined ? [] : ["--data-dir", dataDirectory])];
+  const helper = `!${argv.map((argument) => `'${argument.replaceAll("'", `'\\''`)}'`).join(" ")}`;
   try {
     await promisify(execFile)("git", ["config", "--global", "--replace-all", `credential.${origin}.helper`, helper]);
   } catch (error) {
-    const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
-    throw new CommandError(`Git's settings could not be changed: ${said}`);
+    const reason = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
+    throw new CommandError(`Git's settings could not be changed: ${reason}`);
   }
   output({ url: origin, helper }, () =>
     print(

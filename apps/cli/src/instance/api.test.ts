@@ -124,7 +124,7 @@ test("OPS-4 a server that doesn't exist is named, with the one that was probably
   await end(server);
 });
 
-test("OPS-4 what is no instance, is away or isn't trusted is said in words, without a stack", async () => {
+test("OPS-4 an address that is no instance, doesn't answer or isn't trusted gets a readable error, without a stack", async () => {
   const answers: Readonly<Record<string, readonly [status: number, type: string, body: string]>> = {
     "/page": [200, "text/html", "<html>Welcome to nginx!</html>"],
     "/proxy": [502, "text/html", "<html><h1>502 Bad Gateway</h1></html>"],
@@ -149,7 +149,7 @@ test("OPS-4 what is no instance, is away or isn't trusted is said in words, with
     `${there} with HTTP 400. Is a Towpath instance there?`,
   ]);
   await end(server);
-  // A kept connection ends, a new one is refused.
+  // The open connection ends, a new one is refused.
   expect(await ask("/page")).toMatch(
     /does not answer: (the connection broke off|nothing listens there)\. Is \.\/towpath up still running\?$/,
   );
@@ -163,7 +163,7 @@ test("OPS-4 what is no instance, is away or isn't trusted is said in words, with
   ]);
 });
 
-test("OPS-4 an instance that takes the connection and is silent is told as that; a stream goes on while anything comes", {
+test("OPS-4 an instance that accepts the connection and never answers is reported; a stream lasts while anything arrives", {
   timeout: 30_000,
 }, async () => {
   const asked: (string | undefined)[] = [];

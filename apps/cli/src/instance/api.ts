@@ -49,7 +49,7 @@ class StreamFailed extends Unreachable {}
 
 const reconnectEveryMs = 500;
 /** How long an instance may be unreachable before the command gives up. */
-const maxAwayMs = 60_000;
+const maxUnreachableMs = 60_000;
 /** How often in a row a stream may fail without anything new. */
 const maxProblems = 10;
 
@@ -111,28 +111,28 @@ async function missingServer(api: Api, path: string, error: Missing): Promise<Co
   return new CommandError(`No server named ${name}.${didYouMean(name, names)} \`towpath list\` shows yours.`);
 }
 
-/** Waits between attempts; rethrows the error once the instance has been unreachable for `maxAwayMs`. */
+/** Waits between attempts; rethrows the error once the instance has been unreachable for `maxUnreachableMs`. */
 function createPatience() {
-  let awaySince: number | null = null;
+  let unreachableSince: number | null = null;
   return {
     isBack: () => {
-      awaySince = null;
+      unreachableSince = null;
     },
     async wait(error: unknown): Promise<void> {
-      if (awaySince === null) print(dim("The connection to the instance was lost. Waiting for it to come back …"));
-      awaySince ??= performance.now();
-      if (performance.now() - awaySince > maxAwayMs) throw error;
+      if (unreachableSince === null) print(dim("The connection to the instance was lost. Waiting for it to come back …"));
+      unreachableSince ??= performance.now();
+      if (performance.now() - unreachableSince > maxUnreachableMs) throw error;
       await sleep(reconnectEveryMs);
     },
   };
 }
 
-/** `heard` is called whenever something comes, such as a heartbeat. */
-function eventsOf({ body }: Response, heard: () => void): ReadableStream<EventSourceMessage> {
+/** `onBytes` is called for every chunk, such as a heartbeat. */
+function eventsOf({ body }: Response, onBytes: () => void): ReadableStream<EventSourceMessage> {
   if (body === null) throw new Unreachable("The instance answered without a stream.");
   const counted = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(bytes, controller) {
-      heard();
+      onBytes();
       controller.enqueue(bytes);
     },
   });
@@ -210,7 +210,7 @@ export function apiOf(instance: Target, limits = timeLimits): Api {
           const resume: Record<string, string> = lastId === null ? {} : { "last-event-id": lastId };
           const headers = { accept: "text/event-stream", ...resume };
           response = await request("GET", path, { signal: silence.signal, headers });
-          for await (const event of eventsOf(response, silence.heard)) {
+          for await (const event of eventsOf(response, silence.restart)) {
             if (event.event === "problem") throw problemOf(event.data);
             patience.isBack();
             if (event.id !== undefined) problems = 0;

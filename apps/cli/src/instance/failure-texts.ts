@@ -15,7 +15,7 @@ const causes: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: "it speaks no TLS",
 };
 
-/** Why `fetch` got no answer, in a few words; its own message says nothing but that it failed. */
+/** Why `fetch` got no answer. Its own message is only "fetch failed". */
 export function networkCause(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
@@ -25,9 +25,9 @@ export function networkCause(error: unknown): string {
   return causes[code] ?? (cause instanceof Error ? cause.message : String(cause));
 }
 
-/** An answer that no instance gives: another program's, or of a proxy in front of an instance that is away. */
+/** The error for an answer that no instance gives: another program's, or a proxy's whose instance is unreachable. */
 export function foreignAnswer(url: string, response: Response, text: string): string {
   const type = response.headers.get("content-type") ?? "";
-  const words = type.startsWith("text/plain") && text.trim() !== "" ? `: ${plain(text.trim().slice(0, 200))}` : "";
-  return `${url} answered with HTTP ${response.status}${words}. Is a Towpath instance there?`;
+  const body = type.startsWith("text/plain") && text.trim() !== "" ? `: ${plain(text.trim().slice(0, 200))}` : "";
+  return `${url} answered with HTTP ${response.status}${body}. Is a Towpath instance there?`;
 }

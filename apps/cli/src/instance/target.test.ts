@@ -7,7 +7,7 @@ import { originOf, targetOf } from "./target.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-test("OPS-4 CI that lacks one of its two variables is told which", async () => {
+test("OPS-4 when CI sets only one of its two variables, the error names the missing one", async () => {
   for (const name of ["TOWPATH_DATA_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"]) vi.stubEnv(name, "/nonexistent");
   const asked = async (url: string, key: string) => {
     vi.stubEnv("TOWPATH_URL", url);

@@ -13,10 +13,10 @@ export const timeLimits: TimeLimits = { readMs: 30_000, changeMs: 240_000, silen
 /** `fetch` ends with this when a limit has passed. */
 export const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === "TimeoutError";
 
-/** After a pause of this process, such as a pager's, what came meanwhile is read before it counts as silent. */
+/** After this process was paused, by a pager for example, bytes that arrived meanwhile are read before it aborts. */
 const graceMs = 1_000;
 
-/** Aborts its signal after so long without `heard`. Call `end` in any case. */
+/** Aborts `signal` when `restart` hasn't been called for `maxMs`. Call `end` in any case. */
 export function silenceLimit(maxMs: number) {
   const controller = new AbortController();
   let grace: NodeJS.Timeout | undefined;
@@ -28,9 +28,9 @@ export function silenceLimit(maxMs: number) {
     clearTimeout(timer);
     clearTimeout(grace);
   };
-  const heard = () => {
+  const restart = () => {
     clearTimeout(grace);
     timer.refresh();
   };
-  return { signal: controller.signal, heard, end };
+  return { signal: controller.signal, restart, end };
 }

@@ -118,17 +118,17 @@ test("PRJ-5 OPS-4 `logs` takes the page's query, as words or as one", async () =
   });
 });
 
-test("PRJ-5 OPS-4 `logs --follow` outlives an instance that is away while rows are read", async () => {
+test("PRJ-5 OPS-4 `logs --follow` outlives an instance that is unreachable while rows are read", async () => {
   const rows = answer;
-  let isAway = true;
+  let isUnreachable = true;
   answer = (request, response) => {
     if (asked.endsWith("/request-log-changes")) {
       response.writeHead(200, { "content-type": "text/event-stream" });
       return void response.end("event: changed\ndata: {}\n\nevent: end\ndata: {}\n\n");
     }
     if (!asked.includes("/logs?")) return void response.end('{"orgSlug": "acme", "pathName": "my-server"}');
-    if (!isAway) return rows(request, response);
-    isAway = false;
+    if (!isUnreachable) return rows(request, response);
+    isUnreachable = false;
     response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>");
   };
   expect(await logs(["my-server", "--follow", "--data-dir", directory])).toBe(0);
@@ -202,8 +202,8 @@ test("PRJ-3 OPS-4 `logs --build` takes a commit, and with --limit prints the new
 });
 
 test("OPS-4 `logs` says that there is nothing, beside the output", async () => {
-  const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const stderr = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   answer = (_, response) => void response.end('{"data": []}');
   expect(await logs(["my-server", "--data-dir", directory])).toBe(0);
-  expect([printed, told.mock.calls.flat().join("")]).toEqual(["", expect.stringContaining("No matching requests")]);
+  expect([printed, stderr.mock.calls.flat().join("")]).toEqual(["", expect.stringContaining("No matching requests")]);
 });

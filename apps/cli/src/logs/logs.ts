@@ -2,7 +2,7 @@ import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";
-import { dim, note, output, plain, print, red, UsageError, yellow } from "../terminal/terminal.ts";
+import { dim, notice, output, plain, print, red, UsageError, yellow } from "../terminal/terminal.ts";
 
 /** What the text form needs of a request-log row; `--json` prints all that the API gives. */
 const rowSchema = z.looseObject({
@@ -26,12 +26,12 @@ type Row = z.infer<typeof rowSchema>;
 /** Errors and refusals stand out without colors too, such as in a file. */
 const markOf = (row: Row) => (row.isRefused ? yellow("!") : row.isError ? red("✗") : " ");
 
-/** One line for a row: mark, time, HTTP status, duration, method with its tool, prompt or resource, outcome, who called. */
+/** A row in one line: mark, time, HTTP status, duration, method with its tool, prompt or resource, outcome, caller. */
 function asText(row: Row): string {
   const what = row.target ? `${row.method} ${row.target}` : (row.method ?? "(no method)");
   const status = row.isError ? red(String(row.httpStatus)) : String(row.httpStatus);
-  const words = row.errorMessage ? `${row.outcome}: ${row.errorMessage}` : row.outcome;
-  const outcome = row.isError ? red(plain(words)) : plain(words);
+  const result = row.errorMessage ? `${row.outcome}: ${row.errorMessage}` : row.outcome;
+  const outcome = row.isError ? red(plain(result)) : plain(result);
   const who = dim(plain(`${row.client ?? "unknown client"}, ${row.principalName ?? row.principal}`));
   return `${markOf(row)} ${dim(row.time)}  ${status}  ${row.durationMs.toFixed(1).padStart(8)} ms  ${plain(what)}  ${outcome}  ${who}`;
 }
@@ -43,12 +43,12 @@ function asText(row: Row): string {
  */
 export async function logs(args: string[]): Promise<number> {
   const { values, positionals } = parse("logs", args);
-  const [name = "", ...words] = positionals;
+  const [name = "", ...terms] = positionals;
   const limit = values.limit === undefined ? undefined : Number(values.limit);
   if (limit !== undefined && (!Number.isInteger(limit) || limit < 1 || limit > 1000))
     throw new UsageError(`--limit must be a number between 1 and 1000, not ${values.limit}.`);
   if (values.server && values.build) throw new UsageError("Pass --server or --build, not both.");
-  const surplus = values.errors ? "--errors" : words[values.build ? 1 : 0];
+  const surplus = values.errors ? "--errors" : terms[values.build ? 1 : 0];
   if ((values.server || values.build) && surplus !== undefined)
     throw new UsageError(
       `${surplus} is for the log of requests, not for that of ${values.build ? "a build" : "the server"}.`,
@@ -56,8 +56,8 @@ export async function logs(args: string[]): Promise<number> {
   const api = await connectApi(values);
   const follow = values.follow ?? false;
   if (values.server) return (await import("./other-logs.ts")).serverLog(api, name, { follow, limit });
-  if (values.build) return (await import("./other-logs.ts")).buildLog(api, name, { follow, limit, chosen: words[0] });
-  const text = [...(values.errors ? ["status:error"] : []), ...words].join(" ");
+  if (values.build) return (await import("./other-logs.ts")).buildLog(api, name, { follow, limit, chosen: terms[0] });
+  const text = [...(values.errors ? ["status:error"] : []), ...terms].join(" ");
   const read = async (newest: number) => {
     const query = new URLSearchParams({ limit: String(newest), ...(text === "" ? {} : { query: text }) });
     return (await api.call("GET", `${projectPath(name)}/logs?${query}`, pageSchema, { retry: follow })).data;
@@ -66,7 +66,7 @@ export async function logs(args: string[]): Promise<number> {
   else {
     const rows = await read(limit ?? usualRows);
     for (const row of rows) output(row, () => print(asText(row)));
-    if (rows.length === 0) note("No matching requests in the last 24 hours.");
+    if (rows.length === 0) notice("No matching requests in the last 24 hours.");
   }
   return 0;
 }

@@ -6,7 +6,7 @@ import { lineText } from "../deploy/follow-build.ts";
 import type { Api } from "../instance/api.ts";
 import { buildOf, listBuilds } from "../servers/builds.ts";
 import { projectPath } from "../servers/list.ts";
-import { CommandError, dim, isVerbose, note, output, plain, print, printsJson, red } from "../terminal/terminal.ts";
+import { CommandError, dim, isVerbose, notice, output, plain, print, printsJson, red } from "../terminal/terminal.ts";
 
 const serverLineSchema = z.looseObject({ id: z.number(), time: z.string(), stream: z.string(), line: z.string() });
 type ServerLine = z.infer<typeof serverLineSchema>;
@@ -42,7 +42,7 @@ export async function serverLog(api: Api, name: string, { follow, limit }: Shown
   if (!follow || limit !== undefined) data.forEach(printer.push);
   if (!follow) {
     printer.end();
-    if (data.length === 0) note(`The live version of ${name} has printed nothing.`);
+    if (data.length === 0) notice(`The live version of ${name} has printed nothing.`);
     return 0;
   }
   const after = limit === undefined ? 0 : (data.at(-1)?.id ?? 0);

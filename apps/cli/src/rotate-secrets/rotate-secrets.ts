@@ -83,7 +83,7 @@ async function local(directory: string, isEnd: boolean): Promise<Rotation> {
   if (isEnd && runningSince(directory) <= Date.parse(identity.rotatedAt ?? ""))
     throw new CommandError("Towpath still runs with the earlier secret. Restart ./towpath up, then run this again.");
   if (!isUnderWay) {
-    // Before the database: whatever happens next, the new secret isn't lost.
+    // Before the database, so that a failure in between doesn't lose the new secret.
     const rotatedAt = new Date().toISOString();
     identity = { ...identity, secret: newSecret(), previousSecrets: [identity.secret], rotatedAt };
     await writeIdentity(directory, identity);

@@ -14,11 +14,11 @@ const contentSchema = z.array(z.looseObject({ type: z.string(), text: z.string()
 /** `towpath call NAME TOOL`: through the gateway, as any client. Exit status 1 when the tool answers with an error. */
 export async function call(args: string[]): Promise<number> {
   const { values, positionals } = parse("call", args);
-  const [name = "", tool = "", ...words] = positionals;
-  if (values.args !== undefined && words.length > 0) throw new UsageError("Pass --args or KEY=VALUE, not both.");
+  const [name = "", tool = "", ...pairs] = positionals;
+  if (values.args !== undefined && pairs.length > 0) throw new UsageError("Pass --args or KEY=VALUE, not both.");
   const api = await connectApi(values);
   const { url, authMode } = await api.call("GET", projectPath(name), projectSchema);
-  const given = values.args === undefined ? await typedArguments(api, name, tool, words) : jsonArguments(values.args);
+  const given = values.args === undefined ? await typedArguments(api, name, tool, pairs) : jsonArguments(values.args);
   const { McpClientError, openClient } = await import("@towpath/mcp/client");
   try {
     const headers = await headersFor(api, name, authMode);
@@ -54,18 +54,18 @@ function jsonArguments(text: string): Record<string, unknown> {
 
 const schemaOfTool = z.looseObject({ properties: z.record(z.string(), z.looseObject({ type: z.unknown() })) });
 
-/** A value is JSON unless the tool's argument is a text. What isn't JSON stays a text. */
-async function typedArguments(api: Api, name: string, tool: string, words: readonly string[]) {
-  if (words.length === 0) return {};
+/** Parses values as JSON, except those of string arguments and those that aren't JSON. */
+async function typedArguments(api: Api, name: string, tool: string, pairs: readonly string[]) {
+  if (pairs.length === 0) return {};
   const path = `${projectPath(name)}/manifest`;
   const { manifest } = await api.call("GET", path, z.object({ manifest: manifestSchema.nullable() }));
   const found = manifest?.tools.find(({ tool_name }) => tool_name === tool);
   const { properties = {} } = schemaOfTool.safeParse(found?.inputSchema).data ?? {};
   return Object.fromEntries(
-    words.map((word) => {
-      const at = word.indexOf("=");
-      if (at < 1) throw new UsageError(`${word} is not KEY=VALUE.`);
-      const [key, value] = [word.slice(0, at), word.slice(at + 1)];
+    pairs.map((pair) => {
+      const at = pair.indexOf("=");
+      if (at < 1) throw new UsageError(`${pair} is not KEY=VALUE.`);
+      const [key, value] = [pair.slice(0, at), pair.slice(at + 1)];
       return [key, properties[key]?.type === "string" ? value : jsonOrText(value)];
     }),
   );

@@ -27,18 +27,18 @@ const actions = ["list", "set", "remove"];
 /** `towpath env NAME [list | set KEY=VALUE … | remove KEY …]` */
 export async function env(args: string[]): Promise<number> {
   const { values, positionals } = parse("env", args);
-  const [name = "", action = "list", ...words] = positionals;
+  const [name = "", action = "list", ...variables] = positionals;
   if (!actions.includes(action))
     throw new UsageError(`${action} is not list, set or remove.${didYouMean(action, actions)}`);
-  if (action !== "list" && words.length === 0)
+  if (action !== "list" && variables.length === 0)
     throw new UsageError(`Name what to ${action}: towpath env NAME ${action} KEY`);
-  if (action === "list" && words.length > 0)
-    throw new UsageError(`list takes no names: ${words.join(", ")}. See towpath help env.`);
+  if (action === "list" && variables.length > 0)
+    throw new UsageError(`list takes no names: ${variables.join(", ")}. See towpath help env.`);
   if (action !== "set" && (values.sensitive || values.environment))
     throw new UsageError(`--${values.sensitive ? "sensitive" : "environment"} is for set only.`);
   const wrong = values.environment?.find((each) => !secretEnvironments.some((known) => known === each));
   if (wrong !== undefined) throw new UsageError(`--environment must be production or preview, not ${wrong}.`);
-  const assigned = action === "set" ? await assignments(words) : [];
+  const assigned = action === "set" ? await assignments(variables) : [];
   const api = await connectApi(values);
   if (action === "set") {
     await setVariables(api, name, assigned, {
@@ -46,12 +46,12 @@ export async function env(args: string[]): Promise<number> {
       ...(values.environment && { environments: values.environment }),
     });
   }
-  if (action === "remove") await removeVariables(api, name, words);
+  if (action === "remove") await removeVariables(api, name, variables);
   printVariables(await listVariables(api, name), action);
   return 0;
 }
 
-/** @throws CommandError naming those that aren't there, before any is removed */
+/** @throws CommandError naming unknown ones, before any is removed */
 async function removeVariables(api: Api, name: string, keys: readonly string[]): Promise<void> {
   const known = (await listVariables(api, name)).map(({ keyName }) => keyName);
   const missing = keys.filter((key) => !known.includes(key));
@@ -64,9 +64,9 @@ async function removeVariables(api: Api, name: string, keys: readonly string[]):
   }
 }
 
-/** `KEY=VALUE` as it is; one `KEY` alone has its value on stdin, where no process list shows it. */
-async function assignments(words: readonly string[]): Promise<readonly Assignment[]> {
-  const alone = words.filter((word) => !word.includes("="));
+/** `KEY=VALUE`, or one `KEY` whose value comes on stdin, where no process list shows it. */
+async function assignments(texts: readonly string[]): Promise<readonly Assignment[]> {
+  const alone = texts.filter((text) => !text.includes("="));
   if (alone.length > 1)
     throw new UsageError(
       `${alone.join(" and ")} have no value. Stdin can bring only one: pass the others as KEY=VALUE.`,
@@ -77,15 +77,15 @@ async function assignments(words: readonly string[]): Promise<readonly Assignmen
   const given = alone.length === 1 ? (await readInput()).replace(/\r?\n$/, "") : "";
   if (alone.length === 1 && given === "")
     throw new UsageError(`${alone[0]} has no value: pass it on stdin, or as ${alone[0]}=VALUE. Nothing was set.`);
-  return words.map((word) => assignment(word, () => given));
+  return texts.map((text) => assignment(text, () => given));
 }
 
-/** @throws CommandError for a name that no variable can have, before any is set */
-function assignment(word: string, valueFor: (keyName: string) => string): Assignment {
-  const [keyName = ""] = word.split("=", 1);
+/** @throws CommandError for an invalid name, before any is set */
+function assignment(text: string, valueFor: (keyName: string) => string): Assignment {
+  const [keyName = ""] = text.split("=", 1);
   const problem = secretKeyNameSchema.safeParse(keyName).error?.issues[0]?.message;
-  if (problem !== undefined) throw new UsageError(`${keyName || word}: ${problem}`);
-  return { keyName, secretValue: word === keyName ? valueFor(keyName) : word.slice(keyName.length + 1) };
+  if (problem !== undefined) throw new UsageError(`${keyName || text}: ${problem}`);
+  return { keyName, secretValue: text === keyName ? valueFor(keyName) : text.slice(keyName.length + 1) };
 }
 
 /** Creates or changes them, all or none. Those that are changed keep what isn't given in `settings`. */
@@ -99,10 +99,10 @@ export async function setVariables(
   await api.call("PATCH", `${projectPath(name)}/secrets`, variablesSchema, { body: { secrets } });
 }
 
-/** Of `deploy --env`: KEY=VALUE, or KEY for one of this environment. @throws CommandError for one that isn't there */
-export function environmentAssignments(words: readonly string[]): readonly Assignment[] {
-  return words.map((word) =>
-    assignment(word, (keyName) => {
+/** Values of `deploy --env`: KEY=VALUE, or KEY to copy it from this environment. @throws CommandError if it isn't set */
+export function environmentAssignments(texts: readonly string[]): readonly Assignment[] {
+  return texts.map((text) =>
+    assignment(text, (keyName) => {
       const found = process.env[keyName];
       if (found !== undefined) return found;
       throw new UsageError(`--env ${keyName}: there is no such variable in the environment.`);
@@ -115,8 +115,8 @@ function printVariables(variables: readonly Variable[], action: string): void {
     if (variables.length === 0) print("No variables.");
     const width = Math.max(0, ...variables.map(({ keyName }) => keyName.length));
     for (const { keyName, sensitive, environments, description } of variables) {
-      const notes = [sensitive ? "sensitive" : "", environments.join(", "), description ?? ""].filter(Boolean);
-      print(`${keyName.padEnd(width)}  ${dim(notes.join(" · "))}`);
+      const details = [sensitive ? "sensitive" : "", environments.join(", "), description ?? ""].filter(Boolean);
+      print(`${keyName.padEnd(width)}  ${dim(details.join(" · "))}`);
     }
     if (action !== "list") print(dim("Takes effect with the next deployment."));
   });

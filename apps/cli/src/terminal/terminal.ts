@@ -49,8 +49,8 @@ export function output(value: unknown, asText: () => void): void {
   else asText();
 }
 
-/** Tells people why there is no output; on stderr, since it is none. */
-export function note(text: string): void {
+/** Says on stderr why stdout stays empty. */
+export function notice(text: string): void {
   printError(dim(text));
 }
 

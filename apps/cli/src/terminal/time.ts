@@ -5,13 +5,13 @@ const units = [
   ["hour", 3600],
   ["minute", 60],
 ] as const;
-const words = new Intl.RelativeTimeFormat("en");
+const relative = new Intl.RelativeTimeFormat("en");
 
 /** How long ago a time was, such as `3 hours ago`. Clocks differ: what seems to come is now. */
 export function ago(time: string, now = Date.now()): string {
   const seconds = (now - Date.parse(time)) / 1000;
   const [unit, length] = units.find(([, each]) => seconds >= each) ?? ["second", 1];
-  return seconds < 10 ? "just now" : words.format(-Math.floor(seconds / length), unit);
+  return seconds < 10 ? "just now" : relative.format(-Math.floor(seconds / length), unit);
 }
 
 /** As the clock here shows it, such as `2026-11-23 09:30`. */

@@ -67,7 +67,7 @@ async function withReport(use: (path: string) => Promise<Totals>): Promise<Total
   }
 }
 
-/** Clients in Python keep their bytecode, whatever the machine says: without it each start compiles FastMCP for seconds. */
+/** Python clients write bytecode even where the machine forbids it: otherwise each start compiles FastMCP for seconds. */
 const pythonEnvironment = { PYTHONDONTWRITEBYTECODE: "" };
 
 const emptyReport: Report = { passed: 0, failures: [], failedFiles: [] };

@@ -43,11 +43,11 @@ async function isReachable(port: number): Promise<boolean> {
 
 /** @throws CommandError that names the port and the option that changes it. */
 export async function requireUsablePorts(options: UpOptions): Promise<void> {
-  const wanted: [string, string, number][] = [
+  const ports: [string, string, number][] = [
     ["--port", options.host, options.port],
     ["--gateway-port", options.gatewayHost, options.gatewayPort],
   ];
-  for (const [option, host, port] of wanted) {
+  for (const [option, host, port] of ports) {
     const another = `./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`;
     if (!(await isFree(host, port)))
       throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another: ${another}`);

@@ -31,7 +31,7 @@ const isReady = (message: unknown): message is ReadyMessage =>
 
 class FailedStart extends CommandError {
   override readonly name = "FailedStart";
-  /** How it ended, and why as far as it said so. */
+  /** How it ended, and why if its log says so. */
   readonly reason: string;
   /** Its last log lines, for people. */
   readonly lines: readonly string[];

@@ -7,10 +7,10 @@ export type ForgeRepository = {
   readonly owner: string;
   readonly name: string;
   readonly defaultBranch: string;
-  /** Whether `towpath deploy DIR` made it; null: from before that was recorded. */
+  /** Whether `towpath deploy DIR` made it; null: made before that was recorded. */
   readonly madeByTerminal: boolean | null;
   readonly createdAt: string;
-  /** Heads of its branches as webhooks told them, without those that never arrived, by name. */
+  /** Branch → head, as reported by the webhooks that arrived. */
   readonly reportedHeads: ReadonlyMap<string, string>;
   /** Titles of its open pull requests, with their numbers. */
   readonly openPulls: readonly string[];

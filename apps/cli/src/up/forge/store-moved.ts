@@ -5,7 +5,7 @@ import { type Forge, type ForgeRepository, missedPush, withoutMissed } from "./r
 type Pool = ReturnType<typeof openDatabase>["pool"];
 type Client = Pick<Pool, "query">;
 
-/** Stores the commits under this id, and says who made the repository, in core's words. */
+/** Stores the commits under this id. Returns `made_by` of the repository. */
 type Adopt = (repository: ForgeRepository, id: string) => Promise<"deploy" | "forge">;
 
 export type Moved = {
@@ -18,11 +18,11 @@ export type Moved = {
 type Server = { readonly id: string; readonly name: string; readonly organizationId: string };
 
 /**
- * Stores repositories of the forge as repositories of the organizations that use them: of those whose servers are built
- * from it, else of the one that its account is connected to. Their servers are built from there from now on; as their
- * heads are known, nothing is built anew. `adopt` runs before the rows are written.
+ * Stores each repository of the forge as a repository of the organizations whose servers are built from it, else of the
+ * organization that its account is connected to. Servers are built from the new repository from now on. Known heads move
+ * too, so nothing is rebuilt. `adopt` runs before the rows are written.
  *
- * @returns what was moved, and owner/name of what no organization uses
+ * @returns what was moved, and owner/name of repositories that no organization uses
  */
 export async function storeMoved(
   pool: Pool,
@@ -68,14 +68,14 @@ async function inTransaction<Result>(client: Client, work: () => Promise<Result>
   }
 }
 
-/** The same at each attempt, and another for each organization: a repository belongs to one. */
+/** The same at each attempt, and different for each organization: a repository belongs to one. */
 function idOf({ id, createdAt }: ForgeRepository, organizationId: string): string {
   const hex = createHash("sha256").update(`towpath forge ${id} ${createdAt} ${organizationId}`).digest("hex");
   // A version 8 UUID (RFC 9562): its bits are ours.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Pushes whose webhooks came and were not processed, the newest first. */
+/** Pushes whose webhooks arrived but were not processed, newest first. */
 async function readMissed(client: Client) {
   const { rows } = await client.query<{ payload: unknown }>(
     "SELECT payload FROM webhook_delivery WHERE event = 'push' AND processed_at IS NULL ORDER BY received_at DESC",
@@ -140,7 +140,7 @@ async function store(client: Client, plan: Plan): Promise<Moved> {
   const from = `${repository.owner}/${repository.name}`;
   const servers = await serversOf(client, forge, repository);
   for (const server of servers.filter((each) => each.organizationId === organizationId)) {
-    // Asked at once: a head that nobody has looked at is found.
+    // Checked at once, so that an unprocessed head is found.
     await client.query(
       `INSERT INTO git_source (project_id, repository_id, previews, heads, changed_at) VALUES ($1, $2, true, $3, now())`,
       [server.id, id, JSON.stringify(Object.fromEntries(heads))],
@@ -179,9 +179,9 @@ async function freeName(client: Client, { repository, organizationId, id: own }:
   const stored = rows.find(({ id }) => id === own);
   if (stored) return stored.name;
   const taken = new Set(rows.map(({ name }) => name));
-  const wished = plainName(repository.name);
+  const plain = plainName(repository.name);
   for (let count = 1; ; count++) {
-    const name = count === 1 ? wished : `${wished}-${count}`;
+    const name = count === 1 ? plain : `${plain}-${count}`;
     if (!taken.has(name)) return name;
   }
 }

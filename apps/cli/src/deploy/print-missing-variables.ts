@@ -7,7 +7,7 @@ import type { DeployOptions } from "./options.ts";
 const maxNamed = 6;
 
 /** Names the variables that a new server's files mention and that weren't passed, before the first build lacks them. */
-export async function noteVariables(
+export async function printMissingVariables(
   files: readonly string[],
   {
     directory,

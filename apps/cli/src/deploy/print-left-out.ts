@@ -2,7 +2,7 @@ import { leftOutLine, secretsLine } from "@towpath/core/repository/left-out/sche
 import { dim, plain, print } from "../terminal/terminal.ts";
 
 /** Names in one line what of a directory was not deployed, and says what to do about its secrets. */
-export function noteLeftOut(leftOut: readonly string[], name: string): void {
+export function printLeftOut(leftOut: readonly string[], name: string): void {
   const line = leftOutLine(leftOut);
   if (line === null) return;
   print(plain(line));
