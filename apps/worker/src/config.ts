@@ -46,7 +46,7 @@ export type WorkerConfig = {
   readonly dataDirectory: string;
   readonly runDirectory: string;
   readonly runner: RunnerAddress;
-  /** From which the keys of stored secrets are derived. */
+  /** The keys of stored secrets are derived from these. */
   readonly secrets: RootSecrets;
   readonly serverUrl: string;
   /** Origin of the dashboard. */
@@ -55,15 +55,15 @@ export type WorkerConfig = {
   readonly builds: BuildConcurrency;
   /** What runs the builds. */
   readonly driver: DriverConfig;
-  /** Where packages are looked up: the indexes that builds install from. */
+  /** The indexes that builds install from; packages are looked up there. */
   readonly packageIndexes: readonly IndexAddress[];
-  /** Besides public addresses, where external servers and Git repositories may be. */
+  /** Networks in which external servers and Git repositories may be, in addition to public addresses. */
   readonly externalNetworks: readonly string[];
   readonly builder: BuilderConfig;
   readonly artifacts: ArtifactsConfig;
   /** Where repositories of this instance are stored. */
   readonly repositories: RepositoriesKind;
-  /** The App that the environment names; null: none, only those that were connected in the dashboard. */
+  /** The App set in the environment; null: only Apps connected in the dashboard. */
   readonly github: GitHubConfig | null;
   readonly retention: RetentionConfig;
   /** Null: this instance sends no mail. */

@@ -119,10 +119,10 @@ test("SRC-2 a state that the host refuses is named in the settings, one that it 
     const source = await getSource({ ctx: as(), input: key });
     return source.kind === "git" ? source.status?.problem : undefined;
   };
-  // Its last state, too: later it would be one of those that the host can't take.
-  const toldOf = async (buildId: string) =>
+  // The build's last state, too: posted later, the host's 503 would refuse it.
+  const reportedState = async (buildId: string) =>
     (await bench.database.db.select().from(buildReport).where(eq(buildReport.buildId, buildId)))[0]?.check;
-  await until(async () => (await toldOf(build.id)) === "success", 10_000);
+  await until(async () => (await reportedState(build.id)) === "success", 10_000);
   expect(await problem()).toMatch(/refuses the token for build states/);
   expect(posted).toEqual([]);
   await updateSource({ ctx: as(), input: { ...key, ...hook("for-states") } });

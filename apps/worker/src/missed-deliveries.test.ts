@@ -19,7 +19,7 @@ const delivery = (guid: string, status_code: number, agoMs: number): Delivery =>
   ...{ installation_id: 1, repository_id: 1, delivered_at: new Date(Date.now() - agoMs).toISOString() },
 });
 
-test("BLD-12 what GitHub couldn't deliver while this instance was away is asked for again, once it never came", async () => {
+test("BLD-12 deliveries that GitHub couldn't make while this instance was unreachable are requested again, unless they arrived", async () => {
   const again = [1, 2, 3, 4, 5].map((hours) => delivery("hopeless", 500, hours * 60 * minute));
   const lost = delivery("lost", 0, 30 * minute);
   const newer = delivery("tried-twice", 502, 10 * minute);

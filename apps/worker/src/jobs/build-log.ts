@@ -10,14 +10,14 @@ export type BuildLogWriter = {
 };
 
 const flushEveryMs = 100;
-/** While the database is away, further lines replace the last one, and the gap is counted. */
+/** While the database is unreachable, lines above this are dropped and counted. */
 const maxWaitingLines = 5_000;
 
 export type BuildLogTarget = {
   readonly pool: Pool;
   readonly buildId: string;
   readonly attempt: number;
-  /** Another attempt has the build: nothing more is written. */
+  /** Another attempt has taken over the build; this writer stops. */
   readonly onLost: () => void;
   readonly onProblem: (problem: unknown) => void;
 };
@@ -51,9 +51,9 @@ export function createBuildLogWriter(target: BuildLogTarget): BuildLogWriter {
   function withDropped(batch: readonly BuildLogLine[]): readonly BuildLogLine[] {
     const last = batch.at(-1);
     if (dropped === 0 || !last) return batch;
-    const note = `${dropped} lines were left out here.`;
+    const text = `${dropped} lines were left out here.`;
     dropped = 0;
-    return [...batch.slice(0, -1), { ...last, kind: "warning", text: note }, last];
+    return [...batch.slice(0, -1), { ...last, kind: "warning", text }, last];
   }
 
   return {

@@ -27,7 +27,7 @@ afterEach(() => bench.close());
 
 test("BLD-2 a diagnosis that quotes what PostgreSQL cannot store is kept, not lost", async () => {
   const project = await seedProject(bench.database.db, team);
-  const detail = `It said ${String.fromCharCode(0)} and \ud800.`;
+  const detail = `It printed ${String.fromCharCode(0)} and \ud800.`;
   bench.build = async () => ({
     ok: false,
     timings: {},
@@ -47,7 +47,7 @@ test("BLD-2 a diagnosis that quotes what PostgreSQL cannot store is kept, not lo
   const buildId = await builds.start(project, "a");
   await builds.ended(buildId);
   const { diagnosis } = await builds.show(buildId);
-  expect(diagnosis).toMatchObject({ code: "protocol_error", detail: "It said \ufffd and \ufffd." });
+  expect(diagnosis).toMatchObject({ code: "protocol_error", detail: "It printed \ufffd and \ufffd." });
 });
 
 test("BLD-8 GH-3 a build's check run ends with its outcome and links to it, and a build doesn't wait for GitHub", async () => {
@@ -64,13 +64,13 @@ test("BLD-8 GH-3 a build's check run ends with its outcome and links to it, and 
   await builds.start(project, "b");
   await until(() => lastOf("b")?.status === "completed");
   expect(lastOf("b")).toMatchObject({ conclusion: "failure", title: `${"t".repeat(139)}…` });
-  bench.gitHubIsAway = true;
+  bench.gitHubIsDown = true;
   bench.build = async () => goodBuild;
   const last = await builds.start(project, "c");
   await builds.ended(last);
   expect((await builds.show(last)).status).toBe("succeeded");
   expect(lastOf("c")).toBeUndefined();
-  bench.gitHubIsAway = false;
+  bench.gitHubIsDown = false;
   await until(() => lastOf("c")?.conclusion === "success");
 });
 

@@ -22,8 +22,8 @@ test("BLD-9 a failed preview of a fork proposes no change of the project's setti
 
 test("BLD-2 LOG-6 a build that found no space on the disk says so, and other errors of ours say what to do", () => {
   const full = Object.assign(new Error("no space left on device, write"), { code: "ENOSPC" });
-  const told = { title: "The disk is full", remedy: expect.stringContaining("operator to free disk space") };
-  expect(failureOnOurSide(full)).toMatchObject(told);
-  expect(failureOnOurSide(new Error("the layer could not be stored", { cause: full }))).toMatchObject(told);
+  const diagnosis = { title: "The disk is full", remedy: expect.stringContaining("operator to free disk space") };
+  expect(failureOnOurSide(full)).toMatchObject(diagnosis);
+  expect(failureOnOurSide(new Error("the layer could not be stored", { cause: full }))).toMatchObject(diagnosis);
   expect(failureOnOurSide(new Error("it broke"))).toMatchObject({ remedy: expect.stringContaining("worker's log") });
 });

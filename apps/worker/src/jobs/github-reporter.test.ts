@@ -82,7 +82,7 @@ test("BLD-8 GitHub keeps one check run, deployment and comment, as a client crea
   expect(comments.map(({ body }) => body)).toEqual([`${mark} not ours`, `${mark}\nThree`]);
 });
 
-test("BLD-8 a deployment that is not served any more is set inactive, and one that somebody has deleted isn't made anew", async () => {
+test("BLD-8 a deployment that is no longer served is set inactive, and one deleted on GitHub isn't created again", async () => {
   const reporter = createGitHubReporter(forge.gitHub, log);
   const id = (await reporter.deployment(to, deployment({ key: "left", state: "success" }), null)) ?? 0;
   const ended = { description: "Towpath: tools", logUrl: "http://localhost:3000" };

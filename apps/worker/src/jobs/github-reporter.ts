@@ -4,12 +4,12 @@ import type { Logger } from "pino";
 
 type Client = ReportCalls & Pick<GitHub, "installation">;
 
-/** What the App may do changes when an account's owner accepts more permissions. */
+/** The App's permissions change when an account's owner accepts more. */
 const permissionsLastMs = 300_000;
 /** GitHub takes 140 characters. */
 const maxDescription = 140;
 
-/** GitHub has said to wait: until `retryAt`, nothing is sent for this installation. */
+/** GitHub limits requests of this installation: nothing is sent for it until `retryAt`. */
 export class GitHubPaused extends Error {
   override readonly name = "GitHubPaused";
   readonly retryAt: Date;
@@ -20,9 +20,9 @@ export class GitHubPaused extends Error {
   }
 }
 
-/** For good: telling it again would change nothing. */
+/** Permanent: a retry would be refused again. */
 const refusals: readonly string[] = ["forbidden", "not_found", "invalid", "not_configured"];
-/** For a limit without a time, as GitHub recommends. */
+/** When GitHub names no time, as it recommends. */
 const pauseMs = 60_000;
 
 /**

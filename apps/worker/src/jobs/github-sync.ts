@@ -14,14 +14,14 @@ export async function syncBranchWithHost(
   services.log.info({ ...target, ...settled }, "branch synced with its host");
 }
 
-/** Brings an installation to what GitHub says of it: suspended, removed or as it was. */
+/** Updates an installation to its state at GitHub: active, suspended or removed. */
 export async function syncInstallationWithGitHub(services: Services, installationId: number): Promise<void> {
   const ctx = jobContext(services, "installation.sync");
   try {
     const { changed } = await syncInstallation({ ctx, input: { installationId } });
     services.log.info({ installationId, changed }, "installation synced with GitHub");
   } catch (error) {
-    // Without an App nobody says what became of it.
+    // Without an App, its state can't be read.
     if (!(error instanceof TowpathError) || error.code !== "not_configured") throw error;
   }
 }

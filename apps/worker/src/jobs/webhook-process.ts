@@ -5,7 +5,7 @@ import { parseWebhookPayload, type WebhookEvent } from "@towpath/github";
 import { ZodError } from "zod";
 import { jobContext, type Services } from "../services.ts";
 
-/** Turns a stored delivery into jobs that ask GitHub. A throw (the database is away) gives the job back. */
+/** Turns a stored delivery into jobs that ask GitHub. After a throw (the database is unreachable) the job is retried. */
 export async function processDelivery(services: Services, deliveryId: string): Promise<void> {
   const ctx = jobContext(services, "webhook.process");
   const stored = await getWebhookDelivery({ ctx, input: { deliveryId } });

@@ -105,7 +105,7 @@ test("LOG-6 a layer that cannot be removed is reported and doesn't keep the othe
   expect((await stored()).filter((digest) => digest !== first)).toEqual([]);
 });
 
-test("LOG-6 a layer that a build finds while the sweep deletes it is kept or made anew, never half there", async () => {
+test("LOG-6 a layer that a build finds while the sweep deletes it is kept or made again, never partly deleted", async () => {
   const name = createHash("sha256").update("what it was made of").digest("hex");
   for (let round = 0; round < 40; round++) {
     const digest = await storeLayer(site, 2000, at(-3));
@@ -136,7 +136,7 @@ test("LOG-6 build caches go with their organization, past their limit, and all w
   await sweepSite(site, new Date());
   const caches = () => readdir(join(site.dataDirectory, "cache", "uv"));
   expect((await caches()).toSorted()).toEqual([team.id, building.id].toSorted());
-  // A build that had begun may still read what was moved away.
+  // A running build may still read what was renamed.
   expect(await readdir(join(site.dataDirectory, "trash"))).toHaveLength(2);
   await sweepSite(site, new Date(Date.now() + 2 * 3_600_000));
   expect(await readdir(join(site.dataDirectory, "trash"))).toEqual([]);
@@ -339,7 +339,7 @@ test("LOG-6 a worker killed at any point of a sweep leaves nothing half-deleted"
     victim.kill("SIGKILL");
     const [, signal] = await ended;
     expect({ signal, complaint }).toEqual({ signal: "SIGKILL", complaint: "" });
-    // What deployments need is there and whole, whatever was being removed.
+    // Layers that deployments need are complete, at whichever removal the kill came.
     for (const digest of await referencedLayers({ ctx })) expect(await digestOf(digest)).toBe(digest);
     const { rows } = await database.pool.query("SELECT count(*)::int AS n FROM route WHERE project_id = $1", [
       project.id,

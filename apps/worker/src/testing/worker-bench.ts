@@ -52,7 +52,7 @@ export type Bench = {
   readonly heads: Map<string, string>;
   /** What was reported to GitHub of commits, oldest first. */
   readonly checks: CheckReport[];
-  gitHubIsAway: boolean;
+  gitHubIsDown: boolean;
   trusted: boolean;
   diskIsLow: boolean;
   readonly work: (maxBuilds?: number, maxBuildsPerOrganization?: number) => Promise<void>;
@@ -91,7 +91,7 @@ export async function openBench(given: Given = {}): Promise<Bench> {
     runner,
     heads: new Map(),
     checks: [],
-    gitHubIsAway: false,
+    gitHubIsDown: false,
     trusted: true,
     diskIsLow: false,
     work: (maxBuilds = 2, maxBuildsPerOrganization = maxBuilds) =>
@@ -135,7 +135,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     ),
     gitHubReporter: {
       check: async (_to, report) => {
-        if (bench().gitHubIsAway) throw new Error("GitHub is away");
+        if (bench().gitHubIsDown) throw new Error("GitHub is unreachable");
         return bench().checks.push(report);
       },
       deployment: async () => 1,
