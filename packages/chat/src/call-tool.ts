@@ -30,7 +30,7 @@ export class NobodyAnswered extends Error {
 
 type Request = Pick<ChatToolPart, "id" | "tool" | "arguments">;
 
-/** Carries out one call that the model wants, as the person allows. Never rejects: the part says what became of it. */
+/** Makes a call that the model requested, if the person allows it. Never rejects: the part holds result or error. */
 export async function carryOut(request: Request, context: ToolContext): Promise<ChatToolPart> {
   const call = new RunningCall(request, context);
   try {
@@ -140,7 +140,7 @@ class RunningCall {
   }
 }
 
-/** The error's own words; for a call that ran too long, the limit. */
+/** The error's message; for a call that ran too long, the limit. */
 function messageOf(error: McpClientError): string {
   if (error.code === "aborted") return "The call took longer than 2 minutes and was stopped.";
   return error.message;

@@ -30,7 +30,7 @@ export function answerMessages(
   });
 }
 
-/** What became of a call, for the model. */
+/** A call's result or error for the model. */
 export function toolResult(part: ChatToolPart, names: ToolNames, images: boolean): ToolResultPart {
   const common = { type: "tool-result" as const, toolCallId: part.id, toolName: names.forModel(part.tool) };
   if (part.result !== null) return { ...common, output: outputForModel(part.result, images) };

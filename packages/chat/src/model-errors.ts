@@ -11,10 +11,10 @@ export class ModelSilent extends Error {
 }
 
 const maxQuote = 300;
-/** OpenAI has a code for it; Anthropic and most others say it only in words. */
+/** OpenAI has a code for this; Anthropic and most others only a message. */
 const tooLong = /context_length_exceeded|context (length|window)|prompt is too long|maximum context|too many tokens/i;
 
-/** What a failure of the model means for the person who asked: what happened, and what to do. Never holds the key. */
+/** What happened and what to do about it, for the person who asked. Never holds the key. */
 export function problemOfModel(error: unknown, model: ChatModel): ChatProblem {
   const cause = RetryError.isInstance(error) ? error.lastError : error;
   const name = model.name;
@@ -22,9 +22,9 @@ export function problemOfModel(error: unknown, model: ChatModel): ChatProblem {
     return { code: "model_unreachable", message: `${name} sent ${cause.message}, so its answer was ended. Try again.` };
   }
   if (!APICallError.isInstance(cause)) {
-    const said = quote(cause instanceof Error ? cause.message : String(cause), model);
-    if (tooLong.test(said)) return contextTooLong(name);
-    return { code: "model_failed", message: `${name} broke off its answer: ${said} Try again.` };
+    const reason = quote(cause instanceof Error ? cause.message : String(cause), model);
+    if (tooLong.test(reason)) return contextTooLong(name);
+    return { code: "model_failed", message: `${name} broke off its answer: ${reason} Try again.` };
   }
   const { statusCode } = cause;
   if (statusCode === undefined) {

@@ -3,20 +3,20 @@ import type { ChatModel } from "./config.ts";
 import { ModelSilent } from "./model-errors.ts";
 import { languageModel } from "./models.ts";
 
-type WantedCall = {
+type RequestedCall = {
   readonly id: string;
-  /** As the model knows it. */
+  /** The name that the model uses. */
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Whether arguments are a JSON object, as they have to be. */
+  /** Whether arguments are a JSON object, as required. */
   readonly isValid: boolean;
 };
 
 export type ModelStep = {
-  readonly calls: readonly WantedCall[];
+  readonly calls: readonly RequestedCall[];
   /** The model's answer, to send back with the results of its calls. */
   readonly messages: readonly ModelMessage[];
-  /** Whether it reached its longest length. */
+  /** Whether it reached the maximum length. */
   readonly isCut: boolean;
 };
 
@@ -33,7 +33,7 @@ export type StepRequest = {
   readonly onUsage: (usage: Usage) => void;
 };
 
-/** Asks the model once, and passes its text on as it comes. @throws whatever the provider fails with */
+/** Asks the model once, and streams its text to `onText`. @throws the provider's error */
 export async function askModel(request: StepRequest): Promise<ModelStep> {
   const silence = new Silence(request.model.maxSilenceSeconds);
   let failure: unknown;
@@ -48,13 +48,13 @@ export async function askModel(request: StepRequest): Promise<ModelStep> {
     // Errors come in the stream too; the default prints them, with the request.
     onError: () => {},
   });
-  const calls: WantedCall[] = [];
+  const calls: RequestedCall[] = [];
   let isCut = false;
   try {
     for await (const part of result.stream) {
       silence.reset();
       if (part.type === "text-delta") request.onText(part.text);
-      else if (part.type === "tool-call") calls.push(wantedCall(part));
+      else if (part.type === "tool-call") calls.push(requestedCall(part));
       else if (part.type === "error") failure = part.error;
       else if (part.type === "finish-step") {
         isCut = part.finishReason === "length";
@@ -72,12 +72,12 @@ export async function askModel(request: StepRequest): Promise<ModelStep> {
   }
 }
 
-function wantedCall(part: {
+function requestedCall(part: {
   toolCallId: string;
   toolName: string;
   input: unknown;
   invalid?: boolean | undefined;
-}): WantedCall {
+}): RequestedCall {
   const { input } = part;
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   return {
@@ -87,7 +87,7 @@ function wantedCall(part: {
   };
 }
 
-/** Aborts when nothing has come for a while. */
+/** Aborts after `seconds` without `reset`. */
 class Silence {
   readonly #controller = new AbortController();
   readonly #seconds: number;

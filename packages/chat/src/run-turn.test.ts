@@ -194,7 +194,7 @@ test.each([
   expect((await run(null)).calls).toMatchObject([{ result: { content: [{ text: "not booked: cancel" }] } }]);
 });
 
-test("CHAT-1 failures of tools and of the server are shown and told to the model, which goes on", async () => {
+test("CHAT-1 failures of tools and of the server are shown and passed to the model, which continues", async () => {
   const tools = closed(await modernTools());
   const model = await serveModel("openai-compatible", calling(["fails"], ["nothing_like_that"]));
   const answer = await ask({ model: modelAt("openai-compatible", model.url), tools });
@@ -204,10 +204,10 @@ test("CHAT-1 failures of tools and of the server are shown and told to the model
     { status: "failed", result: null, error: "The server has no tool of this name." },
   ]);
   expect(JSON.stringify(model.requests[1]?.body.messages)).toContain("no such account");
-  const away = await ask({
+  const unreachable = await ask({
     model: modelAt("openai-compatible", (await serveModel("openai-compatible", calling(["add", { a: 1, b: 1 }]))).url),
   });
-  expect(away.calls).toMatchObject([{ status: "failed", result: null, error: "The server does not answer." }]);
+  expect(unreachable.calls).toMatchObject([{ status: "failed", result: null, error: "The server does not answer." }]);
 });
 
 test("CHAT-1 stopping ends the answer, and the call of a tool under way", async () => {
@@ -331,7 +331,7 @@ test.each(providers)(
   },
 );
 
-test("CHAT-1 a model that falls silent, before its answer or within it, is given up; what it said is kept, and it can be asked again", async () => {
+test("CHAT-1 a model that falls silent, before or within its answer, times out; its text is kept, and it can be asked again", async () => {
   const message = "Tester sent nothing for 3 s, so its answer was ended. Try again.";
   const problem = { code: "model_unreachable", message };
   const silent = async (provider: Provider, text: string[]) => {
@@ -346,7 +346,7 @@ test("CHAT-1 a model that falls silent, before its answer or within it, is given
   await Promise.all(providers.flatMap((provider) => [silent(provider, []), silent(provider, ["Let me th"])]));
 });
 
-test("CHAT-1 a chat that is too long, an answer that breaks off, and a model that is away say so", async () => {
+test("CHAT-1 a chat that is too long, an answer that breaks off, and an unreachable model are reported", async () => {
   const failing = async (reply: ModelReply) => {
     const model = await serveModel("openai-compatible", () => reply);
     return ask({ model: modelAt("openai-compatible", model.url) });
@@ -362,6 +362,6 @@ test("CHAT-1 a chat that is too long, an answer that breaks off, and a model tha
     status: "failed",
     parts: [{ text: "Half" }],
   });
-  const away = await ask({ model: modelAt("openai-compatible", "http://127.0.0.1:9/v1") });
-  expect(away).toMatchObject({ status: "failed", problem: { code: "model_unreachable" } });
+  const unreachable = await ask({ model: modelAt("openai-compatible", "http://127.0.0.1:9/v1") });
+  expect(unreachable).toMatchObject({ status: "failed", problem: { code: "model_unreachable" } });
 });

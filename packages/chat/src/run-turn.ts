@@ -42,8 +42,8 @@ export type TurnResult = Usage & {
 };
 
 /**
- * Answers a question: asks the model, carries out the calls that it wants, and goes on until it wants none. Never rejects
- * because of the model or the server; whatever was answered until then is kept.
+ * Answers a question: asks the model and makes the calls that it requests, until it requests none. Never rejects because
+ * of the model or the server; the answer so far is kept.
  */
 export async function runTurn(turn: Turn): Promise<TurnResult> {
   const running = new RunningTurn(turn);
@@ -95,7 +95,7 @@ class RunningTurn {
 
   result(status: TurnResult["status"], problem: ChatProblem | null): TurnResult {
     const { redactor } = this.#turn;
-    // What the model says holds no value of a variable, unless the person or another server told it.
+    // The model's text can contain a variable's value only if the person or another server sent it.
     const parts = this.#parts.map((part) =>
       part.kind === "text" ? { ...part, text: redactor.text(part.text) } : part,
     );

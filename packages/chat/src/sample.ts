@@ -8,7 +8,7 @@ const timeoutMs = 60_000;
 /**
  * Answers what an MCP server asked a model (sampling), with no tools.
  *
- * @throws whatever the provider fails with
+ * @throws the provider's error
  */
 export async function sampleByModel(
   model: ChatModel,

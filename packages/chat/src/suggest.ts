@@ -13,10 +13,10 @@ const timeoutMs = 20_000;
 const answerSchema = z.array(z.string().trim().min(1).max(maxLength)).min(1);
 
 /**
- * Questions for a server's chat, made by the model from what its manifest says (CHAT-2).
+ * Questions for a server's chat, made by the model from its manifest (CHAT-2).
  *
  * @returns null when the model's answer is no list of questions
- * @throws whatever the provider fails with
+ * @throws the provider's error
  */
 export async function suggestByModel(
   model: ChatModel,

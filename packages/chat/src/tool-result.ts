@@ -86,7 +86,7 @@ export function outputForModel(result: McpResult, images: boolean): Output {
   };
 }
 
-/** Blocks that the model gets in words: images that it can't see, sounds, links, embedded resources. */
+/** Blocks that the model gets as text: images that it can't see, sounds, links, embedded resources. */
 function describeBlock(block: unknown): string {
   const image = imageBlock.safeParse(block);
   if (image.success) return `[image, ${image.data.mimeType}: shown to the person, not to you]`;

@@ -7,7 +7,7 @@ import {
   openClient,
 } from "@towpath/mcp/client";
 
-/** As which the calls are in the request log. */
+/** The client's name in the request log. */
 const chatClientName = "Towpath chat";
 
 const connectMs = 120_000;
@@ -18,7 +18,7 @@ const tokenMs = 4 * 60_000;
 
 export type ServerAddress = {
   readonly url: string;
-  /** The header of the person who asks, anew each time; null where the server takes none. */
+  /** The header of the person who asks, with a fresh token for each request; null where the server takes none. */
   readonly authorization: () => Promise<string | null>;
 };
 

@@ -6,14 +6,14 @@ import { and, eq } from "drizzle-orm";
 import { MailRefused, type MailTransport } from "./mail-transport.ts";
 import { renderMail } from "./render-mail.ts";
 
-/** After this time nobody expects the message any more. */
+/** A message that waited longer is given up: nobody expects it any more. */
 const giveUpAfterMs = 6 * 3_600_000;
 
 type DeliverySettings = {
   readonly db: Database;
-  /** Those with which messages may be sealed. */
+  /** Secrets that messages may be sealed with. */
   readonly secrets: RootSecrets;
-  /** Null on an instance without a mail server: then messages that wait fail. */
+  /** Null without a mail server: then queued messages fail. */
   readonly transport: MailTransport | null;
   readonly now?: () => Date;
 };
@@ -22,7 +22,7 @@ type DeliverySettings = {
  * Sends a message of the queue and erases its content. Idempotent, except that a message may be sent twice when the
  * process ends between the mail server's answer and the write. Never rejects for a message that was refused for good.
  *
- * @throws what failed, so that the queue tries again: the mail server is away, or says "later"
+ * @throws any other failure, so that the queue retries: the mail server is unreachable, or answers "later"
  */
 export async function deliverMail(settings: DeliverySettings, mailId: string): Promise<"sent" | "failed" | "settled"> {
   const { db, transport, now = () => new Date() } = settings;

@@ -8,7 +8,7 @@ export type MailTransport = {
   send(message: RenderedMail & { readonly id: string; readonly to: string }): Promise<void>;
 };
 
-/** The server has refused this message for good: sending it again would fail in the same way. */
+/** The server refused this message permanently: a retry would fail in the same way. */
 export class MailRefused extends Error {
   override readonly name = "MailRefused";
 }
@@ -46,8 +46,8 @@ const textOf = (error: unknown, key: string): unknown =>
   typeof error === "object" && error !== null ? (error as Record<string, unknown>)[key] : undefined;
 
 /**
- * Whether the server said "permanent failure" (RFC 5321, section 4.2.1) to the message or its recipient. A refused
- * sign-in is the operator's to mend, so it is tried again.
+ * Whether the server answered "permanent failure" (RFC 5321, section 4.2.1) to the message or its recipient. A refused
+ * sign-in is retried, as the operator can correct it.
  */
 function isFinal(error: unknown): boolean {
   const status = textOf(error, "responseCode");
@@ -56,9 +56,9 @@ function isFinal(error: unknown): boolean {
 
 const maxReason = 200;
 
-/** What the server answered, in one line. */
+/** The server's answer in one line. */
 function reasonOf(error: unknown): string {
   const response = textOf(error, "response");
-  const said = typeof response === "string" ? response : error instanceof Error ? error.message : "unknown";
-  return said.replace(/\p{Cc}+/gu, " ").slice(0, maxReason);
+  const reason = typeof response === "string" ? response : error instanceof Error ? error.message : "unknown";
+  return reason.replace(/\p{Cc}+/gu, " ").slice(0, maxReason);
 }

@@ -89,7 +89,7 @@ test("ORG-6 texts of tenants are neither headers nor HTML", async () => {
   expect(content.html).not.toMatch(/<(script|img)/);
 });
 
-test("ORG-6 a mailbox that doesn't exist fails at once, and the mail server's words are kept", async () => {
+test("ORG-6 a mailbox that doesn't exist fails at once, and the mail server's reason is kept", async () => {
   const { id } = await sender().send(message(someone("nobody")));
   expect(await deliver(id)).toBe("failed");
   expect(await stored(id)).toMatchObject({
@@ -99,16 +99,16 @@ test("ORG-6 a mailbox that doesn't exist fails at once, and the mail server's wo
   });
 });
 
-test("ORG-6 what fails for now is tried again: a server that says later, and one that is away", async () => {
+test("ORG-6 temporary failures are retried: a server that answers later, and one that is unreachable", async () => {
   const later = await sender().send(message(someone("greylisted")));
   await expect(deliver(later.id)).rejects.toThrow("Try again later");
   expect((await stored(later.id))?.status).toBe("queued");
   expect(await deliver(later.id)).toBe("sent");
   const { id } = await sender().send(message(someone()));
-  const away = { smtpUrl: "smtp://127.0.0.1:1" };
-  await expect(deliver(id, away)).rejects.toThrow();
+  const unreachable = { smtpUrl: "smtp://127.0.0.1:1" };
+  await expect(deliver(id, unreachable)).rejects.toThrow();
   const sevenHoursLater = () => new Date(Date.now() + 7 * 3_600_000);
-  expect(await deliver(id, { ...away, now: sevenHoursLater })).toBe("failed");
+  expect(await deliver(id, { ...unreachable, now: sevenHoursLater })).toBe("failed");
   expect(await stored(id)).toMatchObject({ sealed: null, problem: expect.stringContaining("could not be reached") });
 });
 

@@ -11,7 +11,7 @@ import { z } from "zod";
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const readOnly = { readOnlyHint: true };
 
-/** What a request said of itself. */
+/** A received request. */
 type Seen = { readonly method: string; readonly client: string | null; readonly authorization: string | null };
 
 export type RunningToolServer = { readonly url: string; readonly seen: Seen[]; close(): Promise<void> };
