@@ -94,7 +94,7 @@ test("SRC-2 github.com and bitbucket.org get it at their API hosts, and no host 
   expect(asked).toEqual(["api.github.com", "api.bitbucket.org", "gitlab.example"]);
 });
 
-test("SRC-2 what a host refuses for good is told apart from what passes, and a token goes to no other host", async () => {
+test("SRC-2 permanent refusals of a host differ from temporary ones, and a token is sent to no other host", async () => {
   const posted = async (status: number, body = "", kind: StatusHook["kind"] = "gitlab", location?: string) => {
     answer = { status, body, ...(location !== undefined && { location }) };
     return refusal(post(hook(kind), state));

@@ -126,12 +126,13 @@ export function sshSettings(endpoint: Endpoint, addresses: readonly string[], fi
     ...["ConnectTimeout=15", "ServerAliveInterval=15", "ServerAliveCountMax=2", "ClearAllForwardings=yes"],
     ...["ForwardAgent=no", "PermitLocalCommand=no", "ProxyCommand=none", "ControlPath=none", "UpdateHostKeys=no"],
   ];
-  const words = ["ssh", "-F", "/dev/null", ...options.flatMap((option) => ["-o", option])];
-  return [...commonSettings("ssh"), ["core.sshCommand", words.map(quoted).join(" ")], ["ssh.variant", "ssh"]];
+  const argv = ["ssh", "-F", "/dev/null", ...options.flatMap((option) => ["-o", option])];
+  return [...commonSettings("ssh"), ["core.sshCommand", argv.map(quoted).join(" ")], ["ssh.variant", "ssh"]];
 }
 
-/** git gives the command to a shell. */
-const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+/** git passes the command to a shell. */
+const quoted = (argument: string) =>
+  /^[\w@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
 
 const hostKeyAlias = ({ host, port }: Endpoint) => (port === 22 ? host : `[${host}]:${port}`);
 

@@ -67,7 +67,7 @@ async function fetchRefs(
     if (error instanceof GitFailure && error.reason === "failed" && isNotServed(error.stderr)) return error;
     throw error;
   } finally {
-    // With a filter, git notes the host as one to ask for what is missing. Nothing here may.
+    // With a filter, git records the host as a promisor remote and would fetch missing objects from it later.
     if (filter !== undefined) await writeFile(config, settings);
   }
 }

@@ -60,7 +60,7 @@ export const unavailable = (text: string, cause?: unknown) =>
 
 const unknownName = "Check the URL; if it is right, this instance can't look up names at the moment.";
 
-/** The error of a connection or git process in public words. Others, bugs, are returned as they are. */
+/** The public error of a connection or git process. Other errors, which are bugs, are returned unchanged. */
 export function publicProblem(error: unknown, host: string): unknown {
   if (error instanceof GitFailure) return gitProblem(error, host);
   if (!(error instanceof EgressError)) return error;
@@ -102,8 +102,8 @@ const meanings: readonly (readonly [RegExp, (host: string, stderr: string) => To
     /connect to host|Could not resolve|Connection (refused|reset|timed out|closed)|timed out|too slow|early EOF|Operation too slow/,
     (host) => unavailable(`The connection to ${host} broke or could not be made.`),
   ],
-  // An SSH host refuses in words of its own, which git follows with these: Gitea's are "Cannot find repository" and "Deploy
-  // Key … is not authorized to read".
+  // Git prints this after an SSH host's own refusal, such as Gitea's "Cannot find repository" and "Deploy Key … is not
+  // authorized to read".
   [/make sure you have the correct access rights/, (host) => noRepository(host, true)],
 ];
 

@@ -4,8 +4,8 @@ import { band, firstPacket, packetOf } from "./pkt-line.ts";
 const maxPayload = 65_515;
 
 /**
- * Passes the output of `git receive-pack` on, except its report, which says what became of each ref: that follows once
- * `outcome` has resolved, with all refs refused if it is a reason. If it rejects, the report is passed on as it is.
+ * Passes on the output of `git receive-pack`, but holds its report of each ref's result until `outcome` resolves. If
+ * `outcome` is a reason, the report refuses all refs; if it rejects, the report is passed on unchanged.
  */
 export async function* holdReport(
   output: AsyncIterable<Buffer>,
@@ -46,7 +46,7 @@ function refusedLines(report: Buffer, reason: string): readonly Buffer[] {
     at += packet.length;
     const [, ref] = /^ok ([^\n]+)/.exec(packet.toString("utf8", 4)) ?? [];
     if (ref !== undefined) lines.push(packetOf(Buffer.from(`ng ${ref} ${reason.replaceAll("\n", " ")}\n`)));
-    // Of a ref that was accepted.
+    // Options belong to an accepted ref.
     else if (!packet.toString("latin1", 4).startsWith("option ")) lines.push(packet);
   }
   return lines;

@@ -112,7 +112,7 @@ test("SRC-2 an empty repository has no branch, and a host that serves heads only
   expect(refs).toMatchObject({ defaultBranch: null, branches: new Map() });
 });
 
-test("SRC-2 a private repository needs its token, and a wrong one is told apart from none", async () => {
+test("SRC-2 a private repository needs its token, and a wrong token gets another error than none", async () => {
   const { remote } = await repository({ "server.py": "one" });
   server.set({ token: "s3cret-token" });
   expect((await open({ ...remote, credential: token }).refs()).defaultBranch).toBe("main");
@@ -210,7 +210,7 @@ test("SRC-2 private, loopback and metadata addresses are refused, by address and
   expect(server.requests.filter(({ url }) => url.startsWith("/acme/echo"))).toEqual([]);
 });
 
-test("SRC-2 a commit that the host no longer has is told as a rewritten history, and a hostile name never becomes an option", async () => {
+test("SRC-2 a commit that the host no longer has is reported as rewritten history, and a hostile name never becomes an option", async () => {
   const { path, sha, remote } = await repository({ "server.py": "one" });
   await git(path, "commit", "--quiet", "--amend", "--message", "Rewritten");
   await git(path, "reflog", "expire", "--expire=now", "--all");

@@ -110,7 +110,7 @@ export function createGitRemotes(options: GitRemotesOptions): GitRemotes {
   return { open };
 }
 
-/** Both become words of a command. */
+/** Both become arguments of a command. */
 function parseAt(at: GitCommitRef, { endpoint }: Connection): GitCommitRef {
   const isValid = commitShaSchema.safeParse(at.sha).success && branchNameSchema.safeParse(at.branch).success;
   if (!isValid) throw noLongerThere(at.sha, endpoint.host);

@@ -76,7 +76,7 @@ export function runGit(args: readonly string[], options: GitRun & Input): Promis
 }
 
 /**
- * The same with an input that `write` writes, until it resolves; what it throws ends git.
+ * The same with an input that `write` writes until it resolves. If it throws, git is killed.
  *
  * @throws GitFailure, what `write` throws, or the signal's reason
  */
@@ -106,7 +106,7 @@ export async function pipeToGit(
   const written = write(child.stdin).then(
     () => void child.stdin.end(),
     (error: unknown) => {
-      // If git has ended by itself, what it said is the reason.
+      // If git has exited already, its stderr is the reason.
       if (child.exitCode === null && child.signalCode === null) unwritten = { error };
       killGit(child);
     },
@@ -116,9 +116,9 @@ export async function pipeToGit(
     signal?.throwIfAborted();
     const failed = unwritten as { readonly error: unknown } | null;
     if (failed !== null) throw failed.error;
-    const said = withoutCredential(stderr(), env);
-    if (stopped !== null) throw new GitFailure(stopped, args, said);
-    if (code !== 0) throw new GitFailure(await reasonOf(code, said, scratch), args, said);
+    const safe = withoutCredential(stderr(), env);
+    if (stopped !== null) throw new GitFailure(stopped, args, safe);
+    if (code !== 0) throw new GitFailure(await reasonOf(code, safe, scratch), args, safe);
     return output();
   } catch (error) {
     if (error instanceof GitFailure || signal?.aborted || error === (unwritten as { error: unknown } | null)?.error)
@@ -141,7 +141,7 @@ const ended = (child: Git) =>
     child.once("close", done);
   });
 
-/** A host may quote what it was sent. */
+/** A host may quote the credential that it received. */
 function withoutCredential(text: string, env: Readonly<Record<string, string>> = {}): string {
   const sent = Object.values(env).flatMap((value) => /^Authorization: Basic (\S+)$/.exec(value)?.[1] ?? []);
   const secrets = sent.flatMap((basic) => [

@@ -10,7 +10,7 @@ type AppProblem = {
   readonly kind: "unavailable" | "rejected" | "clock" | "permissions" | "events" | "webhooks";
   readonly title: string;
   readonly detail: string;
-  /** GitHub's page where it is mended; null: not there. */
+  /** GitHub's page to fix it; null: it isn't fixed there. */
   readonly url: string | null;
 };
 
@@ -19,13 +19,13 @@ export type AppHealth = {
   readonly settingsUrl: string | null;
   readonly name: string | null;
   readonly problems: readonly AppProblem[];
-  /** What is so by nature, such as webhooks that can't arrive. */
+  /** Facts that are no problems, such as webhooks that can't arrive. */
   readonly notes: readonly string[];
 };
 
 /** GitHub accepts tokens whose times are off by about a minute. */
 const maxSkewMs = 30_000;
-/** Older failures are no news. */
+/** Older failures don't count. */
 const recentMs = 86_400_000;
 
 type Asked = {
@@ -103,7 +103,7 @@ function eventProblems(host: string, app: App, settingsUrl: string, hasWebhook: 
 async function webhookProblems({ github, instanceUrl, webhookPath, now }: Asked, settingsUrl: string) {
   const { url } = github.config;
   const host = gitHubHostName(url);
-  const wanted = instanceUrl + webhookPath;
+  const expected = instanceUrl + webhookPath;
   const current = await github.webhookUrl();
   const asks = "Pushes are found by asking for them, within half a minute while somebody works.";
   if (!webhooksMayArrive(url, instanceUrl)) {
@@ -112,14 +112,14 @@ async function webhookProblems({ github, instanceUrl, webhookPath, now }: Asked,
   if (current === null || current === "")
     return { hasWebhook: false, problems: [], notes: [`The App sends no webhooks. ${asks}`] };
   const problems: AppProblem[] = [];
-  if (current !== wanted) {
-    const detail = `It sends them to ${current}, and should to ${wanted}. Change the webhook secret here: that sets the address too.`;
+  if (current !== expected) {
+    const detail = `It sends them to ${current}, and should to ${expected}. Change the webhook secret here: that sets the address too.`;
     problems.push({ kind: "webhooks", title: "The App sends webhooks elsewhere", detail, url: settingsUrl });
   }
   const failed = failures((await github.webhookDeliveries()).deliveries, now);
   if (failed) {
     const title = `${failed.count} of the last ${failed.of} webhooks didn't arrive`;
-    const detail = `${host} reports ${failed.status}. ${host} must reach ${wanted}. What is missed is requested again, and repositories are asked for changes.`;
+    const detail = `${host} reports ${failed.status}. ${host} must reach ${expected}. What is missed is requested again, and repositories are asked for changes.`;
     problems.push({ kind: "webhooks", title, detail, url: `${settingsUrl}/advanced` });
   }
   return { hasWebhook: true, problems, notes: [] };

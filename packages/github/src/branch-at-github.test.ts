@@ -39,7 +39,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Asks about the branch `fix` a GitHub that answers by method and path; what is not said is not found. */
+/** Asks a GitHub that answers by method and path about the branch `fix`; other paths are not found. */
 async function ask(
   answers: Record<string, Answer | (() => Answer)>,
   installationIds = [11],
@@ -77,7 +77,7 @@ test("BLD-7 the branch's head and its pull requests, those of forks left out", a
   });
 });
 
-test("BLD-9 a pull request from a fork is told by both repositories' numbers; a closed, foreign or own one has no head", async () => {
+test("BLD-9 a pull request from a fork is recognized by both repositories' numbers; a closed, foreign or own one has no head", async () => {
   const about = (body: unknown) =>
     ask(
       {
@@ -117,7 +117,7 @@ test("BLD-7 a branch is gone when the repository is still there, and when it ans
   expect(await ask({ ...seen, ...renamed })).toMatchObject({ kind: "seen", head: null });
 });
 
-test("BLD-7 a repository that goes away, or is renamed, between two questions says nothing of the branch", async () => {
+test("BLD-7 a repository that is deleted or renamed between two requests says nothing about the branch", async () => {
   for (const second of [noSuch, [200, { ...repository, full_name: "acme/other" }] as const]) {
     let questions = 0;
     const answers = {
@@ -136,7 +136,7 @@ test("GH-1 no access through suspended or removed installations; the next one is
   expect(await ask({ ...second, ...head }, [11, 12])).toMatchObject({ kind: "seen", github: { installationId: 12 } });
 });
 
-test("BLD-12 a GitHub that is away, or has had enough of us, is asked again later", async () => {
+test("BLD-12 a GitHub that is unreachable, or limits requests, is asked again later", async () => {
   await expect(ask({ ...tokens, "GET /repositories/7": [503, {}] })).rejects.toMatchObject({ code: "unavailable" });
   await expect(ask({ ...tokens, "GET /repositories/7": [429, {}] })).rejects.toMatchObject({ code: "rate_limited" });
 });

@@ -39,9 +39,9 @@ export async function downloadsOf(
   signal: AbortSignal,
 ): Promise<readonly { readonly file: LfsFile; readonly download: Download | string }[]> {
   const found = new Map<string, Download | string>();
-  const wanted = [...new Map(files.map((file) => [file.oid, file])).values()];
-  for (let at = 0; at < wanted.length; at += perRequest) {
-    const answer = await batch(wanted.slice(at, at + perRequest), connection, checked, signal);
+  const distinct = [...new Map(files.map((file) => [file.oid, file])).values()];
+  for (let at = 0; at < distinct.length; at += perRequest) {
+    const answer = await batch(distinct.slice(at, at + perRequest), connection, checked, signal);
     for (const { oid, actions, error } of answer.objects) {
       const { href, header = {} } = actions?.download ?? {};
       if (href !== undefined)

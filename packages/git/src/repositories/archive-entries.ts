@@ -25,7 +25,7 @@ export async function storeArchive(
   });
 }
 
-/** Passes chunks on until more than `limit` bytes have come, then fails. */
+/** Passes chunks on, and fails after `limit` bytes. */
 function limited(limit: number, failure: () => Error): Transform {
   let bytes = 0;
   return new Transform({
@@ -38,9 +38,9 @@ function limited(limit: number, failure: () => Error): Transform {
 }
 
 /**
- * The entries of a zip, a tar or a gzipped tar, told apart by their first bytes.
+ * The entries of a zip, tar or gzipped tar, recognized by its first bytes.
  *
- * @throws TowpathError `invalid_input` for anything else, and for what is damaged or too large
+ * @throws TowpathError `invalid_input` for any other file, and for an archive that is damaged or too large
  */
 export async function* archiveEntries(file: string, limits: ArchiveLimits): AsyncGenerator<ArchiveEntry> {
   const start = await firstBytes(file);
@@ -52,7 +52,7 @@ export async function* archiveEntries(file: string, limits: ArchiveLimits): Asyn
   for await (const entry of readably(entries)) yield { ...entry, content: readably(entry.content) };
 }
 
-/** Says of what a library can't read that the archive is damaged. */
+/** Reports a library's error as a damaged archive. */
 async function* readably<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
   try {
     yield* items;

@@ -129,10 +129,10 @@ export async function packObjects(directory: string, looseObjects: number): Prom
 
 const full = /No space left on device|Disk quota exceeded/;
 
-/** What git or the file system says about this host's disk, in public words. Others are returned as they are. */
+/** A full disk as a public error. Other errors are returned unchanged. */
 export function asStoreProblem(error: unknown): unknown {
-  const said = error instanceof GitFailure ? error.stderr : error instanceof Error ? error.message : "";
-  if (!full.test(said) && !(error instanceof Error && "code" in error && error.code === "ENOSPC")) return error;
+  const message = error instanceof GitFailure ? error.stderr : error instanceof Error ? error.message : "";
+  if (!full.test(message) && !(error instanceof Error && "code" in error && error.code === "ENOSPC")) return error;
   return new TowpathError("out_of_storage", "The disk of this instance is full. Ask the operator to make room.", {
     cause: error,
   });

@@ -102,8 +102,8 @@ const movedOn = (branch: string, head: string | null) =>
   new TowpathError(
     "conflict",
     head === null
-      ? `The branch ${branch} was deleted meanwhile. Try again to make it anew.`
-      : `The branch ${branch} has commits that this doesn't know: its newest is ${head.slice(0, 7)}. Nothing was changed.`,
+      ? `The branch ${branch} was deleted meanwhile. Try again to create it.`
+      : `The branch ${branch} has newer commits, up to ${head.slice(0, 7)}. Nothing was changed.`,
   );
 
 /** Resolves once the stream takes more. */

@@ -4,7 +4,7 @@ import { GitFailure } from "../run-git.ts";
 
 /** Parts of what git prints on stderr in English, where a push was refused, and what to do about each. */
 const cures: readonly (readonly [RegExp, string])[] = [
-  // Before all others: GitHub's own words name the secret, and the page that lets it through.
+  // First: GitHub's text names the secret and the page that allows it.
   [
     /contain secrets|secret[- ]scanning|GH009/i,
     "Revoke the secret. Then remove it from the history and push that here, or allow it on the page that is named, and try again.",
@@ -31,10 +31,10 @@ const cures: readonly (readonly [RegExp, string])[] = [
 const refused = /\[(?:remote )?rejected\]|\[remote failure\]|remote: error|remote: fatal|pre-receive hook declined/;
 const denied = /returned error: 40[134]|Authentication failed|[Rr]epository not found|Permission to \S+ denied/;
 
-/** Of what the host prints: enough for GitHub's longest refusals. */
-const maxWords = 900;
+/** Characters of the host's text: enough for GitHub's longest refusals. */
+const maxReason = 900;
 
-/** The error of a push in public words. Others, bugs, are returned as they are. */
+/** The public error of a failed push. Other errors, which are bugs, are returned unchanged. */
 export function pushProblem(error: unknown, host: string): unknown {
   if (!(error instanceof GitFailure) || error.reason !== "failed") return publicProblem(error, host);
   const { stderr } = error;
@@ -42,7 +42,7 @@ export function pushProblem(error: unknown, host: string): unknown {
     const cure =
       cures.find(([pattern]) => pattern.test(stderr))?.[1] ??
       "Do what it says, then try again: what arrived stays there.";
-    return new TowpathError("conflict", `${host} refuses the push: ${wordsOf(stderr)} ${cure}`, { cause: error });
+    return new TowpathError("conflict", `${host} refuses the push: ${reasonOf(stderr)} ${cure}`, { cause: error });
   }
   if (denied.test(stderr)) {
     const message = `${host} doesn't let the App push to the new repository. Give the App access to it, with the permission Contents (read and write), then try again.`;
@@ -52,8 +52,8 @@ export function pushProblem(error: unknown, host: string): unknown {
   return new TowpathError("upstream_unavailable", message, { cause: error });
 }
 
-/** What the host printed, and its reasons beside each branch that say more, as one sentence. */
-function wordsOf(stderr: string): string {
+/** The host's messages, and the reasons of each branch that add to them, as one sentence. */
+function reasonOf(stderr: string): string {
   const lines = stderr.split("\n");
   const printed = lines.flatMap((line) => /^remote: (.*)$/.exec(line)?.[1] ?? []);
   // ` ! [remote rejected] main -> main (reason)`
@@ -67,7 +67,7 @@ function wordsOf(stderr: string): string {
     const text = printable(line).replaceAll("—", "").replace(/ {2,}/g, " ").trim();
     return /[\p{L}\d]/u.test(text) ? [text] : [];
   });
-  const words = [...new Set(texts)].join(" · ").slice(0, maxWords).trim();
-  if (words === "") return "it gave no reason.";
-  return /[.!?]$/.test(words) ? words : `${words}.`;
+  const reason = [...new Set(texts)].join(" · ").slice(0, maxReason).trim();
+  if (reason === "") return "it gave no reason.";
+  return /[.!?]$/.test(reason) ? reason : `${reason}.`;
 }

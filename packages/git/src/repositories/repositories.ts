@@ -16,7 +16,7 @@ type Limits = {
   readonly archiveLimits?: ArchiveLimits;
   /** Where they may be pushed to. Default: public addresses. */
   readonly policy?: AddressPolicy;
-  /** What a client has only a general text about. */
+  /** Called with errors that the client sees only as a general text. */
   readonly onProblem?: (error: unknown) => void;
 };
 
@@ -29,13 +29,13 @@ export type Repositories = InstanceRepositories & {
   /** Ids of all that are stored. */
   list(): Promise<readonly string[]>;
   /**
-   * Removes those that nothing changed in since then, unless they are `known`, and what killed processes left unfinished.
+   * Removes repositories that aren't `known` and haven't changed since `unchangedSince`, and leftovers of killed processes.
    * Returns how many.
    */
   sweep(known: ReadonlySet<string>, unchangedSince: Date): Promise<number>;
   /**
-   * Packs its objects if more than so many are loose (default: 1,000), and removes those that nothing leads to; or bundles
-   * it anew if it has many bundles.
+   * Packs its objects if more than `looseObjects` (default: 1,000) are loose, and removes unreachable ones; or bundles it
+   * into one if it has many bundles.
    */
   pack(id: string, looseObjects?: number): Promise<void>;
 };
@@ -48,7 +48,7 @@ export function openRepositories({ directory, ...limits }: Limits & { readonly d
   return repositoriesIn(async () => storage, limits);
 }
 
-/** `open`: of the repository with this id, or of all. What it throws, calls throw. */
+/** `open` opens the storage of the repository with this id, or of all. Calls throw its errors. */
 export function repositoriesIn(open: (id?: string) => Promise<RepositoryStorage>, limits: Limits = {}): Repositories {
   const { maxPushBytes = defaultMaxPushBytes, archiveLimits = defaultArchiveLimits, onProblem = () => {} } = limits;
   const { policy = createAddressPolicy([]) } = limits;

@@ -18,7 +18,7 @@ let url: string;
 let close: () => Promise<void>;
 let mayWrite: boolean;
 let pushes: (readonly string[])[];
-/** What taking note of a push fails with. */
+/** Recording a push fails with this. */
 let refuses: Error | null;
 let sent: { readonly encoding: string; readonly isChunked: boolean; readonly protocol: string }[];
 const maxPushBytes = 4 * 1024 * 1024;
@@ -161,7 +161,7 @@ test("SRC-3 transfers of one repository that take long leave some for the others
   await after.text();
 });
 
-test("SRC-3 ERR-1 a push that may not count after all is refused in these words, and one whose refs can't be read is not confirmed", async () => {
+test("SRC-3 ERR-1 a push that can't be recorded is refused with the reason, and one whose refs can't be read is not confirmed", async () => {
   await makeRepository(work(), { "server.py": "one\n" });
   refuses = new TowpathError("conflict", "This repository continues on GitHub as acme/rain.");
   expect(await refusal(git(work(), "push", url, "main"))).toMatch(

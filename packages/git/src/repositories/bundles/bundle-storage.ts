@@ -14,25 +14,25 @@ import { type BundledState, bundledStates } from "./state.ts";
 export type BundleStorageOptions = {
   readonly db: Database;
   readonly store: ArtifactStore;
-  /** Of this machine, for restored repositories; it need not exist. */
+  /** On this machine, for restored repositories; it need not exist. */
   readonly cacheDirectory: string;
-  /** Of this machine, for changes under way: see `openScratch`. */
+  /** On this machine, for running changes: see `openScratch`. */
   readonly scratchDirectory: string;
-  /** A push that makes one more has all of them bundled anew; the worker does so at an eighth. Default: 64. */
+  /** A push that exceeds this bundles the repository into one again; the worker does at an eighth. Default: 64. */
   readonly maxBundles?: number;
-  /** Of all kinds, in one repository: every read takes the row with them. Default: 50,000, which are 4 MB. */
+  /** Of all kinds, in one repository: every read loads the row that holds them. Default: 50,000, about 4 MB. */
   readonly maxRefs?: number;
 };
 
 type Change = { readonly from: BundledState; readonly borrowed: string; readonly scratch: Scratch };
 
-/** So many others can be faster than one push. */
+/** A push that loses against this many others fails. */
 const maxAttempts = 50;
 
 /**
- * Repositories as git bundles in the artifact store, and as a row each that names them (SRC-3, decision 056). A push is made
- * in a repository of its own, which borrows the objects of a restored one; what is new becomes a bundle, which is stored
- * before the row names it. The row is replaced only in the state from which the push began, so none is lost.
+ * Repositories as git bundles in the artifact store, with one row each that names the bundles (SRC-3, decision 056). A push
+ * runs in a scratch repository, which borrows the objects of a restored one. Its new objects become a bundle, stored before
+ * the row names it. The row is replaced by compare-and-swap, so no push is lost.
  */
 export function bundleStorage(options: BundleStorageOptions): RepositoryStorage {
   const { db, store, cacheDirectory, scratchDirectory, maxBundles = 64, maxRefs = 50_000 } = options;
@@ -75,11 +75,11 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
       const bundles = [...current.bundles, ...added];
       const next = { head: head === from.head ? current.head : head, refs: merged, bundles };
       if (await states.replace(current, id, next)) {
-        // The push is stored; the worker bundles anew what could not be now.
+        // The push is stored; if this fails, the worker compacts it later.
         if (bundles.length > maxBundles) await compact(id).catch(() => {});
         return;
       }
-      // Somebody was faster. The bundle is made again, as what theirs builds on may be gone.
+      // Another push was faster. Bundle again, as the base of this one may be gone.
       const newer = await restored(id, await required(id, from.head));
       await borrowObjects(repository, [borrowed, objectsOf(newer.directory)]);
       current = newer.state;
@@ -87,7 +87,7 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
     throw new TowpathError("conflict", "Too many others push to this repository. Try again in a moment.");
   }
 
-  /** Stores a bundle of what refs lead to and `known` objects don't. Its digest; none if there is nothing new. */
+  /** Stores a bundle of the objects reachable from `refs` but not from `known`. Its digest; empty if nothing is new. */
   async function addBundle(
     repository: string,
     directory: string,
@@ -97,7 +97,7 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
     return (await createBundle(repository, { file, ...what })) ? [await store.add(createReadStream(file))] : [];
   }
 
-  /** Replaces all bundles by one. What was pushed meanwhile builds on refs that this one has. */
+  /** Replaces all bundles by one. Concurrent pushes build on refs that this bundle contains. */
   async function compact(id: string): Promise<void> {
     const found = await states.find(id);
     if (found === null) return;

@@ -3,10 +3,10 @@ import { repository, repositoryBundles } from "@towpath/db/schema";
 import { and, eq, isNotNull, sql } from "drizzle-orm";
 import { z } from "zod";
 
-/** Full names of refs → what they name. */
+/** Full names of refs → object ids. */
 export type Refs = Readonly<Record<string, string>>;
 
-/** What a repository is, at one moment. */
+/** A version of a repository. */
 export type BundledState = {
   /** Incremented by each change. */
   readonly generation: number;
@@ -14,15 +14,15 @@ export type BundledState = {
   readonly head: string;
   readonly refs: Refs;
   /**
-   * Digests of artifacts. Each bundle has what the refs of its time lead to and those of the time of the one before it
-   * don't, so that all of them together, in this order, are the repository.
+   * Digests of artifacts. Each bundle holds the objects that were new when it was made; together, in this order, they are
+   * the repository.
    */
   readonly bundles: readonly string[];
 };
 
 const refsSchema = z.record(z.string(), z.string());
 
-/** The rows that say what is stored. A bundle that none of them names counts for nothing. */
+/** The rows that name stored bundles. A bundle in no row doesn't count. */
 export function bundledStates(db: Database) {
   const of = (id: string) => eq(repositoryBundles.repositoryId, id);
   return {
@@ -32,12 +32,12 @@ export function bundledStates(db: Database) {
       const { generation, head, bundles } = row;
       return { generation, head, bundles, refs: refsSchema.parse(row.refs) };
     },
-    /** Makes an empty one unless it is there, or commits were pushed: those are elsewhere then. */
+    /** Makes an empty one unless it exists, or commits were pushed: those are stored elsewhere then. */
     async begin(id: string, head: string): Promise<void> {
       await db.execute(sql`INSERT INTO ${repositoryBundles} (repository_id, head)
         SELECT id, ${head} FROM ${repository} WHERE id = ${id}::uuid AND pushed_at IS NULL ON CONFLICT DO NOTHING`);
     },
-    /** Makes one with commits, in place of none or of one that nothing was stored in; does nothing otherwise. */
+    /** Makes one with commits unless one exists that has commits. */
     async beginWith(id: string, { head, refs, bundles }: Omit<BundledState, "generation">): Promise<void> {
       const values = { head, refs, bundles: [...bundles], generation: 1 };
       await db
@@ -51,7 +51,7 @@ export function bundledStates(db: Database) {
     isKnown: async (id: string): Promise<boolean> => (await db.$count(repository, eq(repository.id, id))) > 0,
     wasPushedTo: async (id: string): Promise<boolean> =>
       (await db.$count(repository, and(eq(repository.id, id), isNotNull(repository.pushedAt)))) > 0,
-    /** Replaces the state of this generation; false if there is another meanwhile, or none. */
+    /** Replaces the state if its generation is still current; otherwise false. */
     async replace({ generation }: BundledState, id: string, next: Omit<BundledState, "generation">): Promise<boolean> {
       const rows = await db
         .update(repositoryBundles)
