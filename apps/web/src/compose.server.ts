@@ -47,10 +47,10 @@ export type Services = {
   readonly notifications: Notifications;
   /** For steps of sign-ins by MCP clients. */
   readonly signIns: SignInRecorder;
-  /** The context that verbs of core take, acting as `actor`. */
+  /** A context for core's verbs, acting as `actor`. */
   contextFor(actor: Actor): Context;
   /**
-   * Checks that the configured keys open what is stored; waits at most some seconds for a database that is away.
+   * Checks that the configured keys open stored secrets; waits a few seconds at most for an unreachable database.
    *
    * @throws WrongMasterKey; a later check that fails is passed to `onWrong`
    */
@@ -58,10 +58,10 @@ export type Services = {
   close(): Promise<void>;
 };
 
-/** Longer than a database takes that is there. */
+/** Longer than a healthy database needs. */
 const keysWithinMs = 3000;
 
-/** Time that the last steps of sign-ins have when the process stops. */
+/** How long the process waits for the last sign-in steps when it stops. */
 const lastStepsMs = 500;
 
 const logReaderConnections = 4;

@@ -30,7 +30,7 @@ export function openServerHost(address: RunnerAddress): ServerHost & { close(): 
   };
 }
 
-/** In words for whoever wants the version live. */
+/** The error for the person who makes the version live. */
 function refusalOf(error: RunnerError): TowpathError {
   if (error.code === "not_found") return notFound("deployment");
   const message = ended(error.message);

@@ -5,8 +5,8 @@ import { TowpathError } from "@towpath/core/errors";
 import { currentSession, signedInContext } from "./caller.server.ts";
 
 // Every server function starts with one of these middlewares, and every handler of an HTTP route is wrapped in
-// `withPermission` or `withoutPermission`: they say who may call. Being signed in is not a permission: whatever belongs
-// to an organization names one from the matrix in core/authorize. testing/entry-points.test.ts fails otherwise. The
+// `withPermission` or `withoutPermission`: they say who may call. Being signed in is not a permission: everything that
+// belongs to an organization names one from the matrix in core/authorize, or testing/entry-points.test.ts fails. The
 // verb that a server function calls checks its own permission too, without reading the access again (`withAccess`).
 
 /** Anyone may call. `context.signedIn` is the caller, or null. */
@@ -69,7 +69,7 @@ export const buildAccess = (permission: Permission) =>
       return next({ context: { ...context, ...access, ctx: withAccess(context.ctx, access) } });
     });
 
-/** Middleware runs before the function's own validator, so it must keep anything but a string away from SQL. */
+/** Middleware runs before the function's own validator, so it must let only strings reach SQL. */
 function text(data: unknown, key: string): string {
   const value = typeof data === "object" && data !== null ? (data as Record<string, unknown>)[key] : undefined;
   if (typeof value === "string" && value !== "") return value;

@@ -92,12 +92,12 @@ async function contextOfToken(token: string, headers: Headers): Promise<Context>
   throw await refusedCredential(message, ipAddress);
 }
 
-/** Wrong credentials that one network may send. */
+/** Wrong credentials per minute and network. */
 const maxRefusedPerMinute = 60;
 
 /**
- * Why a credential is refused. Whoever guesses is told to wait. A right credential is let in meanwhile: none can be
- * guessed at any pace, and programs on one machine could lock out the operator otherwise, with whom they share an address.
+ * The error for a wrong credential; above the limit, to wait. Valid credentials pass even then: they can't be guessed at
+ * any rate, and otherwise programs on the operator's machine, which share its address, could lock the operator out.
  */
 async function refusedCredential(message: string, ipAddress: string | null): Promise<TowpathError> {
   const seconds = await limitRequests(services().database.db, {

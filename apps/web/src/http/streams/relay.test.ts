@@ -61,7 +61,7 @@ test("PRJ-4 closing the page's request closes the server's at once, and so does 
 test("PRJ-4 what fails before an answer is thrown, and doesn't count as open", async () => {
   const reader = readerOf();
   const refuse = async () => {
-    throw new TowpathError("upstream_unavailable", "away");
+    throw new TowpathError("upstream_unavailable", "unreachable");
   };
   for (let at = 0; at < 25; at++) {
     expect(await refusalCode(relay(requestOf(), reader, refuse, []))).toBe("upstream_unavailable");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { activityText } from "./activity-card.tsx";
 
-test("ORG-7 ORG-10 the activity of an account has words for every action that no organization's log shows", () => {
+test("ORG-7 ORG-10 the activity of an account has a text for every action that no organization's log shows", () => {
   const core = join(import.meta.dirname, "../../../../../../packages/core/src");
   const files = readdirSync(core, { recursive: true, encoding: "utf8" }).filter((file) =>
     /(?<!\.test)\.ts$/.test(file),

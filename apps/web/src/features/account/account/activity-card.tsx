@@ -11,7 +11,7 @@ import { activityQuery } from "./account.functions.ts";
 
 type OtherAction = "user.connect-github" | "organization.delete";
 
-const words: Readonly<Record<AccountAction | OtherAction, string>> = {
+const texts: Readonly<Record<AccountAction | OtherAction, string>> = {
   "account.update": "Name changed",
   "account.password_change": "Password changed",
   "account.reset_requested": "Password reset requested",
@@ -30,7 +30,7 @@ const words: Readonly<Record<AccountAction | OtherAction, string>> = {
 };
 
 /** An action of a later version is named as it is stored. */
-export const activityText = (action: string): string => words[action as AccountAction] ?? action;
+export const activityText = (action: string): string => texts[action as AccountAction] ?? action;
 
 /** The latest changes of one's own account: what, when and from where (ORG-7, ORG-10). */
 export function ActivityCard() {

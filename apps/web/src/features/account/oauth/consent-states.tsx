@@ -5,7 +5,7 @@ import { buttonLook } from "~/ui/button.tsx";
 import { classifyError } from "~/ui/error-screen.tsx";
 import { Logo } from "~/ui/logo.tsx";
 
-/** The frame of pages to which an app sends people. */
+/** The frame of pages that an app sends people to. */
 export function OAuthFrame({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-md flex-col justify-center px-4 py-10">
@@ -18,7 +18,7 @@ export function OAuthFrame({ title, children }: { readonly title: string; readon
   );
 }
 
-/** `back`: the app's own address, which is told what went wrong. */
+/** `back`: the app's redirect URI, with the error. */
 export function OAuthProblem({
   title,
   text,

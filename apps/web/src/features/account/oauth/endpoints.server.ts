@@ -65,17 +65,17 @@ class TooManyRequests extends TowpathError {
   }
 }
 
-/** What a page says of an authorization request that was refused. `back`: where the client can be told so. */
+/** A refused authorization request, for a page. `back`: the client's redirect URI, with the error. */
 export type RefusedAuthorization = {
   readonly reason: string;
   readonly back: { readonly location: string; readonly host: string } | null;
 };
 
-/** Redirects to the consent page or to the client. What must not be sent to the client is thrown, for the page. */
+/** Redirects to the consent page or to the client. Throws what must not be sent to the client, for the page. */
 export async function authorizeResponse(request: Request): Promise<Response | RefusedAuthorization> {
   await limit(request, "authorize");
   const { searchParams } = new URL(request.url);
-  // Clients of 2025-03-26 can't say which server they want: the person does.
+  // Clients of 2025-03-26 can't name a server, so the person chooses it.
   if (!searchParams.get("resource") && searchParams.has("client_id")) {
     searchParams.delete("resource");
     const asked = Buffer.from(String(searchParams)).toString("base64url");

@@ -18,12 +18,12 @@ export type ChatTarget = {
   readonly project: string;
   readonly manifest: Manifest;
   readonly redactor: Redactor;
-  /** The header by which the gateway knows the person, anew each time; null where Towpath doesn't check callers. */
+  /** The header that identifies the person, with a fresh token each time; null where Towpath doesn't check callers. */
   readonly authorization: () => Promise<string | null>;
 };
 
 /**
- * Finds a live deployment that the acting person may call, and what its server must not say.
+ * Finds a live deployment that the acting person may call, and the redactor of its secrets.
  *
  * @throws TowpathError `not_found`, `forbidden`; `conflict` for a deployment that isn't live any more or has no manifest
  */

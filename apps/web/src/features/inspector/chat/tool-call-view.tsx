@@ -24,7 +24,7 @@ const icons: Record<ChatToolPart["status"], ReactNode> = {
   stopped: <CircleSlash className="text-faint" aria-hidden />,
 };
 
-const words: Record<ChatToolPart["status"], string> = {
+const statusTexts: Record<ChatToolPart["status"], string> = {
   asked: "Waiting for your approval",
   running: "Running",
   done: "Done",
@@ -69,7 +69,7 @@ export function ToolCallView({
           <span className="shrink-0 [&_svg]:size-4">{icons[part.status]}</span>
           <code className="shrink-0 text-xs font-medium">{part.tool}</code>
           <span className="min-w-0 flex-1 truncate font-mono text-xs text-muted">{briefly(part.arguments)}</span>
-          <span className="sr-only">{words[part.status]}</span>
+          <span className="sr-only">{statusTexts[part.status]}</span>
           {part.durationMs !== null && <Duration ms={part.durationMs} className="text-xs text-muted" />}
         </PlainButton>
         {part.requestId !== null && <LogLink projectKey={projectKey} requestId={part.requestId} />}
@@ -89,7 +89,7 @@ export function ToolCallView({
             <ElicitationForm
               key={form.id}
               asked={form}
-              note={form.status === "asked" ? null : formOutcomes[form.status]}
+              outcome={form.status === "asked" ? null : formOutcomes[form.status]}
               onAnswer={onReply && (({ action, content }) => onReply(form.id, formReply(action, content)))}
             />
           ))}

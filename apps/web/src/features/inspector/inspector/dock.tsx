@@ -13,7 +13,7 @@ import { type ProtocolMessage, titleOf } from "./connection/protocol-log.ts";
 const views = { history: "History", protocol: "Protocol" } as const;
 type View = keyof typeof views;
 
-/** Below the panes: earlier calls, and the messages of the connection. Closed until it is wanted. */
+/** Below the panes: earlier calls, and the messages of the connection. Closed at first. */
 export function Dock({ calls, onOpen }: { calls: Calls; onOpen: (record: CallRecord) => void }) {
   const [view, setView] = useState<View | null>(null);
   const { messages, status, protocolVersion } = useConnectionState(calls.connection);

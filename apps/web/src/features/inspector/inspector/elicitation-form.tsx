@@ -7,14 +7,14 @@ import { ArgumentsEditor } from "./arguments-editor.tsx";
 
 type OnAnswer = (answer: ElicitationAnswer) => void | Promise<void>;
 
-/** What a tool asks the person while it runs (MCP, elicitation). `note`: what became of it, once it doesn't wait any more. */
+/** A tool's question to the person while it runs (MCP, elicitation). `outcome`: shown once it is answered or given up. */
 export function ElicitationForm({
   asked,
-  note,
+  outcome,
   onAnswer,
 }: {
   asked: Elicitation;
-  note: ReactNode;
+  outcome: ReactNode;
   /** Null: it can't be answered here. */
   onAnswer: OnAnswer | null;
 }) {
@@ -24,8 +24,8 @@ export function ElicitationForm({
         <span className="text-muted">The server asks: </span>
         <span className="font-medium break-words whitespace-pre-wrap">{asked.message}</span>
       </p>
-      {note !== null && <p className="text-xs text-muted">{note}</p>}
-      {note === null && onAnswer && <Answer asked={asked} onAnswer={onAnswer} />}
+      {outcome !== null && <p className="text-xs text-muted">{outcome}</p>}
+      {outcome === null && onAnswer && <Answer asked={asked} onAnswer={onAnswer} />}
     </fieldset>
   );
 }

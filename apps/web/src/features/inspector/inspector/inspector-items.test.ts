@@ -29,7 +29,7 @@ test("PRJ-4 search parameters: tab defaults to tools, an invalid branchId is ign
   expect(read({ tab: "prompts", branchId })).toEqual({ tab: "prompts", branchId });
 });
 
-test("PRJ-4 the URL names an item by URI or name; without one the first is shown, and an unknown one is said to be", () => {
+test("PRJ-4 the URL names an item by URI or name; without one the first is shown, and an unknown one is reported", () => {
   const tools = itemsOf(manifest, "tools");
   expect(chosenItem(tools, { tab: "tools", tool: "add" }).item?.key).toBe("add");
   expect(chosenItem(tools, { tab: "tools" }).item?.key).toBe("echo");

@@ -109,7 +109,7 @@ export function Panes({ projectKey, project, manifest, branch, search, onSearch,
           <div data-pane className={pane}>
             {item ? (
               <ItemPane
-                // Anew when other arguments come: from the address, of an earlier visit, of a call that is opened again.
+                // Remount when arguments are restored: from the address, an earlier visit or a reopened call.
                 key={[itemKey, isShared, calls.restored.has(itemKey ?? ""), reopened].join()}
                 item={item}
                 calls={calls}

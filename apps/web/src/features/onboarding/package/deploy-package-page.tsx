@@ -28,7 +28,7 @@ export function DeployPackagePage({
   const added = useAdded(orgSlug, proposal);
   const chosen = usePackage(orgSlug, { name: search.name ?? "", version: search.version ?? "" });
   const variables = useVariables(search.envVariables ?? []);
-  const [words, setWords] = useState(search.arguments ?? "");
+  const [argv, setArgv] = useState(search.arguments ?? "");
   const [follow, setFollow] = useState(false);
   const { problems, failure, busy, submit } = useDeployPackage(orgSlug);
   const { choice, authMode } = added;
@@ -44,7 +44,7 @@ export function DeployPackagePage({
       failure={{ title: "The server was not created", text: failure }}
       onSubmit={() => {
         variables.showAllProblems();
-        const split = argumentWords(words);
+        const split = argumentWords(argv);
         const areValid = variables.isValid && split !== null && Object.values(chosen.problems).every((each) => !each);
         if (choice.problem !== null || !areValid) return;
         void submit({
@@ -69,9 +69,9 @@ export function DeployPackagePage({
         label="Arguments"
         optional
         hint="As after its name on a command line. Not for secrets: arguments are shown and logged."
-        error={problems.arguments ?? argumentsTextProblem(words)}
-        value={words}
-        onChange={setWords}
+        error={problems.arguments ?? argumentsTextProblem(argv)}
+        value={argv}
+        onChange={setArgv}
       />
       <EnvironmentVariables variables={variables} />
       <Checkbox checked={follow} onChange={setFollow} disabled={busy}>

@@ -28,8 +28,8 @@ export type BuildValues = {
 
 /** State of the fields: their values, and the error of each path (VAL-2, VAL-3, BLD-15). */
 export function useBuildFields(initial: BuildValues) {
-  const { entrypoint, arguments: words, requirements, rootDirectory, authMode } = initial;
-  const [values, setValues] = useState({ entrypoint, arguments: words, requirements, rootDirectory, authMode });
+  const { entrypoint, arguments: argv, requirements, rootDirectory, authMode } = initial;
+  const [values, setValues] = useState({ entrypoint, arguments: argv, requirements, rootDirectory, authMode });
   const [isChecked, setChecked] = useState(false);
   const [refused, setRefused] = useState<Readonly<Record<string, string>>>({});
   const found = {
@@ -105,7 +105,7 @@ export function BuildFields({
         }
         error={problem("arguments")}
         value={values.arguments}
-        onChange={(words) => change({ arguments: words })}
+        onChange={(argv) => change({ arguments: argv })}
       />
       {hasFiles ? (
         <>
@@ -133,7 +133,7 @@ export function BuildFields({
   );
 }
 
-/** What a build is told, such as a path in the repository, with candidates to choose from (VAL-2, VAL-3). */
+/** A setting of builds, such as a path in the repository, with candidates to choose from (VAL-2, VAL-3). */
 export function BuildField({
   label,
   hint,

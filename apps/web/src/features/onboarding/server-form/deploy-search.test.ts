@@ -15,7 +15,7 @@ const fields = {
   isPrivate: true,
   installationId: 7,
 };
-const progress = { isCreating: true, error: "GitHub is away." };
+const progress = { isCreating: true, error: "GitHub is unreachable." };
 
 test("ONB-5 the URL of server-deploy carries each field of a deploy, and no other", () => {
   expect(deploySearchParameters.parse({ ...fields, ...progress, other: 1 })).toEqual(fields);

@@ -46,10 +46,10 @@ export function EntryCard({ orgSlug, entry }: { readonly orgSlug: string; readon
 }
 
 /** What the form of a package is filled in with. */
-const packageSearch = ({ name, version, arguments: words, variables }: EntryPackage) => ({
+const packageSearch = ({ name, version, arguments: argv, variables }: EntryPackage) => ({
   name,
   ...(version !== null && { version }),
-  ...(words.length > 0 && { arguments: argumentsText(words) }),
+  ...(argv.length > 0 && { arguments: argumentsText(argv) }),
   ...(variables.length > 0 && { envVariables: variables.map((variable) => variable.name) }),
 });
 

@@ -144,7 +144,7 @@ async function saveRepository(ctx: Context, repository: string, input: z.output<
   });
 }
 
-/** Whether two URLs name one repository, whatever they say of `.git`. */
+/** Whether two URLs name one repository, with or without `.git`. */
 function isSameRepository(one: string, two: string): boolean {
   const plain = (url: string) => {
     const { protocol, host, pathname } = new URL(url);

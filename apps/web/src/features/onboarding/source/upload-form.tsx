@@ -3,9 +3,9 @@ import { AddForm } from "~/features/onboarding/server-form/add-page.tsx";
 import { useServerName } from "~/features/onboarding/server-form/server-name-field.tsx";
 import { useDeployForm } from "~/features/onboarding/server-form/use-deploy-form.ts";
 import { useVariables } from "~/features/onboarding/server-form/use-variables.ts";
-import { noteLeftOut } from "~/features/onboarding/upload/note-left-out.ts";
 import type { Picked } from "~/features/onboarding/upload/picked.ts";
 import { PickedSummary } from "~/features/onboarding/upload/picked-summary.tsx";
+import { showLeftOut } from "~/features/onboarding/upload/show-left-out.ts";
 import { UploadProgress } from "~/features/onboarding/upload/upload-progress.tsx";
 import { useUpload } from "~/features/onboarding/upload/use-upload.ts";
 import { NewServerFields } from "./new-server-fields.tsx";
@@ -43,7 +43,7 @@ export function UploadForm({
     async ({ orgSlug: _orgSlug, ...server }) => {
       const answer = await upload(`/api/organizations/${orgSlug}/uploads`, picked, `${JSON.stringify(server)}\n`);
       const { leftOut, ...made } = answer as UploadedServer;
-      noteLeftOut(leftOut);
+      showLeftOut(leftOut);
       return made;
     },
     variables,

@@ -10,9 +10,9 @@ import { TextField } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { DropZone } from "./drop-zone.tsx";
-import { noteLeftOut } from "./note-left-out.ts";
 import type { Picked } from "./picked.ts";
 import { PickedSummary } from "./picked-summary.tsx";
+import { showLeftOut } from "./show-left-out.ts";
 import { UploadProgress } from "./upload-progress.tsx";
 import { usePicked } from "./use-picked.ts";
 import { isCanceled, useUpload } from "./use-upload.ts";
@@ -55,7 +55,7 @@ function UploadCommit({
     try {
       const answer = await upload(`/api/projects/${orgSlug}/${projectName}/uploads?${query}`, picked);
       const { changed, leftOut } = answer as { readonly changed: boolean; readonly leftOut: readonly string[] };
-      noteLeftOut(leftOut);
+      showLeftOut(leftOut);
       toast.success(changed ? "Uploaded. The build starts now." : "Nothing changed: these are the files that it has.");
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(projectKey) });
       forget();

@@ -73,7 +73,7 @@ export const removeMember = createServerFn({ method: "POST" })
   .validator(input(memberInput.extend(removeMemberSchema.shape)))
   .handler(({ context, data }) => removeMemberVerb({ ctx: context.ctx, input: data }));
 
-/** Ends one's own membership, whatever one's role. */
+/** Ends the caller's own membership. Every role may. */
 export const leaveOrganization = createServerFn({ method: "POST" })
   .middleware([organizationAccess("organization.read")])
   .validator(input(organizationInput))

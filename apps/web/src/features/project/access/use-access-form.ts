@@ -48,7 +48,7 @@ export function useAccessForm(projectKey: ProjectKey, stored: AccessView) {
 
 export type AccessForm = ReturnType<typeof useAccessForm>;
 
-/** The same for the same choices, in whatever order they were made. */
+/** Equal for equal choices in any order. */
 const textOf = ({ roles, apiKeys, tools }: Draft): string =>
   JSON.stringify([roles, apiKeys, tools].map((choice) => (choice === "all" ? choice : choice.toSorted())));
 

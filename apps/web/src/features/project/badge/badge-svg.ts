@@ -8,11 +8,11 @@ const looks: Readonly<Record<BadgeState | "unknown", readonly [text: string, col
   unknown: ["unknown", "#57606a"],
 };
 
-/** Width of a character at 11 px; `textLength` fits whatever font there is to it. */
+/** Width of a character at 11 px; `textLength` scales any font to it. */
 const characterWidth = 6.6;
 const padding = 8;
 
-/** A badge as SVG, 20 px high, without scripts, styles or anything to load. `null`: the one of names that are not public. */
+/** A badge as SVG, 20 px high, without scripts, styles or anything to load. `null`: for names that are not public. */
 export function badgeSvg(server: { readonly name: string; readonly state: BadgeState } | null): string {
   const [text, color] = looks[server?.state ?? "unknown"];
   const label = server?.name ?? "MCP server";

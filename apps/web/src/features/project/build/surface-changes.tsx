@@ -10,7 +10,7 @@ import { classNames } from "~/ui/class-names.ts";
 type Change = SurfaceChangesView["changes"][number];
 
 const signs = { added: "+", removed: "−", changed: "~" } as const;
-const words = { added: "Added", removed: "Removed", changed: "Changed" } as const;
+const labels = { added: "Added", removed: "Removed", changed: "Changed" } as const;
 const looks = {
   added: "bg-ok-soft text-ok",
   removed: "bg-bad-soft text-bad",
@@ -81,7 +81,7 @@ function Chip({ change }: { change: Change }) {
         {signs[change.change]}
       </span>
       <span className="sr-only">
-        {words[change.change]} {kind}
+        {labels[change.change]} {kind}
       </span>{" "}
       <code className="font-medium">{name}</code>
       {kind !== "tool" && <span aria-hidden> {kind}</span>}

@@ -22,7 +22,7 @@ import { Card } from "~/ui/card.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { SkippedPush } from "./skipped-push.tsx";
 
-/** What callers reach under the project's name: the default branch's live deployment. */
+/** The default branch's live deployment, which answers under the project's name. */
 export function ProductionCard({
   project,
   branch,
@@ -34,8 +34,8 @@ export function ProductionCard({
 }) {
   const { deployment, latestBuild, liveBuild } = branch;
   const warnings = liveBuild?.warnings ?? [];
-  const isToldAbove = latestBuild !== null && latestBuild.id === liveBuild?.rolledBackFrom?.buildId;
-  const newer = latestBuild && latestBuild.id !== liveBuild?.id && !isToldAbove ? latestBuild : null;
+  const isShownAbove = latestBuild !== null && latestBuild.id === liveBuild?.rolledBackFrom?.buildId;
+  const newer = latestBuild && latestBuild.id !== liveBuild?.id && !isShownAbove ? latestBuild : null;
   return (
     <Card aria-label="Production">
       <div className="flex flex-wrap items-start gap-x-10 gap-y-4 p-4">

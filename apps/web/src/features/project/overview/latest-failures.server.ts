@@ -1,19 +1,19 @@
 import { queryRequestLogs, type Reader, type RequestLogEntry, readRequestLog } from "@towpath/logs";
 import { explainFailure } from "~/features/project/request-log/call-failure.tsx";
 
-/** Failures of the same kind: what was called, and what it said. */
+/** Failures of the same kind: the called item and the error. */
 export type LatestFailure = {
-  /** Id of the newest one's row in the log. */
+  /** Id of the newest failure's row in the log. */
   readonly id: string;
   readonly time: string;
   /** The tool, prompt or resource; else the method. */
   readonly what: string;
   readonly message: string;
-  /** How many of the looked-at failures are of this kind. */
+  /** Failures of this kind among the newest 50. */
   readonly count: number;
 };
 
-/** Failures that are looked at, and kinds that are shown. */
+/** Failures that are read, and kinds that are shown. */
 const maxFailures = 50;
 const maxShown = 5;
 

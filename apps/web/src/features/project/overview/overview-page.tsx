@@ -118,7 +118,7 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
 type Place = { readonly key: ProjectKey; readonly branchId: string | null };
 type Traffic = { readonly data: Overview | undefined; readonly error: Error | null; readonly retry: () => void };
 
-/** Numbers that follow the log: told of changes where that works, else polled. */
+/** Numbers that follow the log: refreshed on notifications of changes, or polled where those don't arrive. */
 function useTraffic(place: Place): Traffic {
   const queryClient = useQueryClient();
   const refresh = () => void queryClient.invalidateQueries({ queryKey: overviewQuery(place).queryKey });

@@ -57,6 +57,6 @@ function offerOf({ tools, resources, prompts }: PortalView["servers"][number]): 
     [count(resources), "resource"],
     [count(prompts), "prompt"],
   ] as const;
-  const told = parts.flatMap(([number, noun]) => (number === 0 ? [] : [`${number} ${noun}${number === 1 ? "" : "s"}`]));
-  return told.length === 0 ? "Nothing" : told.join(", ");
+  const texts = parts.flatMap(([number, noun]) => (number === 0 ? [] : [`${number} ${noun}${number === 1 ? "" : "s"}`]));
+  return texts.length === 0 ? "Nothing" : texts.join(", ");
 }

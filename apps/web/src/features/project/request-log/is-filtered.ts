@@ -1,5 +1,5 @@
 import { queryParts } from "@towpath/logs/query-text";
 import type { LogSearch } from "@towpath/logs/schema";
 
-/** Whether any filter besides the times is set. */
+/** Whether any filter other than the time range is set. */
 export const isFiltered = (search: LogSearch): boolean => queryParts(search).length > 0;

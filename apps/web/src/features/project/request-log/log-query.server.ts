@@ -9,7 +9,7 @@ import { z } from "zod";
 
 type ProjectKey = { readonly orgSlug: string; readonly projectName: string };
 
-/** What a query names in people's words, besides the fields of VAL-5. */
+/** Filters by name, in addition to the fields of VAL-5. */
 export const logNamesSchema = z.object({
   /** An email address, the name of a person or key, or a principal as logged. */
   user: z.string().max(256).optional(),
@@ -20,7 +20,7 @@ export const logNamesSchema = z.object({
 });
 
 /**
- * What the log calls the named user, deployment and branch.
+ * Principals and deployment ids of the named user, deployment and branch.
  *
  * @throws TowpathError `invalid_input` when the organization or project has nothing of that name
  */

@@ -125,11 +125,11 @@ export function LogsPage({
   );
 }
 
-/** With no rows shown, whatever was called is of the protocol. */
+/** When no rows are shown, all calls are the protocol's. */
 const protocolCount = (methods: readonly { readonly calls?: number }[] = []): number =>
   methods.reduce((sum, { calls = 0 }) => sum + calls, 0);
 
-/** Whether an element has not been scrolled out at the top; true while that isn't known. */
+/** Whether an element's top is scrolled into view; true while unknown. */
 function useAtTop(element: RefObject<HTMLElement | null>): boolean {
   const [isAtTop, setAtTop] = useState(true);
   useEffect(() => {

@@ -15,7 +15,7 @@ test("PRJ-20 captured calls of tools and prompts can be replayed, with their arg
   expect(replayOf(call({ name: "greet" }, "prompts/get"))).toMatchObject({ tab: "prompts", arguments: {} });
 });
 
-test("PRJ-20 what the log replaced is told", () => {
+test("PRJ-20 values that the log redacted are marked", () => {
   for (const text of ["[redacted]", "Bearer [API_KEY]"])
     expect(replayOf(call({ name: "echo", arguments: { nested: [text] } }))?.isRedacted).toBe(true);
   expect(replayOf(call({ name: "echo", arguments: { text: "[a], [1] or []" } }))?.isRedacted).toBe(false);

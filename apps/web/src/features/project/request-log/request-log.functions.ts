@@ -94,7 +94,7 @@ const getLogValues = createServerFn({ method: "GET" })
 
 const pageSize = 100;
 
-/** What the server is asked for, besides the page. `showsProtocol`: the reader's choice, where the search has none. */
+/** The query without its page. `showsProtocol`: the reader's choice, used where the search has none. */
 const queryOf = (key: ProjectKey, search: LogSearch, showsProtocol: boolean) => {
   const { user, deployment, branch } = search;
   return {
@@ -169,10 +169,10 @@ export const logValuesQuery = (key: ProjectKey, timeRange: TimeRange) =>
     gcTime: 300_000,
   });
 
-/** What the drawer shows of a request besides its row: payloads, lines of its server, who called, what was deployed. */
+/** The drawer's details of a request: payloads, lines of its server, caller, deployment. */
 export type RequestExplanation = Awaited<ReturnType<typeof getLogEntry>>;
 
-/** How long a request that has ended may still print, and its lines be written. */
+/** How long lines of a finished request may still arrive. */
 const linesSettleMs = 5000;
 
 /** A request with its payloads and lines; `time` as the list gave it, if it did. The row never changes; lines of the last seconds may still come. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { timesOf, waitsOf } from "./request-times.ts";
 
-test("PRJ-20 the time of a request is told apart: held, in the server, in the gateway", () => {
+test("PRJ-20 a request's time is split: held, in the server, in the gateway", () => {
   expect(timesOf({ durationMs: 100, heldMs: 60, serverMs: 35 })).toEqual({
     total: 100,
     held: 60,

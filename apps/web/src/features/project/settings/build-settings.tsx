@@ -87,10 +87,10 @@ function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (save
   const [watchPaths, setWatchPaths] = useState(stored.watchPaths.join("\n"));
   const [opened, setOpened] = useState(stored);
   const form = useSubmit();
-  const { entrypoint, arguments: words, requirements, rootDirectory } = fields.values;
+  const { entrypoint, arguments: argv, requirements, rootDirectory } = fields.values;
   const now = {
     entrypoint: entrypoint.trim(),
-    arguments: [...(argumentWords(words) ?? [])],
+    arguments: [...(argumentWords(argv) ?? [])],
     requirements: requirements || null,
     rootDirectory: rootDirectory.trim() || null,
     watchPaths: linesOf(watchPaths),

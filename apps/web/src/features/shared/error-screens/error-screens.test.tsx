@@ -17,7 +17,7 @@ test("ERR-4 a failed document is replaced by one with styles, the error toggle a
   expect(html).not.toContain("boom");
 });
 
-test("ERR-4 an address that no route matches is told as Not Found", () => {
+test("ERR-4 an address that no route matches shows Not Found", () => {
   const html = renderToStaticMarkup(<UnmatchedRoute />);
   expect(html).toContain(">Not Found<");
   expect(html).toContain("The page you&#x27;re looking for doesn&#x27;t exist.");

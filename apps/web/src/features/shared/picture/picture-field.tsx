@@ -80,8 +80,8 @@ const pictureTypes = "image/png,image/jpeg,image/webp,image/gif,image/avif";
 const maxFileBytes = 25_000_000;
 
 /**
- * The middle of a picture as a square of 256 × 256 pixels, in base64. Drawn anew, so that nothing of the file but its
- * pixels is sent: no place where it was taken, no camera.
+ * The middle of a picture as a square of 256 × 256 pixels, in base64. Redrawn, so that only pixels are sent and no
+ * metadata such as place and camera.
  *
  * @throws Error whose message says what is wrong with the file
  */

@@ -113,7 +113,7 @@ export const currentAuthQuery = queryOptions({
   ...cacheTimes.auth,
 });
 
-/** The session's role and permissions, which an admin may change at any time: read anew for each page that shows them. */
+/** The session's role and permissions. Not cached, as an admin may change them at any time. */
 export const roleAndPermissionsQuery = queryOptions({
   queryKey: ["auth", "role-and-permissions"],
   queryFn: ({ signal }) => getRoleAndPermissions({ signal }),

@@ -33,7 +33,7 @@ export function useCommands(place: PalettePlace, onShortcuts: () => void): reado
   const builds = built?.pages[0]?.data.slice(0, maxBuilds) ?? [];
   return paletteGroups(place, project ? { name: project.name, url: project.url, latest, tools, builds } : null, {
     open: (path) => router.history.push(path),
-    openAnew: (path) => window.location.assign(path),
+    openDocument: (path) => window.location.assign(path),
     follow: (link) => void router.navigate(link),
     switchTo: (organization) => void openOrganization(organization).catch(() => {}),
     copyUrl: (url) => void copyText(url),

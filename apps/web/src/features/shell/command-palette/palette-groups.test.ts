@@ -81,12 +81,12 @@ test("UI-4 servers are found first, then tools, builds by message, commit or bra
   for (const query of ["gusts", "0123456", "gusts-2"])
     expect(enter(query)).toEqual(["open", "/team/weather-api/build-logs/b1"]);
   expect(labels("gusts")).toEqual(["Add gusts"]);
-  expect(enter("rollbacks")).toEqual(["openAnew", "/docs/previews"]);
+  expect(enter("rollbacks")).toEqual(["openDocument", "/docs/previews"]);
 });
 
 test("UI-4 AUTH-6 a server of another organization is opened in a new document, as is the organization", () => {
   const { enter } = palette("owner");
-  expect(enter("forecast-archive")).toEqual(["openAnew", "/other-team/forecast-archive"]);
+  expect(enter("forecast-archive")).toEqual(["openDocument", "/other-team/forecast-archive"]);
   expect(enter("weather people")).toMatchObject(["switchTo", { slug: "other-team" }]);
 });
 

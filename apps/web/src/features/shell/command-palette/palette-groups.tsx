@@ -57,7 +57,7 @@ type Version = { readonly id: string; readonly commitSha: string; readonly packa
 export type PaletteActions = {
   readonly open: (path: string) => void;
   /** In a new document, so that nothing cached of this organization shows up in another. */
-  readonly openAnew: (path: string) => void;
+  readonly openDocument: (path: string) => void;
   readonly follow: (link: ScreenGroup["items"][number]["link"]) => void;
   readonly switchTo: (organization: ProfileView["organizations"][number]) => void;
   readonly copyUrl: (url: string) => void;
@@ -116,7 +116,7 @@ function entryOf(
     label: project.name,
     icon: project.kind === "portal" ? <Waypoints aria-hidden /> : <Server aria-hidden />,
     note: isHere ? undefined : project.orgSlug,
-    run: () => (isHere ? actions.open(path) : actions.openAnew(path)),
+    run: () => (isHere ? actions.open(path) : actions.openDocument(path)),
   };
 }
 
@@ -189,7 +189,7 @@ const documents = (actions: PaletteActions): SearchAction[] =>
       label: `Docs: ${title}`,
       keywords: [title, description],
       icon: <BookOpen aria-hidden />,
-      run: () => actions.openAnew(documentPath(slug)),
+      run: () => actions.openDocument(documentPath(slug)),
     })),
   );
 

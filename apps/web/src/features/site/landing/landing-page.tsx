@@ -100,7 +100,7 @@ const promises = [
   {
     question: "What can a server reach?",
     towpath: "Its own files in its own sandbox, with limits. Not the host, not the platform, not its neighbours.",
-    elsewhere: "Whatever its user account can reach.",
+    elsewhere: "Everything its user account can reach.",
   },
   {
     question: "What does an idle server cost?",

@@ -15,7 +15,7 @@ test.each([
   [{ $ref: "#/$defs/Boat" }, "any"],
   [true, "any"],
   [{ anyOf: [] }, "any"],
-])("PUB-10 the type of an argument is said in words: %j", (schema, expected) => {
+])("PUB-10 the type of an argument is readable: %j", (schema, expected) => {
   expect(typeOf(schema)).toBe(expected);
 });
 

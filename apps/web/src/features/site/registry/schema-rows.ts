@@ -33,7 +33,7 @@ export function argumentRows(schema: Schema): readonly ArgumentRow[] {
     }));
 }
 
-const words: Readonly<Record<string, string>> = {
+const typeNames: Readonly<Record<string, string>> = {
   ...{
     string: "text",
     integer: "whole number",
@@ -64,8 +64,8 @@ function typeOf(schema: Schema, depth: number): string {
   if (schema.type === "array") {
     return isObject(schema.items) && depth < maxDepth ? `list of ${typeOf(schema.items, depth + 1)}` : "list";
   }
-  if (Array.isArray(schema.type)) return choices(schema.type.flatMap((type) => words[String(type)] ?? []));
-  return (schema.type === "string" && formats[String(schema.format)]) || words[String(schema.type)] || "any";
+  if (Array.isArray(schema.type)) return choices(schema.type.flatMap((type) => typeNames[String(type)] ?? []));
+  return (schema.type === "string" && formats[String(schema.format)]) || typeNames[String(schema.type)] || "any";
 }
 
 function choices(list: readonly string[]): string {

@@ -9,11 +9,11 @@ import { getTemporaryToken } from "~/features/organization/github/github-user.fu
 /** ONB-3 */
 export const Route = createFileRoute("/$orgSlug/welcome/server-setup")({
   validateSearch: setupSearchParameters,
-  // A name that is typed must not load the page anew.
+  // Typing a name must not reload the page.
   loaderDeps: ({ search: { isCreating, serverName } }) => ({ creating: isCreating ? (serverName ?? null) : null }),
   loader: async ({ context: { queryClient, profile }, params, deps: { creating } }) => {
     const { orgSlug } = params;
-    // A reload after the server was created: it is there.
+    // Reloaded after the server was created.
     const created = profile.projects.find((known) => known.orgSlug === orgSlug && known.name === creating);
     if (created) {
       throw redirect({ to: "/$orgSlug/$projectName/deployments", params: { orgSlug, projectName: created.name } });
@@ -22,11 +22,11 @@ export const Route = createFileRoute("/$orgSlug/welcome/server-setup")({
       proposeServerName({ data: params }),
       queryClient.ensureQueryData(installationsQuery(orgSlug)),
       getGitHubApp({ data: params }),
-      // Only who has just authorized goes on by itself: somebody else's link must not create anything.
+      // Creation resumes only right after authorizing: somebody else's link must not create anything.
       creating === null ? null : getTemporaryToken({ data: { serverName: creating } }).catch(() => null),
     ]);
     const connected = app !== null && installations.length > 0;
-    // A name that can't be used is told when the form is sent.
+    // An invalid name is reported when the form is sent.
     if (connected && !token) await queryClient.prefetchQuery(quickstartUrlQuery(orgSlug, creating ?? proposal.name));
     return { proposal, connected, resume: token ? creating : null };
   },

@@ -2,7 +2,7 @@ import type { Elicitation, ElicitationAnswer, LogMessage, Sampling, SamplingAnsw
 import type { Progress } from "../connection/server-connection.ts";
 import type { CallResult, ServerCall } from "../inspector.schema.ts";
 
-/** A question of the server while a call runs. `answer`: what became of it, in a word; null while it waits. */
+/** A question of the server during a call. `answer`: the kind of answer, such as `declined`; null while it waits. */
 type Asked = { readonly id: string; readonly answer: string | null } & (
   | { readonly kind: "form"; readonly asked: Elicitation }
   | { readonly kind: "model"; readonly asked: Sampling }
@@ -12,7 +12,7 @@ export type Reply =
   | { readonly kind: "form"; readonly answer: ElicitationAnswer }
   | { readonly kind: "model"; readonly answer: SamplingAnswer | null };
 
-/** What a server said while a call ran. `at`: milliseconds after the call began. */
+/** A log message of the server. `at`: milliseconds after the call began. */
 export type LogEntry = LogMessage & { readonly at: number };
 
 export type CallRecord = {
@@ -48,15 +48,15 @@ export const withLog = (record: CallRecord, message: LogMessage, now: number): C
   logs: [...record.logs, { ...message, at: now - record.time }].slice(-maxLogs),
 });
 
-const formWords = { accept: "answered", decline: "declined", cancel: "not answered" } as const;
+const formAnswers = { accept: "answered", decline: "declined", cancel: "not answered" } as const;
 
-/** The record once a question of it was answered. What was answered isn't kept. */
+/** The record after an answer to one of its questions. The answer itself isn't kept. */
 export function withReply(record: CallRecord, id: string, reply: Reply): CallRecord {
-  const answer = reply.kind === "form" ? formWords[reply.answer.action] : reply.answer ? "answered" : "not allowed";
+  const answer = reply.kind === "form" ? formAnswers[reply.answer.action] : reply.answer ? "answered" : "not allowed";
   return { ...record, asked: record.asked.map((each) => (each.id === id ? { ...each, answer } : each)) };
 }
 
-/** The record once the call has ended: questions that still wait aren't answered any more. */
+/** The record after the call's end: questions that still wait count as not answered. */
 export const ended = (record: CallRecord, outcome: CallResult): CallRecord => ({
   ...record,
   outcome,

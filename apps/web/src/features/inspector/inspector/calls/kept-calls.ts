@@ -32,10 +32,10 @@ const recordSchema = z.object({
   isResultDropped: z.boolean(),
 });
 
-/** The part of a browser's storage that is needed here. */
+/** The part of the browser's storage that is used here. */
 type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">;
 
-/** Calls of an earlier visit, newest first. Whatever can't be read counts as none. Drops those of other people. */
+/** Calls of an earlier visit, newest first; empty if they can't be read. Removes those of other people. */
 export function readCalls(store: Store, place: Place, now: number): readonly CallRecord[] {
   const oldest = now - limits.days * 86_400_000;
   try {

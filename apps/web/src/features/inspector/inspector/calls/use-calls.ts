@@ -9,10 +9,10 @@ import { keepCalls, type Place, readCalls } from "./kept-calls.ts";
 type Where = {
   readonly projectKey: ProjectKey;
   readonly branchId: string | null;
-  /** What is live; a new one is connected to anew. */
+  /** The live deployment; the page reconnects when it changes. */
   readonly deploymentId: string | null;
   readonly place: Place;
-  /** The schema of a call's arguments, which says which of them hold secrets. */
+  /** The schema of a call's arguments, which marks those with secrets. */
   readonly schemaOf: (call: Pick<CallRecord, "item">) => unknown;
 };
 

@@ -29,7 +29,7 @@ export function withMessage(
   return [...kept.reverse(), entry];
 }
 
-/** What a message is, in a few words: `tools/call`, `answer 3`, `error 3`. */
+/** A message's label: `tools/call`, `answer 3`, `error 3`. */
 export function titleOf(message: unknown): string {
   if (typeof message !== "object" || message === null) return "message";
   const { method, id, error } = message as { method?: unknown; id?: unknown; error?: unknown };

@@ -2,14 +2,18 @@ import { z } from "zod";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { authorizationHeader, refusalHeader } from "./relay.schema.ts";
 
-/** What an answer says of itself beside MCP: which row of the request log it is, and in its own words why it failed. */
-export type Note = { readonly requestId: string | null; readonly isCall: boolean; readonly failure: Failure | null };
+/** An HTTP response outside of MCP: its row of the request log, and its error. */
+export type AnswerInfo = {
+  readonly requestId: string | null;
+  readonly isCall: boolean;
+  readonly failure: Failure | null;
+};
 type Failure = { readonly message: string; readonly isOurs: boolean };
 
 const failureSchema = z.object({ error: z.object({ message: z.string() }) });
 const isCallOf = (body: unknown) => typeof body === "string" && /"method":"(tools|resources|prompts)\//.test(body);
 
-/** Where the pages of a project reach the server of a branch; null: production. */
+/** The address under which pages of a project reach the server of a branch; null: production. */
 export function relayUrl(key: ProjectKey, branchId: string | null): URL {
   const path = `/api/projects/${encodeURIComponent(key.orgSlug)}/${encodeURIComponent(key.projectName)}/mcp`;
   const url = new URL(path, location.origin);
@@ -17,10 +21,10 @@ export function relayUrl(key: ProjectKey, branchId: string | null): URL {
   return url;
 }
 
-/** `fetch` for MCP's client in a page. `authorization`: the person's own credentials for a passthrough server. */
+/** `fetch` for the MCP client in a page. `authorization`: the person's own credentials for a passthrough server. */
 export function relayFetch(parts: {
   readonly authorization: () => string | null;
-  readonly onAnswer: (note: Note) => void;
+  readonly onAnswer: (answer: AnswerInfo) => void;
 }): (url: string | URL, init?: RequestInit) => Promise<Response> {
   return async (url, init) => {
     const headers = new Headers(init?.headers);
@@ -45,6 +49,6 @@ async function failureOf(response: Response): Promise<Failure | null> {
     .clone()
     .json()
     .catch(() => null);
-  const said = failureSchema.safeParse(body);
-  return said.success ? { message: said.data.error.message, isOurs: response.headers.has(refusalHeader) } : null;
+  const failure = failureSchema.safeParse(body);
+  return failure.success ? { message: failure.data.error.message, isOurs: response.headers.has(refusalHeader) } : null;
 }

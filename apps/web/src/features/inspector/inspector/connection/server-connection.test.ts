@@ -52,7 +52,7 @@ test.each(eras)("PRJ-4 %s: one connection serves all calls of a page", async (er
   });
 });
 
-test("PRJ-4 a session that a new version of the server doesn't know is opened anew, and the call made once", async () => {
+test("PRJ-4 a session that a new version of the server doesn't know is reopened, and the call made once", async () => {
   const { server, connection } = await connectTo("legacy");
   await connection.perform(work, quiet, never);
   server.forgetSessions();
@@ -75,26 +75,26 @@ test("PRJ-4 closing ends the session, and the next call opens another", async ()
 
 test.each(eras)("PRJ-4 %s: the call's progress, log messages, row of the log and questions reach it", async (era) => {
   const { connection } = await connectTo(era);
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   const handlers: CallHandlers = {
-    onProgress: (progress) => told.push(progress),
-    onLog: ({ data }) => told.push(data),
-    onRequest: (requestId) => told.push(requestId.slice(0, 8)),
+    onProgress: (progress) => events.push(progress),
+    onLog: ({ data }) => events.push(data),
+    onRequest: (requestId) => events.push(requestId.slice(0, 8)),
     onElicit: async ({ message }) => {
-      told.push(message);
+      events.push(message);
       return { action: "accept", content: { seats: 2 } };
     },
     onSample: async () => ({ text: "red", model: "me" }),
   };
   await connection.perform(work, handlers, never);
-  expect(told).toEqual(["00000000", { progress: 1, total: 1, message: "step 1" }, { step: 1 }]);
+  expect(events).toEqual(["00000000", { progress: 1, total: 1, message: "step 1" }, { step: 1 }]);
   expect(textOf(await connection.perform({ kind: "tool", name: "book", arguments: {} }, handlers, never))).toContain(
     "booked 2",
   );
   expect(textOf(await connection.perform({ kind: "tool", name: "paint", arguments: {} }, handlers, never))).toContain(
     "painted red",
   );
-  expect(told).toContain("How many seats?");
+  expect(events).toContain("How many seats?");
 });
 
 test("PRJ-4 a call is canceled, and the connection serves the next one", async () => {

@@ -10,7 +10,7 @@ import type {
 } from "@towpath/mcp/web-client";
 import { type CallResult, canceledCode, type ServerCall } from "../inspector.schema.ts";
 import { type ProtocolMessage, withMessage } from "./protocol-log.ts";
-import { type Note, relayFetch } from "./relay-fetch.ts";
+import { type AnswerInfo, relayFetch } from "./relay-fetch.ts";
 
 export type Progress = { readonly progress: number; readonly total: number | null; readonly message: string | null };
 
@@ -31,18 +31,18 @@ export type ConnectionState = {
 };
 
 type Library = typeof import("@towpath/mcp/web-client");
-type Running = CallHandlers & { readonly deadline: CallDeadline; failure: Note["failure"] };
+type Running = CallHandlers & { readonly deadline: CallDeadline; failure: AnswerInfo["failure"] };
 
 const clientName = "Towpath inspector";
-/** How long a call may take, not counting the time in which the person is asked. */
+/** Maximum duration of a call, without the time that the person takes to answer. */
 const callMs = 5 * 60_000;
 /** A server that is connected may stay awake. */
 const idleMs = 5 * 60_000;
 const maxBytes = 64 * 1024 * 1024;
 
 /**
- * The page's connection to one server: opened by the first call and kept for all others, in both eras; opened anew when
- * the server has forgotten its session, and closed when it isn't used. One call at a time.
+ * The page's connection to one server, in both eras. The first call opens it, all others share it; it reopens when the
+ * server has forgotten the session, and closes when idle. One call at a time.
  */
 export class ServerConnection {
   readonly #endpoint: { readonly url: URL; readonly authorization: () => string | null };
@@ -64,7 +64,7 @@ export class ServerConnection {
   };
   readonly state = (): ConnectionState => this.#state;
 
-  /** Makes one call. Never rejects: the result says what became of it. */
+  /** Makes one call. Never rejects: failures are results. */
   async perform(call: ServerCall, handlers: CallHandlers, canceled: AbortSignal): Promise<CallResult> {
     clearTimeout(this.#idle);
     const started = performance.now();
@@ -83,7 +83,7 @@ export class ServerConnection {
     }
   }
 
-  /** Values that the server suggests for an argument; none without a connection, which typing doesn't open. */
+  /** The server's suggestions for an argument; none without a connection, as typing doesn't open one. */
   async complete(
     target: CompletionTarget,
     argument: { readonly name: string; readonly value: string },
@@ -93,7 +93,7 @@ export class ServerConnection {
     return (await client?.complete(target, argument, { signal, timeoutMs: 10_000 })) ?? [];
   }
 
-  /** Connects without a call, for what a connection alone can do. */
+  /** Connects without a call, for completions. */
   async open(): Promise<void> {
     this.#library ??= await import("@towpath/mcp/web-client");
     await this.#connected(this.#library, new AbortController().signal);
@@ -101,7 +101,7 @@ export class ServerConnection {
     this.#idle = setTimeout(() => void this.close(), idleMs);
   }
 
-  /** Ends the session. The next call connects anew, as after a new version of the server has gone live. */
+  /** Ends the session, for example when a new version has gone live. The next call reconnects. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     const opened = this.#opened;
@@ -112,7 +112,7 @@ export class ServerConnection {
     opened?.end.abort();
   }
 
-  /** The same, but not while a call runs, whose session the server still has. */
+  /** The same, but not while a call uses the session. */
   closeWhenIdle(): void {
     if (!this.#running) void this.close();
   }
@@ -129,7 +129,7 @@ export class ServerConnection {
     try {
       return { ok: true, ...(await this.#send(client, call, running)), connectMs };
     } catch (error) {
-      // The server doesn't know the session, so it has not carried out anything: a new version, or it had fallen asleep.
+      // The server doesn't know the session (a new version, or it slept), so it didn't run the call.
       const isForgotten = error instanceof library.McpClientError && error.code === "not_found";
       if (!wasOpen || !isForgotten) throw error;
       void this.close();
@@ -169,7 +169,7 @@ export class ServerConnection {
     const client = openWebClient(
       {
         url: this.#endpoint.url,
-        fetch: relayFetch({ authorization: this.#endpoint.authorization, onAnswer: (note) => this.#note(note) }),
+        fetch: relayFetch({ authorization: this.#endpoint.authorization, onAnswer: (answer) => this.#onAnswer(answer) }),
       },
       {
         ...{ clientName, maxBytes, timeoutMs: callMs, signal: end.signal },
@@ -190,13 +190,13 @@ export class ServerConnection {
     return opened;
   }
 
-  /** A person takes their time, which isn't the call's. */
+  /** Pauses the call's deadline while the person answers. */
   #asked<Answer>(ask: (call: Running) => Promise<Answer>, nobody: Answer): Promise<Answer> {
     const call = this.#running;
     return call ? call.deadline.pausedFor(() => ask(call)) : Promise.resolve(nobody);
   }
 
-  #note({ requestId, isCall, failure }: Note): void {
+  #onAnswer({ requestId, isCall, failure }: AnswerInfo): void {
     const call = this.#running;
     if (!call) return;
     if (isCall && requestId !== null) call.onRequest(requestId);
@@ -209,10 +209,10 @@ export class ServerConnection {
     if (canceled.aborted) return failed(canceledCode, "You canceled the call.");
     if (running?.deadline.signal.aborted)
       return failed("timeout", "The call took longer than 5 minutes and was stopped.");
-    const said = running?.failure ?? null;
-    if (said?.isOurs) return failed("refused", said.message);
+    const failure = running?.failure ?? null;
+    if (failure?.isOurs) return failed("refused", failure.message);
     if (this.#library && error instanceof this.#library.McpClientError)
-      return failed(error.code, said?.message ?? error.message, error.rpcCode);
+      return failed(error.code, failure?.message ?? error.message, error.rpcCode);
     return failed("failed", "The page couldn't make the call. Check your connection and try again.");
   }
 

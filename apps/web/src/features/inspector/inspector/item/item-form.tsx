@@ -19,7 +19,7 @@ export function ItemForm({
   /** Suggests values. */
   connection: ServerConnection;
   formId: string;
-  /** Told what the call would be, as the form changes; it may not be valid yet. */
+  /** Called with the draft call on each change of the form; it may be invalid. */
   onDraft: (call: ServerCall) => void;
   onSubmit: (call: ServerCall) => void;
 }) {

@@ -188,8 +188,8 @@ function ItemHeader({ item }: { item: InspectorItem }) {
 
 /** Libraries make a title from the name ("get_forecast" → "Get Forecast"); don't show it twice. */
 function sameWords(title: string, name: string): boolean {
-  const words = (text: string) => text.toLowerCase().replace(/[\s_-]+/g, "");
-  return words(title) === words(name);
+  const letters = (text: string) => text.toLowerCase().replace(/[\s_-]+/g, "");
+  return letters(title) === letters(name);
 }
 
 const hints: readonly [key: string, whenTrue: string][] = [

@@ -25,20 +25,20 @@ export function Activity({
       )}
       {progress && <ProgressBar progress={progress} isRunning={outcome === null} />}
       {asked.map((each) => {
-        const note =
+        const answered =
           each.answer === null ? null : `You ${each.answer === "not allowed" ? "didn't allow it" : each.answer}.`;
         return each.kind === "form" ? (
           <ElicitationForm
             key={each.id}
             asked={each.asked}
-            note={each.answer === "not answered" ? "Not answered." : note}
+            outcome={each.answer === "not answered" ? "Not answered." : answered}
             onAnswer={(answer) => onReply(each.id, { kind: "form", answer })}
           />
         ) : (
           <SamplingForm
             key={each.id}
             asked={each.asked}
-            note={each.answer === "not answered" ? "Not answered." : note}
+            outcome={each.answer === "not answered" ? "Not answered." : answered}
             projectKey={projectKey}
             onAnswer={(answer) => onReply(each.id, { kind: "model", answer })}
           />
@@ -52,18 +52,18 @@ export function Activity({
 function ProgressBar({ progress, isRunning }: { progress: Progress; isRunning: boolean }) {
   const { total, message } = progress;
   const share = total === null || total <= 0 ? null : Math.min(1, Math.max(0, progress.progress / total));
-  const words = message ?? (isRunning ? "Working" : "Got this far");
+  const label = message ?? (isRunning ? "Working" : "Got this far");
   return (
     <div className="flex flex-col gap-1.5">
       <div className="flex justify-between gap-4 text-sm">
-        <span className="min-w-0 break-words">{words}</span>
+        <span className="min-w-0 break-words">{label}</span>
         <span className="tabular shrink-0 text-muted">
           {total === null ? progress.progress : `${progress.progress} of ${total}`}
         </span>
       </div>
       <div
         role="progressbar"
-        aria-label={words}
+        aria-label={label}
         aria-valuemin={0}
         aria-valuemax={1}
         {...(share !== null && { "aria-valuenow": share })}
@@ -78,7 +78,7 @@ function ProgressBar({ progress, isRunning }: { progress: Progress; isRunning: b
   );
 }
 
-/** On one line, where it fits. */
+/** On one line if it fits. */
 function dataOf(data: unknown): ReactNode {
   if (typeof data !== "object" || data === null) return String(data);
   const text = JSON.stringify(data);

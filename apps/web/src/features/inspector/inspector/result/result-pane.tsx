@@ -12,7 +12,7 @@ import { Activity } from "./activity.tsx";
 import { AnswerView } from "./answer-view.tsx";
 import { OutcomeBadge } from "./outcome-badge.tsx";
 
-/** What became of one call: while it runs what the server says and asks, then its result. */
+/** One call: the server's messages and questions while it runs, then its result. */
 export function ResultPane({
   record,
   calls,

@@ -14,16 +14,16 @@ import { ContentView } from "../content-view.tsx";
 import { askModel } from "../sampling/sampling.functions.ts";
 import { textsOf } from "../sampling/sampling.schema.ts";
 
-/** What a server wants a model to say (MCP, sampling): the person reads it, and answers by hand or by a model. */
+/** A server's request to a model (MCP, sampling). The person reads it, and answers by hand or lets a model answer. */
 export function SamplingForm({
   asked,
-  note,
+  outcome,
   projectKey,
   onAnswer,
 }: {
   asked: Sampling;
-  /** What became of it; null while it waits. */
-  note: ReactNode;
+  /** Null while it waits. */
+  outcome: ReactNode;
   projectKey: ProjectKey;
   onAnswer: (answer: SamplingAnswer | null) => void;
 }) {
@@ -42,8 +42,8 @@ export function SamplingForm({
         // biome-ignore lint/suspicious/noArrayIndexKey: blocks of a constant request
         <ContentView key={index} block={block} />
       ))}
-      {note !== null ? (
-        <p className="text-xs text-muted">{note}</p>
+      {outcome !== null ? (
+        <p className="text-xs text-muted">{outcome}</p>
       ) : (
         <Answer asked={asked} projectKey={projectKey} onAnswer={onAnswer} />
       )}
