@@ -234,16 +234,16 @@ test("PRJ-14 an owner makes an earlier version live: it asks, says what happens,
   await dialog.getByRole("button", { name: "Make live" }).click();
   await row(shaOf("a")).getByText("Live", { exact: true }).waitFor();
   await expect.poll(() => row(shaOf("b")).getByText("Live", { exact: true }).count()).toBe(0);
-  // Every place says so, with the way forward and what the next push does.
-  const said = `Rolled back to ${shaOf("a").slice(0, 7)}`;
+  // Every page shows it, with the way forward and what the next push does.
+  const headline = `Rolled back to ${shaOf("a").slice(0, 7)}`;
   for (const place of ["", "deployments", `build-logs/${newer.id}`, `build-logs/${project.buildId}`]) {
     await page.goto(address(place));
-    await page.getByText(said).first().waitFor();
+    await page.getByText(headline).first().waitFor();
     await page.getByText("The next push to main goes live as usual.").waitFor();
     await page.getByRole("button", { name: "Make newest live" }).waitFor();
   }
   await page.goto(`${site.url}/${owner.organization.slug}/servers`);
-  await page.getByText(said).waitFor();
+  await page.getByText(headline).waitFor();
   await page.goto(address(""));
   await expectAccessibleInBothThemes(page);
   await page.getByRole("button", { name: "Make newest live" }).click();

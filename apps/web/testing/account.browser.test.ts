@@ -237,34 +237,34 @@ test("ORG-7 the email is changed with the password, at once without a mail serve
   address = next;
 
   // As with a mail server, whose test is elsewhere.
-  const wanted = `${newId()}@example.com`;
+  const newAddress = `${newId()}@example.com`;
   const wait = (token: string) =>
     site.db.insert(verification).values({
       ...{ id: newId(), identifier: `email-change:${owner.userId}` },
-      value: JSON.stringify({ email: wanted, tokenHash: sha256(token) }),
+      value: JSON.stringify({ email: newAddress, tokenHash: sha256(token) }),
       expiresAt: new Date(Date.now() + 3_600_000),
     });
   await wait("first");
   await page.reload();
-  await page.getByText(`Confirm ${wanted}`).waitFor();
+  await page.getByText(`Confirm ${newAddress}`).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Cancel change" }).press("Enter");
-  await page.getByText(`Confirm ${wanted}`).waitFor({ state: "detached" });
+  await page.getByText(`Confirm ${newAddress}`).waitFor({ state: "detached" });
   await page.goto(`${site.url}/account/email?token=first`);
   await page.getByRole("heading", { name: "This link doesn't work" }).waitFor();
   await expectAccessible(page);
   await wait("second");
   await page.goto(`${site.url}/account/email?token=second`);
-  await page.getByText(`From now on it will be ${wanted}`).waitFor();
+  await page.getByText(`From now on it will be ${newAddress}`).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Change email" }).press("Enter");
   await page.getByRole("heading", { name: "Your email has changed" }).waitFor();
   const [row] = await site.db.select().from(user).where(eq(user.id, owner.userId));
-  expect([row?.email, row?.emailVerified]).toEqual([wanted, true]);
-  address = wanted;
+  expect([row?.email, row?.emailVerified]).toEqual([newAddress, true]);
+  address = newAddress;
 });
 
-test("ORG-7 AUTH-2 the password is changed, forgotten, and set anew with the operator's link", async () => {
+test("ORG-7 AUTH-2 the password is changed, forgotten, and reset with the operator's link", async () => {
   await open("security");
   await page.getByLabel("Current password").fill(samplePassword);
   await page.getByLabel("New password").fill("short");

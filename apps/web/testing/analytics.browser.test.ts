@@ -231,7 +231,7 @@ test("PRJ-6 PRJ-7 when usage can't be read, the page says so and offers to try a
   await failing.clock.install();
   await failing.goto(`${base()}/settings`);
   await untilHydrated(failing);
-  await failing.route(/_serverFn\/analytics\.getSessions/, (answer) => answer.fulfill({ status: 500, body: "away" }));
+  await failing.route(/_serverFn\/analytics\.getSessions/, (answer) => answer.fulfill({ status: 500, body: "broken" }));
   await failing.getByRole("link", { name: "Sessions" }).click();
   await passTimeUntil(failing, failing.getByText("An unexpected error occurred while loading this page."));
   await expectAccessible(failing);

@@ -55,7 +55,7 @@ test("CHAT-1 CHAT-2 without a model the page says how to configure one and sugge
   expect([answer.status, await answer.text()]).toEqual([501, expect.stringContaining("TOWPATH_CHAT_MODELS")]);
 });
 
-test("CHAT-1 who may neither configure a model nor call the server is told whom to ask", async () => {
+test("CHAT-1 people who may neither configure a model nor call the server see whom to ask", async () => {
   await site.db.update(membership).set({ role: "viewer" }).where(eq(membership.organizationId, member.organization.id));
   await goTo();
   await page.getByText(/Ask the operator of this instance/).waitFor();

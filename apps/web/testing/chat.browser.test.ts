@@ -41,24 +41,24 @@ afterAll(() => Promise.all([tools.close(), model.close()]));
 const sum =
   'It is **five**, see [the docs](https://example.com/docs).\n\n![x](https://evil.example/?q=5)\n\n<b onclick="x">raw</b>\n\n```python\nprint(2 + 3)\n```';
 
-/** Says what the test's questions ask for. */
+/** The model's reply to each of the test's questions. */
 function answerTo({ body }: ModelRequest): ModelReply {
-  const said = JSON.stringify(body.messages.filter(({ role }) => role === "user").at(-1)?.content ?? "");
+  const question = JSON.stringify(body.messages.filter(({ role }) => role === "user").at(-1)?.content ?? "");
   const call = (name: string, args: object): ModelReply => ({
     text: ["Let me see. "],
     calls: [{ id: `call-${body.messages.length}`, name, arguments: JSON.stringify(args) }],
   });
   if (JSON.stringify(body.messages[0]).includes("Suggest"))
     return { text: ['```json\n["What is 2 + 3?", "Delete /tmp/a?"]\n```'] };
-  if (body.messages.at(-1)?.role === "tool") return { text: said.includes("add") ? [sum] : ["All ", "done."] };
-  if (said.includes("add")) return call("add", { a: 2, b: 3 });
-  if (said.includes("delete")) return call("files_delete", { path: "/tmp/a" });
-  if (said.includes("book")) return call("book", {});
-  if (said.includes("refused")) return { status: 401, body: { error: { message: "no" } } };
-  if (said.includes("essay")) return { text: ["It begi"], isCut: true };
-  if (said.includes("Continue")) return { text: ["ns like this."] };
-  if (said.includes("story")) return { text: Array.from({ length: 400 }, () => "word "), pauseMs: 50 };
-  return { text: ["Hello ", "there, ", `you said ${said.length > 400 ? "much" : said}`] };
+  if (body.messages.at(-1)?.role === "tool") return { text: question.includes("add") ? [sum] : ["All ", "done."] };
+  if (question.includes("add")) return call("add", { a: 2, b: 3 });
+  if (question.includes("delete")) return call("files_delete", { path: "/tmp/a" });
+  if (question.includes("book")) return call("book", {});
+  if (question.includes("refused")) return { status: 401, body: { error: { message: "no" } } };
+  if (question.includes("essay")) return { text: ["It begi"], isCut: true };
+  if (question.includes("Continue")) return { text: ["ns like this."] };
+  if (question.includes("story")) return { text: Array.from({ length: 400 }, () => "word "), pauseMs: 50 };
+  return { text: ["Hello ", "there, ", `you asked ${question.length > 400 ? "much" : question}`] };
 }
 
 let member: Member;
@@ -150,7 +150,7 @@ test("CHAT-1 PRJ-9 a question is answered with the server's tools, shown with ar
   expect(used).toMatchObject({ model: "Tester" });
 });
 
-test("CHAT-1 Markdown of a model is safe: no HTML, no image that is fetched, links that give nothing away", async () => {
+test("CHAT-1 Markdown of a model is safe: no HTML, no image that is fetched, links that leak nothing", async () => {
   const requested: string[] = [];
   page.on("request", (request) => requested.push(request.url()));
   await openChat();
@@ -209,7 +209,7 @@ test("CHAT-1 a form that the server asks for is filled in within the chat, and i
   expect(row?.replies).toEqual({});
 });
 
-test("CHAT-1 Escape stops an answer, which keeps what was said; the question can be edited and asked again", async () => {
+test("CHAT-1 Escape stops an answer, which keeps its text so far; the question can be edited and asked again", async () => {
   await openChat();
   await ask("tell me a story");
   await page.getByText(/word word/).waitFor();

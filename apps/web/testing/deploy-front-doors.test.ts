@@ -188,7 +188,7 @@ test("ONB-5 OPS-4 BLD-15 dashboard and REST accept the same: a project with a bu
   ]);
 });
 
-test("OPS-4 BLD-15 the terminal sets and shows watch paths, and refuses what the form refuses in its words", async () => {
+test("OPS-4 BLD-15 the terminal sets and shows watch paths, and refuses what the form refuses, with the same errors", async () => {
   const { stdout } = await command("settings", "door-rest", "--watch", "servers/two", "--watch", "!docs");
   expect(stdout).toMatch(/watch paths +servers\/two, !docs\n(.*\n)*Watch paths take effect with the next push\./);
   const wrong = "../elsewhere";

@@ -75,9 +75,9 @@ test("SRC-3 OPS-4 what a person made is never written to: their repository, GitH
   await seedFrom(own?.id ?? "", "weather-own");
   expect(await refusalOf("weather-own")).toEqual([409, expect.stringContaining("Push to weather-own to deploy it")]);
   const hub = await seedProject(site.db, owner.organization);
-  const [, words] = await refusalOf(hub.name);
-  expect(words).toContain(`${hub.name} deploys from the repository acme/${hub.name}`);
-  expect(words).toContain(`Push to acme/${hub.name} to deploy it, or choose another --name`);
+  const [, message] = await refusalOf(hub.name);
+  expect(message).toContain(`${hub.name} deploys from the repository acme/${hub.name}`);
+  expect(message).toContain(`Push to acme/${hub.name} to deploy it, or choose another --name`);
 });
 
 test("SRC-3 ERR-1 VAL-1 names are checked before anything is made, and servers of others are only known as taken", async () => {

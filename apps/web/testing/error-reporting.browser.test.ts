@@ -117,10 +117,10 @@ test("ERR-6 one visit in ten is traced, one in a thousand replayed, and each tha
     const { page, sends, sent } = await visit(0.5);
     await page.evaluate(() => void setTimeout(() => Promise.reject(new Error("the gate is stuck"))));
     await Promise.all([sends("the gate is stuck"), sends('"replay_type":"buffer"')]);
-    // Leaving the page, it reports what it didn't send, and why.
+    // When the page closes, it reports what it didn't send, and why.
     await page.goto("about:blank");
-    const isTold = (body: string) => /"reason":"sample_rate","category":"transaction"/.test(body);
-    await expect.poll(() => envelopes().slice(before).some(isTold), { timeout: 30_000 }).toBe(true);
+    const reportsDropped = (body: string) => /"reason":"sample_rate","category":"transaction"/.test(body);
+    await expect.poll(() => envelopes().slice(before).some(reportsDropped), { timeout: 30_000 }).toBe(true);
     expect(sent()).not.toContain(traced);
   };
   await Promise.all([often(), seldom(), never()]);

@@ -218,7 +218,7 @@ test("ERR-1 an answer from before the loss that arrives after it leaves no Page 
   await page.route(/_serverFn\/session\.getOrganization/, answerAndLose, once);
   const waitForBoth = async (route: Route) => {
     await Promise.all([isLost.promise, isKnown.promise]);
-    // The page may have asked anew in the meantime.
+    // The page may have asked again in the meantime.
     await route.continue().catch(() => {});
   };
   await page.route(/_serverFn\/project-screen\.getProjectWithAuth/, waitForBoth, once);

@@ -36,7 +36,7 @@ beforeAll(async () => {
     line: text,
   });
   const lines = Array.from({ length: 1500 }, (_, at) => line(`other line ${at}`, null));
-  lines.splice(300, 0, line("asked the weather service", requestId), line("it said no", requestId));
+  lines.splice(300, 0, line("asked the weather service", requestId), line("it refused", requestId));
   await writeServerLogs(site.pool, lines);
   await writeRequestLogs(site.pool, [
     requestLogRow({
@@ -64,7 +64,7 @@ test("PRJ-20 LOG-4 a link opens a request with all that explains it: times, star
   await drawer.getByText("asked the weather service").waitFor();
   const text = (await drawer.textContent()) ?? "";
   for (const part of [
-    "it said no",
+    "it refused",
     "No data.",
     "In the server",
     "140 ms",

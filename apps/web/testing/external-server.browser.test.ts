@@ -29,7 +29,7 @@ const add = () => page.getByRole("button", { name: "Add server" }).click();
 /** Themes and widths of the page that is open. */
 const expectGood = () => expectAccessibleInBothThemes(page);
 
-test("ORG-9 a server is added by its URL, by keyboard: what is wrong is said beside the field that cures it", async () => {
+test("ORG-9 a server is added by its URL, by keyboard: problems are shown at the field that cures them", async () => {
   elsewhere.token = "token-123456";
   await page.goto(`${orgUrl()}/servers`);
   await page.getByRole("link", { name: "External server" }).click();

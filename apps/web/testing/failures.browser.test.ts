@@ -36,7 +36,7 @@ const framed = { "content-type": "application/x-tss-framed; v=1", "x-tss-seriali
 test.each([
   ["Stream ended before first object", { status: 200, headers: framed, body: "" }],
   ["The lock gate is stuck.", { status: 502, contentType: "text/plain", body: "The lock gate is stuck." }],
-])("ERR-5 UI-1 a call whose answer is broken is told as %s", async (text, with_) => {
+])("ERR-5 UI-1 a call whose answer is broken shows %s", async (text, with_) => {
   await open(page, to("welcome/server-setup"));
   await answer("onboarding.proposeServerName", with_);
   await page.getByRole("button", { name: "Suggest another name" }).click();
@@ -44,7 +44,7 @@ test.each([
   await page.unroute(/proposeServerName/);
 });
 
-test("ERR-5 an answer without a body is told as No response body", async () => {
+test("ERR-5 an answer without a body shows No response body", async () => {
   await open(page, to("welcome/server-setup"));
   await page.evaluate((headers) => {
     const real = globalThis.fetch;

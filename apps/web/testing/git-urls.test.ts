@@ -91,7 +91,7 @@ test("SRC-2 OPS-4 a Git URL is deployed by REST, again only when something is ne
   }
 });
 
-test("SRC-2 what is wrong with a Git URL is said beside its field, and a private address is refused", async () => {
+test("SRC-2 problems with a Git URL are reported at its field, and a private address is refused", async () => {
   const body = { name: "nothing-there", gitUrl: `${git.url}/acme/nothing` };
   expect(await call(key, "POST", "/git-urls", body)).toMatchObject({
     status: 422,

@@ -93,7 +93,7 @@ test("ONB-2 without an installation of their own, users are sent to GitHub's ins
   }
 });
 
-test("ONB-2 a new installation is recorded once GitHub has said whose it is", async () => {
+test("ONB-2 a new installation is recorded once GitHub has confirmed its owner", async () => {
   const member = await seededMember(site.url, site.db);
   const { state } = await begin(member, true);
   const query = { state, installation_id: "102", setup_action: "install", code: codeOf("ada") };

@@ -88,7 +88,7 @@ test("OPS-4 calls that can't be read, of nothing that exists or by a wrong metho
   expect(site.output()).not.toContain("server function failed");
 });
 
-test("PRJ-15 PUB-2 whatever isn't a page can run, load and frame nothing when it is opened by itself", async () => {
+test("PRJ-15 PUB-2 responses that aren't pages can run, load and frame nothing when opened by themselves", async () => {
   const visitor = newVisitor(site.url);
   const paths = routes
     .filter(({ id }) => id.startsWith("GET "))

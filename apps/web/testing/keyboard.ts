@@ -112,14 +112,14 @@ export async function popupProblems(page: Page, tried: Set<string>): Promise<str
     tried.add(label);
     const state = () =>
       trigger.evaluate((element) => [
-        // Only what is no dialog says by itself whether it is open.
+        // Dialogs don't set aria-expanded.
         (element.getAttribute("aria-expanded") ?? `${document.querySelector("[role=dialog]") !== null}`) === "true",
         document.activeElement === element && !element.getAttribute("aria-activedescendant"),
       ]);
-    const becomes = (what: string, wanted: readonly boolean[]) =>
+    const becomes = (what: string, expected: readonly boolean[]) =>
       expect
         .poll(state)
-        .toEqual(wanted)
+        .toEqual(expected)
         .catch(() => problems.push(`${what}: ${label}`));
     await trigger.focus();
     await page.keyboard.press("Enter");

@@ -161,7 +161,7 @@ test("PRJ-2 the screen has its own error view, with a retry", async () => {
   await failing.clock.install();
   await failing.goto(`${site.url}/${owner.organization.slug}/${name}/settings`);
   await untilHydrated(failing);
-  await failing.route(/_serverFn\/build\.getBuilds/, (answer) => answer.fulfill({ status: 500, body: "away" }));
+  await failing.route(/_serverFn\/build\.getBuilds/, (answer) => answer.fulfill({ status: 500, body: "broken" }));
   await failing.getByRole("link", { name: "Deployments" }).click();
   await passTimeUntil(failing, failing.getByText("Couldn't load the deployments"));
   await expectAccessible(failing);
@@ -188,7 +188,7 @@ test("PRJ-8 PRJ-15 the clients screen has a guide for each client, and its own e
   await tab.goto(`${site.url}/${owner.organization.slug}/${own.name}/settings`);
   await untilHydrated(tab);
   const clients = tab.getByRole("link", { name: "Clients" });
-  await tab.route(/_serverFn\/oauth\.getConnectedClients/, (answer) => answer.fulfill({ status: 500, body: "away" }));
+  await tab.route(/_serverFn\/oauth\.getConnectedClients/, (answer) => answer.fulfill({ status: 500, body: "broken" }));
   await clients.click();
   await passTimeUntil(tab, tab.getByText("Couldn't load the clients"));
   await expectAccessible(tab);
@@ -239,18 +239,18 @@ async function projectToMend() {
     ...{ ...commit, id: failedId, sequence: 2, status: "failed", commitSha: shaOf("broken"), diagnosis },
     ...{ commitMessage: "Break it", startedAt: new Date(), endedAt: new Date() },
   });
-  const note = (buildId: string, line: number, phase: string, kind: string, text: string) => ({
+  const logLine = (buildId: string, line: number, phase: string, kind: string, text: string) => ({
     ...{ buildId, line, phase, kind, text, time: new Date() },
   });
   await db
     .insert(buildLog)
     .values([
-      note(failedId, 1, "fetch", "step", "Source: 3 files."),
-      note(failedId, 2, "fetch", "result", "3 files"),
-      note(live?.id ?? "", 1, "install", "step", "Dependencies: no layer abc yet, so they are installed."),
-      note(live?.id ?? "", 2, "install", "output", " + fastmcp==4.1.2"),
-      note(live?.id ?? "", 3, "install", "output", " + idna==3.10"),
-      note(live?.id ?? "", 4, "install", "result", "2 packages installed"),
+      logLine(failedId, 1, "fetch", "step", "Source: 3 files."),
+      logLine(failedId, 2, "fetch", "result", "3 files"),
+      logLine(live?.id ?? "", 1, "install", "step", "Dependencies: no layer abc yet, so they are installed."),
+      logLine(live?.id ?? "", 2, "install", "output", " + fastmcp==4.1.2"),
+      logLine(live?.id ?? "", 3, "install", "output", " + idna==3.10"),
+      logLine(live?.id ?? "", 4, "install", "result", "2 packages installed"),
     ]);
   const [previewBranch, previewBuild, previewDeployment] = [newId(), newId(), newId()];
   const ofPreview = { projectId: own.id, branchId: previewBranch };

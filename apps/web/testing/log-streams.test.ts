@@ -249,27 +249,27 @@ test.concurrent("PRJ-5 LOG-5 an open log page is notified of new rows of its pro
   ];
   const [page, other] = [await open(owner.visitor, path(busy.name)), await open(owner.visitor, path(quiet.name))];
   for (const stream of [page, other]) await stream.next("changed");
-  const told: string[] = [];
+  const notified: string[] = [];
   const watch = async (name: string, stream: typeof page) => {
-    while (await stream.next("changed").catch(() => null)) told.push(name);
+    while (await stream.next("changed").catch(() => null)) notified.push(name);
   };
   const watching = [watch("page", page), watch("other", other)];
   // Opening the LISTEN connection may notify once more, for rows that were written before.
   do {
-    told.length = 0;
+    notified.length = 0;
     await new Promise((resolve) => setTimeout(resolve, 1500));
-  } while (told.length > 0);
+  } while (notified.length > 0);
   const begun = performance.now();
   for (let count = 0; count < 20; count++) {
     await writeRequestLogs(site.pool, [requestLogRow({ projectId: busy.id })]);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const seconds = (performance.now() - begun) / 1000;
-  await expect.poll(() => told.length).toBeGreaterThan(0);
+  await expect.poll(() => notified.length).toBeGreaterThan(0);
   await new Promise((resolve) => setTimeout(resolve, 2500));
-  // Once at once, and then at most once a second.
-  expect(told.length).toBeLessThan(5 + seconds);
-  expect(new Set(told)).toEqual(new Set(["page"]));
+  // Once immediately, and then at most once a second.
+  expect(notified.length).toBeLessThan(5 + seconds);
+  expect(new Set(notified)).toEqual(new Set(["page"]));
   for (const stream of [page, other]) stream.stop();
   await Promise.all(watching);
   expect((await stranger.visitor.get(path(busy.name))).status).toBe(404);

@@ -153,7 +153,7 @@ test("ORG-6 people are invited by email; without an account one signs up, comes 
   await expectAccessible(stranger);
 });
 
-test("ORG-6 signed in as somebody else one is told so, changes the account, signs in and joins", async () => {
+test("ORG-6 a person signed in with another account sees so, switches accounts, signs in and joins", async () => {
   const email = address("invited");
   await signedUpVisitor(site.url, email);
   const dialog = await invite(email, "Viewer");
@@ -220,7 +220,7 @@ test("ORG-6 an invitation is sent again, copied and revoked; links say that they
   await shows(second, "This invitation was revoked");
 });
 
-test("ORG-6 what the mail server refused is said, and members are not invited", async () => {
+test("ORG-6 the mail server's refusal is shown, and members are not invited", async () => {
   const [email, inside] = [address("nobody"), await join("member")];
   const dialog = await invite(`${email} ${inside.email}`);
   await dialog.getByRole("button", { name: "Invite 2 people" }).click();

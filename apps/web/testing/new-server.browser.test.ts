@@ -129,7 +129,7 @@ test("SRC-2 a private repository asks for a token there, which gets neither into
   expect(await page.content()).not.toContain(token);
 });
 
-test("SRC-2 what can't be a source is said under the field; packages and registry entries lead on", async () => {
+test("SRC-2 texts that can't be a source get an error under the field; packages and registry entries lead on", async () => {
   await page.goto(`${orgUrl()}/servers/new`);
   await page.getByRole("button", { name: "Deploy the sample" }).waitFor();
   await field().fill("https://ada:secret@example.com/acme/echo");
@@ -161,13 +161,13 @@ test("SRC-2 what can't be a source is said under the field; packages and registr
   await page.getByRole("region", { name: "Found" }).waitFor();
 });
 
-test("SRC-2 what only somebody who looks can cure is beside its field: a mistyped host, a branch that is gone, one of several servers", async () => {
-  const note = async () => page.locator(`[id="${await field().getAttribute("aria-describedby")}"]`).textContent();
+test("SRC-2 problems that people can cure are shown at the field: a mistyped host, a branch that is gone, one of several servers", async () => {
+  const problem = async () => page.locator(`[id="${await field().getAttribute("aria-describedby")}"]`).textContent();
   await page.goto(`${orgUrl()}/servers/new`);
   await field().fill("https://no-such-host.invalid/acme/echo");
-  await expect.poll(note, { timeout: 15_000 }).toMatch(/^There is no host named no-such-host\.invalid\. Check the URL/);
+  await expect.poll(problem, { timeout: 15_000 }).toMatch(/^There is no host named no-such-host\.invalid\. Check the URL/);
   await page.goto(`${orgUrl()}/servers/new?from=${encodeURIComponent(`${open.url}/acme/weather-station`)}&branch=gone`);
-  await expect.poll(note).toBe("The repository has no branch gone. It has main, next.");
+  await expect.poll(problem).toBe("The repository has no branch gone. It has main, next.");
   await expectGood();
   await page.getByRole("button", { name: "Use the default branch" }).click();
   await page.getByRole("region", { name: "Found" }).getByText("First").waitFor();

@@ -130,16 +130,16 @@ test("VAL-1 an invalid name shows the specification's message while typing", asy
 
 test("ONB-3 the URL carries the name and the error of a quickstart", async () => {
   const setup = `${site.url}/${orgSlug}/welcome/server-setup`;
-  await page.goto(`${setup}?serverName=calm-blue-crane&isCreating=false&error=GitHub+is+away.`);
+  await page.goto(`${setup}?serverName=calm-blue-crane&isCreating=false&error=GitHub+is+unreachable.`);
   await expect.poll(() => page.getByLabel("Server name").inputValue()).toBe("calm-blue-crane");
   await see("The server was not created");
-  await see("GitHub is away.");
+  await see("GitHub is unreachable.");
   await page.getByLabel("Server name").fill("calm-blue-crane-2");
-  // Typing takes the error away, and a reload keeps the name.
+  // Typing removes the error, and a reload keeps the name.
   await expect.poll(() => new URL(page.url()).search).toBe("?serverName=calm-blue-crane-2&isCreating=false");
   await page.reload();
   await expect.poll(() => page.getByLabel("Server name").inputValue()).toBe("calm-blue-crane-2");
-  await expect.poll(() => page.getByText("GitHub is away.").count()).toBe(0);
+  await expect.poll(() => page.getByText("GitHub is unreachable.").count()).toBe(0);
   await page.goto(`${setup}?serverName=brave-teal-otter&isCreating=perhaps`);
   await expect.poll(() => page.getByLabel("Server name").inputValue()).toBe("brave-teal-otter");
   await see("This name is available.");

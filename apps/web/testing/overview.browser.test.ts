@@ -32,12 +32,12 @@ async function deploy(project: { id: string; name: string }, name: string, branc
   const input = { ...keyOf(project), branch: branchName, commitSha: shaOf(name) };
   const { id: buildId } = (await startBuild({ ctx: context(), input })).build;
   await succeedBuild(site.db, buildId);
-  const told = {
+  const details = {
     commitMessage: "Say when a station is silent",
     commitAuthor: "Ada Lovelace",
     manifest: { tools: [{}] },
   };
-  await site.db.update(build).set(told).where(eq(build.id, buildId));
+  await site.db.update(build).set(details).where(eq(build.id, buildId));
   const [row] = await site.db.select().from(deployment).where(eq(deployment.buildId, buildId));
   return { ...project, buildId, deploymentId: row?.id ?? "" };
 }

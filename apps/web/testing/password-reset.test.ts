@@ -145,7 +145,7 @@ const signedIn = async (address: string, password = samplePassword) => {
   return visitor;
 };
 
-test("ORG-7 ORG-10 an address changes when the link that the new one got is followed in the account; the old one is told", async () => {
+test("ORG-7 ORG-10 an address changes when the link sent to the new one is followed in the account; the old one is notified", async () => {
   const [from, to] = [email(), email()];
   const owner = await signedUpVisitor(site.url, from);
   const [elsewhere, stranger] = [await signedIn(from), await signedUpVisitor(site.url)];
@@ -191,9 +191,9 @@ test("ORG-7 a change of address is refused without the password, for one's own a
   expect(await refusal(owner, taken)).toContain("Another account has this address.");
   expect(await refusal(owner, own)).toContain("This is already your address.");
   expect(await refusal(owner, "no address")).toContain("does not look like an email address");
-  const wanted = email();
-  for (let turn = 0; turn < 5; turn++) expect((await change(owner, wanted)).status).toBe(200);
-  const limited = await change(owner, wanted);
+  const newAddress = email();
+  for (let turn = 0; turn < 5; turn++) expect((await change(owner, newAddress)).status).toBe(200);
+  const limited = await change(owner, newAddress);
   expect([limited.status, limited.text]).toEqual([429, expect.stringContaining("too many emails to this address")]);
 });
 
@@ -213,10 +213,10 @@ test("ORG-7 a waiting change ends with the next one, when it is canceled, and wi
   expect((await callServerFunction(owner, "account.changePassword", "POST", passwords)).status).toBe(200);
   expect((await confirm(owner, third)).status).toBe(404);
 
-  const wanted = email();
-  expect((await change(owner, wanted, next)).status).toBe(200);
-  const fourth = tokenOf(await linkIn(wanted));
-  await signedUpVisitor(site.url, wanted);
+  const newAddress = email();
+  expect((await change(owner, newAddress, next)).status).toBe(200);
+  const fourth = tokenOf(await linkIn(newAddress));
+  await signedUpVisitor(site.url, newAddress);
   const late = await confirm(owner, fourth);
   expect([late.status, late.text]).toEqual([409, expect.stringContaining("Another account has this address.")]);
   await site.pool.query("UPDATE verification SET expires_at = now() - interval '1 second'");

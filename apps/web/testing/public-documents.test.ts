@@ -296,7 +296,7 @@ test("OPS-7 the command line's page names every command and option of the termin
   }
 });
 
-test("OPS-7 the documentation is searched by words, their beginnings and slips, without a script; queries stay text", async () => {
+test("OPS-7 the documentation is searched by words, their beginnings and typos, without a script; queries stay text", async () => {
   const search = async (query: string) => {
     const { html, status, meta } = await documentAt(`/docs/search?q=${encodeURIComponent(query)}`);
     expect([status, meta("robots")]).toEqual([200, "noindex"]);

@@ -289,22 +289,22 @@ test("PRJ-15 a badge says how a public server is doing; private and unknown ones
     expect(response.headers.get("cache-control")).toBe("public, max-age=60");
     return response.text();
   };
-  const saidBy = async (name: string) => /<title>(.*)<\/title>/.exec(await badge(name))?.[1];
-  expect(await saidBy("Lock-Keeper")).toBe("lock-keeper: asleep");
-  expect(await saidBy("not-live-yet")).toBe("not-live-yet: not live yet");
+  const titleOf = async (name: string) => /<title>(.*)<\/title>/.exec(await badge(name))?.[1];
+  expect(await titleOf("Lock-Keeper")).toBe("lock-keeper: asleep");
+  expect(await titleOf("not-live-yet")).toBe("not-live-yet: not live yet");
   const [live] = await site.db
     .select({ deploymentId: route.deploymentId })
     .from(route)
     .where(eq(route.label, "lock-keeper"));
   const process = { id: newId(), deploymentId: live?.deploymentId ?? "" };
-  for (const [state, said] of [
+  for (const [state, text] of [
     ["ready", "live"],
     ["frozen", "asleep"],
     ["crashed", "failing"],
   ] as const) {
     await site.db.delete(instance);
     await site.db.insert(instance).values({ ...process, state });
-    expect(await saidBy("lock-keeper")).toBe(`lock-keeper: ${said}`);
+    expect(await titleOf("lock-keeper")).toBe(`lock-keeper: ${text}`);
   }
   const unknown = await badge("no-such-server");
   for (const other of ["private-one", "%3Cscript%3E", "settings"]) expect(await badge(other)).toBe(unknown);

@@ -107,7 +107,7 @@ test("PRJ-5 the log is asked by text: completed, explained, as chips, in the add
   await expect.poll(() => bar().inputValue()).toBe("");
 });
 
-test("PRJ-5 clients, people, keys, commits and resources are filters; what is not there is said", async () => {
+test("PRJ-5 clients, people, keys, commits and resources are filters; unknown names are reported", async () => {
   await open();
   await expect.poll(() => rows().count()).toBe(3);
   for (const [query, count] of [

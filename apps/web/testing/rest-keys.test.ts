@@ -40,7 +40,7 @@ async function call(key: string, method: string, path: string, body?: unknown) {
   return { status: response.status, answer, headers: response.headers };
 }
 
-test("OPS-4 KEY-3 a key that was made for calling servers can do nothing over REST, and is told what to do", async () => {
+test("OPS-4 KEY-3 a key that was made for calling servers can do nothing over REST, and the error says what to do", async () => {
   const calling = await keyOf(owner);
   expect(calling.scope).toBe("call");
   for (const { method, path, permission } of await listRestOperations()) {

@@ -228,7 +228,7 @@ test("GW-7 a row is found by id and time with its payloads, which lists leave ou
   expect([faulty.status, (await faulty.json()).error.fields]).toEqual([422, { time: expect.any(String) }]);
 });
 
-test("PRJ-20 LOG-4 the id that a client was told is enough to get a row with the lines of its request", async () => {
+test("PRJ-20 LOG-4 the id that a client got is enough to read the row with the lines of its request", async () => {
   const id = newId();
   const time = timeOfRequestId(id);
   const ids = { projectId: project.id, deploymentId: newId() };

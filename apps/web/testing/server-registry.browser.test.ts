@@ -106,7 +106,7 @@ test("BLD-17 OPS-4 the terminal deploys a registry's entry by its name, or by a 
     ctx: testContext(site.db, { kind: "user", userId: owner.userId, ipAddress: null }),
     input: { orgSlug: owner.organization.slug, kind: "organization", name: "terminal", scope: "manage" },
   });
-  const said = async (source: string) => {
+  const deploy = async (source: string) => {
     const script = join(import.meta.dirname, "../../cli/src/main.ts");
     const env = { PATH: process.env.PATH, TOWPATH_URL: site.url, TOWPATH_API_KEY: key, NO_COLOR: "1" };
     const child = run(process.execPath, [script, "deploy", source, "--name", "shop-one-two"], { env });
@@ -114,17 +114,17 @@ test("BLD-17 OPS-4 the terminal deploys a registry's entry by its name, or by a 
       .then(({ stdout }) => stdout)
       .catch((error: { stderr: string; stdout: string }) => error.stdout + error.stderr);
   };
-  expect(await said("registry:acme")).toMatch(
+  expect(await deploy("registry:acme")).toMatch(
     /several servers whose names contain acme.*\n {2}registry:io\.github\.acme\/shop\n {2}registry:io\.github\.acme\/till\n/,
   );
-  expect(await said("registry:acme/none")).toContain("has no server whose name contains acme/none.");
-  expect(await said("registry:till")).toContain(
+  expect(await deploy("registry:acme/none")).toContain("has no server whose name contains acme/none.");
+  expect(await deploy("registry:till")).toContain(
     "io.github.acme/till names no Python package of the package index, only: npm.",
   );
-  // The real index, which has no such version, is asked for what the entry says.
-  const shopSaid = await said("registry:io.github.acme/shop");
-  expect(shopSaid).toContain("It requires SHOP_KEY");
-  expect(shopSaid).toMatch(/There is no package shop-mcp on|shop-mcp has no version 1\.9\.0/);
+  // The real index is asked for the entry's version, which it lacks.
+  const ofShop = await deploy("registry:io.github.acme/shop");
+  expect(ofShop).toContain("It requires SHOP_KEY");
+  expect(ofShop).toMatch(/There is no package shop-mcp on|shop-mcp has no version 1\.9\.0/);
 });
 
 test("BLD-17 a registry that can't be reached says so, and is asked again", async () => {

@@ -71,7 +71,7 @@ test("PRJ-11 VAL-1 a server is renamed on its page: old pages lead to the new on
   await refused;
   await expect.poll(() => save.getAttribute("aria-busy")).toBeNull();
   await expect.poll(() => name.getAttribute("aria-invalid")).toBe("true");
-  // What the server refused is not said of another name.
+  // The server's refusal of one name isn't shown for another.
   await name.fill(to);
   await form.getByText("The old address keeps working for 90 days.").waitFor();
   await form.getByRole("textbox", { name: /^Description/ }).fill("Tells the weather");

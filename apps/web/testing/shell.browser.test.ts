@@ -245,7 +245,7 @@ test("ONB-1 PRJ-11 PRJ-5 what is typed, ticked and switched before the page's sc
   await page.waitForURL(/status=error/);
 });
 
-test("UI-4 offline is said wherever one has scrolled, a page that isn't loaded says so, and opens once one is online", async () => {
+test("UI-4 the offline banner shows at any scroll position; a page that isn't loaded says so, and opens once online", async () => {
   await open(`${org}/weather-service/settings`);
   await page.context().setOffline(true);
   const banner = page.getByText("You're offline.", { exact: true });

@@ -123,7 +123,7 @@ test("AUTH-3 /logout signs out at once when typed into the URL bar or followed f
   }
 });
 
-test("AUTH-2 guessing passwords is rate-limited, whatever address the client claims", async () => {
+test("AUTH-2 guessing passwords is rate-limited, for any address that the client claims", async () => {
   const visitor = newVisitor(site.url);
   let limited = false;
   for (let attempt = 0; attempt < 25 && !limited; attempt++) {
