@@ -35,7 +35,7 @@ export async function load(
   const cpuMicros = (await cpuMicrosOf(pid)) - before;
   const [requests, micros, p50, failures] = (/RESULT (\S+) (\S+) (\S+) (\S+)/.exec(stdout) ?? []).slice(1).map(Number);
   if (requests === undefined || micros === undefined || p50 === undefined || failures === undefined) {
-    throw new Error(`wrk said something else:\n${stdout}`);
+    throw new Error(`wrk printed no result:\n${stdout}`);
   }
   return {
     requestsPerSecond: (requests / micros) * 1e6,

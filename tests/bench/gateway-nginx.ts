@@ -26,7 +26,7 @@ export async function startServer(
     servers: `
   server { listen unix:${answers.json}; listen 127.0.0.1:${port};
     location / { default_type application/json; return 200 '${message}'; } }
-  # A filter that may change the length takes Content-Length away: the answer is chunked, as event streams are.
+  # A filter that may change the length drops Content-Length: the answer is chunked, as event streams are.
   server { listen unix:${answers.stream};
     location / { default_type text/event-stream; sub_filter_types *; sub_filter 'found nowhere' ''; return 200 "${event}"; } }`,
   });
@@ -36,8 +36,8 @@ export async function startServer(
 export type NginxPorts = { fresh: number; keepAlive: number; stream: number };
 
 /**
- * Starts nginx as a proxy of one process on one core: with a new connection to the server for each request (`fresh`), as
- * it is unless told otherwise, and with connections that are kept.
+ * Starts nginx as a proxy of one process on one core: with a new connection to the server for each request (`fresh`), its
+ * default, and with connections that are kept.
  */
 export function startNginxProxy(
   directory: string,

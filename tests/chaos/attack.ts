@@ -13,7 +13,7 @@ const callOf = (name: string, args: Record<string, unknown>): RequestInit => ({
   signal: AbortSignal.timeout(Math.max(1, until - Date.now())),
 });
 
-/** Calls a tool until the time is over, whatever comes back. */
+/** Calls a tool until the time is over, also after errors. */
 async function insist(name: string, args: Record<string, unknown>): Promise<void> {
   while (Date.now() < until) {
     await fetch(endpoint, callOf(name, args))

@@ -108,8 +108,8 @@ export function startLoad(options: LoadOptions): Load {
     const begun = performance.now();
     calls++;
     try {
-      const said = await caller.call(text);
-      if (said !== text) throw new Error(`another answer: ${said}`);
+      const answer = await caller.call(text);
+      if (answer !== text) throw new Error(`another answer: ${answer}`);
       answered++;
       durationsMs.push(performance.now() - begun);
       return true;

@@ -5,16 +5,16 @@ export type Row = {
   readonly times: number;
   readonly calls: number;
   readonly failed: number;
-  /** Calls that were answered and are not in the request log after it has settled; negative when some are there twice. */
+  /** Answered calls missing from the settled request log; negative when some are there twice. */
   readonly lost: number;
-  /** Milliseconds from each fault to the first answer to what was asked after it. */
+  /** Milliseconds from each fault to the first answer to a later call. */
   readonly recoveryMs: readonly number[];
-  /** What the scenario's promise says and does not hold, in words; empty when all holds. */
+  /** The claims of the scenario's promise that do not hold. */
   readonly problems: readonly string[];
   /** Set instead of numbers when the scenario cannot be run here. */
   readonly skipped?: string;
   /** Anything else that was measured. */
-  readonly note?: string;
+  readonly detail?: string;
 };
 
 export const skipped = (scenario: string, why: string): Row => ({
@@ -51,7 +51,7 @@ export function tableOf(rows: readonly Row[]): string {
     const recovery = [ms(quantile(row.recoveryMs, 0.5)), ms(quantile(row.recoveryMs, 1))];
     const cells = row.skipped ? `  not run: ${row.skipped}` : line([...numbers, ...recovery]);
     lines.push(`${row.problems.length > 0 ? "✗" : row.skipped ? "·" : "✓"} ${row.scenario.padEnd(32)}${cells}`);
-    if (row.note) lines.push(`    ${row.note}`);
+    if (row.detail) lines.push(`    ${row.detail}`);
     for (const problem of row.problems) lines.push(`    does not hold: ${problem}`);
   }
   return lines.join("\n");

@@ -4,7 +4,7 @@
 import { type Rig, startRig } from "./rig.ts";
 import { type Row, tableOf } from "./row.ts";
 import { clockJumps } from "./scenarios/clock-jumps.ts";
-import { databaseAway } from "./scenarios/database-away.ts";
+import { databaseHung } from "./scenarios/database-hung.ts";
 import { diskFull } from "./scenarios/disk-full.ts";
 import { hostileTenant } from "./scenarios/hostile-tenant.ts";
 import { independence } from "./scenarios/independence.ts";
@@ -15,22 +15,22 @@ import { seededKills } from "./scenarios/seeded-kills.ts";
 
 const { TOWPATH_CHAOS_TIMES: givenTimes, TOWPATH_CHAOS_SEED: givenSeed } = process.env;
 const seed = Number(givenSeed ?? 7);
-const awayMs = 60_000;
+const outageMs = 60_000;
 
-/** By how much they break, least first. */
+/** Ordered by how much they break. */
 const scenarios: Readonly<Record<string, (rig: Rig) => Promise<Row>>> = {
   "kill-web": (rig) => killProcess(rig, "web"),
   "kill-worker": (rig) => killProcess(rig, "worker"),
   "kill-postgres": (rig) => killProcess(rig, "postgres"),
   "kill-gateway": (rig) => killProcess(rig, "gateway"),
   "kill-runner": (rig) => killProcess(rig, "runner"),
-  "database-away": databaseAway,
+  "database-hung": databaseHung,
   "disk-full": diskFull,
   "clock-jumps": clockJumps,
   "seeded-kills": (rig) => seededKills({ ...rig, times: Number(givenTimes ?? 50) }, seed),
-  "all-stopped": (rig) => independence(rig, { how: "stopped", forMs: awayMs }),
-  "all-hung": (rig) => independence(rig, { how: "hung", forMs: awayMs }),
-  "all-stopped-gateway-killed": (rig) => independence(rig, { how: "stopped", forMs: awayMs / 4, killsGateway: true }),
+  "all-stopped": (rig) => independence(rig, { how: "stopped", forMs: outageMs }),
+  "all-hung": (rig) => independence(rig, { how: "hung", forMs: outageMs }),
+  "all-stopped-gateway-killed": (rig) => independence(rig, { how: "stopped", forMs: outageMs / 4, killsGateway: true }),
   redeploys: (rig) => redeployUnderLoad(rig, Number(givenTimes ?? 100)),
   "many-servers": manyServers,
   "hostile-tenant": hostileTenant,
@@ -38,14 +38,14 @@ const scenarios: Readonly<Record<string, (rig: Rig) => Promise<Row>>> = {
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
-const wanted = (process.env.TOWPATH_CHAOS ?? "").split(",").filter((name) => name !== "");
-const unknown = wanted.filter((name) => !Object.hasOwn(scenarios, name));
+const requested = (process.env.TOWPATH_CHAOS ?? "").split(",").filter((name) => name !== "");
+const unknown = requested.filter((name) => !Object.hasOwn(scenarios, name));
 if (unknown.length > 0) {
   say(`There is no scenario ${unknown.join(", ")}. Scenarios: ${Object.keys(scenarios).join(", ")}.`);
   process.exit(2);
 }
 const times = Number(givenTimes ?? 20);
-const chosen = Object.entries(scenarios).filter(([name]) => wanted.length === 0 || wanted.includes(name));
+const chosen = Object.entries(scenarios).filter(([name]) => requested.length === 0 || requested.includes(name));
 const rows: Row[] = [];
 const rig = await startRig(times);
 // Leave neither a mount nor an instance behind.

@@ -37,8 +37,8 @@ async function openStream(target: Target): Promise<IncomingMessage> {
   await begun.resume().toArray();
   const session = begun.headers["mcp-session-id"];
   const headers = { "mcp-protocol-version": protocolVersion, ...(session && { "mcp-session-id": String(session) }) };
-  const told = await send(target, "POST", headers, { jsonrpc: "2.0", method: "notifications/initialized" });
-  await told.resume().toArray();
+  const accepted = await send(target, "POST", headers, { jsonrpc: "2.0", method: "notifications/initialized" });
+  await accepted.resume().toArray();
   return send(target, "GET", headers);
 }
 

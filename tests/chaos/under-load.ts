@@ -26,7 +26,7 @@ export async function underLoad<Result>(
   fault: () => Promise<Result>,
   options: {
     readonly servers?: readonly string[];
-    /** Called besides the servers. */
+    /** Called in addition to the servers. */
     readonly targets?: readonly Target[];
     readonly clientsPerEra?: number;
     readonly callTimeoutMs?: number;
@@ -74,21 +74,21 @@ function describeErrors({ errors }: LoadTotals): string | undefined {
 
 type RowInput = Pick<Row, "scenario" | "times"> & {
   readonly recoveryMs?: readonly number[];
-  /** Claims beside that no call is missing from the log. Default: no call fails. */
+  /** Claims in addition to that no call is missing from the log. Default: no call fails. */
   readonly claims?: (totals: LoadTotals) => Readonly<Record<string, boolean>>;
   /** Printed before the errors. */
-  readonly note?: string;
+  readonly detail?: string;
 };
 
 /** The row of a fault under load. */
 export function rowOf({ totals, lost }: Omit<UnderLoad<unknown>, "result">, input: RowInput): Row {
-  const { scenario, times, recoveryMs = [], claims = noFailures, note } = input;
+  const { scenario, times, recoveryMs = [], claims = noFailures, detail } = input;
   const { calls, failed } = totals;
-  const notes = [note, describeErrors(totals)].filter((each) => each !== undefined);
+  const details = [detail, describeErrors(totals)].filter((each) => each !== undefined);
   return {
     ...{ scenario, times, calls, failed, lost, recoveryMs },
     problems: problemsOf({ "no answered call is missing from the log": lost <= 0, ...claims(totals) }),
-    ...(notes.length > 0 && { note: notes.join("; ") }),
+    ...(details.length > 0 && { detail: details.join("; ") }),
   };
 }
 

@@ -1,8 +1,8 @@
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 
-/** What was learned of each server, and the files of it: named after its package. */
-const perServer = ["sources", "alone", "said"];
+/** Directories with a file or directory for each server, named after its package. */
+const perServer = ["sources", "alone", "output"];
 
 /** Removes what earlier runs left of servers that aren't `kept`, and the verdicts of other commits. */
 export async function removeOthers(directory: string, kept: ReadonlySet<string>, verdictsFile: string): Promise<void> {

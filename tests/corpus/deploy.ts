@@ -9,7 +9,7 @@ export type Deployed = {
   readonly live: boolean;
   readonly seconds: number;
   /** What the terminal printed. */
-  readonly said: string;
+  readonly output: string;
 };
 
 /** What clients find at the live server. `called`: null where the corpus names no tool. */
@@ -22,7 +22,7 @@ export async function deploy(instance: TowpathInstance, name: string, ...more: s
   const begun = performance.now();
   const args = [...more, "--name", name, "--public", "--data-dir", instance.dataDirectory];
   const { status, stdout, stderr } = await towpath("deploy", ...args);
-  return { live: status === 0, seconds: (performance.now() - begun) / 1000, said: `${stdout}\n${stderr}` };
+  return { live: status === 0, seconds: (performance.now() - begun) / 1000, output: `${stdout}\n${stderr}` };
 }
 
 export async function setVariables(

@@ -13,21 +13,21 @@ export type Verdict = {
   readonly diagnosis: "right" | "wrong" | null;
   readonly isAsItShouldBe: boolean;
   /** What is wrong, in one line. */
-  readonly note: string;
+  readonly problem: string;
 };
 
-/** Compares what came of a server with what should have. Pure. */
+/** Compares a server's results with the expected ones. Pure. */
 export function judge(server: CorpusServer, alone: Alone, { deploys, unasked, served }: Tried): Verdict {
   const [first, last] = [deploys[0] as Deployed, deploys.at(-1) as Deployed];
-  const lacking = (server.fails ?? []).filter((text) => !includes(first.said, text)).concat(unasked);
+  const lacking = (server.fails ?? []).filter((text) => !includes(first.output, text)).concat(unasked);
   const failed = !first.live;
   const diagnosis = failed ? (lacking.length === 0 && (server.fails || last.live) ? "right" : "wrong") : null;
   const tools = served === null || served instanceof Error ? null : served.tools;
   const missing = tools === null || !("tools" in alone) ? null : alone.tools.filter((tool) => !tools.includes(tool));
   const complete = missing === null ? null : missing.length === 0;
-  const notes = [
+  const problems = [
     lacking.length > 0 ? `the diagnosis doesn't say ${lacking.join(", ")}` : "",
-    last.live || server.fails !== undefined ? "" : causeOf(last.said),
+    last.live || server.fails !== undefined ? "" : causeOf(last.output),
     served instanceof Error ? served.message : "",
     missing !== null && missing.length > 0 ? `${missing.length} tools missing: ${missing.slice(0, 5).join(", ")}` : "",
     "problem" in alone && server.fails === undefined ? `alone: ${lastLine(alone.problem)}` : "",
@@ -40,8 +40,8 @@ export function judge(server: CorpusServer, alone: Alone, { deploys, unasked, se
     seconds: last.seconds,
     diagnosis,
     isAsItShouldBe: server.fails === undefined ? works : failed && diagnosis === "right",
-    note: notes
-      .filter((note) => note !== "")
+    problem: problems
+      .filter((problem) => problem !== "")
       .join("; ")
       .replaceAll(/\s+/g, " "),
   };
@@ -51,11 +51,11 @@ const includes = (text: string, part: string) => text.toLowerCase().includes(par
 
 const lastLine = (text: string) => text.trim().split("\n").at(-1)?.slice(0, 160) ?? "";
 
-/** The title and the first words of a diagnosis as the terminal prints it. */
-function causeOf(said: string): string {
-  const lines = said.split("\n");
+/** The title and first line of a diagnosis as the terminal prints it. */
+function causeOf(output: string): string {
+  const lines = output.split("\n");
   const at = lines.findLastIndex((line) => line.startsWith("✗"));
-  return (at === -1 ? lastLine(said) : lines.slice(at, at + 2).join(" ")).slice(0, 300);
+  return (at === -1 ? lastLine(output) : lines.slice(at, at + 2).join(" ")).slice(0, 300);
 }
 
 const widths = [52, 5, 9, 8, 10] as const;
@@ -65,11 +65,11 @@ const cells = (row: readonly string[]) => row.map((cell, at) => cell.padEnd(widt
 export const tableHead = cells(["package", "live", "complete", "seconds", "diagnosis", ""]).trimEnd();
 
 export function rowOf(verdict: Verdict): string {
-  const { complete, diagnosis, isAsItShouldBe, note } = verdict;
+  const { complete, diagnosis, isAsItShouldBe, problem } = verdict;
   const mark = isAsItShouldBe ? "✓" : "✗";
   const all = complete === null ? "–" : complete ? "yes" : "no";
   const live = verdict.live ? "yes" : "no";
-  const texts = [`${mark} ${verdict.package}`, live, all, verdict.seconds.toFixed(1), diagnosis ?? "–", note];
+  const texts = [`${mark} ${verdict.package}`, live, all, verdict.seconds.toFixed(1), diagnosis ?? "–", problem];
   return cells(texts).trimEnd();
 }
 

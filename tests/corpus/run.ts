@@ -37,9 +37,9 @@ async function verdictOf(instance: TowpathInstance, server: CorpusServer): Promi
   const source = (await unpackSource(server.package, unpacked)) ? unpacked : null;
   const alone = await aloneOf(server, source);
   const tried = await tryServer(instance, server, source);
-  await mkdir(join(directory, "said"), { recursive: true });
-  const said = tried.deploys.map((each) => each.said).join("\n");
-  await writeFile(join(directory, "said", `${server.package}.txt`), said);
+  await mkdir(join(directory, "output"), { recursive: true });
+  const output = tried.deploys.map((each) => each.output).join("\n");
+  await writeFile(join(directory, "output", `${server.package}.txt`), output);
   return judge(server, alone, tried);
 }
 
@@ -61,9 +61,9 @@ if (unknown.length > 0) {
 }
 await mkdir(directory, { recursive: true });
 const done = names.length > 0 ? [] : await verdictsSoFar();
-const wanted = names.length === 0 ? servers : named.filter((server) => server !== null);
-const waiting = wanted.filter((server) => !done.some((each) => each.package === server.package));
-await removeOthers(directory, new Set([...servers, ...wanted].map((server) => server.package)), verdictsFile);
+const requested = names.length === 0 ? servers : named.filter((server) => server !== null);
+const waiting = requested.filter((server) => !done.some((each) => each.package === server.package));
+await removeOthers(directory, new Set([...servers, ...requested].map((server) => server.package)), verdictsFile);
 const verdicts: Verdict[] = [...done];
 const instance = await startTowpath(join(directory, "data"), await instancePorts());
 // What is being tried then is tried again by the next run.
@@ -95,7 +95,7 @@ const failedToTry = (server: CorpusServer, error: unknown): Verdict => ({
   seconds: 0,
   diagnosis: null,
   isAsItShouldBe: false,
-  note: `could not be tried: ${error instanceof Error ? error.message : error}`,
+  problem: `could not be tried: ${error instanceof Error ? error.message : error}`,
 });
 
 say(tableHead);

@@ -1,4 +1,4 @@
-/** A published server of the corpus: what a person would type, and what should come of it. */
+/** A published server of the corpus: what a person would type, and the expected result. */
 export type CorpusServer = {
   /** Name and version on the package index, for example `mcp-server-time==2026.10.19`. */
   readonly package: string;
@@ -10,7 +10,7 @@ export type CorpusServer = {
   readonly arguments?: readonly string[];
   /** A tool that changes nothing and needs no network. */
   readonly call?: { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> };
-  /** It can't go live: what a right diagnosis says, all of it, whatever the case of letters. */
+  /** It can't go live: texts that a right diagnosis contains, in any case of letters. */
   readonly fails?: readonly string[];
 };
 

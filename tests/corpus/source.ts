@@ -44,7 +44,7 @@ export async function unpackSource(requirement: string, directory: string): Prom
 
 /** Null when the index has only wheels. */
 async function findSource(requirement: string, scratch: string): Promise<{ url: string; sha256: string } | null> {
-  const [input, output] = [join(scratch, "wanted.txt"), join(scratch, "pylock.toml")];
+  const [input, output] = [join(scratch, "requirements.txt"), join(scratch, "pylock.toml")];
   await writeFile(input, `${requirement}\n`);
   const options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--python-version", newestPython];
   const args = ["pip", "compile", ...options, "--format", "pylock.toml", "--output-file", output, input];

@@ -11,7 +11,7 @@ import { type CorpusServer, nameOf } from "./server.ts";
 
 const run = promisify(execFile);
 
-/** What the server says of itself when its own command starts it over stdio. */
+/** The server's tools when its own command starts it over stdio. */
 export type Alone = { readonly tools: readonly string[] } | { readonly problem: string };
 
 const installMs = 300_000;
@@ -32,8 +32,8 @@ export async function listAlone(server: CorpusServer, source: string | null, scr
     const command = join(environment, "bin", await commandOf(server, directory, environment));
     return { tools: await toolsOf(server, command, directory) };
   } catch (error) {
-    const said = error instanceof Error && "stderr" in error ? String(error.stderr) : String(error);
-    return { problem: said.trim().split("\n").slice(-12).join("\n") };
+    const problem = error instanceof Error && "stderr" in error ? String(error.stderr) : String(error);
+    return { problem: problem.trim().split("\n").slice(-12).join("\n") };
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -54,8 +54,8 @@ async function install(directory: string, what: string, cache: string): Promise<
       return await installWith(directory, what, python, cache);
     } catch (error) {
       first ??= error;
-      const said = error instanceof Error && "stderr" in error ? String(error.stderr) : "";
-      if (!/interpreter|Python version|requires-python|python-build-standalone/i.test(said)) throw error;
+      const stderr = error instanceof Error && "stderr" in error ? String(error.stderr) : "";
+      if (!/interpreter|Python version|requires-python|python-build-standalone/i.test(stderr)) throw error;
     }
   }
   throw first;
@@ -70,7 +70,7 @@ async function installWith(directory: string, what: string, python: string | nul
   if (existsSync(join(directory, "uv.lock"))) {
     const sync = (...more: string[]) =>
       run("uv", ["sync", "--quiet", "--no-dev", "--no-editable", ...more, ...chosen], options);
-    // `uv run` locks anew what the lock of another project can't install.
+    // Like `uv run`, lock again if the lock is out of date.
     await sync("--frozen").catch((error: unknown) => {
       if (!/needs to be updated/.test(String(error))) throw error;
       return sync();
@@ -109,16 +109,16 @@ async function toolsOf(server: CorpusServer, command: string, directory: string)
     env: { PATH: process.env.PATH ?? "", HOME: directory, ...server.environment },
     stderr: "pipe",
   });
-  let said = "";
+  let stderr = "";
   transport.stderr?.on("data", (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-4_000);
+    stderr = (stderr + chunk.toString()).slice(-4_000);
   });
   const client = new Client({ name: "corpus", version: "1" });
   try {
     await client.connect(transport, { timeout: answerMs });
     return await listTools(client, answerMs);
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : error}\n${said}`);
+    throw new Error(`${error instanceof Error ? error.message : error}\n${stderr}`);
   } finally {
     await client.close().catch(() => {});
   }

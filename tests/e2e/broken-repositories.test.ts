@@ -67,16 +67,16 @@ const cases: [string, Record<string, string>, string, RegExp][] = [
 
 test.each(cases)(
   "BLD-2 %s: a clear failure, status 1, the live version answers on",
-  async (_, files, entrypoint, said) => {
+  async (_, files, entrypoint, problem) => {
     const failed = await deployWith(files, "--entrypoint", entrypoint);
     expect(failed.status).toBe(1);
-    expect(failed.stderr).toMatch(said);
+    expect(failed.stderr).toMatch(problem);
     expect(failed.stderr).toContain("What to do:");
     expect(await callLive()).toEqual([expect.objectContaining({ text: "pong" })]);
   },
 );
 
-test("VAL-1 VAL-2 the terminal refuses what the form refuses, with the same words", async () => {
+test("VAL-1 VAL-2 the terminal refuses what the form refuses, with the same errors", async () => {
   const short = await towpath(
     "deploy",
     directory,

@@ -38,7 +38,7 @@ test("CHAT-1 CHAT-2 PRJ-9 a person asks a deployed server of members, allows its
   await expect.poll(() => page.getByLabel("Your question").inputValue()).toBe("Say good morning");
   await page.getByLabel("Your question").press("Enter");
   await page.getByRole("button", { name: "Allow once" }).click();
-  await page.getByText("The server said: good morning").waitFor();
+  await page.getByText("The server answered: good morning").waitFor();
   const call = page.getByRole("region", { name: "Call of echo" });
   await expectAccessible(page);
   await call.getByRole("link", { name: "Log" }).click();

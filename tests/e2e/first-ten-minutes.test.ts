@@ -154,7 +154,7 @@ describe("a new user's first ten minutes", () => {
     await stranger.context.close();
   });
 
-  test("AUTH-3 after signing out, pages ask to sign in and come back to where one wanted to go", async () => {
+  test("AUTH-3 after signing out, pages ask to sign in and then return to the requested page", async () => {
     await page.goto(`${url}/${slug}/servers`);
     await page
       .getByRole("button", { name: /account|menu|ada/i })

@@ -74,7 +74,7 @@ def ping() -> str:
   const stranger = await fetch(url, { method: "POST", body: "{}" });
   expect(stranger.status).toBe(401);
   await expect(call("something else")).rejects.toThrow();
-  // What builds read its lists by isn't there, whatever a client sends.
+  // The endpoint by which builds read its lists is closed to clients.
   const bypass = url.replace(/\/mcp$/, inspectPath);
   for (const authorization of ["Bearer letmein", "none"]) {
     expect((await fetch(bypass, { method: "POST", body: "{}", headers: { authorization } })).status).toBe(404);

@@ -62,7 +62,7 @@ export function openSignedInServer(name: string) {
       return current().callback;
     },
     allow,
-    /** Runs a program that prints where its person signs in, who allows it unless told otherwise; resolves to its output. */
+    /** Runs a program that prints a sign-in URL, and allows it or calls `answer`; resolves to its output. */
     async runProgram(
       command: string,
       args: readonly string[],

@@ -132,8 +132,8 @@ test("OPS-4 variables are listed, set from stdin and removed; no value is ever p
   expect(JSON.stringify(listed) + set.stdout + both.stdout).not.toContain(secret);
   expect((await run("env", name, "remove", "API_URL")).stdout).not.toContain("API_URL");
   const missing = await run("env", name, "remove", "GREETING", "API_KEI");
-  const words = "No variable named API_KEI. Did you mean API_KEY? Nothing was removed.";
-  expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining(words)]);
+  const problem = "No variable named API_KEI. Did you mean API_KEY? Nothing was removed.";
+  expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining(problem)]);
   expect(await json("env", name)).toHaveLength(2);
 });
 

@@ -75,12 +75,12 @@ test("PRJ-14 OPS-4 a rollback from the terminal makes the version before live ag
   const [first = "", second = ""] = await builds();
   const back = await rollback("--to", first.slice(0, 7));
   expect([back.status, back.stdout]).toEqual([0, expect.stringContaining(`Live: ${first.slice(0, 7)}`)]);
-  const said = async (command: string, ...args: string[]) =>
+  const outputOf = async (command: string, ...args: string[]) =>
     (await towpath(command, ...args, "--data-dir", dataDirectory)).stdout;
   const headline = `Rolled back to ${first.slice(0, 7)}`;
   expect(back.stdout).toContain(`${headline}. The next push goes live as usual.`);
-  expect(await said("list")).toContain(headline);
-  const shown = await said("status", name);
+  expect(await outputOf("list")).toContain(headline);
+  const shown = await outputOf("status", name);
   expect(shown).toContain(`${headline}. The next push goes live as usual.`);
   const command = /Make newest live: towpath (.+)/.exec(shown)?.[1] ?? "";
   expect(command).toBe(`rollback ${name} --to ${second.slice(0, 7)}`);
@@ -88,11 +88,11 @@ test("PRJ-14 OPS-4 a rollback from the terminal makes the version before live ag
   expect([further.status, further.stderr]).toEqual([1, expect.stringContaining("There is no earlier version")]);
   const wrong = await rollback("--to", "0123456");
   expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining(`There are: ${second.slice(0, 7)}`)]);
-  expect(await said(command.split(" ")[0] ?? "", ...command.split(" ").slice(1))).toContain(
+  expect(await outputOf(command.split(" ")[0] ?? "", ...command.split(" ").slice(1))).toContain(
     `Live: ${second.slice(0, 7)}`,
   );
-  expect(await said("list")).not.toContain("Rolled back");
-  expect(await said("status", name)).not.toContain("Rolled back");
+  expect(await outputOf("list")).not.toContain("Rolled back");
+  expect(await outputOf("status", name)).not.toContain("Rolled back");
 });
 
 test("PRJ-14 OPS-4 a preview is promoted from the terminal, which follows it until production has it", async () => {

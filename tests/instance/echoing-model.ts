@@ -5,9 +5,9 @@ export const startEchoingModel = (): Promise<ModelServer> => openAiModel(answerT
 
 function answerTo({ body }: ModelRequest): ModelReply {
   const last = body.messages.at(-1);
-  const said = String(last?.content ?? "");
-  if (last?.role === "tool") return { text: ["The server ", "said: ", said] };
-  const text = /^Say (.+)$/.exec(said)?.[1];
+  const content = String(last?.content ?? "");
+  if (last?.role === "tool") return { text: ["The server ", "answered: ", content] };
+  const text = /^Say (.+)$/.exec(content)?.[1];
   if (text === undefined) return { text: ['["Say good morning"]'] };
   return { calls: [{ id: `call-${body.messages.length}`, name: "echo", arguments: JSON.stringify({ text }) }] };
 }

@@ -8,7 +8,7 @@ export const repositoryRoot = fileURLToPath(new URL("../../", import.meta.url));
 
 export type TowpathInstance = {
   readonly url: string;
-  /** Servers are at `{serversUrl}/{name}`, unless the environment said otherwise. */
+  /** Servers are at `{serversUrl}/{name}`, unless the environment names another address. */
   readonly serversUrl: string;
   readonly dataDirectory: string;
   readonly process: ChildProcess;

@@ -22,7 +22,7 @@ import {
   towpathWith,
 } from "../instance/towpath-process.ts";
 
-// An instance on a PostgreSQL that somebody else runs, behind a pooler where that is installed. One story, told in order.
+// An instance on somebody else's PostgreSQL, behind a pooler where one is installed. The tests build on each other.
 
 let directory: string;
 let dataDirectory: string;
@@ -180,7 +180,7 @@ test("OPS-3 data of a newer release is refused by up and by each process that is
     await expect.poll(() => statusOf(url).catch(() => 0), { timeout: 60_000 }).toBe(200);
 }, 240_000);
 
-test("OPS-2 without its PostgreSQL web is unhealthy and the gateway, which goes on serving, says what is away", async () => {
+test("OPS-2 without its PostgreSQL web is unhealthy; the gateway continues to serve and reports the database as down", async () => {
   await pooler?.stop();
   await postgres.stop();
   await expect.poll(() => statusOf(health().web)).toBe(503);

@@ -89,7 +89,7 @@ async function pushTo(instance: TowpathInstance, url: string): Promise<void> {
   await git(code, "push", "--quiet", url.replace("://", `://ada:${made.key}@`), "HEAD:main");
 }
 
-test("SRC-3 GH-3 OPS-3 what the forge held is the organization's: its servers answer all the time, nothing is built anew, and a push to the new address is", async () => {
+test("SRC-3 GH-3 OPS-3 what the forge held is the organization's: its servers answer all the time, nothing is rebuilt, and a push to the new address is built", async () => {
   const { accountId, installationId, repositoryId } = await deployFromHost();
   await writeForgeData(dataDirectory, {
     accounts: [{ id: accountId, login: "ada", installationId }],

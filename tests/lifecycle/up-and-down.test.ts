@@ -28,7 +28,7 @@ async function processesOf(directory: string): Promise<string[]> {
     if (exists === null) continue;
     const commandLine = await read("cmdline");
     if (commandLine.includes(directory) || (await read("environ")).includes(directory)) {
-      // The state tells a process that waits for the disk (D) from one that was not told to end.
+      // The state shows whether a process waits for the disk (D) or got no signal.
       found.push(`${/\) (.)/.exec(await read("stat"))?.[1]} ${commandLine.replaceAll("\0", " ")}`);
     }
   }

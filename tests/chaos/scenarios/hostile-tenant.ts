@@ -95,6 +95,6 @@ export async function hostileTenant(rig: Rig): Promise<Row> {
       [`the quiet one's p99 stays within ${maxSlowdown} times`]: slowdown <= maxSlowdown,
       "a quiet build does not wait for sleeping ones": buildMs < 30_000,
     }),
-    note: `p99 ${ms(before)} alone, ${ms(during)} beside; a build beside sleeping ones took ${ms(buildMs)}`,
+    detail: `p99 ${ms(before)} alone, ${ms(during)} beside; a build beside sleeping ones took ${ms(buildMs)}`,
   });
 }

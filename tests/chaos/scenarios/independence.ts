@@ -23,8 +23,8 @@ export type IndependenceOptions = {
   readonly killsGateway?: boolean;
 };
 
-/** Takes PostgreSQL, web, worker and runner away. Returns what brings them back. */
-async function takeAway(rig: Rig, how: IndependenceOptions["how"]): Promise<() => void> {
+/** Stops or hangs PostgreSQL, web, worker and runner. Returns a function that brings them back. */
+async function takeDown(rig: Rig, how: IndependenceOptions["how"]): Promise<() => void> {
   const launcher = launcherOf(rig.dataDirectory);
   const pids = (["postgres", ...roles] as const).map((name) => [name, processOf(rig.dataDirectory, name)] as const);
   if (how === "hung") {
@@ -41,7 +41,7 @@ async function takeAway(rig: Rig, how: IndependenceOptions["how"]): Promise<() =
   return () => process.kill(launcher, "SIGCONT");
 }
 
-/** Nobody has read its status yet, but it does nothing any more. */
+/** Zombies count as ended. */
 const hasEnded = (launcher: number, pid: number) =>
   !childrenOf(launcher).some((child) => child.pid === pid && child.state !== "Z");
 
@@ -56,7 +56,7 @@ async function statusOf(rig: Rig, headers: Readonly<Record<string, string>>): Pr
   return answer.status;
 }
 
-/** Calls go on while PostgreSQL, web, worker and runner are all away: callers seen before, sessions and streams. */
+/** Calls continue while PostgreSQL, web, worker and runner are all down: of known callers, sessions and streams. */
 export async function independence(rig: Rig, { how, forMs, killsGateway = false }: IndependenceOptions): Promise<Row> {
   const callers = await createCallers(rig);
   const targets = [...callers.targets, { url: endpointOf(rig, rig.servers[0] ?? ""), tool: "watch" as const }];
@@ -69,7 +69,7 @@ export async function independence(rig: Rig, { how, forMs, killsGateway = false 
       // What the gateway has learned is on disk within a second or two.
       await sleep(3000);
       const starts = await workerStarts(rig);
-      const bringBack = await takeAway(rig, how);
+      const bringBack = await takeDown(rig, how);
       const calls: boolean[] = [];
       const strangers: number[] = [];
       const until = performance.now() + forMs;
@@ -115,7 +115,7 @@ export async function independence(rig: Rig, { how, forMs, killsGateway = false 
       "streams stay open": killsGateway || (open === targets.length && ended.every((at) => at > revokedAt)),
       [`everything is back within ${backWithinMs / 1000} s`]: backMs <= backWithinMs,
     }),
-    note: `for ${forMs / 1000} s; ${calls.length} probes; a revocation afterwards took ${Math.round(revokedMs)} ms`,
+    detail: `for ${forMs / 1000} s; ${calls.length} probes; a revocation afterwards took ${Math.round(revokedMs)} ms`,
   });
 }
 

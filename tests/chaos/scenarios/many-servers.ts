@@ -74,6 +74,6 @@ export async function manyServers(rig: Rig): Promise<Row> {
     lost: 0,
     recoveryMs: durations,
     problems: problemsOf({ "none is refused": failed === 0 }),
-    note: `${atATime} calls at a time at ${endpointOf(rig, "…")}; recovery: times of first calls${[...refusals].map(([what, count]) => `; ${count} × ${what}`).join("")}`,
+    detail: `${atATime} calls at a time at ${endpointOf(rig, "…")}; recovery: times of first calls${[...refusals].map(([what, count]) => `; ${count} × ${what}`).join("")}`,
   };
 }

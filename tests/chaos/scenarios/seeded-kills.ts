@@ -96,7 +96,7 @@ export async function seededKills(rig: Rig, seed: number): Promise<Row> {
       "streams end only when the gateway is killed": ended.every((at) => isExplained({ from: at, to: at })),
       [`everything is back within ${backWithinMs / 1000} s`]: Math.max(...all) <= backWithinMs,
     }),
-    note: `seed ${seed}; median/max: ${each.join(", ")}; ${ended.length} standing streams ended by kills of the gateway`,
+    detail: `seed ${seed}; median/max: ${each.join(", ")}; ${ended.length} standing streams ended by kills of the gateway`,
   });
 }
 

@@ -74,7 +74,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(forges.map((forge) => forge.close())));
 
-test("GH-5 an App made of a manifest works at once, and two hosts whose ids collide are told apart", async () => {
+test("GH-5 an App made from a manifest works at once, and two hosts whose ids collide stay separate", async () => {
   const [one, two] = [numberOf(1, 1), numberOf(2, 1)];
   for (const [index, installationId] of [one, two].entries()) {
     expect(await connections.installation(installationId)).toMatchObject({
@@ -125,8 +125,8 @@ test("GH-5 the environment's App is the first, keeps its ids, and an instance wi
   await expect(none.installation(1)).rejects.toMatchObject({ code: "not_configured" });
   // A failure of the database is no answer: the next use asks again.
   let fails = true;
-  const shaky = createGitHubConnections(null, async () => (fails ? Promise.reject(new Error("away")) : stored));
-  await expect(shaky.all()).rejects.toThrow("away");
+  const shaky = createGitHubConnections(null, async () => (fails ? Promise.reject(new Error("unreachable")) : stored));
+  await expect(shaky.all()).rejects.toThrow("unreachable");
   fails = false;
   expect(await shaky.all()).toHaveLength(2);
 });
@@ -139,7 +139,7 @@ const health = async (more: { readonly now?: Date; readonly instanceUrl?: string
 };
 const kinds = async (...given: Parameters<typeof health>) => (await health(...given)).problems.map(({ kind }) => kind);
 
-test("GH-5 what is wrong with an App is said: clock, permissions, events, its webhook, its key", async () => {
+test("GH-5 problems of an App are reported: clock, permissions, events, its webhook, its key", async () => {
   connections.forget();
   const [forge] = forges;
   await forge.hooks.waitFor(({ event }) => event === "installation");
@@ -172,8 +172,8 @@ test("GH-5 what is wrong with an App is said: clock, permissions, events, its we
     "The App lacks permissions: contents: write, checks: write, deployments: write, pull_requests: write, administration: write, members: read",
     "The App doesn't subscribe to pull_request, delete, repository, check_run",
   ]);
-  const away = `http://localhost:${await freePort()}`;
-  stored = [{ ...first, version: 11, url: away, apiUrl: `${away}/api/v3` }, ...stored.slice(1)];
+  const elsewhere = `http://localhost:${await freePort()}`;
+  stored = [{ ...first, version: 11, url: elsewhere, apiUrl: `${elsewhere}/api/v3` }, ...stored.slice(1)];
   connections.forget();
   const unreachable = await health();
   expect(unreachable.problems[0]?.title).toMatch(/^GitHub at localhost:\d+ can't be asked$/);

@@ -110,9 +110,9 @@ test("SRC-3 ONB-4 in a person's account only that person's token makes one", asy
   const own = await forge.admin.userToken("ada");
   await forge.admin.ensureAccount({ login: "mallory" });
   const theirs = await forge.admin.userToken("mallory");
-  const wanted = { installationId: ada, name: "rain", private: true };
-  expect(await target.make({ ...wanted, userToken: theirs })).toEqual({ kind: "other-user", login: "mallory" });
-  expect(await target.make({ ...wanted, userToken: null })).toEqual({ kind: "refused" });
+  const repository = { installationId: ada, name: "rain", private: true };
+  expect(await target.make({ ...repository, userToken: theirs })).toEqual({ kind: "other-user", login: "mallory" });
+  expect(await target.make({ ...repository, userToken: null })).toEqual({ kind: "refused" });
   expect(await target.find({ installationId: ada, owner: "ada", name: "rain" })).toBeNull();
   const made = await make("rain", ada, own);
   await push(made);
@@ -120,7 +120,7 @@ test("SRC-3 ONB-4 in a person's account only that person's token makes one", asy
   expect(await target.find({ installationId: acme, id: made.there.id })).toBeNull();
 });
 
-test("SRC-3 GH-2 ERR-1 what GitHub's rules refuse is reported in its words, with what to do, and without the token; the next push completes", async () => {
+test("SRC-3 GH-2 ERR-1 what GitHub's rules refuse is reported with its reason and what to do, and without the token; the next push completes", async () => {
   const made = await make("ruled");
   const secret = "error: GH013: Repository rule violations found for refs/heads/trunk.";
   const rules = [

@@ -206,8 +206,8 @@ test("GH-2 tokens are narrowed to one repository and to what was asked", async (
 });
 
 test("GH-1 a GitHub that can't be reached is unavailable, not a crash", async () => {
-  const away = createGitHub({ ...forge.gitHubConfig, apiUrl: "http://127.0.0.1:1/api/v3" });
-  await expect(away.app()).rejects.toMatchObject({
+  const unreachable = createGitHub({ ...forge.gitHubConfig, apiUrl: "http://127.0.0.1:1/api/v3" });
+  await expect(unreachable.app()).rejects.toMatchObject({
     code: "unavailable",
     publicText: expect.stringContaining("can't be reached"),
   });

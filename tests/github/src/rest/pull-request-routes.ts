@@ -45,8 +45,8 @@ export function pullRequestRoutes(context: ForgeContext): Hono<RestEnvironment> 
     const all = listPullRequests(context.database, repository.id)
       .filter((pull) => state === "all" || pull.state === state)
       .map((pull) => pullRequestShape(context, repository, pull));
-    const wanted = head?.includes(":") ? all.filter((pull) => pull.head.label === head) : all;
-    return c.json(paginate(c, context.config.url, wanted));
+    const matching = head?.includes(":") ? all.filter((pull) => pull.head.label === head) : all;
+    return c.json(paginate(c, context.config.url, matching));
   });
 
   routes.get("/repos/:owner/:repo/pulls/:number", (c) => {

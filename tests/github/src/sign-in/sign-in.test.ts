@@ -53,10 +53,10 @@ test("ONB-2 installing on all repositories leads back to the set-up address, a s
     state: "st",
   });
   const id = Number(back.searchParams.get("installation_id"));
-  const told = await forge.hooks.waitFor(
+  const delivery = await forge.hooks.waitFor(
     ({ event }, payload) => event === "installation" && JSON.stringify(payload).includes('"ben"'),
   );
-  expect(parseWebhook("installation", told.body)).toMatchObject({
+  expect(parseWebhook("installation", delivery.body)).toMatchObject({
     payload: { action: "created", installation: { id, account: { login: "ben" } } },
   });
 

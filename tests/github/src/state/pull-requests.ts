@@ -41,7 +41,7 @@ export function findPullRequest(database: Database, repositoryId: number, number
   return database.get(pullRequestRowSchema, sql, repositoryId, number);
 }
 
-/** Those whose head is in the repository, whatever they want to change. `branch`: only those of this branch. */
+/** Open ones whose head is in the repository, for any base. `branch`: only those of this branch. */
 export function openPullRequestsFrom(database: Database, headRepositoryId: number, branch?: string): PullRequest[] {
   const sql = "SELECT * FROM pull_request WHERE head_repository_id = ? AND head = ifnull(?, head) AND state = 'open'";
   return database.all(pullRequestRowSchema, sql, headRepositoryId, branch ?? null);

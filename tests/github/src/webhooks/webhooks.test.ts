@@ -177,10 +177,10 @@ test("GH-1 a rename and a new default branch send webhooks, and the number leads
   expect(await change("moving", { default_branch: "nowhere" })).toBe(422);
   expect(await change("moving", { name: "tools" })).toBe(422);
   expect(await change("moving", { name: "moved", default_branch: "trunk" })).toBe(200);
-  const told = (action: string) =>
+  const delivery = (action: string) =>
     forge.hooks.waitFor(({ event }, payload) => event === "repository" && payload.action === action);
   for (const action of ["renamed", "edited"]) {
-    const { event, body } = await told(action);
+    const { event, body } = await delivery(action);
     expect(parseWebhook(event, body)).toMatchObject({
       event: "repository",
       payload: { action, repository: { id: repository.id, full_name: "ada/moved", default_branch: "trunk" } },
