@@ -68,7 +68,7 @@ function readIfExists(path: string): string | null {
   }
 }
 
-test("OPS-1 no two source files of a directory are told apart by a plural or a hyphen alone", () => {
+test("OPS-1 no two source files of a directory differ by a plural or a hyphen alone", () => {
   const files = globSync("{apps,packages}/*/src/**/*.{ts,tsx}", { cwd: root }).filter((file) => !/\.test\./.test(file));
   const alike = Map.groupBy(files, (file) => {
     const [name = "", ...kind] = basename(file).split(".");
