@@ -19,7 +19,7 @@ import { isStaticDocument } from "~/features/site/public-site/is-static-document
 import { notFoundHead } from "~/features/site/public-site/page-head.ts";
 import styles from "~/styles.css?url";
 import { themeScript } from "~/ui/theme.ts";
-import { toastsWanted } from "~/ui/toast.ts";
+import { toasterRequest } from "~/ui/toast.ts";
 
 // The first toast often reports a network failure. The Toaster can't load then either, which must not break the page.
 const Toaster = lazy(() =>
@@ -112,8 +112,8 @@ function ToasterUnavailable() {
 
 /** Loads the Toaster with the first toast. */
 function Toasts() {
-  const isWanted = useSyncExternalStore(toastsWanted.subscribe, toastsWanted.get, toastsWanted.getOnServer);
-  return isWanted ? (
+  const isRequested = useSyncExternalStore(toasterRequest.subscribe, toasterRequest.get, toasterRequest.getOnServer);
+  return isRequested ? (
     <Suspense>
       <Toaster />
     </Suspense>

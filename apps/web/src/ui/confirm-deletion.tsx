@@ -10,7 +10,7 @@ import { failureText } from "./toast.ts";
 export function ConfirmDeletion({
   label,
   name,
-  note = "You can't undo this.",
+  description = "You can't undo this.",
   failed = "Nothing was deleted",
   children,
   onConfirm,
@@ -19,7 +19,7 @@ export function ConfirmDeletion({
   label: string;
   /** What the user must type. */
   name: string;
-  note?: string;
+  description?: string;
   /** Title of what `onConfirm` rejects with. */
   failed?: string;
   /** What will be deleted. */
@@ -54,7 +54,7 @@ export function ConfirmDeletion({
       open={open}
       onOpenChange={show}
       title={label}
-      description={note}
+      description={description}
       trigger={<Button variant="danger-quiet">{label}</Button>}
     >
       <Form aria-label={label} className="flex flex-col gap-4" onSubmit={() => void confirm()}>

@@ -37,9 +37,9 @@ export function Field({
   children,
 }: FieldTexts & { children: (control: FieldControl) => ReactNode }) {
   const id = useId();
-  const noteId = `${id}-note`;
+  const hintId = `${id}-hint`;
   const counted = count !== undefined && max !== undefined;
-  const hasNote = Boolean(hint || error || counted);
+  const hasHint = Boolean(hint || error || counted);
   return (
     <div className={classNames("flex min-w-0 flex-col gap-1.5", fieldClassName)}>
       <label htmlFor={id} className="min-h-5 self-start text-sm font-medium text-ink">
@@ -48,12 +48,12 @@ export function Field({
       </label>
       {children({
         id,
-        "aria-describedby": hasNote ? noteId : undefined,
+        "aria-describedby": hasHint ? hintId : undefined,
         "aria-invalid": error ? true : undefined,
         required,
       })}
-      {hasNote && (
-        <div id={noteId} className="flex justify-between gap-4 text-xs">
+      {hasHint && (
+        <div id={hintId} className="flex justify-between gap-4 text-xs">
           <span aria-live="polite" className={classNames("min-w-0 break-words", error ? "text-bad" : "text-muted")}>
             {error || hint}
           </span>

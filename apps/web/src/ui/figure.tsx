@@ -5,13 +5,13 @@ import { Skeleton } from "./loading.tsx";
 export function Figure({
   name,
   value,
-  note,
+  detail,
   bad = false,
   children,
 }: {
   name: string;
   value: string | undefined;
-  note?: ReactNode;
+  detail?: ReactNode;
   bad?: boolean;
   /** Below the number: its course. */
   children?: ReactNode;
@@ -25,7 +25,7 @@ export function Figure({
         ) : (
           <span className={bad ? "text-bad" : undefined}>{value}</span>
         )}
-        {note && <span className="text-xs font-normal tracking-normal text-muted">{note}</span>}
+        {detail && <span className="text-xs font-normal tracking-normal text-muted">{detail}</span>}
       </dd>
       {children}
     </div>

@@ -6,7 +6,7 @@ import { rankItems, type SearchGroup, type SearchItem } from "./rank-items.ts";
 export type SearchAction = SearchItem & {
   readonly icon?: ReactNode;
   /** At the end of the row. */
-  readonly note?: ReactNode;
+  readonly detail?: ReactNode;
   readonly run: () => void;
 };
 
@@ -82,7 +82,7 @@ function Row({ item, onDone }: { item: SearchAction; onDone: () => void }) {
     >
       {item.icon}
       <span className="min-w-0 flex-1 truncate">{item.label}</span>
-      {item.note !== undefined && <span className="max-w-[50%] shrink-0 truncate text-xs text-muted">{item.note}</span>}
+      {item.detail !== undefined && <span className="max-w-[50%] shrink-0 truncate text-xs text-muted">{item.detail}</span>}
     </Autocomplete.Item>
   );
 }

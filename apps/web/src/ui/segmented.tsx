@@ -44,7 +44,7 @@ export function ChoiceCards<Value extends string>({
   options,
   disabled = false,
   readOnly = false,
-}: Group<Value, Option<Value> & { readonly note: string; readonly icon?: ReactNode }> & {
+}: Group<Value, Option<Value> & { readonly description: string; readonly icon?: ReactNode }> & {
   readonly disabled?: boolean;
   /** Takes no input for now, and keeps the focus, which a disabled one loses. */
   readonly readOnly?: boolean;
@@ -71,7 +71,7 @@ export function ChoiceCards<Value extends string>({
               type="radio"
               name={name}
               aria-labelledby={`${id}-label`}
-              aria-describedby={`${id}-note`}
+              aria-describedby={`${id}-description`}
               disabled={disabled}
               checked={option.value === value}
               onChange={() => readOnly || onChange(option.value)}
@@ -84,8 +84,8 @@ export function ChoiceCards<Value extends string>({
               {option.icon}
               {option.label}
             </span>
-            <span id={`${id}-note`} className="mt-1 block text-xs text-pretty text-muted">
-              {option.note}
+            <span id={`${id}-description`} className="mt-1 block text-xs text-pretty text-muted">
+              {option.description}
             </span>
           </div>
         );

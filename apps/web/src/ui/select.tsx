@@ -9,7 +9,7 @@ type SelectOption<Value extends string> = {
   value: Value;
   label: string;
   /** Shown at the end of the row, for example a count. */
-  note?: ReactNode;
+  detail?: ReactNode;
   /** Options of the same group are listed together under its name. */
   group?: string;
 };
@@ -108,7 +108,7 @@ function SelectRow({ option }: { option: SelectOption<string> }) {
         </BaseSelect.ItemIndicator>
       </span>
       <BaseSelect.ItemText className="min-w-0 flex-1 truncate">{option.label}</BaseSelect.ItemText>
-      {option.note !== undefined && <span className="tabular pl-3 text-xs text-faint">{option.note}</span>}
+      {option.detail !== undefined && <span className="tabular pl-3 text-xs text-faint">{option.detail}</span>}
     </BaseSelect.Item>
   );
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { PlainButton } from "./button.tsx";
 import { classNames } from "./class-names.ts";
 
-type TabItem<Value extends string> = { value: Value; label: ReactNode; note?: ReactNode };
+type TabItem<Value extends string> = { value: Value; label: ReactNode; count?: ReactNode };
 
 /** Tabs. `children` are their `TabPanel`s. */
 export function Tabs<Value extends string>({
@@ -43,8 +43,8 @@ export function Tabs<Value extends string>({
             )}
           >
             {tab.label}
-            {tab.note !== undefined && (
-              <span className="tabular rounded-full bg-hover px-1.5 text-2xs text-muted">{tab.note}</span>
+            {tab.count !== undefined && (
+              <span className="tabular rounded-full bg-hover px-1.5 text-2xs text-muted">{tab.count}</span>
             )}
           </BaseTabs.Tab>
         ))}

@@ -1,7 +1,7 @@
 import type { ExternalToast, toast as Sonner } from "sonner";
 
 // The Toaster is loaded with the first toast, which follows a user's action.
-let isWanted = false;
+let isRequested = false;
 const listeners = new Set<() => void>();
 let resolveToaster: (sonner: typeof Sonner) => void = () => {};
 const loadedToaster = new Promise<typeof Sonner>((resolve) => {
@@ -9,14 +9,14 @@ const loadedToaster = new Promise<typeof Sonner>((resolve) => {
 });
 
 /** For `useSyncExternalStore`: whether there has been a toast. */
-export const toastsWanted = {
+export const toasterRequest = {
   subscribe: (listener: () => void) => {
     listeners.add(listener);
     return () => {
       listeners.delete(listener);
     };
   },
-  get: () => isWanted,
+  get: () => isRequested,
   getOnServer: () => false,
 };
 
@@ -25,8 +25,8 @@ export const onToasterReady = (sonner: typeof Sonner): void => resolveToaster(so
 
 /** Requests the `Toaster` and resolves once it is mounted. */
 function toaster(): Promise<typeof Sonner> {
-  if (!isWanted) {
-    isWanted = true;
+  if (!isRequested) {
+    isRequested = true;
     for (const listener of listeners) listener();
   }
   return loadedToaster;
@@ -35,7 +35,7 @@ function toaster(): Promise<typeof Sonner> {
 /** An HTTP failure becomes its status text, anything else its message (UI-1). */
 export function failureText(error: unknown): string {
   if (error instanceof Response) return error.statusText || `HTTP ${error.status}`;
-  // What Chromium, Firefox and Safari say about a network failure.
+  // Network failures in Chromium, Firefox and Safari.
   if (error instanceof TypeError && /failed to fetch|networkerror|load failed/i.test(error.message))
     return "Towpath can't be reached. Try again.";
   return error instanceof Error && error.message ? error.message : "Something went wrong.";

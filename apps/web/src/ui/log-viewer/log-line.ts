@@ -19,28 +19,28 @@ export type LogLine = {
 
 /** Indexes of the texts that contain `query`, ignoring case. None for an empty query. */
 export function findMatches(plainTexts: readonly string[], query: string): number[] {
-  const wanted = query.trim().toLowerCase();
-  if (wanted === "") return [];
+  const needle = query.trim().toLowerCase();
+  if (needle === "") return [];
   const found: number[] = [];
   plainTexts.forEach((text, index) => {
-    if (text.toLowerCase().includes(wanted)) found.push(index);
+    if (text.toLowerCase().includes(needle)) found.push(index);
   });
   return found;
 }
 
 /** Splits `text` at every occurrence of `query`, so that matches can be highlighted. */
 export function splitAtMatches(text: string, query: string): { text: string; match: boolean }[] {
-  const wanted = query.trim().toLowerCase();
-  if (wanted === "") return [{ text, match: false }];
+  const needle = query.trim().toLowerCase();
+  if (needle === "") return [{ text, match: false }];
   const lower = text.toLowerCase();
-  // Lower case with another length would shift the positions. Such a text is shown without highlights.
+  // A lower case of another length would shift the positions: such a text gets no highlights.
   if (lower.length !== text.length) return [{ text, match: false }];
   const pieces: { text: string; match: boolean }[] = [];
   let from = 0;
-  for (let at = lower.indexOf(wanted); at !== -1; at = lower.indexOf(wanted, from)) {
+  for (let at = lower.indexOf(needle); at !== -1; at = lower.indexOf(needle, from)) {
     if (at > from) pieces.push({ text: text.slice(from, at), match: false });
-    pieces.push({ text: text.slice(at, at + wanted.length), match: true });
-    from = at + wanted.length;
+    pieces.push({ text: text.slice(at, at + needle.length), match: true });
+    from = at + needle.length;
   }
   if (from < text.length) pieces.push({ text: text.slice(from), match: false });
   return pieces;

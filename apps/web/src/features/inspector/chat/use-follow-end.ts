@@ -17,11 +17,11 @@ export function useFollowEnd(openId: string | null, isAnswering: boolean) {
   const ref = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   useEffect(() => {
-    const note = () => {
+    const onScroll = () => {
       follows.current = isAtEnd();
     };
-    window.addEventListener("scroll", note, { passive: true });
-    return () => window.removeEventListener("scroll", note);
+    window.addEventListener("scroll", onScroll, { passive: true });
+    return () => window.removeEventListener("scroll", onScroll);
   }, []);
   useEffect(() => {
     if (openId !== null) toEnd();

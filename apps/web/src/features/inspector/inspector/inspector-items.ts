@@ -47,22 +47,22 @@ export function itemTexts(item: InspectorItem): { name: string; title: string | 
 
 /**
  * The item that the URL names (by key, or by the name of a resource or template), else the first of the tab. `unknown`:
- * what it names when the server has no such item, in whose place no other must be shown.
+ * the URL's name if the server has no such item; no other item must replace it.
  */
 export function chosenItem(
   items: readonly InspectorItem[],
   search: InspectorSearch,
 ): { readonly item: InspectorItem | null; readonly unknown: string | null } {
-  const wanted = search[itemParameter[search.tab]];
-  if (wanted === undefined) return { item: items[0] ?? null, unknown: null };
-  const byKey = items.find((item) => item.key === wanted);
+  const named = search[itemParameter[search.tab]];
+  if (named === undefined) return { item: items[0] ?? null, unknown: null };
+  const byKey = items.find((item) => item.key === named);
   const byName = items.find(
     (item) =>
-      (item.tab === "resources" && item.resource.resource_name === wanted) ||
-      (item.tab === "templates" && item.template.template_name === wanted),
+      (item.tab === "resources" && item.resource.resource_name === named) ||
+      (item.tab === "templates" && item.template.template_name === named),
   );
   const item = byKey ?? byName ?? null;
-  return { item, unknown: item ? null : wanted };
+  return { item, unknown: item ? null : named };
 }
 
 /** The schema of an item's arguments, by the name of its calls (`tools:echo`); undefined for those without one. */
@@ -72,10 +72,10 @@ export function schemaOfCall(manifest: Manifest, item: string): unknown {
 
 /** Items whose name, title or description contains the text. */
 export function filterItems(items: readonly InspectorItem[], text: string): readonly InspectorItem[] {
-  const wanted = text.trim().toLowerCase();
-  if (wanted === "") return items;
+  const needle = text.trim().toLowerCase();
+  if (needle === "") return items;
   return items.filter((item) => {
     const { name, title, description } = itemTexts(item);
-    return [name, title, description].some((each) => each?.toLowerCase().includes(wanted));
+    return [name, title, description].some((each) => each?.toLowerCase().includes(needle));
   });
 }

@@ -94,7 +94,7 @@ function BranchSelect({
       options={live.map((each) => ({
         value: each.id,
         label: each.name,
-        note: each.isDefault ? "production" : "preview",
+        detail: each.isDefault ? "production" : "preview",
       }))}
     />
   );

@@ -89,10 +89,10 @@ export function Panes({ projectKey, project, manifest, branch, search, onSearch,
         label="What the server offers"
         value={search.tab}
         onChange={(tab) => onSearch({ tab })}
-        tabs={inspectorTabs.map((tab) => ({ value: tab, label: tabLabels[tab], note: itemsOf(manifest, tab).length }))}
+        tabs={inspectorTabs.map((tab) => ({ value: tab, label: tabLabels[tab], count: itemsOf(manifest, tab).length }))}
       />
-      {replay && replay.tab === search.tab ? <ReplayNote replay={replay} items={items} /> : null}
-      {isShared ? <SharedNote /> : null}
+      {replay && replay.tab === search.tab ? <ReplayCallout replay={replay} items={items} /> : null}
+      {isShared ? <SharedCallout /> : null}
       {items.length === 0 && unknown === null ? (
         <Nothing name={name} isHosted={project.kind === "hosted"} />
       ) : (
@@ -160,7 +160,7 @@ function Nothing({ name, isHosted }: { name: string; isHosted: boolean }) {
 }
 
 /** What to know before the call of somebody else is made again. */
-function ReplayNote({ replay, items }: { replay: Replay; items: readonly InspectorItem[] }) {
+function ReplayCallout({ replay, items }: { replay: Replay; items: readonly InspectorItem[] }) {
   const what = replay.tab === "tools" ? "tool" : "prompt";
   if (!items.some(({ key }) => key === replay.name)) {
     return (
@@ -178,7 +178,7 @@ function ReplayNote({ replay, items }: { replay: Replay; items: readonly Inspect
   );
 }
 
-function SharedNote() {
+function SharedCallout() {
   return (
     <Callout tone="info" title="Filled in from a link">
       Nothing has been called yet. Check the arguments: the call will run as you.

@@ -54,7 +54,7 @@ function Runs({ projectKey, branchId, isCalling }: RunsProps) {
   return (
     <span className="inline-flex items-center gap-1.5">
       <WaterLevel level={look.level} tone={look.tone} />
-      <span className="text-ink">{look.label}.</span> {look.note}
+      <span className="text-ink">{look.label}.</span> {look.description}
     </span>
   );
 }
@@ -63,5 +63,5 @@ function Runs({ projectKey, branchId, isCalling }: RunsProps) {
 export function lookOf(state: InstanceState, isCalling: boolean): (typeof instanceLooks)[InstanceState] {
   if (!isCalling) return instanceLooks[state];
   const isUp = state === "awake" || state === "asleep";
-  return { ...instanceLooks[isUp ? "awake" : "starting"], note: "A call is running." };
+  return { ...instanceLooks[isUp ? "awake" : "starting"], description: "A call is running." };
 }

@@ -34,38 +34,38 @@ export type Item = {
     readonly course: readonly number[];
   };
 };
-type Described = Omit<Item, "usage" | "name"> & { readonly wantedName: string };
+type Described = Omit<Item, "usage" | "name"> & { readonly ownName: string };
 
 export const toolItems = (subject: Subject, timeRange: TimeRange) =>
   itemsOf(subject, { kind: "tool", timeRange }, ({ tools }) =>
     tools.map(({ tool_name: key, inputSchema: input, outputSchema: output, ...tool }) => ({
       ...texts(tool),
-      ...{ key, wantedName: key, mimeType: null },
+      ...{ key, ownName: key, mimeType: null },
       schema: output ? { input, output } : { input },
     })),
   );
 
 export const resourceItems = (subject: Subject, timeRange: TimeRange) =>
   itemsOf(subject, { kind: "resource", timeRange }, ({ resources }) =>
-    resources.map(({ resource_name: wantedName, uri: key, mimeType, ...resource }) => ({
+    resources.map(({ resource_name: ownName, uri: key, mimeType, ...resource }) => ({
       ...texts(resource),
-      ...{ key, wantedName, mimeType, schema: null },
+      ...{ key, ownName, mimeType, schema: null },
     })),
   );
 
 export const templateItems = (subject: Subject, timeRange: TimeRange) =>
   itemsOf(subject, { kind: "template", timeRange }, ({ templates }) =>
-    templates.map(({ template_name: wantedName, uriTemplate: key, mimeType, ...template }) => ({
+    templates.map(({ template_name: ownName, uriTemplate: key, mimeType, ...template }) => ({
       ...texts(template),
-      ...{ key, wantedName, mimeType, schema: null },
+      ...{ key, ownName, mimeType, schema: null },
     })),
   );
 
 export const promptItems = (subject: Subject, timeRange: TimeRange) =>
   itemsOf(subject, { kind: "prompt", timeRange }, ({ prompts }) =>
-    prompts.map(({ prompt_name: key, arguments: wanted, ...prompt }) => ({
+    prompts.map(({ prompt_name: key, arguments: args, ...prompt }) => ({
       ...texts(prompt),
-      ...{ key, wantedName: key, mimeType: null, schema: wanted.length > 0 ? { arguments: wanted } : null },
+      ...{ key, ownName: key, mimeType: null, schema: args.length > 0 ? { arguments: args } : null },
     })),
   );
 
@@ -86,13 +86,13 @@ async function itemsOf(
   const usage = await readRequestLogs((pool) =>
     itemUsage(pool, { ...query, projectId: project.id, ...(query.kind === "template" ? templates : {}) }),
   );
-  const sameName = Map.groupBy(items, (item) => item.wantedName);
+  const sameName = Map.groupBy(items, (item) => item.ownName);
   return {
     isBuilt: true,
-    data: items.map(({ wantedName, ...item }) => ({
+    data: items.map(({ ownName, ...item }) => ({
       ...item,
       // Names of resources and templates need not be unique; URIs are.
-      name: sameName.get(wantedName)?.length === 1 ? wantedName : item.key,
+      name: sameName.get(ownName)?.length === 1 ? ownName : item.key,
       usage: usage.get(item.key) ?? unused,
     })),
   };

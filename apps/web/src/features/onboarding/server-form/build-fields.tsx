@@ -196,8 +196,8 @@ export function AuthModeChoice<Mode extends AuthMode = AuthMode>({
         value={value}
         onChange={onChange}
         options={modes.map((mode) => {
-          const { icon: Icon, label, note } = authModes[mode];
-          return { value: mode, label, note, icon: <Icon aria-hidden /> };
+          const { icon: Icon, label, description } = authModes[mode];
+          return { value: mode, label, description, icon: <Icon aria-hidden /> };
         })}
       />
     </div>

@@ -40,10 +40,10 @@ export const proposeServerName = createServerFn({ method: "GET" })
   .validator(input(z.object({ orgSlug: z.string(), like: z.string().max(200).optional() })))
   .handler(async ({ context, data }) => {
     const { ctx } = context;
-    const wanted = serverNameFrom(data.like ?? "");
-    const isFree = wanted !== null && (await checkProjectNameVerb({ ctx, input: { name: wanted } })).available;
+    const like = serverNameFrom(data.like ?? "");
+    const isFree = like !== null && (await checkProjectNameVerb({ ctx, input: { name: like } })).available;
     const { name } = await proposeServerNameVerb({ ctx });
-    return { name, like: isFree ? wanted : null, urlTemplate: `${services().config.serverUrlTemplate}/mcp` };
+    return { name, like: isFree ? like : null, urlTemplate: `${services().config.serverUrlTemplate}/mcp` };
   });
 
 /** Whether a project name is available (VAL-1). */

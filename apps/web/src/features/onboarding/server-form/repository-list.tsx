@@ -29,15 +29,15 @@ export function RepositoryList({
 }) {
   const [text, setText] = useState("");
   const query = useInfiniteQuery(repositoriesQuery(orgSlug, installationId));
-  const wanted = text.trim().toLowerCase();
-  const isSearching = wanted !== "" && query.hasNextPage && !query.isError;
+  const needle = text.trim().toLowerCase();
+  const isSearching = needle !== "" && query.hasNextPage && !query.isError;
   const { fetchNextPage, isFetching } = query;
   useEffect(() => {
     if (isSearching && !isFetching) void fetchNextPage();
   }, [isSearching, isFetching, fetchNextPage]);
   const repositories = (query.data?.pages ?? [])
     .flatMap((page) => page.data)
-    .filter(({ full_name: name }) => name.toLowerCase().includes(wanted))
+    .filter(({ full_name: name }) => name.toLowerCase().includes(needle))
     .toSorted((a, b) => (b.updated_at ?? "").localeCompare(a.updated_at ?? ""));
   return (
     <div className="overflow-hidden rounded-lg border bg-surface">
@@ -49,7 +49,7 @@ export function RepositoryList({
           leading={<Search aria-hidden />}
           value={text}
           onChange={(event) => setText(event.target.value)}
-          // In a form it must not send it.
+          // Enter must not submit the form.
           onKeyDown={(event) => {
             if (event.key === "Enter") event.preventDefault();
           }}
@@ -71,8 +71,8 @@ export function RepositoryList({
         </Callout>
       ) : null}
       {query.data && repositories.length === 0 && !isSearching ? (
-        <EmptyState title={wanted ? "No matching repositories" : "No repositories yet"}>
-          {wanted
+        <EmptyState title={needle ? "No matching repositories" : "No repositories yet"}>
+          {needle
             ? "Change the search, or give Towpath access to more repositories."
             : "Give Towpath access to one, or create one on GitHub."}
         </EmptyState>

@@ -181,14 +181,14 @@ export function EnvironmentVariables({
       Environment variables <span className="ml-0.5 font-normal text-faint">optional</span>
     </>
   ),
-  note = "Stored encrypted; used in production and previews.",
+  hint = "Stored encrypted; used in production and previews.",
   offered = [],
 }: {
   readonly variables: Variables;
   /** Variables that the repository names, and the file that does. */
   readonly offered?: readonly { readonly name: string; readonly file: string }[];
   readonly legend?: ReactNode;
-  readonly note?: string;
+  readonly hint?: string;
 }) {
   const id = useId();
   const group = useRef<HTMLFieldSetElement>(null);
@@ -242,7 +242,7 @@ export function EnvironmentVariables({
           Add variable
         </Button>
         <p id={`${id}-hint`} className="min-w-0 flex-1 basis-56 text-xs text-pretty text-muted">
-          {note === "" ? null : `${note} `}Paste a <code>.env</code> file into a name field to fill all rows.
+          {hint === "" ? null : `${hint} `}Paste a <code>.env</code> file into a name field to fill all rows.
         </p>
       </div>
       <p role="status" className="sr-only">

@@ -210,13 +210,13 @@ function WhatHappens({
 }
 
 /** That the repository has moved, with what people who cloned it do. */
-export function MovedNote({ fullName, cloneUrl, servers }: MovedToGitHub) {
+export function MovedNotice({ fullName, cloneUrl, servers }: MovedToGitHub) {
   // The button that was pressed is gone.
-  const note = useRef<HTMLDivElement>(null);
-  useEffect(() => note.current?.focus(), []);
+  const status = useRef<HTMLDivElement>(null);
+  useEffect(() => status.current?.focus(), []);
   const command = `git remote set-url origin ${cloneUrl}`;
   return (
-    <div ref={note} role="status" tabIndex={-1} className="outline-none">
+    <div ref={status} role="status" tabIndex={-1} className="outline-none">
       <Callout tone="ok" title={`The repository continues as ${fullName}`}>
         {servers.length > 1 ? `${servers.join(", ")} are` : "This server is"} built from there. In a clone, run:
         <span className="mt-2 flex min-w-0 items-center gap-1 rounded-md border bg-sunken py-1 pr-1 pl-2.5">

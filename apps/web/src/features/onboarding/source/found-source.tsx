@@ -90,7 +90,7 @@ function BranchSelect({ found, onBranch }: { found: FoundSource; onBranch: (bran
       options={all.map((each) => ({
         value: each,
         label: each,
-        ...(each === defaultBranch && { note: "default" }),
+        ...(each === defaultBranch && { detail: "default" }),
       }))}
     />
   );

@@ -38,14 +38,14 @@ export function GitCommands({ orgSlug, repository }: { readonly orgSlug: string;
         <div role="status" className="flex flex-col gap-3">
           <Command label="Clone it" text={made.commands.clone} copy="Copy the command to clone" />
           <Command label="Push what is checked out" text={made.commands.push} copy="Copy the command to push" />
-          <KeyNote expiresAt={made.expiresAt} />
+          <KeyExpiry expiresAt={made.expiresAt} />
         </div>
       )}
     </section>
   );
 }
 
-export function KeyNote({ expiresAt }: { readonly expiresAt: string }) {
+export function KeyExpiry({ expiresAt }: { readonly expiresAt: string }) {
   return (
     <p className="text-xs text-muted">
       They contain a key that acts as you; git doesn't store it. It ends <RelativeTime time={expiresAt} />, or when you

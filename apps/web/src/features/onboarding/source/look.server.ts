@@ -29,13 +29,13 @@ async function pythonIn(directory: string | null, read: (path: string) => Promis
   return requestedPython({ versionFile, pyproject });
 }
 
-/** A free name for the server: the folder's or the repository's, if need be with an ending, else a random one. */
+/** A free name for the server: the folder's or the repository's, with "-server" if taken, else a random one. */
 async function nameLike(ctx: Context, { directory, name }: Pick<LookedAtSource, "directory" | "name">) {
   const last = (path: string) => path.split("/").at(-1) ?? "";
   const bases = [...(directory === null ? [] : [last(directory)]), last(name)];
   for (const base of bases.flatMap((each) => [each, `${each}-server`])) {
-    const wanted = serverNameFrom(base);
-    if (wanted !== null && (await checkProjectName({ ctx, input: { name: wanted } })).available) return wanted;
+    const candidate = serverNameFrom(base);
+    if (candidate !== null && (await checkProjectName({ ctx, input: { name: candidate } })).available) return candidate;
   }
   return (await proposeServerName({ ctx })).name;
 }

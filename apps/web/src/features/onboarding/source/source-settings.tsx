@@ -14,7 +14,7 @@ import { SelectField } from "~/ui/select.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { ChangeSource } from "./change-source.tsx";
-import { ContinueOnGitHub, type FromGitHub, MovedNote, type MovedToGitHub } from "./continue-on-github.tsx";
+import { ContinueOnGitHub, type FromGitHub, MovedNotice, type MovedToGitHub } from "./continue-on-github.tsx";
 import { GitCommands } from "./git-commands.tsx";
 import { sourceQuery, updateSource } from "./source.functions.ts";
 import { SourceChecked } from "./source-checked.tsx";
@@ -46,7 +46,7 @@ export function SourceSettings({
       <CardBody className="flex flex-col gap-5">
         {source ? (
           <>
-            {moved && source.kind === "github" ? <MovedNote {...moved} /> : null}
+            {moved && source.kind === "github" ? <MovedNotice {...moved} /> : null}
             <Place source={source} />
             {source.kind === "git" ? <GitUrl projectKey={projectKey} source={source} /> : null}
             {source.kind === "github" ? <GitHub projectKey={projectKey} source={source} /> : null}
@@ -174,13 +174,13 @@ function Followed({ projectKey, source }: { readonly projectKey: ProjectKey; rea
           checked={source.previews}
           readOnly={busy}
           onChange={(next) => void apply(() => updateSource({ data: { ...projectKey, previews: next } }))}
-          aria-describedby="source-previews-note"
+          aria-describedby="source-previews-hint"
         />
         <div className="text-sm">
           <label htmlFor="source-previews" className="font-medium">
             Previews of other branches
           </label>
-          <p id="source-previews-note" className="text-muted">
+          <p id="source-previews-hint" className="text-muted">
             A push to another branch gets a server with its own URL.
           </p>
         </div>

@@ -75,7 +75,7 @@ export function SourceWebhook({
           <Copied label="URL" text={webhook.url ?? webhook.path} />
           {secret === null ? null : (
             <div role="status">
-              <Copied label="Secret" text={secret} note="Copy it now; you won't see it again." />
+              <Copied label="Secret" text={secret} hint="Copy it now; you won't see it again." />
             </div>
           )}
           <Instructions url={url} />
@@ -86,12 +86,12 @@ export function SourceWebhook({
   );
 }
 
-function Copied({ label, text, note }: { readonly label: string; readonly text: string; readonly note?: string }) {
+function Copied({ label, text, hint }: { readonly label: string; readonly text: string; readonly hint?: string }) {
   return (
     <div>
       <p className="mb-1 text-xs text-muted">
         {label}
-        {note === undefined ? null : <span className="ml-1.5 font-medium text-ink">{note}</span>}
+        {hint === undefined ? null : <span className="ml-1.5 font-medium text-ink">{hint}</span>}
       </p>
       <div className="flex min-w-0 items-center gap-1 rounded-md border bg-sunken py-1 pr-1 pl-2.5">
         <code className="min-w-0 flex-1 text-xs break-all">{text}</code>

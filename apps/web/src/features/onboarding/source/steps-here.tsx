@@ -4,7 +4,7 @@ import { Button } from "~/ui/button.tsx";
 import { Failure } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { commandsOf, type Steps } from "./code-commands.ts";
-import { KeyNote, useGitKey } from "./git-commands.tsx";
+import { KeyExpiry, useGitKey } from "./git-commands.tsx";
 
 /** Of a repository of this instance, whose commands work as they are copied once they have a key (SRC-3). */
 export function StepsHere({ here, ...steps }: Steps & { readonly here: { orgSlug: string; repository: string } }) {
@@ -17,7 +17,7 @@ export function StepsHere({ here, ...steps }: Steps & { readonly here: { orgSlug
       <CodeBlock code={commandsOf(steps, made?.commands.git)} label="commands" />
       <Failure>{failure}</Failure>
       {made ? (
-        <KeyNote expiresAt={made.expiresAt} />
+        <KeyExpiry expiresAt={made.expiresAt} />
       ) : (
         <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
           <p className="min-w-0 flex-1 basis-64 text-sm text-muted">

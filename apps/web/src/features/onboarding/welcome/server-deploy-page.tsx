@@ -55,7 +55,7 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
   return (
     <OnboardingFrame step="Server" title="Deploy a server" wide>
       <OtherTeam teamId={search.teamId} />
-      <RepositorySummary orgSlug={orgSlug} repository={repository} branch={branch} wanted={search.defaultBranch} />
+      <RepositorySummary orgSlug={orgSlug} repository={repository} branch={branch} linkedBranch={search.defaultBranch} />
       <Failure title="The server was not created" className="mb-5">
         {form.failure}
       </Failure>
@@ -112,10 +112,10 @@ function RepositorySummary({
   orgSlug,
   repository,
   branch,
-  wanted,
+  linkedBranch,
 }: Pick<Props, "orgSlug" | "repository" | "branch"> & {
-  /** The default branch that the address names, which may have changed since. */
-  readonly wanted: string | undefined;
+  /** The default branch that the link names; it may have changed since. */
+  readonly linkedBranch: string | undefined;
 }) {
   return (
     <div className="mb-6 rounded-lg border bg-surface px-4 py-3">
@@ -133,9 +133,9 @@ function RepositorySummary({
         </Link>
       </div>
       <NewestCommit repository={repository} branch={branch} />
-      {wanted && wanted !== repository.default_branch ? (
+      {linkedBranch && linkedBranch !== repository.default_branch ? (
         <p className="mt-1.5 text-xs text-warn">
-          This link names <code>{wanted}</code>, but the default branch is <code>{repository.default_branch}</code>:
+          This link names <code>{linkedBranch}</code>, but the default branch is <code>{repository.default_branch}</code>:
           that one goes live, others get previews.
         </p>
       ) : null}

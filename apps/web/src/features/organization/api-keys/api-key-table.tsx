@@ -105,14 +105,14 @@ const endings = {
     button: "Revoke key",
     loading: "Revoking",
     done: "revoked",
-    note: "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The key stays in the list.",
+    description: "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The key stays in the list.",
   },
   delete: {
     call: deleteKey,
     button: "Delete key",
     loading: "Deleting",
     done: "deleted",
-    note: "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The audit log keeps the key's name.",
+    description: "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The audit log keeps the key's name.",
   },
 } as const;
 
@@ -149,7 +149,7 @@ function KeyActions({ apiKey, orgSlug }: { readonly apiKey: ApiKeyView; readonly
         open={ending !== null}
         onOpenChange={(open) => !open && setAsked(null)}
         title={ending ? `${ending.button} "${apiKey.name}"?` : ""}
-        description={ending?.note}
+        description={ending?.description}
         footer={
           <>
             <Button onClick={() => setAsked(null)}>Cancel</Button>

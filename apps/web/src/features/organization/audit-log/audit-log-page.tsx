@@ -74,7 +74,7 @@ function Filters({ orgSlug, search, onSearch }: PageProps) {
   const { data: actors } = useSuspenseQuery(auditActorsQuery(orgSlug));
   const people = [
     { value: "all", label: "Everybody" },
-    ...actors.map(({ id, name, email }) => ({ value: id, label: name, note: email ?? undefined })),
+    ...actors.map(({ id, name, email }) => ({ value: id, label: name, detail: email ?? undefined })),
     { value: "towpath", label: "Towpath itself" },
   ];
   return (

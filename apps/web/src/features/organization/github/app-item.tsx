@@ -68,9 +68,9 @@ export function AppItem({ orgSlug, app }: Props) {
           Pushes there start no builds until the account's owner resumes the App. Live servers keep running.
         </Callout>
       ) : null}
-      {health.notes.map((note) => (
-        <p key={note} className="text-sm text-muted">
-          {note}
+      {health.notes.map((fact) => (
+        <p key={fact} className="text-sm text-muted">
+          {fact}
         </p>
       ))}
     </article>
@@ -115,7 +115,7 @@ function Changes({ orgSlug, app, id }: Props & { readonly id: string }) {
       <ConfirmDeletion
         label="Remove"
         name={appSlug}
-        note="You can connect an App again later."
+        description="You can connect an App again later."
         failed="The App is still connected"
         onConfirm={remove}
       >

@@ -39,7 +39,7 @@ export function ConnectionCard({ orgSlug, connection }: { readonly orgSlug: stri
           {useMay("installation.disconnect") ? <Disconnect orgSlug={orgSlug} connection={connection} /> : null}
         </div>
       </header>
-      <StateNote connection={connection} />
+      <StateText connection={connection} />
       {gitHub.state === "connected" ? (
         <Repositories orgSlug={orgSlug} installationId={connection.installationId} selection={gitHub.repositories} />
       ) : null}
@@ -79,7 +79,7 @@ function StateBadge({ state }: { readonly state: Connection["gitHub"]["state"] }
   return state === "revoked" ? <Badge tone="bad">Removed on GitHub</Badge> : <Badge>State unknown</Badge>;
 }
 
-function StateNote({ connection: { gitHub, accountLogin } }: { readonly connection: Connection }) {
+function StateText({ connection: { gitHub, accountLogin } }: { readonly connection: Connection }) {
   if (gitHub.state === "connected") return null;
   const text = {
     suspended: `The owner of ${accountLogin} has suspended Towpath. Pushes won't start builds until they resume it on GitHub. Live servers keep running.`,
@@ -105,7 +105,7 @@ function Disconnect({ orgSlug, connection }: { readonly orgSlug: string; readonl
     <ConfirmDeletion
       label="Disconnect"
       name={accountLogin}
-      note="You can connect it again later."
+      description="You can connect it again later."
       failed="The account is still connected"
       onConfirm={remove}
     >

@@ -49,8 +49,8 @@ const getUserOAuthUrl = createServerFn({ method: "POST" })
       await requireFreeName(ctx.db, data.state.serverName);
       await requireStorageForBuilds(ctx);
     }
-    const wanted = "connection" in data.state ? data.state.connection : undefined;
-    const found = wanted === undefined ? await gitHub().preferred() : await gitHub().find(wanted);
+    const named = "connection" in data.state ? data.state.connection : undefined;
+    const found = named === undefined ? await gitHub().preferred() : await gitHub().find(named);
     if (!found) throw notFound("GitHub connection");
     const { github: client, number: connection } = found;
     const state = await beginRoundTrip(signedIn.sessionId, { ...data.state, orgSlug: data.orgSlug, connection });

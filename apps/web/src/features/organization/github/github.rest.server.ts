@@ -33,7 +33,7 @@ const app = named(
 
 const checkedApp = named(
   "CheckedGitHubApp",
-  app.extend({ problems: listOf(problem), notes: names.describe("what is so by nature, such as no webhooks") }),
+  app.extend({ problems: listOf(problem), notes: names.describe("facts that are no problems, such as no webhooks") }),
 );
 
 const shown = ({ id, hostName: host, url, appSlug: slug, ownerLogin: owner, ...of }: GitHubConnectionView) => {

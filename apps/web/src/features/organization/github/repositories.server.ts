@@ -22,10 +22,10 @@ type BranchOfRepository = {
 };
 
 /** A repository and a branch of it; `branch` is null when nothing was pushed there yet, or it doesn't exist. */
-export async function readBranchAndRepository({ branch: wanted, ...address }: BranchOfRepository) {
+export async function readBranchAndRepository({ branch: requested, ...address }: BranchOfRepository) {
   return withGitHub(async () => {
     const repository = withoutToken(await gitHub().repository(address));
-    const name = wanted ?? repository.default_branch;
+    const name = requested ?? repository.default_branch;
     const [branch, tree] = await Promise.all([
       unlessMissing(gitHub().branch(address, name)),
       unlessMissing(gitHub().listFiles(address, name)),

@@ -14,7 +14,7 @@ export type Proposals = {
   /** Directories with a project of their own, as in monorepos, and what may start their servers, from there. */
   readonly projects: readonly { readonly directory: string; readonly entrypoints: readonly string[] }[];
   readonly requirementFiles: readonly string[];
-  /** Variables that its files name, likely wanted before the first build. */
+  /** Variables that its files name, probably needed before the first build. */
   readonly variables: readonly DeclaredVariable[];
 };
 

@@ -115,7 +115,7 @@ function RoleSelect(props: {
   const { member, mayMakeOwner, onChange } = props;
   const options = roleNames
     .filter((role) => role !== "owner" || mayMakeOwner)
-    .map((role) => ({ value: role, label: capitalized(role), note: roleSummaries[role] }));
+    .map((role) => ({ value: role, label: capitalized(role), detail: roleSummaries[role] }));
   return (
     <Select
       aria-label={`Role of ${member.name}`}

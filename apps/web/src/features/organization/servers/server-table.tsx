@@ -173,9 +173,9 @@ function Status({ server, orgSlug }: { readonly server: ProjectListItem; readonl
 const endedWell: ReadonlySet<string> = new Set(["succeeded", "canceled"]);
 
 function Runs({ state }: { readonly state: NonNullable<ProjectListItem["instanceState"]> }) {
-  const { label, level, tone, note } = instanceLooks[state];
+  const { label, level, tone, description } = instanceLooks[state];
   return (
-    <span className="inline-flex items-center gap-1.5 text-xs text-muted" title={note}>
+    <span className="inline-flex items-center gap-1.5 text-xs text-muted" title={description}>
       <WaterLevel level={level} tone={tone} />
       {label}
     </span>

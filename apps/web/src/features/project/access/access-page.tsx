@@ -53,7 +53,7 @@ function AccessEditor({ projectKey }: { projectKey: ProjectKey }) {
       {mayChange ? null : (
         <Callout>Only owners and admins of this organization can change who may call its servers.</Callout>
       )}
-      <ModeNote mode={access.authMode} />
+      <ModeHint mode={access.authMode} />
       <RoleSection {...section} />
       <KeySection {...section} keys={access.keys} />
       <ToolSection {...section} access={access} />
@@ -75,7 +75,7 @@ function Saved({ isSaved }: { readonly isSaved: boolean }) {
 }
 
 /** Where roles and keys don't apply. */
-function ModeNote({ mode }: { mode: AccessView["authMode"] }) {
+function ModeHint({ mode }: { mode: AccessView["authMode"] }) {
   if (mode === "towpath-cloud") return null;
   const who =
     mode === "towpath-public" ? "Anyone with the URL can call this server" : "This server has its own sign-in";

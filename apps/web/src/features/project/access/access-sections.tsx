@@ -7,11 +7,11 @@ import type { AccessForm } from "./use-access-form.ts";
 
 type Role = AccessView["roles"][number];
 
-const roleTexts: readonly { role: Role; label: string; note: string }[] = [
-  { role: "owner", label: "Owners", note: "manage the organization and delete it" },
-  { role: "admin", label: "Admins", note: "manage members, keys and access" },
-  { role: "member", label: "Members", note: "deploy servers and change their settings" },
-  { role: "viewer", label: "Viewers", note: "can view everything and change nothing; not allowed by default" },
+const roleTexts: readonly { role: Role; label: string; description: string }[] = [
+  { role: "owner", label: "Owners", description: "manage the organization and delete it" },
+  { role: "admin", label: "Admins", description: "manage members, keys and access" },
+  { role: "member", label: "Members", description: "deploy servers and change their settings" },
+  { role: "viewer", label: "Viewers", description: "can view everything and change nothing; not allowed by default" },
 ];
 
 type Section = { readonly form: AccessForm; readonly disabled: boolean };
@@ -26,14 +26,14 @@ export function RoleSection({ form, disabled }: Section) {
       />
       <CardBody>
         <ul aria-label="Roles that can call" className="flex flex-col gap-2.5">
-          {roleTexts.map(({ role, label, note }) => (
+          {roleTexts.map(({ role, label, description }) => (
             <li key={role}>
               <Checkbox
                 checked={form.draft.roles.includes(role)}
                 disabled={disabled}
                 onChange={(checked) => form.toggleRole(role, checked)}
               >
-                <span className="font-medium">{label}</span> <span className="text-muted">{note}</span>
+                <span className="font-medium">{label}</span> <span className="text-muted">{description}</span>
               </Checkbox>
             </li>
           ))}
@@ -56,8 +56,8 @@ export function KeySection({ form, disabled, keys }: Section & { readonly keys: 
           disabled={disabled}
           onChange={(scope) => form.change({ apiKeys: scope === "all" ? "all" : keys.map(({ id }) => id) })}
           options={[
-            { value: "all", label: "All keys", note: "Includes keys created later." },
-            { value: "some", label: "Only selected keys", note: "New keys can't call until you allow them here." },
+            { value: "all", label: "All keys", description: "Includes keys created later." },
+            { value: "some", label: "Only selected keys", description: "New keys can't call until you allow them here." },
           ]}
         />
         {apiKeys === "all" ? null : (
@@ -101,11 +101,11 @@ export function ToolSection({ form, disabled, access }: Section & { readonly acc
             form.change({ tools: scope === "all" ? "all" : access.knownTools.map(({ name }) => name) })
           }
           options={[
-            { value: "all", label: "All tools", note: "Includes tools that later versions add." },
+            { value: "all", label: "All tools", description: "Includes tools that later versions add." },
             {
               value: "some",
               label: "Only selected tools",
-              note: "New tools can't be called until you allow them here.",
+              description: "New tools can't be called until you allow them here.",
             },
           ]}
         />

@@ -8,7 +8,7 @@ import { Skeleton } from "~/ui/loading.tsx";
 import { Select } from "~/ui/select.tsx";
 import { TimeBars } from "~/ui/time-bars.tsx";
 
-export type ActivityFigure = { readonly name: string; readonly value: string | undefined; readonly note?: string };
+export type ActivityFigure = { readonly name: string; readonly value: string | undefined; readonly detail?: string };
 
 /** Figures of the selected range, with a chart. */
 export function ActivityPanel({

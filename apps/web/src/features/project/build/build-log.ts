@@ -70,14 +70,14 @@ export function phaseStates(build: BuildFacts, lines: readonly BuildLogEntry[]):
       state: phaseState(build.status, index, reached, failedAt),
       durationMs: build.timings[phase] ?? measured,
       startedAt,
-      ...notesOf(lines.filter((line) => line.phase === phase)),
+      ...summaryOf(lines.filter((line) => line.phase === phase)),
     };
   });
 }
 
-type Notes = Pick<PhaseState, "result" | "doing" | "steps" | "warnings" | "packages">;
+type Summary = Pick<PhaseState, "result" | "doing" | "steps" | "warnings" | "packages">;
 
-function notesOf(lines: readonly BuildLogEntry[]): Notes {
+function summaryOf(lines: readonly BuildLogEntry[]): Summary {
   const newest = lines.findLast(({ kind }) => kind === "step" || kind === "result");
   const texts = (kind: BuildLogEntry["kind"]) => lines.filter((line) => line.kind === kind).map(({ text }) => text);
   return {

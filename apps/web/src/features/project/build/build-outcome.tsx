@@ -11,7 +11,7 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { DiagnosisPanel } from "./build-problems.tsx";
-import { LostNote } from "./lost-files.tsx";
+import { LostFilesText } from "./lost-files.tsx";
 import { NextChange } from "./next-change.tsx";
 import { RedeployButton } from "./redeploy-button.tsx";
 import { Remedies } from "./remedies.tsx";
@@ -31,9 +31,9 @@ export function BuildOutcome({
   const ofBranch = { key: project, branchId: build.branch.id };
   const { data: status } = useQuery({ ...serverStatusQuery(ofBranch), enabled: build.status === "failed" });
   const lost = status?.live?.lost ?? null;
-  const liveNote = lost ? (
+  const liveText = lost ? (
     <>
-      The files of your live version were lost, so it can't start. <LostNote lost={lost} />
+      The files of your live version were lost, so it can't start. <LostFilesText lost={lost} />
     </>
   ) : detail.isLive ? (
     "Your live version is unaffected."
@@ -45,7 +45,7 @@ export function BuildOutcome({
   if (build.status === "canceled") {
     return (
       <Callout tone="info" title="This build was canceled" actions={rebuild}>
-        {lines.findLast(({ text }) => text.startsWith("Canceled"))?.text ?? "The end of its log says why."} {liveNote}
+        {lines.findLast(({ text }) => text.startsWith("Canceled"))?.text ?? "The end of its log says why."} {liveText}
       </Callout>
     );
   }
@@ -56,7 +56,7 @@ export function BuildOutcome({
         diagnosis={build.diagnosis}
         errorLine={errorLine}
         actions={<Remedies project={project} build={build} diagnosis={build.diagnosis} />}
-        liveNote={liveNote}
+        liveText={liveText}
       >
         {!build.branch.isEnded && <NextChange project={project} branch={build.branch.name} />}
       </DiagnosisPanel>
@@ -65,7 +65,7 @@ export function BuildOutcome({
   if (build.status === "failed") {
     return (
       <Callout tone="bad" title="The build failed" actions={rebuild}>
-        The end of the log says why. {liveNote}
+        The end of the log says why. {liveText}
       </Callout>
     );
   }

@@ -18,14 +18,14 @@ const phaseWords: Readonly<Record<BuildPhase, string>> = {
 /** Why a build failed: what happened, where, the output, and what to do (BLD-2). */
 export function DiagnosisPanel({
   diagnosis,
-  liveNote,
+  liveText,
   errorLine,
   actions,
   children,
 }: {
   diagnosis: Diagnosis;
   /** What callers get in the meantime. */
-  liveNote: ReactNode;
+  liveText: ReactNode;
   /** Log line of the first error, to jump to. */
   errorLine: number | null;
   actions?: ReactNode;
@@ -77,7 +77,7 @@ export function DiagnosisPanel({
           </div>
         </aside>
       </div>
-      <footer className="border-t px-4 py-2.5 text-sm text-muted">{liveNote}</footer>
+      <footer className="border-t px-4 py-2.5 text-sm text-muted">{liveText}</footer>
       {children}
     </section>
   );

@@ -8,7 +8,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 type Lost = NonNullable<NonNullable<ServerStatusView["live"]>["lost"]>;
 
 /** When what is live, whose files are lost, is built again (RUN-8). */
-export function LostNote({ lost: { nextTryAt } }: { readonly lost: Lost }) {
+export function LostFilesText({ lost: { nextTryAt } }: { readonly lost: Lost }) {
   if (nextTryAt === null) return <>Towpath builds the same commit again now, with the same versions.</>;
   return (
     <>
@@ -41,7 +41,7 @@ export function LostFiles({
         </Link>
       }
     >
-      It can't start. <LostNote lost={lost} />
+      It can't start. <LostFilesText lost={lost} />
     </Callout>
   );
 }

@@ -74,8 +74,8 @@ function Phase({ phase, failure }: { phase: Shown; failure: string | null }) {
         />
       </summary>
       <div className="flex flex-col gap-2 pr-4 pb-3 pl-11 text-xs text-muted">
-        <Notes notes={warnings} className="text-warn" />
-        <Notes notes={steps} />
+        <Texts texts={warnings} className="text-warn" />
+        <Texts texts={steps} />
         {packages.length > 0 && (
           <ul aria-label="Installed packages" className="flex flex-wrap gap-1.5">
             {packages.map((each) => (
@@ -90,14 +90,14 @@ function Phase({ phase, failure }: { phase: Shown; failure: string | null }) {
   );
 }
 
-function Notes({ notes, className }: { notes: readonly string[]; className?: string }) {
-  if (notes.length === 0) return null;
+function Texts({ texts, className }: { texts: readonly string[]; className?: string }) {
+  if (texts.length === 0) return null;
   return (
     <ul className={classNames("flex flex-col gap-1", className)}>
-      {notes.map((note, position) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: notes are only ever appended
+      {texts.map((text, position) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: texts are only ever appended
         <li key={position} className="break-words whitespace-pre-line">
-          {note}
+          {text}
         </li>
       ))}
     </ul>

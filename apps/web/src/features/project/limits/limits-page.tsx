@@ -55,7 +55,7 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
           allowed={limits.instance.server}
         />
         <p className="text-xs text-muted">
-          Refused calls don't count. {organizationNote(limits)} Clients get HTTP 429 with the time to wait.
+          Refused calls don't count. {organizationText(limits)} Clients get HTTP 429 with the time to wait.
         </p>
       </SaveForm>
     </>
@@ -76,7 +76,7 @@ type Rate = NonNullable<CallLimitView["caller"]>;
 const rateText = ({ perMinute, burst }: Rate) =>
   `${formatCount(perMinute)} calls a minute, at most ${formatCount(burst)} at once`;
 
-function organizationNote({ instance: { organization } }: CallLimitView): string {
+function organizationText({ instance: { organization } }: CallLimitView): string {
   return organization === null ? "" : `All servers of this organization together accept ${rateText(organization)}.`;
 }
 
@@ -129,12 +129,12 @@ function LimitSection({
             {
               value: "all",
               label: "As the instance allows",
-              note: allowed === null ? "Any number of calls." : `${rateText(allowed)}.`,
+              description: allowed === null ? "Any number of calls." : `${rateText(allowed)}.`,
             },
             {
               value: "some",
               label: "A lower limit",
-              note: "For this server only, in production and previews together.",
+              description: "For this server only, in production and previews together.",
             },
           ]}
         />

@@ -11,7 +11,7 @@ import { IconButton } from "~/ui/icon-button.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { firstStepsQuery, hideFirstSteps } from "./overview.functions.ts";
 
-type Step = { readonly title: string; readonly note: string; readonly done: boolean; readonly link: LinkProps };
+type Step = { readonly title: string; readonly hint: string; readonly done: boolean; readonly link: LinkProps };
 
 /** What to do first with a new server; each step ticks itself off and leads to where it is done (SRC-4). */
 export function FirstStepsCard({
@@ -58,7 +58,7 @@ export function FirstStepsCard({
   );
 }
 
-function StepLink({ step: { title, note, done, link } }: { readonly step: Step }) {
+function StepLink({ step: { title, hint, done, link } }: { readonly step: Step }) {
   return (
     <Link
       {...link}
@@ -71,7 +71,7 @@ function StepLink({ step: { title, note, done, link } }: { readonly step: Step }
       )}
       <span className="min-w-0">
         <span className={done ? "text-sm text-muted line-through" : "text-sm font-medium"}>{title}</span>
-        {done ? <span className="sr-only">, done</span> : <span className="block text-xs text-muted">{note}</span>}
+        {done ? <span className="sr-only">, done</span> : <span className="block text-xs text-muted">{hint}</span>}
       </span>
     </Link>
   );
@@ -94,13 +94,13 @@ function stepsOf(
   return [
     {
       title: "Call it",
-      note: "Run a tool in the inspector.",
+      hint: "Run a tool in the inspector.",
       done: isCalled,
       link: { to: "/$orgSlug/$projectName/inspector", params },
     },
     {
       title: "Connect a client",
-      note: "Claude, Cursor, VS Code or your own code.",
+      hint: "Claude, Cursor, VS Code or your own code.",
       done: isConnected,
       link: { to: "/$orgSlug/$projectName/clients", params },
     },
@@ -109,7 +109,7 @@ function stepsOf(
       : [
           {
             title: "Change it",
-            note: "A new commit goes live by itself.",
+            hint: "A new commit goes live by itself.",
             done: isChanged,
             link: hasCodeSteps
               ? ({ to: "/$orgSlug/$projectName", params, hash: "change" } as const)
@@ -120,7 +120,7 @@ function stepsOf(
       ? [
           {
             title: "Invite somebody",
-            note: "They see the same servers, logs and deployments.",
+            hint: "They see the same servers, logs and deployments.",
             done: hasInvited,
             link: { to: "/$orgSlug/welcome/invite-teammates", params } as const,
           },

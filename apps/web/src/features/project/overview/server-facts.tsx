@@ -81,11 +81,11 @@ function Runs({ instance }: { instance: ServerStatusView["instance"] }) {
   const look = instanceLooks[instance?.state ?? "stopped"];
   return (
     <Fact name="Server">
-      <Tooltip content={look.note}>
+      <Tooltip content={look.description}>
         <span className="inline-flex items-center gap-1.5">
           <WaterLevel level={look.level} tone={look.tone} />
           {look.label}
-          <span className="sr-only">. {look.note}</span>
+          <span className="sr-only">. {look.description}</span>
         </span>
       </Tooltip>
     </Fact>

@@ -31,14 +31,14 @@ export function TrafficTiles({
       <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 xl:grid-cols-5">
         <Tile course={<Sparkline values={of("calls")} />}>
           <Figure name="Calls" value={current && formatCount(current.calls)}>
-            <Note>
+            <Detail>
               {current && previous && changeText(current.calls, previous.calls, "relative")}
               {overview && current?.calls === 0 && overview.lastCall ? (
                 <>
                   , last <RelativeTime time={overview.lastCall} />
                 </>
               ) : null}
-            </Note>
+            </Detail>
           </Figure>
         </Tile>
         <Tile course={<Sparkline values={hours.map(({ errors }) => errors)} {...(isBad && { tone: "bad" })} />}>
@@ -47,7 +47,7 @@ export function TrafficTiles({
             value={rate === undefined ? undefined : rate === null ? "–" : percent(rate)}
             bad={isBad}
           >
-            <Note>
+            <Detail>
               {overview && current && current.errors > 0 ? (
                 <Link
                   to="/$orgSlug/$projectName/logs"
@@ -61,23 +61,23 @@ export function TrafficTiles({
                 current && "no errors"
               )}
               {current && previous && previous.errors > 0 ? `, ${formatCount(previous.errors)} the day before` : null}
-            </Note>
+            </Detail>
           </Figure>
         </Tile>
         <Tile course={<Sparkline values={of("p50Ms")} />}>
           <Figure name="Median" value={current && duration(current.p50Ms)}>
-            <Note>{current && previous && changeText(current.p50Ms, previous.p50Ms, "relative")}</Note>
+            <Detail>{current && previous && changeText(current.p50Ms, previous.p50Ms, "relative")}</Detail>
           </Figure>
         </Tile>
         <Tile course={<Sparkline values={of("p95Ms")} />}>
           <Figure name="95th percentile" value={current && duration(current.p95Ms)}>
-            <Note>{current && previous && changeText(current.p95Ms, previous.p95Ms, "relative")}</Note>
+            <Detail>{current && previous && changeText(current.p95Ms, previous.p95Ms, "relative")}</Detail>
           </Figure>
         </Tile>
         {callers === null ? null : (
           <Tile course={<Sparkline values={of("callers")} />}>
             <Figure name="Active callers" value={callers === undefined ? undefined : formatCount(callers)}>
-              <Note>{current && previous && changeText(current.callers, previous.callers, "absolute")}</Note>
+              <Detail>{current && previous && changeText(current.callers, previous.callers, "absolute")}</Detail>
             </Figure>
           </Tile>
         )}
@@ -96,7 +96,7 @@ function Tile({ course, children }: { course: ReactNode; children: ReactNode }) 
 }
 
 /** One line, also while it loads. */
-const Note = ({ children }: { children: ReactNode }) => (
+const Detail = ({ children }: { children: ReactNode }) => (
   <dd className="mb-2 min-h-4.5 text-xs max-sm:min-h-9 text-muted">{children}</dd>
 );
 

@@ -89,7 +89,7 @@ function AddMember({
       }}
       options={choices.map(({ id, name, live, external }) => ({
         ...{ value: id, label: name },
-        note: external
+        detail: external
           ? "External"
           : live?.tools == null
             ? undefined

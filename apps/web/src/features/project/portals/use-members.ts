@@ -57,9 +57,9 @@ export const inputOf = (members: readonly Member[]) =>
 const copy = (list: readonly string[] | null) => (list === null ? null : [...list]);
 
 function freePrefix(name: string, members: readonly Member[]): string {
-  const wanted = defaultPrefix(name);
+  const own = defaultPrefix(name);
   const isTaken = (prefix: string) => members.some((member) => member.prefix === prefix);
-  if (!isTaken(wanted)) return wanted;
-  const numbered = members.map((_, at) => `${wanted.slice(0, 28)}-${at + 2}`);
-  return numbered.find((prefix) => !isTaken(prefix)) ?? wanted;
+  if (!isTaken(own)) return own;
+  const numbered = members.map((_, at) => `${own.slice(0, 28)}-${at + 2}`);
+  return numbered.find((prefix) => !isTaken(prefix)) ?? own;
 }

@@ -51,16 +51,16 @@ export async function logValues(
       client: clientsOf(sessions.data),
       user: namedUsers.map(({ principal, calls }) => ({
         value: principal.email ?? (principal.kind === "key" ? principal.name : principal.id),
-        note: principal.name,
+        detail: principal.name,
         calls,
       })),
       session: namedSessions.flatMap(({ session, principal, clientName, calls }) =>
-        session === null ? [] : [{ value: session, note: clientName ?? principal.name, calls }],
+        session === null ? [] : [{ value: session, detail: clientName ?? principal.name, calls }],
       ),
       branch: [...new Set(deployments.map(({ branch }) => branch))].map((value) => ({ value })),
       deployment: deployments.map((deployed) => ({
         value: versionText(deployed),
-        note: `${deployed.branch} · ${deployed.commitMessage?.split("\n")[0] ?? ""}`,
+        detail: `${deployed.branch} · ${deployed.commitMessage?.split("\n")[0] ?? ""}`,
       })),
     },
   };

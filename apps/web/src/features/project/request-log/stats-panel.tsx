@@ -37,21 +37,21 @@ export function StatsPanel({
         <Figure
           name="Errors"
           value={stats && formatCount(stats.errors)}
-          note={stats && share(stats.errors, stats.total - stats.refused)}
+          detail={stats && share(stats.errors, stats.total - stats.refused)}
           bad={stats !== undefined && stats.errors > 0}
         />
         {stats !== undefined && stats.refused > 0 && (
           <Figure
             name="Refused"
             value={formatCount(stats.refused)}
-            note={<ShowThem which="refused" onClick={onShowRefused} />}
+            detail={<ShowThem which="refused" onClick={onShowRefused} />}
           />
         )}
         {stats !== undefined && stats.limited > 0 && (
           <Figure
             name="Refused by limits"
             value={formatCount(stats.limited)}
-            note={<ShowThem which="refused by limits" onClick={onShowLimited} />}
+            detail={<ShowThem which="refused by limits" onClick={onShowLimited} />}
           />
         )}
         <Figure name="Median" value={stats && (stats.p50Ms === null ? "–" : formatDuration(stats.p50Ms))} />

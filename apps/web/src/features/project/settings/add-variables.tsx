@@ -55,7 +55,7 @@ export function AddVariables({
   return (
     <Form aria-label="Add environment variables" className="flex flex-col gap-3" onSubmit={() => void submit()}>
       <UnsavedChanges when={isChanged && !busy} what="variables" />
-      <EnvironmentVariables variables={variables} legend="Add variables" note="" />
+      <EnvironmentVariables variables={variables} legend="Add variables" hint="" />
       <p role="status" className="text-sm text-warn empty:sr-only">
         {replaced.length === 0
           ? null

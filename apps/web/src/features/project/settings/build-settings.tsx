@@ -9,7 +9,7 @@ import { isTowpathErrorCode } from "~/http/errors.ts";
 import { useSubmit } from "~/http/use-submit.ts";
 import { TextareaField } from "~/ui/field.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
-import { type Saved, SavedNote } from "./saved-note.tsx";
+import { type Saved, SavedChanges } from "./saved-changes.tsx";
 
 /** Entrypoint, arguments, requirements file, root directory and watch paths (PRJ-11, VAL-2, VAL-3, BLD-15). */
 export function BuildSettings({
@@ -31,7 +31,7 @@ export function BuildSettings({
       form={form}
       isChanged={isChanged}
       onSubmit={submit}
-      after={<SavedNote projectKey={projectKey} saved={saved} of={["build", "watch"]} />}
+      after={<SavedChanges projectKey={projectKey} saved={saved} of={["build", "watch"]} />}
     >
       <BuildFields fields={fields} hasFiles={project.package === null} />
       {project.package === null ? (

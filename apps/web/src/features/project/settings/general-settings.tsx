@@ -14,7 +14,7 @@ import { Checkbox } from "~/ui/checkbox.tsx";
 import { Field, TextareaField } from "~/ui/field.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
 import { AbsoluteDay } from "~/ui/time.tsx";
-import { type Saved, SavedNote } from "./saved-note.tsx";
+import { type Saved, SavedChanges } from "./saved-changes.tsx";
 
 /** Name, description and visibility (PRJ-11). */
 export function GeneralSettings({
@@ -38,7 +38,7 @@ export function GeneralSettings({
       form={form}
       isChanged={general.isChanged}
       onSubmit={general.submit}
-      after={<SavedNote projectKey={projectKey} saved={saved} of={["general", "name"]} />}
+      after={<SavedChanges projectKey={projectKey} saved={saved} of={["general", "name"]} />}
     >
       <Field
         label="Name"

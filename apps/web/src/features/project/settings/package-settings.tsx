@@ -42,13 +42,13 @@ export function PackageSettings({
           checked={follows}
           readOnly={busy}
           onChange={(next) => void change(next)}
-          aria-describedby="follow-package-note"
+          aria-describedby="follow-package-hint"
         />
         <div className="text-sm">
           <label htmlFor="follow-package" className="font-medium">
             Deploy new versions
           </label>
-          <p id="follow-package-note" className="mt-1 text-muted">
+          <p id="follow-package-hint" className="mt-1 text-muted">
             Towpath looks every hour. A version that doesn't start never replaces the one that's live.
           </p>
         </div>

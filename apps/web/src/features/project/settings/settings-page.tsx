@@ -18,7 +18,7 @@ import { BuildSettings } from "./build-settings.tsx";
 import { DeleteProject } from "./delete-project.tsx";
 import { GeneralSettings } from "./general-settings.tsx";
 import { PackageSettings } from "./package-settings.tsx";
-import type { Saved } from "./saved-note.tsx";
+import type { Saved } from "./saved-changes.tsx";
 import { settingsHeader } from "./settings-states.tsx";
 import { SleepSettings } from "./sleep-settings.tsx";
 import { SwitchSetting, SwitchSettings } from "./switch-settings.tsx";

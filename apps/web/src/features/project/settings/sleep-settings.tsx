@@ -9,17 +9,17 @@ import { ChoiceCards } from "~/ui/segmented.tsx";
 import { SettingCard } from "./setting-card.tsx";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
-const choices: readonly { readonly value: SleepingLists; readonly label: string; readonly note: string }[] = [
-  { value: "off", label: "Wake the server", note: "Clients wait until the server is running." },
+const choices: readonly { readonly value: SleepingLists; readonly label: string; readonly description: string }[] = [
+  { value: "off", label: "Wake the server", description: "Clients wait until the server is running." },
   {
     value: "stable",
     label: "Answer if all callers see the same lists",
-    note: "Clients get the lists recorded by the build, if two different callers got the same ones.",
+    description: "Clients get the lists recorded by the build, if two different callers got the same ones.",
   },
   {
     value: "always",
     label: "Always answer",
-    note: "Even if the lists differ: everyone gets what an anonymous caller would see.",
+    description: "Even if the lists differ: everyone gets what an anonymous caller would see.",
   },
 ];
 

@@ -20,7 +20,7 @@ type SwitchTexts = {
   /** Of the switch. */
   readonly label: string;
   /** What it means, in points. */
-  readonly notes: readonly ReactNode[];
+  readonly effects: readonly ReactNode[];
   /** What holds when it is on, and when it is off. */
   readonly states: readonly [on: string, off: string];
 };
@@ -32,7 +32,7 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
     title: "Pull requests",
     description: "What the check at each commit says about changes of tools, resources and prompts.",
     label: "Fail checks that break existing calls",
-    notes: [
+    effects: [
       "Compares each preview with production: tools that are gone, arguments that are gone, new required ones, and other types break calls.",
       "To keep such pull requests from being merged, make the check required in the branch's rules at GitHub.",
       "When this is off, the check lists the same changes but doesn't fail.",
@@ -44,7 +44,7 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
     title: "Request log",
     description: "What the log stores about each call in addition to its method, time and outcome.",
     label: "Keep payloads",
-    notes: [
+    effects: [
       "Stores what clients send and what the server returns, up to 64 KiB each.",
       "Everyone in this organization can read them in the log, viewers included.",
       "Larger payloads are cut off, and the log says so.",
@@ -58,7 +58,7 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
     title: "Caller identity",
     description: "What the server learns about its callers.",
     label: "Sign the caller's identity",
-    notes: [
+    effects: [
       <>
         Each request has <code>towpath-actor</code> headers with the caller's id, type, role and email address; clients
         can't forge them.
@@ -75,7 +75,7 @@ const switches: Readonly<Record<SwitchKey, SwitchTexts>> = {
     title: "Data",
     description: "What the server keeps after it stops.",
     label: "Keep /data",
-    notes: [
+    effects: [
       <>
         Files are lost on restart unless Keep /data is on. An idle server stops too, and starts again with the next
         call.
@@ -127,7 +127,7 @@ export function SwitchSetting({
   const { busy, failure, change } = useProjectSwitch(projectKey, (isOn) =>
     updateProject({ data: { ...projectKey, [setting]: isOn } }),
   );
-  const { id, title, description, label, notes, states } = switches[setting];
+  const { id, title, description, label, effects, states } = switches[setting];
   const isOn = project[setting];
   return (
     <SettingCard id={id} title={title} description={description} failure={failure} status={states[isOn ? 0 : 1]}>
@@ -137,16 +137,16 @@ export function SwitchSetting({
           checked={isOn}
           readOnly={busy}
           onChange={(checked) => void change(checked)}
-          aria-describedby={`${id}-note`}
+          aria-describedby={`${id}-effects`}
         />
         <div className="text-sm">
           <label htmlFor={`${id}-switch`} className="font-medium">
             {label}
           </label>
-          <ul id={`${id}-note`} className="mt-1.5 list-disc space-y-1 pl-5 text-muted marker:text-faint">
-            {notes.map((note, at) => (
+          <ul id={`${id}-effects`} className="mt-1.5 list-disc space-y-1 pl-5 text-muted marker:text-faint">
+            {effects.map((effect, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a constant list
-              <li key={at}>{note}</li>
+              <li key={at}>{effect}</li>
             ))}
           </ul>
         </div>

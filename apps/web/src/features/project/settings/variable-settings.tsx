@@ -8,7 +8,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { AddVariables } from "./add-variables.tsx";
 import { listedNames } from "./listed-names.ts";
-import { type Saved, SavedNote } from "./saved-note.tsx";
+import { type Saved, SavedChanges } from "./saved-changes.tsx";
 import { type Missing, useMissingVariables } from "./use-missing-variables.ts";
 import { VariableList } from "./variable-list.tsx";
 
@@ -47,7 +47,7 @@ export function VariableSettings({
           missing={missing.flatMap(({ keyNames }) => keyNames)}
           onAdded={refresh}
         />
-        <SavedNote projectKey={projectKey} saved={saved} of={["variables"]} />
+        <SavedChanges projectKey={projectKey} saved={saved} of={["variables"]} />
       </CardBody>
     </Card>
   );

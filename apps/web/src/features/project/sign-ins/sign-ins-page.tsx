@@ -37,7 +37,7 @@ export function SignInsPage({ projectKey }: { readonly projectKey: ProjectKey })
         description="Why can't my client connect? The last attempts of each client, step by step, as they happen."
       />
       <div className="flex max-w-4xl flex-col gap-4">
-        <ModeNote mode={project.authMode} />
+        <ModeHint mode={project.authMode} />
         {data.leftOut > 0 ? (
           <Callout tone="warn" title={`${data.leftOut} steps were left out`}>
             Too many attempts came at once from strangers or one network, so this page is incomplete.
@@ -92,7 +92,7 @@ function ClientCard({
   );
 }
 
-function ModeNote({ mode }: { readonly mode: AuthMode }) {
+function ModeHint({ mode }: { readonly mode: AuthMode }) {
   if (mode === "towpath-cloud") return null;
   return (
     <Callout tone="info" title="This server doesn't use Towpath sign-in">

@@ -20,7 +20,7 @@ export function PictureField({
   /** Base64, or null to remove it. */
   readonly onSave: (picture: string | null) => Promise<unknown>;
 }) {
-  const noteId = useId();
+  const hintId = useId();
   const chooser = useRef<HTMLInputElement>(null);
   const [isRemoving, setRemoving] = useState(false);
   const { problems, busy, run } = useSubmit();
@@ -53,7 +53,7 @@ export function PictureField({
           <Button
             icon={<ImageUp aria-hidden />}
             busy={busy && !isRemoving}
-            aria-describedby={noteId}
+            aria-describedby={hintId}
             onClick={() => chooser.current?.click()}
           >
             {picture ? "Change picture" : "Upload picture"}
@@ -65,7 +65,7 @@ export function PictureField({
           ) : null}
         </div>
         <input ref={chooser} type="file" accept={pictureTypes} aria-label="Picture file" hidden onChange={takeFile} />
-        <p id={noteId} aria-live="polite" className={problem ? "text-xs text-bad" : "text-xs text-muted"}>
+        <p id={hintId} aria-live="polite" className={problem ? "text-xs text-bad" : "text-xs text-muted"}>
           {problem ?? "PNG, JPEG or WebP. Cropped to a square."}
         </p>
       </div>

@@ -15,22 +15,22 @@ export const authModes = {
   "towpath-cloud": {
     icon: KeyRound,
     label: "Members only",
-    note: "Members of this organization sign in, or callers send an API key.",
+    description: "Members of this organization sign in, or callers send an API key.",
   },
-  "towpath-public": { icon: Globe, label: "Open to anyone", note: "Anyone with the URL can call this server." },
-  passthrough: { icon: Server, label: "The server decides", note: "The server authenticates callers itself." },
+  "towpath-public": { icon: Globe, label: "Open to anyone", description: "Anyone with the URL can call this server." },
+  passthrough: { icon: Server, label: "The server decides", description: "The server authenticates callers itself." },
 } as const satisfies Record<AuthMode, unknown>;
 
 /** Who can call the server (PRJ-12). */
 export function AuthModeBadge({ mode }: { mode: AuthMode }) {
-  const { icon: Icon, label, note } = authModes[mode];
+  const { icon: Icon, label, description } = authModes[mode];
   return (
-    <Tooltip content={note}>
+    <Tooltip content={description}>
       <span>
         <Badge tone="outline">
           <Icon aria-hidden />
           {label}
-          <span className="sr-only">: {note}</span>
+          <span className="sr-only">: {description}</span>
         </Badge>
       </span>
     </Tooltip>
@@ -88,11 +88,11 @@ export function ServerUrl({ url, className }: { url: string; className?: string 
 
 /** What each state is called, how high the water stands, and what the next call meets. */
 export const instanceLooks: Readonly<
-  Record<InstanceState, { label: string; level: number; tone: "accent" | "asleep" | "bad"; note: string }>
+  Record<InstanceState, { label: string; level: number; tone: "accent" | "asleep" | "bad"; description: string }>
 > = {
-  awake: { label: "Awake", level: 1, tone: "accent", note: "It answers at once." },
-  asleep: { label: "Asleep", level: 0.3, tone: "asleep", note: "The next call wakes it within milliseconds." },
-  starting: { label: "Starting", level: 0.6, tone: "accent", note: "Calls wait until it is ready." },
-  stopped: { label: "Asleep", level: 0.12, tone: "asleep", note: "The next call starts it." },
-  crashed: { label: "Crashed", level: 0.12, tone: "bad", note: "The next call starts it again." },
+  awake: { label: "Awake", level: 1, tone: "accent", description: "It answers at once." },
+  asleep: { label: "Asleep", level: 0.3, tone: "asleep", description: "The next call wakes it within milliseconds." },
+  starting: { label: "Starting", level: 0.6, tone: "accent", description: "Calls wait until it is ready." },
+  stopped: { label: "Asleep", level: 0.12, tone: "asleep", description: "The next call starts it." },
+  crashed: { label: "Crashed", level: 0.12, tone: "bad", description: "The next call starts it again." },
 };

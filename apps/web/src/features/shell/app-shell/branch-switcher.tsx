@@ -22,7 +22,7 @@ export function useHasBranches(open: ProjectKey): boolean {
 
 /** Shows the branch of the open screen, or of the open build, and switches to another; from screens of the whole server, to its overview. */
 export function BranchSwitcher({ open, className }: { readonly open: ProjectKey; readonly className?: string }) {
-  const [wanted, setWanted] = useState(false);
+  const [isOpened, setOpened] = useState(false);
   const { buildId } = useParams({ strict: false });
   const { data: build } = useQuery({ ...buildQuery(open, buildId ?? ""), enabled: buildId !== undefined });
   const openBranch = useOpenBranch();
@@ -31,14 +31,14 @@ export function BranchSwitcher({ open, className }: { readonly open: ProjectKey;
   const { pathname } = useLocation();
   const { history } = useRouter();
   const { data: project } = useQuery(projectQuery(open));
-  const { data: branches } = useQuery({ ...branchesQuery(open), enabled: wanted || openBranch !== null });
+  const { data: branches } = useQuery({ ...branchesQuery(open), enabled: isOpened || openBranch !== null });
   const current = branches?.find(({ id, isDefault }) => (branchId === null ? isDefault : id === branchId));
   const overview = `/${open.orgSlug}/${open.projectName}`;
   const choices = (branches ?? []).map((branch) => ({
     id: branch.id,
     label: branchTitle(branch.name),
     icon: branch.id === current?.id ? <Check aria-hidden /> : <GitBranch aria-hidden />,
-    note: branch.isDefault ? "Production" : branch.deployment ? "Preview" : "Not live",
+    detail: branch.isDefault ? "Production" : branch.deployment ? "Preview" : "Not live",
     run: () => {
       const path = screensOfBranch.has(screen) && !isOtherScreen(pathname, overview, screen) ? pathname : overview;
       history.push(branch.isDefault ? path : `${path}?branchId=${branch.id}`);
@@ -52,7 +52,7 @@ export function BranchSwitcher({ open, className }: { readonly open: ProjectKey;
       empty={branches ? "No branch has that name." : "Loading branches…"}
       className={className ?? ""}
       icon={<GitBranch className="size-3.5 text-faint" aria-hidden />}
-      onOpen={() => setWanted(true)}
+      onOpen={() => setOpened(true)}
     >
       {branchTitle(build?.branch.name ?? current?.name ?? "") ||
         (branchId === null ? project?.defaultBranch : "Unknown branch")}

@@ -115,7 +115,7 @@ function entryOf(
     id: `project-${project.id}`,
     label: project.name,
     icon: project.kind === "portal" ? <Waypoints aria-hidden /> : <Server aria-hidden />,
-    note: isHere ? undefined : project.orgSlug,
+    detail: isHere ? undefined : project.orgSlug,
     run: () => (isHere ? actions.open(path) : actions.openDocument(path)),
   };
 }
@@ -142,7 +142,7 @@ function ofProject(
     label: "Copy URL",
     keywords: ["endpoint", "address"],
     icon: <Copy aria-hidden />,
-    note: url,
+    detail: url,
     run: () => actions.copyUrl(url),
   };
   if (latest === null || !permissions.includes("build.start")) return [copy];
@@ -151,7 +151,7 @@ function ofProject(
     label: "Rebuild production",
     keywords: ["redeploy", "build again", "deploy"],
     icon: <RotateCw aria-hidden />,
-    note: versionText(latest),
+    detail: versionText(latest),
     run: () => actions.redeploy(latest.id),
   };
   return [copy, redeploy];
@@ -165,7 +165,7 @@ const toolsOf = (key: ProjectKey, { tools }: OpenProject, actions: PaletteAction
     id: `tool-${tool}`,
     label: tool,
     icon: <Wrench aria-hidden />,
-    note: "Inspector",
+    detail: "Inspector",
     run: () => actions.open(`${pathOf(key)}/inspector?tool=${encodeURIComponent(tool)}`),
   })),
 });
@@ -177,7 +177,7 @@ const buildsOf = (key: ProjectKey, { builds }: OpenProject, actions: PaletteActi
     label: build.commitMessage?.split("\n", 1)[0] || versionText(build),
     keywords: [versionText(build), build.commitSha, build.branch.name],
     icon: <Hammer aria-hidden />,
-    note: versionText(build),
+    detail: versionText(build),
     run: () => actions.open(`${pathOf(key)}/build-logs/${build.id}`),
   })),
 });

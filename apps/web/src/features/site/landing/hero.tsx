@@ -27,10 +27,10 @@ export function Hero() {
 }
 
 const phases = [
-  { phase: "fetch", note: "4f2a91c Add tide gauges", time: "0.2 s" },
-  { phase: "plan", note: "server.py:mcp, Python 3.13, uv.lock", time: "" },
-  { phase: "install", note: "reused: no dependency changed", time: "" },
-  { phase: "inspect", note: "answers MCP: 4 tools, 2 resources", time: "0.6 s" },
+  { phase: "fetch", detail: "4f2a91c Add tide gauges", time: "0.2 s" },
+  { phase: "plan", detail: "server.py:mcp, Python 3.13, uv.lock", time: "" },
+  { phase: "install", detail: "reused: no dependency changed", time: "" },
+  { phase: "inspect", detail: "answers MCP: 4 tools, 2 resources", time: "0.6 s" },
 ] as const;
 
 /** The log of a build as an example. */
@@ -45,10 +45,10 @@ function PushExample() {
       </p>
       <div className="px-4 py-3">
         <ul>
-          {phases.map(({ phase, note, time }) => (
+          {phases.map(({ phase, detail, time }) => (
             <li key={phase} className="flex gap-3">
               <span className="w-14 shrink-0 text-accent-text">{phase}</span>
-              <span className="min-w-0 flex-1 truncate text-muted">{note}</span>
+              <span className="min-w-0 flex-1 truncate text-muted">{detail}</span>
               <span className="tabular shrink-0 text-faint">{time}</span>
             </li>
           ))}

@@ -38,10 +38,10 @@ export function Journey() {
 
 const gates = [300, 600, 900];
 const chambers = [
-  { x: 0, width: 300, water: 236, note: "git push" },
-  { x: 300, width: 300, water: 196, note: "uv sync --frozen" },
-  { x: 600, width: 300, water: 156, note: "200 OK /mcp" },
-  { x: 900, width: 300, water: 116, note: "tools/call echo" },
+  { x: 0, width: 300, water: 236, label: "git push" },
+  { x: 300, width: 300, water: 196, label: "uv sync --frozen" },
+  { x: 600, width: 300, water: 156, label: "200 OK /mcp" },
+  { x: 900, width: 300, water: 116, label: "tools/call echo" },
 ];
 const depth = 46;
 
@@ -87,9 +87,9 @@ function LockStaircase({ className }: { className?: string }) {
         <Gate key={x} x={x} top={196 - index * 40 - 18} />
       ))}
       <Boat />
-      {chambers.map(({ x, water, note }) => (
+      {chambers.map(({ x, water, label }) => (
         <text key={x} x={x + 24} y={water - 52} className="fill-muted font-mono max-sm:hidden" fontSize="14">
-          {note}
+          {label}
         </text>
       ))}
     </svg>

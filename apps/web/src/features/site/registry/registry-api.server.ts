@@ -79,8 +79,8 @@ export async function listServerVersions(serverName: string): Promise<Response> 
 
 /** `GET /v0.1/servers/{serverName}/versions/{version}`; `latest` is what the server's address serves now. */
 export async function getServerVersion(serverName: string, version: string): Promise<Response> {
-  const wanted = version === "latest" ? version : sequenceOf(version);
-  const [found] = wanted === null ? [] : await versionsOf(serverName, wanted);
+  const requested = version === "latest" ? version : sequenceOf(version);
+  const [found] = requested === null ? [] : await versionsOf(serverName, requested);
   return found ? answer(await serverResponse(found)) : refusal(404, "Server not found");
 }
 

@@ -136,7 +136,7 @@ function Item({ item: { name, detail, description } }: { readonly item: OfferedI
   );
 }
 
-const notes = {
+const descriptions = {
   "towpath-public": "Anyone can call this server. Your client needs only the URL.",
   "towpath-cloud": "Members sign in from their client, which needs only the URL. Scripts send an API key.",
   passthrough: "The server asks you to sign in itself. Your client needs only the URL.",
@@ -150,7 +150,7 @@ function ConnectCard({ entry }: { readonly entry: RegistryData }) {
   const claudeCode = guides.find(({ id }) => id === "claude-code")?.snippet;
   return (
     <Card className="sticky top-24">
-      <CardHeader title="Connect" description={notes[authMode]} />
+      <CardHeader title="Connect" description={descriptions[authMode]} />
       <CardBody className="flex flex-col gap-4">
         <Copyable text={url} label="Copy URL" />
         <div>

@@ -40,7 +40,7 @@ export function ItemPane({
   snippets: SnippetPlace;
 }) {
   const formId = useId();
-  const noteId = useId();
+  const reasonId = useId();
   const draft = useRef<ServerCall>(firstDraft(item, initial));
   const [asked, setAsked] = useState<ServerCall | null>(null);
   const run = (call: ServerCall) => calls.run(`${item.tab}:${item.key}`, call);
@@ -51,7 +51,7 @@ export function ItemPane({
         <ItemHeader item={item} />
         {!mayCall && (
           <Callout tone="info" className="mt-4" title="Your role can't call this server">
-            <span id={noteId}>
+            <span id={reasonId}>
               You can see what this server offers, but not call it. Ask an owner or admin of this organization to allow
               your role on the Access page, or to change your role.
             </span>
@@ -106,7 +106,7 @@ export function ItemPane({
           busy={calls.isRunning}
           // Before the page's script runs, the browser itself would submit the form.
           disabled={!mayCall || !calls.isLoaded}
-          aria-describedby={mayCall ? undefined : noteId}
+          aria-describedby={mayCall ? undefined : reasonId}
           aria-keyshortcuts="Control+Enter Meta+Enter"
           icon={<Play aria-hidden />}
         >

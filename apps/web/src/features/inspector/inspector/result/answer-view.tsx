@@ -38,7 +38,7 @@ export function AnswerView({
   const blocks = contentBlocks(answer.result);
   const { structuredContent } = answer.result;
   const tabs = [
-    { value: "content" as const, label: "Content", note: blocks.length },
+    { value: "content" as const, label: "Content", count: blocks.length },
     ...(structuredContent === undefined ? [] : [{ value: "structured" as const, label: "Structured" }]),
     { value: "raw" as const, label: "Raw" },
   ];

@@ -13,7 +13,7 @@ const values: LogValues = {
   ],
   ...{ prompt: [], resource: [{ value: "notes://all" }], client: [{ value: "cursor" }], session: [], deployment: [] },
   branch: [{ value: "main" }],
-  user: [{ value: "ada@example.com", note: "Ada Lovelace" }],
+  user: [{ value: "ada@example.com", detail: "Ada Lovelace" }],
 };
 const at = (text: string, caret = text.length) =>
   completionsAt(text, caret, values).flatMap(({ items }) => items.map((item) => item.label));

@@ -1,14 +1,14 @@
 import { formatPart, type QueryKey, queryKeys, statusValues, tokensOf } from "@towpath/logs/query-text";
 
-/** A value that rows have. `note`: what it is, in words. */
-export type LogValue = { readonly value: string; readonly note?: string; readonly calls?: number };
+/** A value of rows. `detail`: its readable name. */
+export type LogValue = { readonly value: string; readonly detail?: string; readonly calls?: number };
 /** What can be completed. Statuses are known without asking. */
 export type LogValues = Readonly<Record<Exclude<QueryKey, "status" | "duration">, readonly LogValue[]>>;
 
 export type Completion = {
   readonly id: string;
   readonly label: string;
-  readonly note: string | undefined;
+  readonly detail: string | undefined;
   readonly calls: number | undefined;
   /** The whole query after it is chosen. */
   readonly text: string;
@@ -27,7 +27,7 @@ const descriptions: Readonly<Record<QueryKey, string>> = {
   branch: "Name of a branch",
   duration: "More or less than a time",
 };
-const statusNotes = {
+const statusTexts = {
   ok: "Succeeded",
   error: "Failed or refused",
   failed: "Failed, without what the gateway refused",
@@ -35,9 +35,9 @@ const statusNotes = {
 } as const;
 
 const durations: readonly LogValue[] = [
-  { value: ">500ms", note: "Took longer" },
-  { value: ">2s", note: "Took longer" },
-  { value: "<20ms", note: "Was faster" },
+  { value: ">500ms", detail: "Took longer" },
+  { value: ">2s", detail: "Took longer" },
+  { value: "<20ms", detail: "Was faster" },
 ];
 
 const maxShown = 8;
@@ -80,7 +80,7 @@ const groups = (all: readonly (readonly [string, readonly Completion[]])[]): Com
 const titleOf = (key: QueryKey) => descriptions[key];
 
 function valuesOf(key: QueryKey, values: LogValues | undefined): readonly LogValue[] {
-  if (key === "status") return statusValues.map((value) => ({ value, note: statusNotes[value] }));
+  if (key === "status") return statusValues.map((value) => ({ value, detail: statusTexts[value] }));
   if (key === "duration") return durations;
   const known = values?.[key] ?? [];
   return key === "method" ? [...known, ...prefixesOf(known)] : known;
@@ -96,11 +96,11 @@ function prefixesOf(methods: readonly LogValue[]): LogValue[] {
 
 /** Values that contain a text, those that begin with it first. */
 function matching(values: readonly LogValue[], text: string, max: number): readonly LogValue[] {
-  const wanted = text.toLowerCase();
+  const needle = text.toLowerCase();
   const found = values.filter(
-    ({ value, note }) => value.toLowerCase().includes(wanted) || note?.toLowerCase().includes(wanted),
+    ({ value, detail }) => value.toLowerCase().includes(needle) || detail?.toLowerCase().includes(needle),
   );
-  const begins = (value: LogValue) => (value.value.toLowerCase().startsWith(wanted) ? 0 : 1);
+  const begins = (value: LogValue) => (value.value.toLowerCase().startsWith(needle) ? 0 : 1);
   return found.toSorted((a, b) => begins(a) - begins(b)).slice(0, max);
 }
 
@@ -109,13 +109,13 @@ type Place = { readonly text: string; readonly from: number; readonly to: number
 function begun(place: Place, key: QueryKey): Completion {
   const before = place.text.slice(0, place.from);
   const text = `${before}${key}:${place.text.slice(place.to)}`;
-  const own = { id: key, label: `${key}:`, note: descriptions[key], calls: undefined };
+  const own = { id: key, label: `${key}:`, detail: descriptions[key], calls: undefined };
   return { ...own, text, caret: before.length + key.length + 1, isComplete: false };
 }
 
-function completed(place: Place, key: QueryKey, { value, note, calls }: LogValue): Completion {
+function completed(place: Place, key: QueryKey, { value, detail, calls }: LogValue): Completion {
   const part = formatPart({ key, value });
   const before = `${place.text.slice(0, place.from)}${part} `;
   const text = `${before}${place.text.slice(place.to).trimStart()}`;
-  return { id: `${key} ${value}`, label: part, note, calls, text, caret: before.length, isComplete: true };
+  return { id: `${key} ${value}`, label: part, detail, calls, text, caret: before.length, isComplete: true };
 }

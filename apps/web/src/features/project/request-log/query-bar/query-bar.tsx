@@ -128,7 +128,7 @@ function Completions() {
                       className="flex min-h-7 cursor-default items-center gap-3 rounded-md px-2 py-1 text-sm outline-none select-none data-highlighted:bg-hover"
                     >
                       <span className="min-w-0 shrink truncate font-mono text-xs">{item.label}</span>
-                      <span className="min-w-0 flex-1 truncate text-xs text-muted">{item.note}</span>
+                      <span className="min-w-0 flex-1 truncate text-xs text-muted">{item.detail}</span>
                       {item.calls === undefined ? null : (
                         <span className="tabular shrink-0 text-xs text-muted">{formatCount(item.calls)}</span>
                       )}

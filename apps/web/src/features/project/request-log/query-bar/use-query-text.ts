@@ -25,8 +25,8 @@ export function useQueryText(
     setCaret(value.length);
   });
   const sent = useRef(asked);
-  // What is asked for changes by links, chips and the browser's buttons too. An answer to what was typed here changes
-  // nothing: the next query may be half typed by then.
+  // Links, chips and the browser's buttons change the query too. Ignore the echo of a query typed here: the next one may be
+  // half typed by then.
   useEffect(() => {
     if (asked === sent.current) return;
     sent.current = asked;
@@ -35,12 +35,12 @@ export function useQueryText(
   }, [asked]);
   const completions = useMemo(() => completionsAt(text, caret, values), [text, caret, values]);
 
-  const ask = (wanted: string): void => {
-    const parsed = parseQueryText(wanted);
-    setRefused(parsed.problems.length > 0 ? wanted : null);
+  const ask = (query: string): void => {
+    const parsed = parseQueryText(query);
+    setRefused(parsed.problems.length > 0 ? query : null);
     setOpen(false);
     if (parsed.problems.length > 0) return;
-    // As the address has it.
+    // In the address's form.
     sent.current = formatQueryText(parsed.filters);
     setText(sent.current);
     onFilters(parsed.filters);

@@ -19,14 +19,14 @@ const titles: Readonly<Record<NonNullable<Saved>, string>> = {
 };
 
 /** After saving, says when the change takes effect and offers the build that it needs. */
-export function SavedNote({
+export function SavedChanges({
   projectKey,
   saved,
   of,
 }: {
   projectKey: ProjectKey;
   saved: Saved;
-  /** The changes that belong to this note's section. */
+  /** The changes that belong to this section. */
   of: readonly Saved[];
 }) {
   const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
