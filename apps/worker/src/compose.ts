@@ -28,7 +28,7 @@ import { jobContext, type Services } from "./services.ts";
 import { sweep } from "./sweep.ts";
 
 const heartbeatMs = 5_000;
-/** A start may wait a minute for a place, then take three times its limit on a busy host, and say why it failed. */
+/** A start may wait a minute for a place and take three times its limit on a busy host before it fails. */
 const runnerTimeoutMs = ({ limits }: WorkerConfig["builder"]) =>
   3 * (limits?.startMs ?? defaultBuildLimits.startMs) + 90_000;
 /** The rest of the time until the process must exit is for closing connections. */
@@ -69,7 +69,7 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 async function removeWhatKilledWorkersLeft({ services, driver, gitDirectory }: Parts): Promise<void> {
   const { log } = services;
   await removeLeftovers(gitDirectory);
-  // First: what builds of killed workers left is removed once they no longer count as running.
+  // First, so that builds of killed workers no longer count as running when their leftovers are removed.
   await sweep(services).catch((error: unknown) => log.error({ err: error }, "sweep failed"));
   const leftovers = await removeLostScratch(jobContext(services, "sweep"), driver.builds);
   if (leftovers > 0) log.warn({ leftovers }, "removed what killed builds left");

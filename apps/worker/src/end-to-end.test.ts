@@ -44,7 +44,7 @@ ${plainServer.replace('"add"', `"${tool}"`)}
 mcp = app
 `;
 
-/** Prints what each process that it sees has as environment and arguments. */
+/** Prints environment and arguments of every visible process. */
 const tellsAll = `
 import glob
 
@@ -229,7 +229,7 @@ test("RUN-8 what is live is built again when its layers are no longer stored, an
   expect(await live()).toBe(sha);
   const lost = await buildOf(sha);
   for (const role of ["worker", "runner"] as const) await instance.stop(role);
-  // As a lost disk leaves it, and the layout of earlier versions.
+  // Like a lost disk; also in the layout of earlier versions.
   for (const path of ["artifacts", "cache/layers"])
     await rm(join(instance.dataDirectory, path), { recursive: true, force: true });
   await instance.start("runner");
@@ -265,7 +265,7 @@ test("RUN-8 a worker killed with -9 in the middle of a build: the next one on it
     return found?.status === "building" && (await logOf(found.id)).includes("inspect ");
   }, 60_000);
   await instance.kill("worker");
-  // As if its last heartbeat were never too old: only that its worker has ended tells that the build is lost.
+  // Keep the heartbeat fresh: only the worker's end shows that the build is lost.
   await instance.database.pool.query("UPDATE build SET updated_at = now() + interval '1 h' WHERE status = 'building'");
   await instance.start("worker");
   const built = await ended(sha, 90_000);

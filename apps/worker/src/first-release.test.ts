@@ -11,7 +11,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import rows from "./testing/first-release.json" with { type: "json" };
 import { openSite, type Site, sweepSite } from "./testing/retention-bench.ts";
 
-// What the first release (commit 2420f951) left in its database and its directory after two `towpath deploy`.
+// Database and directory of the first release (commit 2420f951) after two `towpath deploy`.
 let database: TestDatabase;
 let site: Site;
 beforeEach(async () => {

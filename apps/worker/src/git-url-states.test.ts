@@ -14,14 +14,14 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { checkGitSource } from "./jobs/check-source.ts";
 import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.ts";
 
-// A host that serves a repository and takes states of its commits as Gitea does.
+// A host that serves a repository and accepts commit states like Gitea.
 let bench: Bench;
 let team: SeededOrganization;
 let directory: string;
 let server: GitServer;
 let posted: { readonly sha: string; readonly state: string; readonly body: Record<string, string> }[];
 let status: number;
-/** Commits that the host no longer has: to a state of one, Gitea answers as if it were broken. */
+/** Commits that the host no longer has: Gitea answers their states with a server error. */
 let gone: string[];
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-git-states-"));

@@ -42,7 +42,7 @@ const context = () =>
     gitRemotes: createGitRemotes({ policy: createAddressPolicy(["127.0.0.0/8"]), directory }),
   });
 
-/** The build fails unless the server learns where its code comes from. */
+/** The build fails unless the server gets the variables of its source. */
 const code = (change: string) => `
 import os
 

@@ -58,7 +58,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Names and contents run together: enough to see which commit it is of. */
+/** Names and contents concatenated: enough to recognize the commit. */
 async function readTarball({ openTarball, signal }: BuildRequest): Promise<string> {
   const stream = await openTarball(signal);
   return text(Readable.fromWeb(stream as never).pipe(createGunzip()));
@@ -126,7 +126,7 @@ test("SRC-2 by its webhook a push starts its build at once", async () => {
   await until(async () => (await live(project.id)) === sha, 20_000);
   const found = (await builds(project.name)).find(({ commitSha }) => commitSha === sha);
   const tookMs = Date.parse(found?.startedAt ?? "") - at;
-  // Far below the pause between two checks, which is what it replaces; about half a second on an idle machine.
+  // Far below the pause between two checks; about half a second on an idle machine.
   expect(tookMs).toBeLessThan(5_000);
 });
 
@@ -180,7 +180,7 @@ test("SRC-2 BLD-2 ERR-1 a commit that a rewritten history has lost before its bu
       () => new Error("it was fetched"),
       (error: Error) => error,
     );
-    // As the builder says it.
+    // In the builder's form.
     return { ok: false, timings: {}, diagnosis: { ...sampleDiagnosis, detail: message } };
   };
   const lost = await push({ "echo.py": "second = 2\n" });
@@ -211,7 +211,7 @@ test("SRC-1 RUN-8 a build whose worker is lost fetches what it was queued for, t
     ctx: as(),
     input: { projectId: project.id, gitUrl: `${server.url}/acme/other.git` },
   });
-  // What the sweep does with a build without a sign of life.
+  // Like the sweep after a missing heartbeat.
   await bench.database.db.update(builtRows).set({ status: "queued" }).where(eq(builtRows.id, build.id));
   await requeueLostBuilds({ ctx: jobContext(bench.services, "sweep"), input: { staleMs: 60_000 } });
   await Promise.all([ended(build.id), ended(next.id)]);

@@ -21,8 +21,8 @@ import { eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.ts";
 
-// Two hosts whose ids are the same, each with its App, and the worker's own client of both: what happens at GitHub while
-// a server is live from there.
+// Mishaps at GitHub while a server is live from there: two hosts with equal ids, each with its App, and the worker's own
+// client of both.
 let forges: readonly [TestForge, TestForge];
 let directory: string;
 let bench: Bench;
@@ -53,7 +53,7 @@ beforeEach(async () => {
       fetched.push(await text(Readable.fromWeb((await openTarball(signal)) as never).pipe(createGunzip())));
       return goodBuild;
     } catch (error) {
-      // As the builder says it.
+      // In the builder's form.
       const detail = error instanceof Error ? error.message : String(error);
       const diagnosis = { ...sampleDiagnosis, code: "source_unavailable", phase: "fetch", detail } as const;
       return { ok: false, timings: {}, diagnosis };
@@ -126,7 +126,7 @@ async function newest(projectId: string) {
 }
 const installationsOf = ({ installationId }: At) =>
   bench.database.db.$count(githubInstallation, eq(githubInstallation.installationId, installationId));
-/** No branch is being asked about. */
+/** Resolves once no branch is being checked. */
 const untilIdle = () =>
   until(async () => {
     const { rows } = await bench.database.pool.query(
@@ -170,7 +170,7 @@ test("GH-1 BLD-2 ERR-1 the App is uninstalled while a build runs: the build says
   expect(diagnosis).toMatchObject({ code: "source_unavailable", phase: "fetch" });
   expect(diagnosis?.detail).toMatch(/^GitHub at \S+ can't find this, or the App has no access to it/);
   expect(await server.live()).toBe(server.first);
-  // And then for good: the record goes, and so does what could read it.
+  // Then permanently: the installation is deleted with everything that could read it.
   await bench.services.queue.enqueue("installation.sync", { installationId: at.installationId }, { key: "gone" });
   await until(async () => (await installationsOf(at)) === 0);
   await server.sync();
@@ -199,7 +199,7 @@ test("GH-1 BLD-7 the repository is renamed while a build runs: what is live stay
   // The repository is renamed in the next build, not in that of the third push.
   await until(async () => (await newest(server.id)) !== earlier);
   await ended(await newest(server.id));
-  // GitHub leads on from the old name, but need not: then the next one finds the new name.
+  // GitHub redirects from the old name, but not always: then the next check finds the new name.
   const status = await server.live();
   expect([server.first, second]).toContain(status);
   const third = await at.push("Third");

@@ -3,17 +3,17 @@ import { unknownDeliveries } from "@towpath/core/webhook";
 import type { GitHub, GitHubConnections } from "@towpath/github";
 import { jobContext, type Services } from "./services.ts";
 
-/** GitHub can send again what is at most three days old. */
+/** GitHub redelivers for at most three days. */
 const maxAgeMs = 3 * 86_400_000;
-/** What was sent just now may still arrive, or be tried again by the sender. */
+/** Newer deliveries may still arrive, or be retried by the sender. */
 const minAgeMs = 120_000;
-/** A payload that is refused each time is left after so many attempts. */
+/** A payload that is always refused is given up after this many attempts. */
 const maxAttempts = 5;
 const maxPages = 20;
 
 type Deliveries = Pick<GitHub, "webhookDeliveries" | "redeliver">;
 
-/** The same for all connections: one that doesn't answer delays no other. */
+/** The same for all connections, in parallel: an unreachable one delays no other. */
 export async function redeliverMissedOfAll(
   services: Services,
   connections: Pick<GitHubConnections, "all">,
@@ -31,8 +31,8 @@ export async function redeliverMissedOfAll(
 }
 
 /**
- * Asks GitHub to send again what it couldn't deliver, such as pushes and pull requests while this instance was down: it
- * doesn't do that by itself (BLD-12). A redelivery has the same id, so one that arrived after all does nothing.
+ * Asks GitHub to redeliver failed webhooks, such as pushes while this instance was down, which it doesn't do by itself
+ * (BLD-12). A redelivery has the same id, so a duplicate does nothing.
  */
 export async function redeliverMissed(
   services: Services,
@@ -53,7 +53,7 @@ export async function redeliverMissed(
   return { redelivered };
 }
 
-/** Deliveries of which no attempt succeeded, by their id, with the newest attempt's number at GitHub. */
+/** Delivery id → GitHub's number of the newest attempt, for deliveries without a successful attempt. */
 async function listFailed(github: Deliveries, signal?: AbortSignal): Promise<ReadonlyMap<string, number>> {
   const attempts = new Map<string, { newest: number; at: number; count: number; arrived: boolean }>();
   let cursor: string | null = null;

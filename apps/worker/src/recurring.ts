@@ -20,15 +20,15 @@ export type RecurringParts = {
   readonly github: Pick<GitHubConnections, "all">;
 };
 
-/** Each external server is inspected about every ten minutes, so many at once. */
+/** External servers inspected at once, each about every ten minutes. */
 const inspectedAtOnce = 8;
 /** Each in rounds of its own: a Git URL that doesn't answer delays no other. */
 const gitUrlsAtOnce = 6;
 const repositoriesAtOnce = 6;
 
 /**
- * What every worker looks for within seconds, more often than the queue's schedule allows. Workers share the work by
- * claims in the database, so each round is safe beside those of others.
+ * Rounds that every worker runs every few seconds, more often than the queue's schedule allows. Workers divide the work by
+ * claims in the database, so concurrent rounds are safe.
  */
 export function roundsOf({ services, layers }: RecurringParts): Round[] {
   const { pool } = services.database;
@@ -68,7 +68,7 @@ export function roundsOf({ services, layers }: RecurringParts): Round[] {
       },
     },
     {
-      // Statistics add what is not folded yet: a longer pause makes them slower, not wrong.
+      // Statistics add rows that aren't folded yet: a longer pause makes them slower, not wrong.
       name: "summing up request logs",
       everyMs: 2_000,
       run: (signal) =>
@@ -80,7 +80,7 @@ export function roundsOf({ services, layers }: RecurringParts): Round[] {
   ];
 }
 
-/** What one worker of the cluster does, at times that the queue has (packages/queue). A failure is logged. */
+/** Work that one worker of the cluster does on the queue's schedule (packages/queue). Failures are logged. */
 export function scheduledHandlers({ services, repositories, github }: RecurringParts): ScheduledHandlers {
   const { log, database } = services;
   const logged = (what: string, run: (signal: AbortSignal) => Promise<unknown>) => async (signal: AbortSignal) => {
@@ -108,7 +108,7 @@ export function scheduledHandlers({ services, repositories, github }: RecurringP
   };
 }
 
-/** Has what is live and no longer stored built again. Resolves to how many servers that concerns. */
+/** Rebuilds live versions whose files are lost. Resolves to the number of servers. */
 export async function rebuildLost(
   services: Services,
   input: Parameters<typeof rebuildLostLayers>[0]["input"],

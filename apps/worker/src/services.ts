@@ -38,7 +38,7 @@ export type Services = {
   readonly dashboardUrl: string;
   readonly secrets: SecretBox;
   readonly externalServers: ExternalServers;
-  /** Names this process in the builds that it takes, so that the next worker on this host finds out that it has ended. */
+  /** Marks the builds of this process, so that the next worker on this host can tell that it has ended. */
   readonly workerName: string;
   readonly log: Logger;
   /** Pause between two heartbeats of a running build, milliseconds. */

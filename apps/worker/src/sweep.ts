@@ -7,7 +7,7 @@ import { jobContext, type Services } from "./services.ts";
 const staleBuildMs = 20_000;
 const lostDeliveryMs = 120_000;
 
-/** Requeues what killed processes left unfinished. Every step is idempotent and safe beside other workers' sweeps. */
+/** Requeues unfinished work of killed processes. Every step is idempotent and safe beside other workers' sweeps. */
 export async function sweep(services: Services): Promise<void> {
   const ctx = jobContext(services, "sweep");
   const builds = await requeueLostBuilds({ ctx, input: { staleMs: staleBuildMs, hasEnded } });
@@ -18,7 +18,7 @@ export async function sweep(services: Services): Promise<void> {
     const lost = { ...builds, deliveries: deliveries.requeued, branches: branches.requeued };
     services.log.warn(lost, "sweep found lost work");
   }
-  // Ahead of time: rows of a day without a partition go to the default one and then block the creation of the day's.
+  // Ahead of time: rows of a day without a partition land in the default one and then block creating the day's.
   await services.database.pool.query(
     "SELECT towpath_ensure_log_partitions(day::date) FROM generate_series(now(), now() + interval '2 days', interval '1 day') day",
   );

@@ -89,7 +89,7 @@ test("RUN-8 a worker that was taken for dead writes nothing more, and the next o
     });
   const first = runNextBuild(bench.services, team.id, new AbortController().signal);
   await until(async () => requests === 1 && (await builds.logOf(buildId)).includes("attempt 1"));
-  // What the sweep does with a build without a sign of life, and another worker takes it.
+  // Like the sweep after a missing heartbeat; then another worker takes the build.
   await bench.database.db.update(build).set({ status: "queued" }).where(eq(build.id, buildId));
   await runNextBuild(bench.services, team.id, new AbortController().signal);
   release();

@@ -29,7 +29,7 @@ import {
   sourceNotConnected,
 } from "./diagnoses.ts";
 
-/** Another worker has the build, or it was canceled or deleted: this worker must stop writing. */
+/** Another worker took the build, or it was canceled or deleted: this worker must stop writing. */
 class BuildLost extends Error {
   override readonly name = "BuildLost";
 
@@ -54,8 +54,8 @@ type BuildRun = {
 };
 
 /**
- * Runs the oldest queued build of an organization to its end: build, then rollout. Taking it is a compare-and-swap, so
- * of two workers one gets it. A throw gives the job back to the queue.
+ * Runs the oldest queued build of an organization to its end: build, then rollout. A compare-and-swap gives it to one
+ * worker. After a throw the job is retried.
  */
 export async function runNextBuild(services: Services, organizationId: string, stopping: AbortSignal): Promise<void> {
   const ctx = jobContext(services, "build.run");
@@ -105,7 +105,7 @@ export async function runNextBuild(services: Services, organizationId: string, s
 async function buildAndRollOut(run: BuildRun): Promise<void> {
   const { services, ctx, taken, buildLog, signal } = run;
   const built = await build(run);
-  // First the log: it must be complete when readers learn that the build has ended.
+  // The log first: it must be complete before the build counts as ended.
   await buildLog.flush();
   signal.throwIfAborted();
   if (!built.ok) return fail(run, built.diagnosis, built.timings);
@@ -156,7 +156,7 @@ async function build(run: BuildRun): Promise<BuildResult> {
       },
       secrets,
     ),
-    // A version that doesn't start must not reach what production's server keeps.
+    // A version that doesn't start must not access the data of production's server.
     startInPlace:
       project.keepsData || taken.layers !== null
         ? null
@@ -182,7 +182,7 @@ function refuse(log: BuildLogSink, diagnosis: Diagnosis): BuildResult {
 type OpenSource = BuildRequest["openTarball"];
 type Warn = (warning: SourceWarning) => void;
 
-/** Where the source of a build comes from; a diagnosis when there is none to build this from any more. */
+/** Opens the source of a build; a diagnosis when the source is gone. */
 function openSourceOf({ services, ctx, taken, operatorLog }: BuildRun, warn: Warn): OpenSource | Diagnosis {
   const { project, organizationId, source, commitSha, packageVersion, branchName: branch } = taken;
   if (source === null || (source.kind === "package") !== (packageVersion !== null)) return sourceChanged;
@@ -202,7 +202,7 @@ function openSourceOf({ services, ctx, taken, operatorLog }: BuildRun, warn: War
   };
 }
 
-/** A version that was taken back since is tried all the same: uv says so. */
+/** A version that was yanked since is tried anyway: uv reports it. */
 async function openPackage(
   packages: Services["packages"],
   { name, version }: { readonly name: string; readonly version: string },
@@ -224,7 +224,7 @@ function logDiagnosis(log: BuildLogSink, { phase, title, detail, remedy }: Diagn
   log(phase, "error", [title, detail, remedy].join("\n"));
 }
 
-/** A heartbeat that fails doesn't end the build: the fence keeps it from overwriting another worker's results. */
+/** A failed heartbeat doesn't end the build: the fence prevents it from overwriting another worker's results. */
 function startHeartbeat({ services, ctx, fence, operatorLog }: BuildRun, lost: AbortController): NodeJS.Timeout {
   return setInterval(() => {
     keepBuild({ ctx, input: fence }).then(

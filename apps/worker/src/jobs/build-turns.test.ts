@@ -55,7 +55,7 @@ test("BLD-13 an organization with many slow builds leaves a place for others, wh
   for (const each of [...quick, ...quick]) others.push(await startFor(each));
   for (const buildId of others) await until(() => hasEnded(buildId));
   expect(begun.filter((id) => id === slow.id)).toHaveLength(2);
-  // In turns, not all of one before the other.
+  // The organizations take turns.
   const [first, second] = quick.map(({ id }) => id);
   expect(begun.slice(2)).toEqual([first, second, first, second]);
   release.resolve();

@@ -1,7 +1,7 @@
 import { checkGitSource as check } from "@towpath/core/source";
 import { jobContext, type Services } from "../services.ts";
 
-/** Asks a Git URL which branches have changed: a webhook came, or its settings were changed. */
+/** Looks for changed branches of a Git URL, after a webhook or a change of its settings. */
 export async function checkGitSource(services: Services, projectId: string): Promise<void> {
   await check({ ctx: jobContext(services, "source.check"), input: { projectId } });
 }

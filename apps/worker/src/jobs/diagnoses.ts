@@ -46,7 +46,7 @@ export const sourceChanged: Diagnosis = {
 export const completeSource =
   "If the server needs these files, make them readable with the credential of this server's repository, or put them into the repository itself, and rebuild.";
 
-/** What users learn of an error that is not their server's. The cause itself goes to the operator's log only. */
+/** What users see of an error on our side. The cause is in the operator's log only. */
 export const failureOnOurSide = (error: unknown): Diagnosis => (isOutOfSpace(error) ? diskFull : internalFailure);
 
 /** A bug or an outage of the platform. */
@@ -77,8 +77,8 @@ function isOutOfSpace(error: unknown): boolean {
 }
 
 /**
- * A failure of a fork's preview without what its buttons would change: settings of the whole project, for code that is a
- * proposal, and variables that it doesn't get (BLD-9).
+ * A failure of a fork's preview without the buttons that change settings: those apply to the whole project, and previews of
+ * forks get no variables (BLD-9).
  */
 export const failureOfFork = (found: Diagnosis): Diagnosis =>
   isOutsideSettings(found.action) ? found : { ...found, action: { kind: "code", path: null } };
@@ -86,7 +86,7 @@ export const failureOfFork = (found: Diagnosis): Diagnosis =>
 const isOutsideSettings = ({ kind }: DiagnosisAction): boolean =>
   kind === "rebuild" || kind === "operator" || kind === "code";
 
-/** A text about a fork's preview: what says to add variables says when that helps. */
+/** A text about a fork's preview: advice to add variables says when that helps. */
 export const aboutFork = (text: string): string =>
   text.includes("Settings → Environment variables")
     ? `${text} The preview of a pull request from a fork gets no variables: this helps once it is merged.`

@@ -101,7 +101,7 @@ test("BLD-8 what GitHub refuses fails nothing: a completed check without a concl
   expect(await refused({ name: "x", head_sha: sha, status: "completed" })).toBe(422);
   const action = { label: "a label of more than twenty", description: "d", identifier: "i" };
   expect(await refused({ name: "x", head_sha: sha, actions: [action] })).toBe(422);
-  // What GitHub refuses for good fails nothing, and isn't reported again and again.
+  // A permanent refusal of GitHub fails nothing, and isn't retried.
   expect(await reporter.check(to, check({ sha: "0".repeat(40) }), null)).toBeNull();
 });
 

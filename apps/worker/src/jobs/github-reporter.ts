@@ -26,16 +26,16 @@ const refusals: readonly string[] = ["forbidden", "not_found", "invalid", "not_c
 const pauseMs = 60_000;
 
 /**
- * Reports builds to GitHub through the App, as far as its permissions go: without *Checks* as a commit status. Requests for
- * one installation follow each other, and stop while GitHub limits them: it asks for both (GitHub docs, "Best practices
- * for using the REST API"). Throws `GitHubPaused`, and `GitHubError` when GitHub is unavailable.
+ * Reports builds to GitHub through the App, within its permissions: without *Checks* as a commit status. Requests for one
+ * installation are sequential, and pause while GitHub limits them (GitHub docs, "Best practices for using the REST API").
+ * Throws `GitHubPaused`, and `GitHubError` when GitHub is unavailable.
  */
 export function createGitHubReporter(github: Client, log: Logger): GitHubReporter {
   const permissions = createPermissions(github);
   const inTurn = createTurns();
   const paused = new Map<number, Date>();
 
-  /** `known` for what GitHub refuses for good. */
+  /** Resolves to `known` if GitHub refuses permanently. */
   async function send<Known>(
     to: ReportAddress,
     known: Known,
@@ -130,7 +130,7 @@ function statusOf({ status, conclusion, name, title, detailsUrl }: CheckReport):
   return { state, context: name, description, targetUrl: detailsUrl };
 }
 
-/** What each installation grants; asked once every few minutes. */
+/** Permissions of each installation, cached for a few minutes. */
 function createPermissions(github: Client) {
   const known = new Map<number, { readonly granted: Readonly<Record<string, string>>; readonly until: number }>();
   return async (installationId: number): Promise<Readonly<Record<string, string>>> => {
@@ -142,7 +142,7 @@ function createPermissions(github: Client) {
   };
 }
 
-/** Work of one installation follows each other. */
+/** Runs the work of each installation one after the other. */
 function createTurns() {
   const last = new Map<number, Promise<unknown>>();
   return async <Result>(installationId: number, work: () => Promise<Result>): Promise<Result> => {

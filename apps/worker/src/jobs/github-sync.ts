@@ -2,9 +2,9 @@ import { TowpathError } from "@towpath/core/errors";
 import { syncBranch, syncInstallation } from "@towpath/core/webhook";
 import { jobContext, type Services } from "../services.ts";
 
-// A throw (the host or the database is unavailable) gives the job back to the queue.
+// After a throw (the host or the database is unavailable) the job is retried.
 
-/** Brings a branch to where its host says it is. */
+/** Updates a branch to its state at the host. */
 export async function syncBranchWithHost(
   services: Services,
   target: { readonly projectId: string; readonly branch: string },

@@ -35,7 +35,7 @@ test("BLD-7 an organization with many branches to look at does not hold up anoth
       "repository.leave": async () => {},
       "build.run": async () => {},
       "mail.send": async () => {},
-      // GitHub is slow for one of them.
+      // GitHub is slow for one project.
       async "branch.sync"({ projectId }) {
         if (projectId === busy.id) await github;
         done.push(projectId);

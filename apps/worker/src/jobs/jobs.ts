@@ -6,7 +6,7 @@ import { syncBranchWithHost, syncInstallationWithGitHub } from "./github-sync.ts
 import { leaveGitHub, reportToGitHub } from "./report-branch.ts";
 import { processDelivery } from "./webhook-process.ts";
 
-/** What this process does for each kind of job. */
+/** The handler of each kind of job. */
 export function jobHandlers(services: Services): JobHandlers {
   return {
     "webhook.process": ({ deliveryId }) => processDelivery(services, deliveryId),
@@ -23,20 +23,20 @@ export function jobHandlers(services: Services): JobHandlers {
 export type BuildConcurrency = {
   /** Builds that this process runs at a time. */
   readonly maxBuilds: number;
-  /** Of these for one organization: one place is left for others, so that no slow neighbor blocks everybody. */
+  /** Builds for one organization: fewer than all, so that a slow neighbor doesn't block everybody. */
   readonly maxBuildsPerOrganization: number;
 };
 
-/** How many jobs of each kind a worker runs at a time, and how many of these for one organization. */
+/** How many jobs of each kind a worker runs at a time, in total and for one organization. */
 export function jobConcurrency(builds: BuildConcurrency): Pick<WorkerOptions, "concurrency" | "groupConcurrency"> {
   return {
     concurrency: {
       "webhook.process": 2,
-      // They wait for the Git host and hold nothing meanwhile.
+      // They mostly wait for the Git host and hold no resources.
       "branch.sync": 6,
       "installation.sync": 1,
       "source.check": 4,
-      // Those of one installation follow each other anyway.
+      // Reports of one installation are sequential anyway.
       "branch.report": 3,
       "repository.leave": 1,
       // They wait for the mail server.

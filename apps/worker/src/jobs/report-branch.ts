@@ -3,13 +3,12 @@ import { leaveRepository, reportBranch } from "@towpath/core/report";
 import { jobContext, type Services } from "../services.ts";
 import { GitHubPaused } from "./github-reporter.ts";
 
-/** How long another worker's report may take. */
+/** Pause while another worker reports. */
 const busyPauseMs = 2000;
 
 /**
- * Reports a branch to GitHub, or to the host of a Git URL (BLD-8, SRC-2). A throw (the host is unavailable) gives the job
- * back to the queue; while GitHub limits requests, or another worker reports, the branch waits without using up the job's
- * retries.
+ * Reports a branch to GitHub, or to the host of a Git URL (BLD-8, SRC-2). After a throw (the host is unavailable) the job
+ * is retried. While GitHub limits requests, or another worker reports, the branch waits without using up retries.
  */
 export async function reportToGitHub(services: Services, branchId: string): Promise<void> {
   const ctx = jobContext(services, "branch.report");

@@ -38,8 +38,8 @@ function readEvent(
 }
 
 /**
- * What somebody asked for at a check run; null for everything else. Pure. `connection`: the number of the one that sent the
- * event.
+ * The action that somebody requested at a check run; null for other events. Pure. `connection`: the number of the GitHub
+ * connection that sent the event.
  */
 export function checkActionOf(event: WebhookEvent, connection: number): CheckAction | null {
   if (event.event !== "check_run") return null;

@@ -30,11 +30,11 @@ export const retentionSettings = {
   TOWPATH_KEEP_ENDED_BRANCH_DAYS: days(14),
   /** Of each branch. */
   TOWPATH_KEEP_BUILDS: count(100),
-  /** Of each branch, with their layers, beside what is live. */
+  /** Deployments kept for each branch, with their layers, in addition to the live one. */
   TOWPATH_KEEP_DEPLOYMENTS: count(20),
-  /** What the data directory may hold. */
+  /** Maximum size of the data directory. */
   TOWPATH_DISK_BUDGET: diskSize.default({ kind: "share", part: 1 }),
-  /** With less than this left, no build starts. */
+  /** With less free space than this, no build starts. */
   TOWPATH_DISK_RESERVE: diskSize.default({ kind: "bytes", bytes: 2 * 1024 ** 3 }),
   /** Of each organization, MiB. */
   TOWPATH_BUILD_CACHE_MIB: z.coerce.number().int().min(0).max(10_000_000).default(4096),
@@ -49,7 +49,7 @@ export type RetentionConfig = {
   readonly policy: RetentionPolicy;
   readonly everyMs: number;
   readonly disk: { readonly budget: DiskSize; readonly reserve: DiskSize };
-  /** What uv's cache of one organization may hold. */
+  /** Maximum size of uv's cache of one organization. */
   readonly cacheBytes: number;
   readonly metrics: MetricsAddress;
 };

@@ -37,7 +37,7 @@ export class Disk {
     };
   }
 
-  /** Measures what is kept. Takes seconds when that is many files. */
+  /** Measures the data directory. Takes seconds when it holds many files. */
   async measure(signal: AbortSignal): Promise<void> {
     this.#kinds = await this.#host.disk.measure(signal);
     // Only shown: that uv fails is reported where a build needs it.

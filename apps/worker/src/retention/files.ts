@@ -21,7 +21,7 @@ export type FileSweep = {
   readonly builds: BuildDriver;
   readonly store: ArtifactStore;
   readonly firstRelease: FirstReleaseLayers;
-  /** What uv's cache of one organization may hold. */
+  /** Maximum size of uv's cache of one organization. */
   readonly cacheBytes: number;
   /** The disk is nearly full: keep only what is needed. No build starts on this host meanwhile. */
   readonly low: boolean;
@@ -30,13 +30,12 @@ export type FileSweep = {
 };
 
 /**
- * Removes files that nothing needs any more (LOG-6): layers without a deployment, what killed builds left, caches of
- * organizations that were deleted or whose cache is too large. A killed worker leaves nothing half-deleted in use; the
- * next sweep removes the rest.
+ * Removes unused files (LOG-6): layers without a deployment, leftovers of killed builds, caches of deleted organizations
+ * and caches above their limit. A killed worker leaves nothing half-deleted in use; the next sweep removes the rest.
  */
 export function sweepFiles(sweep: FileSweep): Promise<Removal> {
   const { ctx, builds, store, low, now, signal } = sweep;
-  // A worker that hung so long that its build was given to another one may still use a cache that was discarded.
+  // A hung worker whose build was given to another one may still use a discarded cache.
   const discardedBefore = new Date(now.getTime() - (low ? 0 : maxBuildMs));
   return runParts(sweep, [
     { name: "scratch", run: () => removeLostScratch(ctx, builds) },
@@ -48,7 +47,7 @@ export function sweepFiles(sweep: FileSweep): Promise<Removal> {
   ]);
 }
 
-/** Removes what builds left that don't run any more, on any worker. */
+/** Removes leftovers of builds that no worker runs any more. */
 export const removeLostScratch = (ctx: Context, builds: Pick<BuildDriver, "removeLost">): Promise<number> =>
   builds.removeLost((ids) => runningBuilds({ ctx, input: { ids } }));
 
@@ -63,7 +62,7 @@ async function removeArtifacts({ ctx, store, low, now, signal }: FileSweep): Pro
   );
 }
 
-/** Counts the items for which `remove` resolves to true. Goes on after a failure and throws all errors at the end. */
+/** Counts the items for which `remove` resolves to true. Continues after failures and throws all errors at the end. */
 async function countRemoved<Item>(
   items: Iterable<Item>,
   signal: AbortSignal | undefined,
@@ -84,9 +83,9 @@ async function countRemoved<Item>(
 }
 
 /**
- * Discards uv's cache of an organization as a whole: when the organization is gone, as every one of a fork's branch is,
- * when the cache has outgrown its limit, and when the disk is nearly full. The next build fills it again. One that a build
- * uses stays, and none begins meanwhile: a build makes the directory and mounts it later.
+ * Discards uv's cache of an organization as a whole: when the organization is gone (as with every fork's branch), when the
+ * cache exceeds its limit, and when the disk is nearly full. The next build fills it again. A cache in use stays, and no
+ * build can start to use one meanwhile: a build makes the directory first and mounts it later.
  */
 async function removeCaches({ ctx, builds, cacheBytes, low, signal }: FileSweep): Promise<number> {
   const sizes = await builds.caches.sizes(signal);
@@ -101,7 +100,7 @@ async function removeCaches({ ctx, builds, cacheBytes, low, signal }: FileSweep)
   });
 }
 
-/** Those of the first release go as the others do: not before no deployment and no build under way refers to them. */
+/** Layers of the first release are removed by the same rule: once no deployment or running build refers to them. */
 async function removeFirstReleaseLayers({ ctx, firstRelease, signal }: FileSweep): Promise<number> {
   const stored = await firstRelease.list();
   if (stored.length === 0) return 0;

@@ -4,14 +4,14 @@ import { existingRepositories } from "@towpath/core/retention";
 import type { Repositories } from "@towpath/git";
 
 /**
- * A directory is made a moment after its row, and moved here before it when an earlier release's data is. Between the
- * terminal's push and the server that is made from it, there are seconds.
+ * A directory is made just after its row, or just before it when data of an earlier release is moved. The terminal's push
+ * precedes its server by seconds.
  */
 const graceMs = 24 * 60 * 60_000;
 
 /**
- * Removes repositories of this instance that a deploy made and nothing is built from, and those whose row is gone, as with
- * their organization; packs the others (LOG-6). Returns how many were removed.
+ * Removes repositories that a deploy made and no server is built from, and those whose row is gone (with their
+ * organization, for example); packs the others (LOG-6). Returns how many were removed.
  */
 export async function sweepRepositories(
   ctx: Context,
@@ -26,7 +26,7 @@ export async function sweepRepositories(
   const errors: unknown[] = [];
   for (const id of ids) {
     if (signal?.aborted) break;
-    // One that is damaged doesn't keep the others.
+    // A damaged repository doesn't stop the others.
     if (known.has(id)) await store.pack(id).catch((error: unknown) => errors.push(error));
   }
   if (errors.length > 0) throw new AggregateError(errors, `${errors.length} repositories could not be packed`);

@@ -196,7 +196,7 @@ test("LOG-3 LOG-6 of a host's workers one at a time sweeps its files, each serve
   );
   await sweeping.promise;
   const socketPath = join(site.dataDirectory, "worker.sock");
-  // As a worker that was killed leaves it.
+  // A leftover of a killed worker.
   await writeFile(socketPath, "");
   const retention = await openRetention({ services, config, ...shared, disk });
   const failed: string[] = [];
@@ -258,7 +258,7 @@ test("LOG-6 what is left of the disk is its free space or the rest of the budget
   expect(shown).toMatch(/towpath_retention_last_round_timestamp_seconds \d/);
 });
 
-/** Rows of the tables in which pushes leave something, and bytes on disk. */
+/** Rows of the tables that pushes write to, and bytes on disk. */
 async function size(): Promise<{ rows: number; bytes: number }> {
   const tables = ["build", "deployment", "build_log", "request_log", "audit_log", "erasure"];
   const counts = await Promise.all(
@@ -315,10 +315,10 @@ test("LOG-6 a worker killed at any point of a sweep leaves nothing half-deleted"
   const ctx = testContext(database.db, { kind: "job", job: "sweep" });
   // So far ahead that every round has something to remove, of every kind.
   const later = at(5);
-  // Starting a worker is what takes the time: few kills, spread over a sweep.
+  // Starting a worker is slow: few kills, spread over a sweep.
   const kills = rounds(2, 8);
   for (let kill = 0; kill < kills; kill++) {
-    // It starts while there is made what it will remove, and waits for a line.
+    // It starts while the files that it will remove are made, and waits for a line.
     const victim = spawn(process.execPath, [program, database.url, site.dataDirectory, later.toISOString()]);
     let complaint = "";
     victim.stderr.on("data", (chunk) => {
@@ -332,7 +332,7 @@ test("LOG-6 a worker killed at any point of a sweep leaves nothing half-deleted"
       await storeLayer(site, 30_000, at(-9));
     }
     await fillCache(site, team.id, 30_000);
-    // A victim that ends by itself has complained, below.
+    // A victim that exits early has printed why: see below.
     await Promise.race([ready, ended]);
     victim.stdin.on("error", () => {}).write("go\n");
     await sleep(((kill + Math.random()) * 120) / kills);

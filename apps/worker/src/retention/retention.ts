@@ -10,7 +10,7 @@ import { sweepFiles } from "./files.ts";
 import { RetentionMetrics } from "./metrics.ts";
 
 const reportEveryMs = 20_000;
-/** Directories hold many files, and measuring reads all of their directories. */
+/** Measuring is expensive: it reads every directory. */
 const measureEveryMs = 600_000;
 
 export type RetentionParts = {
@@ -23,8 +23,8 @@ export type RetentionParts = {
 };
 
 /**
- * One round (LOG-6): rows first, because rows decide which files are needed. One worker at a time removes rows, and one
- * of each host removes files; the rounds of the others do nothing.
+ * One round (LOG-6): rows first, because rows decide which files are needed. One worker at a time removes rows, and one on
+ * each host removes files; the others skip the round.
  */
 async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Promise<Removal> {
   const { services, config, driver, disk } = parts;

@@ -14,12 +14,11 @@ export type PromotionInput = {
 };
 
 /**
- * Inspects a promotion's server where it will run, so that it starts once: the rollout finds it ready. The preview's
- * manifest won't do, because what a server offers, and what a gateway may answer while it sleeps, can depend on
- * production's variables (RUN-4).
+ * Inspects a promotion's server where it will run, so that it starts only once: the rollout finds it ready. The preview's
+ * manifest can't be reused, because the server's lists can depend on production's variables (RUN-4).
  *
- * @returns null for a build that is no promotion, when a layer is no longer stored, and when the server doesn't start
- *   there, doesn't answer or does its own sign-in: then the usual build follows, which says what is wrong
+ * @returns null for a build that is no promotion, when a layer is no longer stored, and when the server doesn't start,
+ *   doesn't answer or has its own sign-in: then the usual build follows, which diagnoses the failure
  */
 export async function inspectPromoted(input: PromotionInput): Promise<BuildResult | null> {
   const { request, builder } = input;
@@ -39,7 +38,7 @@ async function start({ ctx, taken, request, runner }: PromotionInput, layers: La
     timings: {},
   };
   const made = await createDeployment({ ctx, input: { buildId, attempt, layers, program, ...nothingKnown } });
-  // Another worker has the build; the next write finds that out, too.
+  // Another worker took the build; the next write notices it.
   if (!made) return null;
   try {
     return (await runner.ensure(made.deploymentId, { signal: request.signal })).endpoint;

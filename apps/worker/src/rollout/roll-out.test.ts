@@ -87,7 +87,7 @@ test("PRJ-14 RUN-4 GH-3 a promotion gives the builder the preview's layers and p
   await builds.ended(id);
   expect(await builds.show(id)).toMatchObject({ status: "succeeded", deployment: { isLive: true, isProd: true } });
   expect(await liveCommit(db, project.branchId)).toBe(shaOf("a"));
-  // The server that was inspected is the one that is live, and nothing was built.
+  // The inspected server is live, and nothing was built.
   const promoted = (await builds.show(id)).deployment?.id;
   expect(startedAt).toEqual([promoted]);
   expect(bench.runner.ensured.slice(-2)).toEqual([promoted, promoted]);
@@ -127,7 +127,7 @@ test("BLD-10 BLD-6 a build's server starts once: where it was inspected is where
   expect(deployment).toMatchObject({ isLive: true });
   expect(bench.runner.ensured).toEqual([deployment?.id, deployment?.id]);
   expect(started).toMatchObject([{ endpoint: { kind: "unix" }, output: ["Hello."], bridge: "object", incomplete }]);
-  // What production keeps is touched by a version only after it was inspected.
+  // A version accesses production's data only after its inspection.
   await db.update(projectTable).set({ keepsData: true }).where(eq(projectTable.id, project.id));
   await builds.ended(await builds.start(project, "b"));
   expect(started[1]).toBeUndefined();
@@ -161,7 +161,7 @@ test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deplo
   const failed = await builds.start(project, "a");
   await builds.ended(failed);
   expect(await builds.show(failed)).toMatchObject({ status: "failed", deployment: null });
-  // Inspected by the build itself after all, it goes live as another deployment.
+  // Inspected by the build instead, it goes live as another deployment.
   const at = { file: "server.py", line: 4, name: "<module>", isOwn: true };
   const late: LateStart = { activity: "waiting", afterMs: 60_000, processorMs: 900, stack: [at] };
   failWith({ timedOut: { output: ["Loading."], late } });
@@ -173,7 +173,7 @@ test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deplo
   const passed = await builds.start(project, "b");
   await builds.ended(passed);
   expect(await builds.show(passed)).toMatchObject({ status: "succeeded", deployment: { isLive: true } });
-  // What a start that took too long has printed is known without another one.
+  // The output of a start that took too long is known without another start.
   expect(found).toEqual([null, 0, { endpoint: null, output: ["Loading."], late }, 0]);
 });
 
@@ -215,7 +215,7 @@ test("PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is
   expect(await promote()).toMatchObject({ status: "failed", diagnosis: { title: "A variable is missing" } });
   expect(endpoints).toEqual([null]);
   expect(await liveCommit(db, project.branchId)).toBe(shaOf("live"));
-  // With its own sign-in it starts there, and is built to be read from inside.
+  // With its own sign-in, it starts there, and the build reads it from inside.
   bench.runner.lookUp = lookUp;
   bench.build = async () => ({ ...goodBuild, ownSignIn: true });
   expect(await promote()).toMatchObject({ status: "succeeded", deployment: { isLive: true, isProd: true } });

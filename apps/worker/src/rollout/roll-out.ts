@@ -16,7 +16,7 @@ export type RolloutInput = {
   readonly built: Extract<BuildResult, { ok: true }>;
   readonly runner: RunnerClient;
   readonly log: BuildLogSink;
-  /** Flushes the build's log, so that it is complete when readers learn that the build is live. */
+  /** Flushes the build's log, so that it is complete before the build counts as live. */
   readonly flushLog: () => Promise<void>;
   readonly signal: AbortSignal;
 };
@@ -106,7 +106,7 @@ const unexplained: Explanation = {
   remedy: "Rebuild. If the problem persists, ask the operator.",
 };
 const forOperator: ReadonlySet<RunnerErrorCode> = new Set(["isolation_unavailable"]);
-/** The host may have been too busy for a start that failed; a server that has started is at fault itself. */
+/** The server's own failures: it had started. A failed start may be due to a busy host. */
 const forItsCode: ReadonlySet<RunnerErrorCode> = new Set(["ended", "crash_backoff", "no_answer"]);
 const serversOwnFault: ReadonlySet<RunnerErrorCode> = new Set(["start_failed", "ended", "crash_backoff"]);
 

@@ -12,8 +12,8 @@ export type InPlace = {
 };
 
 /**
- * Starts a build's server where it will run, before it is inspected: the rollout finds it ready. Null when it doesn't
- * start there, or what its start has shown isn't known; then no deployment of it remains.
+ * Starts a build's server where it will run, before its inspection: the rollout finds it ready. Null when it doesn't start,
+ * or the results of its start are unknown; then no deployment of it remains.
  * @throws the reason of `signal` when it is aborted; no deployment remains then either
  */
 export async function startInPlace(
@@ -31,10 +31,10 @@ export async function startInPlace(
     timings: {},
   };
   const made = await createDeployment({ ctx, input: { buildId, attempt, layers, program, ...nothingKnown } });
-  // Another worker has the build; the next write finds that out, too.
+  // Another worker took the build; the next write notices it.
   if (made === null) return null;
   const withdraw = async () => {
-    // A worker that has lost the build must not stop what the other one has started, which may be live by now.
+    // A worker that lost the build must not stop the new owner's server, which may be live by now.
     if (!(await withdrawDeployment({ ctx, input: { buildId, attempt } }))) return;
     // Its start may still be under way. Without its deployment the runner stops it sooner or later anyway.
     void runner.stop(made.deploymentId).catch(() => {});

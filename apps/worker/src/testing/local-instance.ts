@@ -33,11 +33,11 @@ export type LocalInstance = {
   start(role: Role): Promise<void>;
   /** Ends a process at once, as a power cut would. */
   kill(role: Role): Promise<void>;
-  /** Ends a process as the supervisor does; says how long it took. */
+  /** Stops a process like the supervisor. */
   stop(role: Role): Promise<{ readonly code: number | null }>;
-  /** What a process has logged. */
+  /** Log of a process. */
   output(role: Role): string;
-  /** A call to GitHub's REST API as an installation, for what the client has no call for. */
+  /** A call to GitHub's REST API as an installation, for endpoints that the client lacks. */
   call(installationId: number, method: string, path: string, body?: unknown): Promise<Response>;
   git(directory: string, ...args: string[]): Promise<string>;
   close(): Promise<void>;
@@ -97,14 +97,14 @@ export async function openLocalInstance({ withGitHub = false } = {}): Promise<Lo
   };
 }
 
-/** What a worker that was killed leaves to the next one: the socket directory of a server. */
+/** Unmounts a killed worker's leftover: the socket directory of a server. */
 async function unmountBelow(directory: string): Promise<void> {
   for (const [, path = ""] of (await readFile("/proc/self/mounts", "utf8")).matchAll(/^\S+ (\S+)/gm)) {
     if (path.startsWith(`${directory}/`)) await run("umount", ["--lazy", path]);
   }
 }
 
-/** As the launcher stops the whole instance: on SIGTERM alone, the runner leaves its servers to the next one. */
+/** The launcher's signals to stop the whole instance: on SIGTERM, the runner would leave its servers running. */
 const stopSignal = (role: Role) => (role === "runner" ? "SIGINT" : "SIGTERM");
 
 async function environment(directory: string, databaseUrl: string) {
@@ -143,7 +143,7 @@ async function openGitHub(database: TestDatabase, queue: OpenJobQueue) {
   };
 }
 
-/** A token with all that the App may do there. */
+/** A token with all of the App's permissions there. */
 async function installationToken(standIn: GitHubStandIn, id: number): Promise<string> {
   const answer = await fetch(`${standIn.gitHubConfig.apiUrl}/app/installations/${id}/access_tokens`, {
     method: "POST",

@@ -85,7 +85,7 @@ export async function push(
   );
 }
 
-/** One round as a worker does it at that time. */
+/** A worker's round at that time. */
 export async function sweepSite(site: Site, now: Date, more: { readonly low?: boolean } = {}): Promise<Removal> {
   const ctx = testContext(site.client.db, { kind: "job", job: "sweep" }, { clock: { now: () => now } });
   const rows = await sweepRows({ ctx, input: { now, policy: shortPolicy } });

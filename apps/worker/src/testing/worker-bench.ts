@@ -38,17 +38,17 @@ export const goodBuild: Extract<BuildResult, { ok: true }> = {
 
 const rootSecret = "a root secret for tests, at least 32 characters";
 
-/** What the jobs depend on. Queue and database are real; tests may replace the rest. */
+/** Dependencies of the jobs. Queue and database are real; tests may replace the rest. */
 export type Bench = {
   readonly database: TestDatabase;
   readonly services: Services;
-  /** What the builder does with a request; good by default. */
+  /** The builder; succeeds by default. */
   build: (request: BuildRequest) => Promise<BuildResult>;
-  /** What the builder finds out about a server that was started for it; nothing by default. */
+  /** The builder's inspection of a started server; null by default. */
   inspect: Builder["inspect"];
   /** Starts every deployment's server, unless a test replaces its `lookUp`. */
   readonly runner: RunnerStandIn;
-  /** Where each branch stands at GitHub. */
+  /** Branch → head at GitHub. */
   readonly heads: Map<string, string>;
   /** What was reported to GitHub of commits, oldest first. */
   readonly checks: CheckReport[];
@@ -68,8 +68,8 @@ const unasked: Services["gitRemotes"] = {
 const noRepositories = openRepositories({ directory: "/nowhere" });
 
 /**
- * What reads Git URLs and posts states of their builds, of which a test must have neither by default, repositories of this
- * instance, and GitHub.
+ * Parts that tests can provide: the reader of Git URLs and the poster of their build states (absent by default),
+ * repositories of this instance, and GitHub.
  */
 type Given = Partial<
   Pick<Services, "gitRemotes" | "instanceRepositories" | "postState" | "repositories" | "gitHubReporter">
@@ -171,12 +171,12 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
 
 export type Builds = ReturnType<typeof buildsOf>;
 
-/** What tests do with the builds of an organization. */
+/** Operations of tests on the builds of an organization. */
 export function buildsOf(bench: Bench, team: SeededOrganization) {
   const context = () => testContext(bench.database.db, team.owner, { queue: bench.services.queue });
   const show = (buildId: string) => getBuild({ ctx: context(), input: { buildId } });
   return {
-    /** Starts a build of a commit that the name stands for; returns its id. */
+    /** Starts a build of the commit with the hash of this name; returns the build's id. */
     async start(project: { readonly name: string }, commit: string, branch = "main"): Promise<string> {
       const input = { orgSlug: team.slug, projectName: project.name, branch, commitSha: shaOf(commit) };
       return (await startBuild({ ctx: context(), input })).build.id;
@@ -190,7 +190,7 @@ export function buildsOf(bench: Bench, team: SeededOrganization) {
   };
 }
 
-/** Polls until `what` is true, ever more slowly: questions to the database compete with what is waited for. */
+/** Polls until `what` is true, ever more slowly: polling the database competes with the awaited work. */
 export async function until(what: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   for (let pauseMs = 20; !(await what()); pauseMs = Math.min(pauseMs * 1.4, 100)) {
