@@ -55,7 +55,7 @@ const blank = (request: Request): ChatToolPart => ({
 class RunningCall {
   part: ChatToolPart;
   readonly #context: ToolContext;
-  /** What the model sent, which may differ from what is shown. */
+  /** The model's arguments; those that are shown are redacted. */
   readonly #arguments: ChatToolPart["arguments"];
 
   constructor(request: Request, context: ToolContext) {

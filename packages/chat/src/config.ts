@@ -3,13 +3,13 @@ import { z } from "zod";
 const webAddress = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
 const common = {
-  /** What people choose by. */
+  /** Name shown to people. */
   name: z.string({ error: "is missing" }).min(1, "is missing").max(100, "has more than 100 characters"),
   /** The provider's id of the model. */
   model: z.string({ error: "is missing" }).min(1, "is missing"),
   /** Longest answer of the model at once. */
   maxOutputTokens: z.number({ error: "must be a number" }).int().min(1).max(1_000_000).default(8192),
-  /** Longest time between two pieces of an answer, and until the first one, seconds. */
+  /** Maximum seconds until the first piece of an answer, and between two pieces. */
   maxSilenceSeconds: z.number({ error: "must be a number" }).min(1).max(3_600).default(90),
 };
 const modelSchema = z.discriminatedUnion(
@@ -19,7 +19,7 @@ const modelSchema = z.discriminatedUnion(
       ...common,
       provider: z.literal("openai-compatible"),
       url: webAddress,
-      /** Absent for a model on this machine that asks for none. */
+      /** Absent for a local model without keys. */
       key: z.string({ error: "must be text" }).min(1, "is empty").optional(),
     }),
     z.object({
@@ -31,7 +31,7 @@ const modelSchema = z.discriminatedUnion(
   ],
   { error: 'provider must be "openai-compatible" or "anthropic"' },
 );
-/** A model that people may chat with. `key` never leaves the process but to its provider. */
+/** A model that people may chat with. `key` is sent to its provider only. */
 export type ChatModel = z.infer<typeof modelSchema>;
 
 const jsonText = z.string().transform((text, context): unknown => {
@@ -48,7 +48,7 @@ const wholeNumber = (most: number) => z.coerce.number({ error: "must be a number
 
 /** Settings of the chat, for the object of a process's settings. */
 export const chatSettings = {
-  /** JSON: see `modelSchema`. The first one is chosen at first. */
+  /** JSON: see `modelSchema`. The first one is the default. */
   TOWPATH_CHAT_MODELS: jsonText
     .pipe(
       z

@@ -3,7 +3,7 @@ import type { ModelMessage, ToolResultPart } from "ai";
 import { outputForModel } from "./tool-result.ts";
 import type { ToolNames } from "./tools.ts";
 
-/** A question as the model reads it, with what the person attached to it. */
+/** A question for the model, with the person's attachments. */
 export type Question = { readonly text: string; readonly attached: readonly string[] };
 
 export const questionMessage = ({ text, attached }: Question): ModelMessage => ({
@@ -39,7 +39,7 @@ export function toolResult(part: ChatToolPart, names: ToolNames, images: boolean
   return { ...common, output: { type: "error-text", value } };
 }
 
-/** A step of the model: some text, then calls. Text after calls begins the next one. */
+/** Steps of the model: text, then calls. Text after calls begins the next step. */
 function stepsOf(parts: readonly ChatPart[]) {
   const steps: { text: string; tools: ChatToolPart[] }[] = [];
   for (const part of parts) {

@@ -22,7 +22,7 @@ export type ModelStep = {
 
 export type Usage = { readonly inputTokens: number; readonly outputTokens: number };
 
-/** What one question to the model needs. */
+/** One request to the model. */
 export type StepRequest = {
   readonly model: ChatModel;
   readonly instructions: string;
@@ -45,7 +45,7 @@ export async function askModel(request: StepRequest): Promise<ModelStep> {
     maxOutputTokens: request.model.maxOutputTokens,
     maxRetries: 0,
     abortSignal: AbortSignal.any([request.signal, silence.signal]),
-    // Errors come in the stream too; the default prints them, with the request.
+    // The stream has errors too; the default prints them, with the request.
     onError: () => {},
   });
   const calls: RequestedCall[] = [];

@@ -18,5 +18,5 @@ export function languageModel(model: ChatModel): LanguageModel {
   return provider(model.model);
 }
 
-/** Whether results of tools may hold images. OpenAI's format has only text there. */
+/** Whether results of tools may hold images. OpenAI's format allows only text there. */
 export const seesImages = (model: ChatModel): boolean => model.provider === "anthropic";

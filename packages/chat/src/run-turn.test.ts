@@ -41,7 +41,7 @@ const manifest = manifestOf([
 
 type Setting = { readonly model: ChatModel; readonly tools?: RunningToolServer } & Partial<Turn>;
 
-/** Runs a turn; `replies` answers approvals and forms, `events` is what the browser would get. */
+/** Runs a turn; `replies` answers approvals and forms, `events` are those for the browser. */
 async function ask(
   { model, tools, ...more }: Setting,
   replies: (part: ChatToolPart, id: string) => ChatReply | null = () => null,
@@ -76,7 +76,7 @@ async function ask(
   return { ...result, events, calls: result.parts.filter((part) => part.kind === "tool") };
 }
 
-/** Calls these tools at first, then says that it is done. */
+/** Calls these tools first, then answers "done". */
 const calling =
   (...calls: [name: string, args?: object][]) =>
   (_request: unknown, count: number): ModelReply =>
@@ -129,7 +129,7 @@ test.each(providers)(
     expect(called).toEqual(
       [1, 2].map(() => ({ method: "tools/call", client: "Towpath chat", authorization: "Bearer of-ada" })),
     );
-    // The whole exchange goes back: the calls, and a result for each by its id.
+    // The whole exchange is sent back: the calls, and a result for each by its id.
     const sent = JSON.stringify(model.requests[1]?.body.messages);
     for (const piece of ["call-0", "call-1", "Please"]) expect(sent).toContain(piece);
   },

@@ -18,10 +18,10 @@ import { resultRoom } from "./tool-result.ts";
 import { toolsForModel } from "./tools.ts";
 
 const maxSteps = 16;
-/** Of one turn, input and output together: each step sends the whole chat again. */
+/** In one turn, input and output together: each step sends the whole chat again. */
 const maxTokens = 400_000;
 const maxCallsAtOnce = 4;
-/** Of the earlier turns, as JSON: older ones are left out. */
+/** Characters of the earlier turns, as JSON: older turns are left out. */
 const maxHistoryLength = 400_000;
 
 export type Turn = Omit<ToolContext, "tools" | "allowed" | "room"> & {
@@ -31,7 +31,7 @@ export type Turn = Omit<ToolContext, "tools" | "allowed" | "room"> & {
   /** The turns before, in order. */
   readonly history: readonly { readonly question: string; readonly parts: readonly ChatPart[] }[];
   readonly question: Question;
-  /** Called after each step with what the turn has used in total. */
+  /** Called after each step with the turn's total. */
   readonly onUsage: (used: Usage) => Promise<void>;
 };
 

@@ -6,7 +6,7 @@ import { languageModel } from "./models.ts";
 const timeoutMs = 60_000;
 
 /**
- * Answers what an MCP server asked a model (sampling), with no tools.
+ * Answers an MCP server's request to a model (sampling), without tools.
  *
  * @throws the provider's error
  */

@@ -62,7 +62,7 @@ const outlineOf = ({ server, instructions, tools, resources, prompts }: Manifest
   prompts: prompts.slice(0, maxListed).map(({ prompt_name }) => prompt_name),
 });
 
-/** The same from templates, for an instance without a model: the same manifest gives the same questions. */
+/** The same from templates, for an instance without a model. Deterministic. */
 export function suggestFromTemplates({ tools, resources, prompts }: Manifest): readonly string[] {
   const readers = tools.filter(({ annotations }) => annotations?.readOnlyHint === true);
   const chosen = [...readers, ...tools.filter((each) => !readers.includes(each))];
@@ -75,7 +75,7 @@ export function suggestFromTemplates({ tools, resources, prompts }: Manifest): r
   return questions.slice(0, count).map((question) => question.slice(0, maxLength));
 }
 
-/** Its first sentence says what a tool does; without one its name must do. */
+/** From the first sentence of a tool's description, or else from its name. */
 function questionAbout({ tool_name, description }: Manifest["tools"][number]): string {
   const sentence = /^[^.\n]{3,90}/.exec(description?.trim() ?? "")?.[0]?.trim();
   if (sentence === undefined) return `Show me an example of ${tool_name}.`;

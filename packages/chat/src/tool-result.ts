@@ -6,9 +6,9 @@ type Output = ToolResultPart["output"];
 
 /** Of a result as stored and shown, as JSON. Images count in full. */
 const maxStoredLength = 400_000;
-/** Of a result for which no room is left in its turn. */
+/** Characters stored of a result when its turn has no room left. */
 const minStoredLength = 2_000;
-/** Of the text that the model reads of one result. */
+/** Characters of one result that the model reads. */
 const maxModelLength = 50_000;
 const maxModelImages = 4;
 
@@ -24,7 +24,7 @@ const readableImages = new Set(["image/png", "image/jpeg", "image/gif", "image/w
 const sizeOf = (value: unknown): number => JSON.stringify(value)?.length ?? 0;
 const cut = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
 
-/** What a turn may still keep of results, shared by its calls. */
+/** Characters of results that a turn may still store, shared by its calls. */
 export type ResultRoom = { left: number };
 
 /** Of all results of a turn together: a chat is read as a whole. */
@@ -56,7 +56,7 @@ function beginningOf(result: McpResult, most: number): McpResult {
   return { content: kept, ...(isError && { isError }) };
 }
 
-/** What the model reads of a result. `images`: whether it can see them. */
+/** A result for the model. `images`: whether it can see images. */
 export function outputForModel(result: McpResult, images: boolean): Output {
   const { content, structuredContent, isError } = results.catch({ content: [] }).parse(result);
   const texts: string[] = [];

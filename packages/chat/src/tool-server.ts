@@ -50,7 +50,7 @@ export class ToolServer {
   }
 
   /**
-   * Calls a tool. `onRequest` gets the row of the request log. The time limit stands still while `onElicit` asks.
+   * Calls a tool. `onRequest` gets the id of the row in the request log. The time limit pauses while `onElicit` asks.
    *
    * @throws McpClientError
    */
@@ -63,12 +63,12 @@ export class ToolServer {
     );
   }
 
-  /** What the server has at an address. @throws McpClientError */
+  /** Reads a resource. @throws McpClientError */
   readResource(uri: string): Promise<ToolOutcome> {
     return this.#perform(nobodyAsked, (client, signal) => client.readResource(uri, { signal, timeoutMs: forever }));
   }
 
-  /** One of the server's prompts. @throws McpClientError */
+  /** Gets a prompt. @throws McpClientError */
   getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<ToolOutcome> {
     return this.#perform(nobodyAsked, (client, signal) => client.getPrompt(name, args, { signal, timeoutMs: forever }));
   }

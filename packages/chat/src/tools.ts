@@ -3,14 +3,14 @@ import { jsonSchema, type ToolSet, tool } from "ai";
 
 type ManifestTool = Manifest["tools"][number];
 
-/** Models take no more, and their choice gets worse long before. */
+/** The maximum of models; they choose worse long before. */
 const maxTools = 128;
 /** All schemas and descriptions together, as JSON: each question sends them. */
 const maxSchemaLength = 300_000;
 const maxNameLength = 64;
 const maxDescriptionLength = 4_000;
 
-/** Names of tools as models take them (letters, digits, `_`, `-`), and back. */
+/** Translates names of tools to those that models accept (letters, digits, `_`, `-`), and back. */
 export type ToolNames = { forModel(tool: string): string; ofServer(name: string): string | undefined };
 
 function toolNames(tools: readonly string[]): ToolNames {
@@ -29,8 +29,8 @@ function toolNames(tools: readonly string[]): ToolNames {
 const plainName = (tool: string) => tool.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, maxNameLength) || "tool";
 
 /**
- * A server's tools for a model. They have no `execute`: the turn calls them itself. `left`: names of those that are too
- * many or too large. Schemas go to the model as they are and are compiled nowhere.
+ * A server's tools for a model. They have no `execute`: the turn calls them itself. `left`: names of tools beyond the
+ * limits of number and size. Schemas are passed on unchanged and never compiled.
  */
 export function toolsForModel(tools: readonly ManifestTool[]): {
   readonly set: ToolSet;
@@ -58,9 +58,8 @@ const asObject = (schema: Readonly<Record<string, unknown>>) => ({
 });
 
 /**
- * Whether the person is asked before a call. By the tool's own annotations (MCP, ToolAnnotations), with the defaults that
- * the specification gives to missing ones: a tool that says neither that it only reads nor that it destroys nothing may
- * destroy something.
+ * Whether the person must approve a call, by the tool's annotations (MCP, ToolAnnotations) with the specification's
+ * defaults: a tool without annotations may be destructive.
  */
 export function needsApproval(found: ManifestTool | undefined): boolean {
   const { readOnlyHint, destructiveHint } = found?.annotations ?? {};

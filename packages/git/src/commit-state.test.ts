@@ -54,7 +54,7 @@ test.each([
   ],
   [
     "gitea",
-    // Gitea's repositories have an owner and a name: this one is below a path of its host.
+    // A Gitea below a path of its host.
     `POST /acme/api/v1/repos/tools/echo/statuses/${sha}`,
     "token s3cret",
     { state: "failure", context: "towpath/echo", target_url: state.buildUrl },

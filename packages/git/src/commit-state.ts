@@ -11,7 +11,7 @@ type Place = {
   readonly host: string;
   /** Of the repository, without `.git`. */
   readonly path: string;
-  /** The same for hosts whose repositories have an owner and a name: what comes before is where the host itself is. */
+  /** The same for hosts whose repositories are OWNER/NAME: `home` is the host's own address. */
   readonly owned: { readonly home: string; readonly path: string };
 };
 
@@ -66,7 +66,7 @@ const withinMs = 15_000;
 const maxAnswerBytes = 64 * 1024;
 const maxMoves = 3;
 
-/** Posts states of builds to Git hosts, at addresses that the policy allows. The token goes to the host's API only. */
+/** Posts states of builds to Git hosts at allowed addresses. The token is sent to the host's API only. */
 export function createStatePoster(options: {
   readonly policy: AddressPolicy;
   readonly resolve?: ResolveName;
@@ -93,7 +93,7 @@ export function createStatePoster(options: {
     } catch (error) {
       if (error instanceof TowpathError) throw error;
       const problem = publicProblem(error, at.host);
-      // What an address is refused for doesn't pass.
+      // A refused address is permanent.
       if (problem instanceof TowpathError && problem.code === "invalid_input") throw refused(problem.message);
       const { message } = problem instanceof TowpathError ? problem : unavailable(`${at.host} broke the connection.`);
       throw new TowpathError("upstream_unavailable", `${message}${placeOfSsh(hook.url, at)}`, { cause: error });
@@ -103,7 +103,7 @@ export function createStatePoster(options: {
   };
 }
 
-/** A repository that was renamed has moved at its host, whose API says where. The token goes to no other origin. */
+/** Follows redirects of a renamed repository. The token is sent to no other origin. */
 async function followMoves(first: string, request: (url: string) => Promise<Response>): Promise<Response> {
   let url = first;
   for (let moves = 0; ; moves += 1) {
@@ -127,7 +127,7 @@ function placeOf(text: string): Place {
   return { origin, host: new URL(origin).host, path, owned };
 }
 
-/** What to do where that is not so. */
+/** For hosts whose API is elsewhere. */
 const placeOfSsh = (url: string, { origin }: Place): string =>
   url.startsWith("ssh:")
     ? ` The repository is read by SSH, so its states go to ${origin}. If the host's web pages are elsewhere, change the source to the https URL there.`

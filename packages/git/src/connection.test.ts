@@ -29,7 +29,7 @@ test("SRC-2 ssh reads no configuration, asks nothing, and connects to the checke
   expect(command).toMatch(/^ssh -F \/dev\/null -o BatchMode=yes -o IdentitiesOnly=yes /);
   for (const option of ["HostName=1.2.3.4", "HostKeyAlias=example.com", "ProxyCommand=none", "ForwardAgent=no"])
     expect(command).toContain(` -o ${option}`);
-  // As OpenSSH itself understands it.
+  // As parsed by OpenSSH itself.
   const { stdout } = await promisify(execFile)("sh", ["-c", `${command} -G example.com`]);
   const understood = ["hostname 1.2.3.4", "identitiesonly yes", "identityagent ssh/agent", "identityfile ssh/key.pub"];
   expect(stdout.split("\n")).toEqual(

@@ -19,10 +19,10 @@ export type ConnectionOptions = {
   readonly probeTimeoutMs: number;
 };
 
-/** A repository that was found, and what git needs to connect to it and to nothing else. */
+/** A found repository, with git's settings to connect to it and to nothing else. */
 export type Connection = {
   readonly endpoint: Endpoint;
-  /** Null where the repository has moved to another origin: it is not for that one. */
+  /** Null where the repository has moved to another origin, which must not get it. */
   readonly credential: GitCredential | null;
   readonly env: Readonly<Record<string, string>>;
 };
@@ -71,7 +71,7 @@ const commonSettings = (protocol: Endpoint["protocol"]): Settings => [
   ["fetch.fsck.zeroPaddedFilemode", "ignore"],
   ["fetch.fsck.badTimezone", "ignore"],
   ["fetch.fsck.missingSpaceBeforeDate", "ignore"],
-  // Also small packs stay packs: one file is easier to limit and to remove.
+  // Keep small packs as packs: one file is easier to limit and to remove.
   ["fetch.unpackLimit", "1"],
   ["pack.threads", "1"],
   ["core.bigFileThreshold", "16m"],
@@ -80,8 +80,8 @@ const commonSettings = (protocol: Endpoint["protocol"]): Settings => [
 ];
 
 /**
- * Pins curl to the checked addresses, so that a name can't be resolved to another one meanwhile. None: the host is one that
- * the environment names, which is reached at any.
+ * Pins curl to the checked addresses, so that the name can't be resolved to another one. Empty for hosts set in the
+ * environment, which are not pinned.
  */
 export function httpSettings(
   endpoint: Endpoint,
@@ -111,10 +111,10 @@ export const trustSettings = async ({ protocol }: Endpoint, directory: string): 
 
 export type SshFiles = { readonly known: string; readonly pinned: string | null };
 
-/** Below the scratch directory, in which git and ssh run. */
+/** In the scratch directory, the working directory of git and ssh. */
 const sshDirectory = "ssh";
 
-/** The key stays with our agent; the connection goes to the first checked address under the host's name. */
+/** The key stays in our agent; ssh connects to the first checked address under the host's name. */
 export function sshSettings(endpoint: Endpoint, addresses: readonly string[], files: SshFiles): Settings {
   const options = [
     ...["BatchMode=yes", "IdentitiesOnly=yes", "PreferredAuthentications=publickey"],

@@ -12,12 +12,12 @@ export type Endpoint = {
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  /** Credentials are for one of them. */
+  /** A credential is for one origin. */
   readonly origin: string;
 };
 
 const ports = { https: 443, http: 80, ssh: 22 };
-/** Narrower than what URL parsers take for ssh, since it becomes a word of a command. */
+/** Narrower than URL parsers allow for ssh, since it becomes an argument of a command. */
 const hostName = /^(?=.{1,253}$)[a-z0-9]([a-z0-9_.-]*[a-z0-9])?$/i;
 
 /**
@@ -76,7 +76,7 @@ export function endpointOf({ url, credential }: GitRemote): Endpoint {
   return parseEndpoint(`ssh://git@${hostname}${pathname}`);
 }
 
-/** What hosts want beside a token, where its owner named no user. */
+/** The user name that hosts expect with a token, if its owner named none. */
 export function userOf({ username }: Extract<GitCredential, { kind: "token" }>, host: string): string {
   if (username !== "") return username;
   if (host === "github.com") return "x-access-token";
@@ -85,7 +85,7 @@ export function userOf({ username }: Extract<GitCredential, { kind: "token" }>, 
 }
 
 /**
- * All addresses of the host, which were checked: whoever connects must use these and not resolve the name again.
+ * All addresses of the host, checked. Connect to these, and don't resolve the name again.
  *
  * @throws TowpathError
  */

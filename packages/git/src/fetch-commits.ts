@@ -7,15 +7,15 @@ import { GitFailure, type GitRun, runGit } from "./run-git.ts";
 import type { Scratch } from "./scratch.ts";
 
 export type FetchOptions = {
-  /** The branch that should have them; null: what HEAD names. */
+  /** The branch that should contain them; null: the one that HEAD names. */
   readonly branch: string | null;
-  /** Of git's `--filter`, for hosts that can leave objects out. */
+  /** git's `--filter`, for hosts that can leave objects out. */
   readonly filter?: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Commits of history to look for one in, at hosts that serve heads of branches only. */
+/** Depths of history to search for a commit, at hosts that serve heads of branches only. */
 const depths = [1, 50, 1000];
 
 export async function initRepository({ repository }: Scratch, sha: string, run: GitRun): Promise<void> {
@@ -87,7 +87,7 @@ async function deepen(
 ): Promise<void> {
   const { host } = connection.endpoint;
   const [first = ""] = shas;
-  // git's own server looks for any object before it says this.
+  // git's own server says this only if the object doesn't exist.
   if (/not our ref/.test(failure.stderr)) throw noLongerThere(first, host);
   const ref = options.branch === null ? "HEAD" : `refs/heads/${options.branch}`;
   for (const depth of depths) {

@@ -56,7 +56,7 @@ async function writeObject(kind: string, content: Uint8Array): Promise<string> {
   return (await child).stdout.trim();
 }
 
-/** A branch of this name with a commit of one tree. */
+/** Makes a branch of this name with a commit of one tree. */
 async function commitTree(branch: string, entries: readonly (readonly [mode: string, name: string, oid: string])[]) {
   const records = entries.map(([mode, name, oid]) =>
     Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, "hex")]),
@@ -69,7 +69,7 @@ async function commitTree(branch: string, entries: readonly (readonly [mode: str
 test("SRC-2 git connects to the address that was checked, and resolves no name by itself", async () => {
   const port = new URL(server.url).port;
   let resolved = 0;
-  // No name server knows this name.
+  // The name doesn't exist.
   const resolve = async () => {
     resolved += 1;
     return [{ address: "127.0.0.1", family: 4 }];
@@ -208,12 +208,12 @@ test("SRC-2 what killed processes left is removed, what others still use is not"
     return name;
   };
   const own = await processName();
-  // One with our own id that started at another time, and has ended.
+  // Our own id with another start time: the process has ended.
   const ended = own.replace(/-\d+$/, "-1");
   await left(1, ended);
   const old = await left(2, null);
   await utimes(join(parent, old), new Date(0), new Date(0));
-  // Of another container, in which our process id may be anybody's.
+  // In another container our process id may be any process.
   const elsewhere = ended.replace(/pid:\[\d+\]/, "pid:[1]");
   const kept = [await left(3, elsewhere), await left(4, own), await left(5, null)];
   await mkdir(join(parent, "other"));

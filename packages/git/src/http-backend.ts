@@ -16,16 +16,16 @@ type BackendRequest = {
   /** Login of the account that pushes; absent for anonymous reads. */
   readonly user: string | null;
   /**
-   * Runs after git has exited and before the client has git's report of a push, so that the client's next request sees the
-   * push. Resolves to why everything that was pushed is refused after all, in one line; null: it isn't.
+   * Runs after git has exited and before the client gets git's report of a push, so that the client's next request sees the
+   * push. Resolves to the reason, in one line, to refuse the whole push; null accepts it.
    */
   readonly afterwards: () => Promise<string | null>;
 };
 
 const headerLimitBytes = 64 * 1024;
-/** Longer than any client takes that still moves. */
+/** Longer than any working client needs. */
 const maxMs = 2 * 3_600_000;
-/** Of a request that nothing takes any more. */
+/** How long to drain a request that nobody reads any more. */
 const discardMs = 2 * 60_000;
 type Backend = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -41,8 +41,8 @@ function environment({ directory, settings = [], service, request, user }: Backe
     REQUEST_METHOD: request.method,
     QUERY_STRING: url.search.slice(1),
     CONTENT_TYPE: header("content-type"),
-    // git reads the body to its end. With a length it would read an end that comes too early again and again, for ever,
-    // at the full speed of a processor: so it did when the web process was killed during a push.
+    // Without a length, git reads the body to its end. With one, it spins forever when the body ends early, as when the web
+    // process is killed during a push.
     CONTENT_LENGTH: "",
     HTTP_CONTENT_ENCODING: header("content-encoding"),
     GIT_PROTOCOL: header("git-protocol"),
@@ -101,7 +101,7 @@ function bodyStream(
       controller.close();
     },
     cancel() {
-      // With unread output the process never counts as closed, and the push would go unnoticed.
+      // With unread output the process never emits `close`, and the push would not be recorded.
       child.stdout.destroy();
       child.kill("SIGTERM");
     },

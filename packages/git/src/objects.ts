@@ -33,7 +33,7 @@ export async function listTree(sha: string, run: GitRun): Promise<readonly TreeE
 
 export const isFile = ({ mode }: TreeEntry) => mode.startsWith("100");
 
-/** Sizes of those of these objects that are here. */
+/** Sizes of these objects, without missing ones. */
 export async function sizesOf(oids: readonly string[], run: GitRun): Promise<ReadonlyMap<string, number>> {
   const input = `${oids.join("\n")}\n`;
   const text = await gitText(["cat-file", "--batch-check=%(objectname) %(objectsize)"], { ...run, input });
@@ -44,7 +44,7 @@ export async function sizesOf(oids: readonly string[], run: GitRun): Promise<Rea
   return new Map(found);
 }
 
-/** Contents of blobs, which must be small in sum. Those that aren't here are left out. */
+/** Contents of blobs, without missing ones. They must be small in sum. */
 export async function readBlobs(oids: readonly string[], run: GitRun): Promise<ReadonlyMap<string, Buffer>> {
   const found = new Map<string, Buffer>();
   if (oids.length === 0) return found;

@@ -1,4 +1,4 @@
-// Packets of git's protocol: four hex digits of their length, themselves included, then the content (gitprotocol-common,
+// Packets of git's protocol: their length including itself as four hex digits, then the content (gitprotocol-common,
 // "pkt-line Format").
 
 /** Bands that the first byte of a response's packets names (gitprotocol-pack, "Packfile Data"); progress is for people. */

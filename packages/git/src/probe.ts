@@ -11,14 +11,14 @@ const maxRedirects = 3;
 
 type Token = Extract<GitCredential, { kind: "token" }>;
 
-/** The value of the header that a token goes in. */
+/** The `Authorization` header of a token. */
 export function authorizationOf(token: Token, host: string): string {
   return `Basic ${Buffer.from(`${userOf(token, host)}:${token.token}`).toString("base64")}`;
 }
 
 /**
- * Finds where a repository is, following redirects with a check of each, since git follows none. The credential is sent
- * to the given origin only.
+ * Finds a repository by following redirects, each checked, since git follows none. The credential is sent to the given
+ * origin only.
  *
  * @throws TowpathError that says why no repository can be read there
  */
@@ -51,7 +51,7 @@ async function request(
       headers: {
         accept: "*/*",
         "git-protocol": "version=2",
-        // Some hosts tell Git from browsers by this name.
+        // Some hosts recognize Git by this name.
         "user-agent": "git/2 (towpath)",
         ...(token !== null && { authorization: authorizationOf(token, at.host) }),
       },
@@ -94,7 +94,7 @@ function redirected(from: Endpoint, { headers }: Response, hasCredential: boolea
       "invalid_input",
       `${from.host} redirects to an address without TLS (http), which is not followed. Enter the repository's https URL.`,
     );
-  // To a sign-in page, as some hosts do for private repositories, or to anything else.
+  // Redirected to a sign-in page, as some hosts do for private repositories, or anywhere else.
   if (!url?.pathname.endsWith(suffix)) throw noRepository(from.host, hasCredential);
   return parseEndpoint(`${url.protocol}//${url.host}${url.pathname.slice(0, -suffix.length)}`);
 }

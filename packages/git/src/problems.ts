@@ -3,15 +3,15 @@ import { mayNeedSignIn, unknownHost } from "@towpath/core/ports";
 import { EgressError, privateNetworkRemedy } from "@towpath/egress";
 import { GitFailure } from "./run-git.ts";
 
-/** `detail` of the error for what is larger than a limit: no part of a repository can be left out for it. */
+/** `detail` of errors for repositories above a limit. */
 export const tooLargeDetail = "too_large";
 
-/** A path for a log: on one line. */
+/** A path for a log, on one line. */
 export const printable = (path: string) => path.replace(/\p{C}/gu, "?").slice(0, 300);
 
 const megabytes = (bytes: number) => `${Math.round(bytes / 1024 / 1024)} MB`;
 
-/** `largest`: the path of its largest file, where that is known. */
+/** `largest`: the path of its largest file, if known. */
 export const tooLarge = (maxBytes: number, largest?: string) =>
   new TowpathError(
     "invalid_input",
@@ -81,7 +81,7 @@ export function publicProblem(error: unknown, host: string): unknown {
   return unavailable(error.message, error);
 }
 
-/** Parts of stderr, which git and ssh write in English here, and what they mean. */
+/** Patterns of git's and ssh's stderr, which is English here, and the error of each. */
 const meanings: readonly (readonly [RegExp, (host: string, stderr: string) => TowpathError])[] = [
   [/Host key verification failed|REMOTE HOST IDENTIFICATION/, hostKeyChanged],
   [/Permission denied \(/, (host) => credentialRefused(host, "deployKey")],
@@ -130,7 +130,7 @@ function gitProblem(failure: GitFailure, host: string): TowpathError {
   if (reason === "timeout") return unavailable(`${host} did not deliver the repository in time.`, failure);
   const meaning = meanings.find(([pattern]) => pattern.test(stderr))?.[1];
   const problem = meaning?.(host, stderr) ?? unavailable(`${host} did not answer as a Git host does.`);
-  // For operators, whose log has what git printed.
+  // For the operator's log, which has git's output.
   problem.cause = failure;
   return problem;
 }

@@ -6,7 +6,7 @@ const line = /^([0-9a-f]{40}|[0-9a-f]{64})\trefs\/heads\/(.+)$/;
 const headLine = /^([0-9a-f]{40}|[0-9a-f]{64})\tHEAD$/;
 const symref = /^ref: refs\/heads\/(.+)\tHEAD$/;
 
-/** Reads `git ls-remote --symref`. Names that no branch may have, which a host can send all the same, are left out. */
+/** Parses `git ls-remote --symref`. Invalid branch names, which a host can send anyway, are left out. */
 export function parseRefs(text: string): Pick<GitRefs, "defaultBranch" | "branches"> {
   const branches = new Map<string, string>();
   let named: string | null = null;
@@ -25,7 +25,7 @@ const isBranchName = (name: string) => {
   return parsed.success && parsed.data === name;
 };
 
-/** For hosts that don't say what HEAD names, and for a HEAD that names no branch. */
+/** For hosts that don't report HEAD's branch, and for a HEAD without a branch. */
 function likelyDefault(branches: ReadonlyMap<string, string>, head: string | null): string | null {
   const same = [...branches.keys()].filter((name) => branches.get(name) === head);
   for (const names of [same, [...branches.keys()]])

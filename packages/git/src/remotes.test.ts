@@ -48,7 +48,7 @@ async function repository(files: Parameters<typeof makeRepository>[1], branch = 
   };
 }
 
-/** What a call is refused with. */
+/** The error of a call. */
 const refusal = (work: Promise<unknown>) =>
   work.then(
     () => null,

@@ -15,7 +15,7 @@ import { requirePinning } from "./version.ts";
 
 /** `directory`: also for scratch directories. */
 export type GitRemotesOptions = Omit<ConnectionOptions, "probeTimeoutMs"> & {
-  /** Of what one task stores, submodules and LFS files included. Default: 1 GiB. */
+  /** On disk for one task, including submodules and LFS files. Default: 1 GiB. */
   readonly maxBytes?: number;
   readonly timeouts?: { readonly probeMs?: number; readonly refsMs?: number; readonly fetchMs?: number };
 };
@@ -26,7 +26,7 @@ export function createGitRemotes(options: GitRemotesOptions): GitRemotes {
   const { probeMs = 20_000, refsMs = 30_000, fetchMs = 5 * 60_000 } = timeouts;
   const connection = { ...options, probeTimeoutMs: probeMs };
 
-  /** Runs `task` with a connected scratch directory. `keep`: what it returns removes the directory later. */
+  /** Runs `task` with a connected scratch directory. `keep`: the task's result removes the directory later. */
   async function use<T>(
     remote: GitRemote,
     signal: AbortSignal | undefined,

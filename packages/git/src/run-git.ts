@@ -34,7 +34,7 @@ const defaultTimeoutMs = 60_000;
 const defaultMaxOutputBytes = 64 * 1024 * 1024;
 const maxStderr = 16 * 1024;
 const watchMs = 300;
-/** Of heap and processor time: hostile packs can make git ask for much of both. */
+/** Limits of heap and processor time, which hostile packs can exhaust. */
 const processLimits = ["--core=0", "--data=2147483648", "--cpu=300"];
 
 /** Starts git on the scratch directory's repository, in a process group of its own. */
@@ -100,7 +100,7 @@ export async function pipeToGit(
   const unwatch = watchSize(scratch, () => stop("too_large"));
   const stderr = lastPart(child.stderr, maxStderr);
   const output = collect(child.stdout, maxOutputBytes, () => stop("too_much_output"));
-  // git may exit without reading its input; its exit status tells why.
+  // git may exit without reading its input; its exit status shows why.
   child.stdin.on("error", () => {});
   const over = ended(child);
   const written = write(child.stdin).then(
@@ -155,7 +155,7 @@ function withoutCredential(text: string, env: Readonly<Record<string, string>> =
 
 async function reasonOf(code: number | null, stderr: string, scratch: Scratch): Promise<FailureReason> {
   if (code === 127 || /prlimit: failed to execute/.test(stderr)) return "not_installed";
-  // 25: SIGXFSZ, the limit of a file's size. A fetch says only that its index-pack broke off; the file is as large then.
+  // 25: SIGXFSZ, the limit of a file's size. A fetch reports only that index-pack died; the file then has that size.
   if (/died of signal 25|File too large/.test(stderr)) return "too_large";
   const isCutOff = /index-pack/.test(stderr) && (await directoryBytes(scratch.directory)) >= scratch.maxBytes;
   return isCutOff ? "too_large" : "failed";

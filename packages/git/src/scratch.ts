@@ -17,7 +17,7 @@ export type Scratch = {
 const named = /^towpath-git-[0-9a-f]{24}$|^authorities-/;
 /** Names the process that uses a directory: several hosts and containers may share `parent`. */
 const ownerFile = "owner";
-/** Longer than any task takes. */
+/** Longer than any task runs. */
 const oldMs = 24 * 60 * 60_000;
 
 /** `parent` is made if it doesn't exist. */
@@ -35,8 +35,8 @@ export async function openScratch(parent: string, maxBytes: number): Promise<Scr
 }
 
 /**
- * Removes what killed processes of this host left in `parent`, and what is too old to be in use on another. Lists of
- * authorities are written again when they are needed.
+ * Removes leftovers of killed processes of this host from `parent`, and everything too old to be in use on another host.
+ * Lists of authorities are written again when needed.
  */
 export async function removeLeftovers(parent: string, now: Date = new Date()): Promise<void> {
   for (const name of (await readdir(parent).catch(() => [])).filter((each) => named.test(each))) {

@@ -2,7 +2,7 @@ import { TowpathError } from "@towpath/core/errors";
 import { gitText } from "./run-git.ts";
 import type { Scratch } from "./scratch.ts";
 
-/** Older ones ignore `http.curloptResolve` and would resolve names by themselves. */
+/** Older versions ignore `http.curloptResolve` and would resolve names themselves. */
 const oldest = [2, 37] as const;
 
 let isChecked = false;

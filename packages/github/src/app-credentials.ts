@@ -6,8 +6,7 @@ import { GitHubError, isGitHubError } from "./errors.ts";
 import { apiPath, requestJson } from "./request.ts";
 
 /**
- * What an installation token may access. Without `repository`: all of the installation's repositories, for listing
- * them.
+ * The scope of an installation token. Without `repository`: all of the installation's repositories, to list them.
  */
 export type TokenScope = {
   readonly installationId: number;

@@ -5,7 +5,7 @@ import { GitHubError } from "./errors.ts";
 import type { GitHubDelivery } from "./github.schema.ts";
 import { webhooksMayArrive } from "./webhooks-arrive.ts";
 
-/** What is wrong with an App, and what to do. */
+/** A problem of an App, and what to do. */
 type AppProblem = {
   readonly kind: "unavailable" | "rejected" | "clock" | "permissions" | "events" | "webhooks";
   readonly title: string;
@@ -23,7 +23,7 @@ export type AppHealth = {
   readonly notes: readonly string[];
 };
 
-/** GitHub accepts tokens whose times are off by about a minute. */
+/** GitHub accepts tokens whose clock is off by about a minute. */
 const maxSkewMs = 30_000;
 /** Older failures don't count. */
 const recentMs = 86_400_000;
@@ -125,7 +125,7 @@ async function webhookProblems({ github, instanceUrl, webhookPath, now }: Asked,
   return { hasWebhook: true, problems, notes: [] };
 }
 
-/** Null while the newest delivery arrived, or there is none. */
+/** Null if the newest delivery arrived, or there is none. */
 function failures(deliveries: readonly GitHubDelivery[], now: Date) {
   const arrived = (delivery: GitHubDelivery) => delivery.status_code >= 200 && delivery.status_code < 300;
   const recent = deliveries.filter(({ delivered_at }) => now.getTime() - Date.parse(delivered_at) < recentMs);

@@ -10,15 +10,15 @@ export type ManifestFor = {
   readonly instanceUrl: string;
   /** At most 34 characters, unique at the host; the person can change it there. */
   readonly name: string;
-  /** Path of the instance to which the person comes back with a code. */
+  /** Path of the instance that the person returns to with a code. */
   readonly returnPath: string;
   /** Path of the instance for this connection's webhooks. */
   readonly webhookPath: string;
 };
 
 /**
- * A GitHub App as Towpath needs it. Without a webhook where none could arrive: GitHub refuses such an address, and the
- * worker asks instead (GH-6).
+ * The manifest of Towpath's GitHub App. Without a webhook where none could arrive: GitHub refuses such an address, and the
+ * worker polls instead (GH-6).
  *
  * Source: GitHub docs, "Registering a GitHub App from a manifest".
  */

@@ -1,4 +1,4 @@
-/** What Towpath's code needs of a GitHub App: the manifest asks for it, and each look at an App compares it. */
+/** Permissions that Towpath needs: the manifest requests them, and health checks compare them. */
 export const neededPermissions = {
   /** Builds read code; the quickstart writes the sample, and repositories of the instance continue there. */
   contents: "write",
@@ -9,7 +9,7 @@ export const neededPermissions = {
   pull_requests: "write",
   /** Both create a repository. */
   administration: "write",
-  /** Says who administers an organization, and may open its installation to a team. */
+  /** To find out who administers a GitHub organization and may connect its installation. */
   members: "read",
 } as const;
 

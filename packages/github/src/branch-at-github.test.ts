@@ -100,7 +100,7 @@ test("BLD-9 a pull request from a fork is recognized by both repositories' numbe
     fork: { repositoryId: null, author: "ghost" },
   });
   expect(await about(pull(3, "closed", 8))).toMatchObject({ head: null, fork: null });
-  // A branch of the repository itself, and a pull request that went elsewhere.
+  // A branch of the repository itself, and a pull request to another repository.
   expect(await about(pull(3, "open", 7))).toMatchObject({ head: null, fork: null });
   expect(await about({ ...pull(3, "open", 8), base: { repo: { id: 9 } } })).toMatchObject({ head: null, fork: null });
   expect(await ask(seen, [11], null, "pull:3")).toMatchObject({ kind: "seen", head: null });

@@ -11,8 +11,8 @@ type Client = Pick<
 >;
 
 /**
- * GitHub's answer about a branch, through the first installation that can read the repository. Every answer that says
- * the App has no access is `no-access`; every other failure throws.
+ * GitHub's answer about a branch, through the first installation that can read the repository. `no-access` if the App has
+ * no access; every other failure throws.
  */
 export async function branchAtGitHub(
   github: Client,
@@ -42,7 +42,7 @@ export async function branchAtGitHub(
   return { kind: "no-access" };
 }
 
-/** A pull request counts as one from a fork only by the numbers of both repositories, not by their names. */
+/** Recognizes a fork's pull request by the numbers of both repositories, not by their names. */
 async function askAboutFork(
   github: Client,
   of: { readonly address: RepositoryAddress; readonly repository: GitHubRepository; readonly number: number },
@@ -88,7 +88,7 @@ export async function headOf(
 ): Promise<Commit | null> {
   try {
     const { name, commit } = await github.branch(address, branchName);
-    // For a renamed branch GitHub answers with the one of its new name.
+    // For a renamed branch, GitHub answers with the renamed one.
     if (name !== branchName) return null;
     return { sha: commit.sha, message: commit.message, author: commit.author.name || null };
   } catch (error) {

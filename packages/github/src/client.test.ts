@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { createGitHub } from "./client.ts";
 import type { GitHub } from "./contract.ts";
 
-// A fake GitHub at the network level, for what the stand-in can't do: other hosts, rate limits, malformed responses.
+// A fake GitHub at the network level, for cases that the stand-in lacks: other hosts, rate limits, malformed responses.
 
 type Handler = (request: IncomingMessage, body: string, response: ServerResponse) => void;
 type Seen = { readonly path: string; readonly authorization: string | undefined; readonly body: string };

@@ -7,14 +7,14 @@ import type { GitHubPullRequest, GitHubRepository } from "./github.schema.ts";
 import type { Reach } from "./request.ts";
 import { verifyWebhook } from "./webhooks.ts";
 
-/** A GitHub App that this instance uses. Ids that its client takes and returns are the host's own. */
+/** A GitHub App of this instance. Its client takes and returns the host's own ids. */
 type GitHubConnection = {
   /** 0: the environment's. */
   readonly number: number;
   /** null: the environment's. */
   readonly id: string | null;
   readonly github: GitHub;
-  /** Path of the instance to which its webhooks go. */
+  /** Path of the instance for its webhooks. */
   readonly webhookPath: string;
   /** Whether it signed a webhook: see `verifyWebhook`. */
   signed(rawBody: Uint8Array, signature: string | null): boolean;
@@ -38,8 +38,8 @@ const installationCalls = [
 type CallName = (typeof installationCalls)[number];
 
 /**
- * Calls for the installations of all connections. Numbers of installations and repositories that they take and return are
- * Towpath's (decision 054); other ids, such as those of comments, are the host's.
+ * Calls for the installations of all connections. They take and return Towpath's numbers of installations and repositories
+ * (decision 054), and the host's own ids of everything else, such as comments.
  */
 type InstallationCalls = Pick<GitHub, CallName>;
 
@@ -48,9 +48,9 @@ export type GitHubConnections = InstallationCalls & {
   all(): Promise<readonly GitHubConnection[]>;
   /** By number or id; null: it was removed, or never was. */
   find(which: number | string): Promise<GitHubConnection | null>;
-  /** The one that people connect accounts of unless they choose another. @throws TowpathError `not_configured` */
+  /** The default connection for new accounts. @throws TowpathError `not_configured` */
   preferred(): Promise<GitHubConnection>;
-  /** Reads the stored ones again at the next use: one was changed. */
+  /** Rereads the stored connections at the next use. */
   forget(): void;
 };
 
@@ -61,11 +61,11 @@ const environmentWebhookPath = "/api/github/webhooks";
 export const webhookPathOf = (id: string) => `${environmentWebhookPath}/${id}`;
 
 /**
- * The GitHub Apps of an instance: that of the environment and the stored ones, which change while the process runs.
+ * The GitHub Apps of an instance: the environment's and the stored ones, which change while the process runs.
  *
- * @param load reads the stored ones, oldest first; asked only when somebody uses GitHub, and at most every two seconds but
- * for a number that isn't among them
- * @param reach how the hosts of the stored ones, which people have typed, are reached; absent: like any
+ * @param load reads the stored ones, oldest first; called only when GitHub is used, and at most every two seconds, except
+ * for an unknown number
+ * @param reach the `fetch` for hosts of stored ones, whose addresses people typed; absent: the global one
  */
 export function createGitHubConnections(
   environment: GitHubConfig | null,
@@ -105,7 +105,7 @@ export function createGitHubConnections(
     if (which === environmentConnection) return ofEnvironment;
     const listed = async () => (await all()).find(({ id, number }) => number === which || id === which) ?? null;
     const found = await listed();
-    // A number comes from what is stored: its App may have been connected a moment ago. An id comes from anybody's URL.
+    // A number is read from the database: its App may be new. An id can be from anybody's URL.
     if (found !== null || typeof which === "string") return found;
     forget();
     return listed();
@@ -115,7 +115,7 @@ export function createGitHubConnections(
     const found = await find(connection);
     if (found) return found.github;
     if ((await all()).length === 0) throw new GitHubError("not_configured");
-    // As for an installation that is gone: what was built from there has no source any more.
+    // Like a deleted installation: its projects have lost their source.
     throw new GitHubError("not_found", { detail: `there is no GitHub connection ${connection}` });
   }
 

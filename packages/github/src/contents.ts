@@ -30,7 +30,7 @@ export function createContentCalls(
   credentials: AppCredentials,
   { getOf }: RepositoryReader,
 ): ContentCalls {
-  /** What each path holds; null when GitHub leaves some out. */
+  /** Path → object id; null when GitHub truncates the tree. */
   const tree = async (address: RepositoryAddress, ref: string): Promise<ReadonlyMap<string, string> | null> => {
     const { value } = await getOf(address, `${apiPath("git", "trees", ref)}?recursive=1`, treeSchema);
     if (value.truncated) return null;

@@ -14,7 +14,7 @@ import type { ReportCalls } from "./reports.ts";
 import type { Reach } from "./request.ts";
 
 /**
- * What `createGitHub` needs. Credentials are the GitHub App's; URLs decide between github.com and an Enterprise host.
+ * Settings of `createGitHub`: the GitHub App's credentials, and the URLs of github.com or an Enterprise host.
  */
 export type GitHubConfig = {
   readonly appId: string;
@@ -35,7 +35,7 @@ export type GitHubConfig = {
 
 type Page<Item> = {
   readonly items: readonly Item[];
-  /** The next page's number, null on the last one. Pages count from 1. */
+  /** The next page's number; null on the last page. Pages count from 1. */
   readonly nextPage: number | null;
 };
 
@@ -75,14 +75,14 @@ export type NewRepository = {
 
 export type CreatedRepository = {
   readonly repository: GitHubRepository;
-  /** The commit that holds the files; the head of the default branch. */
+  /** The commit with the files; the head of the default branch. */
   readonly commitSha: string;
   /**
    * The installation that can read the new repository. null: the App is not installed on the account, or only on
    * selected repositories without this one; then send the user to `settingsUrl`.
    */
   readonly installationId: number | null;
-  /** Where the account's owner can give the App access to it. */
+  /** The page where the account's owner can give the App access to it. */
   readonly settingsUrl: string;
 };
 
@@ -90,11 +90,11 @@ type NewEmptyRepository = {
   readonly installationId: number;
   readonly name: string;
   readonly private: boolean;
-  /** Of the account's owner, for a person's account; null: as the App, which may in an organization's. */
+  /** The token of a person, for their own account; null: as the App, which is allowed in organizations' accounts. */
   readonly userToken: string | null;
 };
 
-/** All calls throw `GitHubError` and nothing else, except that an abort of the given signal throws its reason. */
+/** All calls throw only `GitHubError`, or the reason of an aborted signal. */
 export type GitHub = ReportCalls & {
   readonly config: Pick<GitHubConfig, "appId" | "appSlug" | "clientId" | "url" | "apiUrl">;
 
@@ -108,19 +108,19 @@ export type GitHub = ReportCalls & {
   setWebhook(hook: { readonly url: string; readonly secret: string }): Promise<void>;
 
   // Users
-  /** Where to send the browser. `state` must come back unchanged to the callback. */
+  /** The page to send the browser to. The callback must get `state` back unchanged. */
   userAuthorizeUrl(input: { state: string; redirectUri?: string; codeChallenge?: string }): string;
   /** A code works once and for ten minutes. An unknown or used one: `unauthorized`. */
   exchangeCode(input: { code: string; redirectUri?: string; codeVerifier?: string }): Promise<UserToken>;
   refreshUserToken(refreshToken: string): Promise<UserToken>;
   viewer(userToken: string): Promise<GitHubUser>;
   /**
-   * All installations that this user may manage or use, which includes those of accounts of which they can read a
-   * single repository. `administers` tells whether the user may claim one.
+   * All installations that this user may manage or use, including those where they can read a single repository.
+   * `administers` tells whether the user may claim one.
    */
   userInstallations(userToken: string): Promise<readonly GitHubInstallation[]>;
   /**
-   * Whether the user of the token owns the account: it is their own, or an organization of which they are an owner.
+   * Whether the token's user owns the account: their own, or an organization that they own.
    *
    * @throws GitHubError `forbidden` when the App lacks the permission to read the organization's members, or the
    * organization restricts the App.
@@ -129,7 +129,7 @@ export type GitHub = ReportCalls & {
   /** Repositories of an installation that this user may read. */
   userRepositories(userToken: string, installationId: number, page?: number): Promise<Page<GitHubRepository>>;
   /**
-   * Creates a repository in the user's account and commits the files. See `CreatedRepository` for what may be missing.
+   * Creates a repository in the user's account and commits the files. Parts of `CreatedRepository` may be missing.
    */
   createRepositoryFromSample(input: NewRepository): Promise<CreatedRepository>;
 
@@ -142,7 +142,7 @@ export type GitHub = ReportCalls & {
 
   /**
    * Creates a repository without commits in the installation's account. Requires write access to administration. The caller
-   * has checked whose the token is.
+   * has checked the token's owner.
    *
    * @throws GitHubError `name_taken`
    */
@@ -155,16 +155,16 @@ export type GitHub = ReportCalls & {
   /** Up to 100 a page, by name. */
   branches(address: RepositoryAddress, page?: number): Promise<Page<GitHubBranchSummary>>;
   /**
-   * Commits of the branches, up to 1,000, by name. `etag`: of an earlier answer; null is returned while that is still so,
-   * which costs nothing of the rate limit.
+   * Heads of up to 1,000 branches by name. `etag`: of an earlier answer; returns null if nothing changed since, which
+   * doesn't count toward the rate limit.
    */
   heads(address: RepositoryAddress, etag: string | null): Promise<BranchHeads | null>;
   branch(address: RepositoryAddress, name: string): Promise<GitHubBranch>;
   /** Requires write access to administration. */
   setDefaultBranch(address: RepositoryAddress, branch: string): Promise<void>;
   /**
-   * A token for `git push` to this one repository, for at least five minutes; with workflow files where the App may write
-   * those. Keep it in memory.
+   * A token for `git push` to this repository only, valid for at least five minutes, and for workflow files if the App may
+   * write them. Keep it in memory.
    */
   pushToken(address: RepositoryAddress): Promise<string>;
   /** Pull requests from a branch of the repository itself, open and closed; the newest 100. */
@@ -180,13 +180,13 @@ export type GitHub = ReportCalls & {
   /** Files of the tree. `truncated`: GitHub left some out (over 100,000 entries or 7 MB). */
   listFiles(address: RepositoryAddress, ref: string): Promise<{ files: readonly RepositoryFile[]; truncated: boolean }>;
   /**
-   * Paths of files, links and submodules that differ between two commits. null: one of them is gone, or the repository
-   * has more than GitHub lists.
+   * Paths of files, links and submodules that differ between two commits. null: a commit is gone, or the repository has
+   * more files than GitHub lists.
    */
   changedFiles(address: RepositoryAddress, base: string, head: string): Promise<readonly string[] | null>;
   /**
-   * A gzipped tar with one top-level directory. Read it to its end or cancel it. Times out after 30 s without a first
-   * byte; from then on only `signal` ends it.
+   * A gzipped tar with one top-level directory. Read it to its end or cancel it. Times out after 30 s without a first byte;
+   * after that only `signal` ends it.
    */
   tarball(input: TarballInput, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 

@@ -2,7 +2,7 @@ import { gitHubHostName } from "@towpath/core/github-connection/schema";
 import { gitHubNotConfigured } from "@towpath/core/ports";
 import { z } from "zod";
 
-/** Every way in which a call to GitHub can fail. Callers check the code, never the message. */
+/** All failures of calls to GitHub. Callers check the code, never the message. */
 export type GitHubErrorCode =
   | "not_found"
   | "unauthorized"
@@ -34,11 +34,11 @@ export type GitHubErrorDetail = {
   readonly status?: number | null;
   /** For logs only: method, path and GitHub's message. Contains no token, query or body. */
   readonly detail?: string;
-  /** When the rate limit ends; null when GitHub didn't say. */
+  /** When the rate limit ends; null if GitHub didn't say. */
   readonly retryAfter?: Date | null;
   /** The host's clock when it answered. */
   readonly date?: Date | null;
-  /** The request's URL, so that the text says which host it is about. */
+  /** The request's URL, whose host the text names. */
   readonly url?: string;
   readonly cause?: unknown;
 };
@@ -112,7 +112,7 @@ function codeOf(response: Response, body: z.infer<typeof errorBodySchema>): GitH
   }
 }
 
-/** The host's clock, as it says it. */
+/** The host's clock, from its `Date` header. */
 export function dateOf(response: Response): Date | null {
   const time = Date.parse(response.headers.get("date") ?? "");
   return Number.isNaN(time) ? null : new Date(time);

@@ -84,7 +84,7 @@ export type GitHubBranch = z.infer<typeof gitHubBranchSchema>;
 
 export const gitHubPullRequestSchema = z.object({
   number: z.number().int(),
-  /** open | closed; a merged one is closed. */
+  /** open | closed; merged ones are closed. */
   state: z.string(),
   html_url: z.string(),
   title: z.string().default(""),

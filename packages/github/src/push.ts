@@ -8,7 +8,7 @@ import { apiPath, requestJson } from "./request.ts";
 const administration = { administration: "write", metadata: "read" } as const;
 const contents = { contents: "write", metadata: "read" } as const;
 
-/** What moves a repository with its history to GitHub. */
+/** Calls to move a repository with its history to GitHub. */
 export function createPushCalls(
   config: GitHubConfig,
   credentials: AppCredentials,

@@ -4,10 +4,10 @@ import type { AppCredentials } from "./app-credentials.ts";
 import type { GitHubConfig } from "./contract.ts";
 import { apiPath, requestJson } from "./request.ts";
 
-/** What an App says of a commit. */
+/** An App's status of a commit. */
 export type CommitStatus = {
   readonly state: "pending" | "success" | "failure" | "error";
-  /** Who says it. */
+  /** Name of the check. */
   readonly context: string;
   /** At most 140 characters. */
   readonly description: string;
@@ -24,7 +24,7 @@ type CheckRun = {
   readonly externalId: string;
   readonly detailsUrl: string;
   readonly status: "queued" | "in_progress" | "completed";
-  /** Only of a completed one. */
+  /** Only when completed. */
   readonly conclusion: CheckConclusion | null;
   readonly title: string;
   /** Markdown; at most 65535 characters, like `text`. */
@@ -56,8 +56,8 @@ type DeploymentStatus = {
 };
 
 /**
- * What the App tells a repository about its builds (BLD-8). `…Of` look for what was created by a call whose answer was
- * lost. Each needs the permission that its name says; `update…` throw `not_found` for what a person has deleted.
+ * The App's reports of builds to a repository (BLD-8). `…Of` find what an earlier call created whose answer was lost. Each
+ * needs the permission of its name; `update…` throw `not_found` for what a person deleted.
  */
 export type ReportCalls = {
   /** The newest status of each `context` counts. Needs *Commit statuses*. */
@@ -168,7 +168,7 @@ function deploymentCalls(call: Call): Pick<ReportCalls, "createDeployment" | "se
       const to = { method: "POST", address, permission, path: "/deployments" } as const;
       const body = {
         ...{ ref: sha, environment, description, payload: { key } },
-        // Otherwise GitHub merges the default branch into it, and waits for checks, of which ours is one.
+        // Otherwise GitHub merges the default branch into it, and waits for checks, including ours.
         ...{ auto_merge: false, required_contexts: [] },
         ...{ transient_environment: transient, production_environment: !transient },
       };
@@ -176,7 +176,7 @@ function deploymentCalls(call: Call): Pick<ReportCalls, "createDeployment" | "se
     },
     async setDeploymentStatus(address, id, { state, description, logUrl, environmentUrl }) {
       const to = { method: "POST", address, permission, path: apiPath("deployments", id, "statuses") } as const;
-      // Several servers may share an environment, so that only we know which deployments one replaces.
+      // Several servers may share an environment: only we know which deployment a new one replaces.
       const body = { state, description, log_url: logUrl, auto_inactive: false };
       await call(to, createdSchema, { ...body, ...(environmentUrl !== null && { environment_url: environmentUrl }) });
     },
@@ -189,7 +189,7 @@ function deploymentCalls(call: Call): Pick<ReportCalls, "createDeployment" | "se
   };
 }
 
-/** GitHub gives the payload back as an object or as the JSON text of one. */
+/** GitHub returns the payload as an object or as its JSON text. */
 function keyOf(payload: unknown): unknown {
   if (typeof payload !== "string") return (payload as { key?: unknown } | null)?.key;
   try {

@@ -21,7 +21,7 @@ export type RepositoryReader = {
     path: string,
     schema: Schema,
   ): Promise<JsonResponse<z.infer<Schema>>>;
-  /** The same; null: it is what the ETag stands for. */
+  /** The same; null: not modified. */
   getIfChanged<Schema extends z.ZodType>(
     scope: TokenScope,
     path: string,
@@ -74,7 +74,7 @@ const headsPerPage = 100;
 /** A thousand branches. */
 const maxHeadPages = 10;
 
-/** The ETags of a repository's pages of heads as one, and back. Null if a page has none. */
+/** Joins the ETags of a repository's pages of heads. Null if a page has none. */
 const etagOf = (etags: readonly (string | null)[]): string | null =>
   etags.includes(null) ? null : etags.length === 1 ? (etags[0] ?? null) : JSON.stringify(etags);
 
@@ -141,7 +141,7 @@ export function createRepositoryCalls({ get, getIfChanged, getOf }: RepositoryRe
         const answer = number === unchanged + 1 && changed !== null ? changed : await page(number, null);
         for (const { name: branch, commit } of answer?.value ?? []) heads.set(branch, commit.sha);
         etags.push(answer?.etag ?? null);
-        // A full page can be followed by another one without a change of its own; a page that isn't can't.
+        // Only a full page can gain a next one without changing itself.
         if ((answer?.value.length ?? 0) < headsPerPage) return { heads, etag: etagOf(etags) };
       }
       return { heads, etag: null };

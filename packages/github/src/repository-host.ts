@@ -43,7 +43,7 @@ type Calls = Omit<GitHubConnections, "all" | "forget" | "preferred">;
 /**
  * Implements core's port on GitHub.
  *
- * @param instanceUrl the dashboard's, to which webhooks go
+ * @param instanceUrl the dashboard's, which gets the webhooks
  */
 export function createRepositoryHost(gitHub: Calls, instanceUrl: string): RepositoryHost {
   return {

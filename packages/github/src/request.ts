@@ -2,12 +2,12 @@ import pRetry from "p-retry";
 import type { z } from "zod";
 import { dateOf, errorFromResponse, GitHubError, isGitHubError } from "./errors.ts";
 
-/** As the global `fetch`. It returns redirects, which are followed by it too. */
+/** Like the global `fetch` with `redirect: "manual"`; it is also used to follow redirects. */
 export type Reach = (url: URL, init: RequestInit) => Promise<Response>;
 
 export type GitHubRequest = {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-  /** Absolute. Build it with `apiPath`, so that no part of it can lead to another endpoint. */
+  /** Absolute. Build it with `apiPath`, so that no part can lead to another endpoint. */
   readonly url: string;
   /** Header value. Sent to the URL's origin only, never to where it redirects. */
   readonly authorization?: string;
@@ -148,7 +148,7 @@ export async function requestJson<Schema extends z.ZodType>(
   return parsed(request, await send(request), schema);
 }
 
-/** The same for a GET; null: it is what the ETag stands for, which costs nothing of the rate limit. */
+/** The same for a conditional GET; null: not modified, which doesn't count toward the rate limit. */
 export async function requestIfChanged<Schema extends z.ZodType>(
   request: GitHubRequest,
   schema: Schema,

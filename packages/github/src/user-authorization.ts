@@ -79,7 +79,7 @@ async function ownsOrganization(
       { reach: config.reach, method: "GET", url, authorization },
       gitHubMembershipSchema,
     );
-    // By id: the login can be renamed and taken by another account between the two requests.
+    // By id: between the two requests, the login can be renamed and taken by another account.
     return value.organization.id === account.id && value.state === "active" && value.role === "admin";
   } catch (error) {
     if (isGitHubError(error, "not_found")) return false;

@@ -10,8 +10,8 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 /**
- * How many messages an instance sends at most, so that nobody floods a mailbox or uses us to write to strangers. A
- * sender is a person who has us write to others; what people ask for themselves has none.
+ * Maximum numbers of messages, so that nobody floods a mailbox or uses us to write to strangers. The sender is the person
+ * who causes a message to somebody else; messages that people request for themselves have none.
  */
 export const mailLimits = { recipientPerHour: 5, recipientPerDay: 20, senderPerDay: 100, sendersPerHour: 300 } as const;
 
@@ -29,7 +29,7 @@ export function createMailSender({ db, queue, secret, now = () => new Date() }: 
   const put = async (tx: Transaction, mail: Mail) => {
     const [id, createdAt] = [newId(), now()];
     const recipient = recipientKey(mail.to);
-    // One at a time, until the transaction ends: otherwise concurrent requests would pass the limits together.
+    // One request at a time, until the transaction ends: concurrent ones could exceed the limits together.
     await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext('towpath_mail'))`);
     await requireWithinLimits(tx, { recipient, sender: mail.sender, now: createdAt });
     const sealed = sealWithKeyId(key, JSON.stringify(mail), id);
@@ -43,7 +43,7 @@ export function createMailSender({ db, queue, secret, now = () => new Date() }: 
   };
 }
 
-/** By what messages to one mailbox are counted. The address itself is only in the sealed message. */
+/** Key that counts messages to one mailbox. The address itself is only in the sealed message. */
 const recipientKey = (address: string): string => sha256(address.trim().toLowerCase());
 
 /** @throws TowpathError `limit_reached` */

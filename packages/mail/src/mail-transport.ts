@@ -4,7 +4,7 @@ import type { RenderedMail } from "./render-mail.ts";
 
 /** Hands messages to a mail server. */
 export type MailTransport = {
-  /** Resolves once the server has accepted the message. `id` makes its Message-ID. @throws MailRefused, or what failed */
+  /** Resolves once the server has accepted the message. `id` makes its Message-ID. @throws MailRefused, or the failure */
   send(message: RenderedMail & { readonly id: string; readonly to: string }): Promise<void>;
 };
 
@@ -23,7 +23,7 @@ export function createMailTransport({ smtpUrl, from }: MailConfig): MailTranspor
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
     socketTimeout: silenceMs,
-    // Messages have no attachments; nothing in one may name a file or a URL to read.
+    // Messages have no attachments, and must not name a file or URL to read.
     disableFileAccess: true,
     disableUrlAccess: true,
   });

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a model was asked, in the words of its own API. */
+/** A request to a model, in its API's format. */
 export type ModelRequest = {
   readonly key: string | null;
   readonly body: {
@@ -17,7 +17,7 @@ export type ModelRequest = {
   };
 };
 
-/** What it answers: texts piece by piece, then calls of tools; or an HTTP failure. */
+/** Its answer: texts piece by piece, then tool calls; or an HTTP failure. */
 export type ModelReply =
   | {
       readonly text?: readonly string[];

@@ -115,7 +115,7 @@ function seenIn(bytes: Uint8Array, headers: Headers): Seen {
   return { method: message.method, client, authorization: headers.get("authorization") };
 }
 
-/** A 2025 server, which asks while a call runs, by a request of its own. */
+/** A 2025 server, which sends a request of its own while a call runs. */
 export async function legacyTools(): Promise<RunningToolServer> {
   const seen: Seen[] = [];
   const transports = new Map<string, StreamableHTTPServerTransport>();
@@ -154,7 +154,7 @@ function legacyServer(): LegacyMcpServer {
   return server;
 }
 
-/** What a build would record of a server with these tools. */
+/** The manifest that a build would record of a server with these tools. */
 export function manifestOf(tools: readonly { name: string; annotations?: object; inputSchema?: object }[]): Manifest {
   return {
     ...{ protocolVersion: "2026-07-28", server: { name: "tools", version: "1.0.0" }, instructions: "Be kind." },

@@ -15,9 +15,9 @@ export type ArchiveOptions = {
 };
 
 /**
- * Streams a commit, which the scratch directory's repository must have, as a gzipped tar with one top-level directory.
- * If git fails midway or takes too long, the stream breaks with a TowpathError, so that a partial archive can't be
- * mistaken for a complete one. However it ends, the scratch directory is removed.
+ * Streams a commit of the scratch directory's repository as a gzipped tar with one top-level directory. If git fails
+ * midway or takes too long, the stream breaks with a TowpathError, so that a partial archive can't be mistaken for a
+ * complete one. The scratch directory is removed in any case.
  *
  * @throws TowpathError `invalid_input` for files that are too large in sum
  */

@@ -16,8 +16,8 @@ const maxDepth = 3;
 type Progress = { submodules: number };
 
 /**
- * Puts what a commit only refers to, submodules and LFS files, in its place. Git's replacements do it: the commit keeps
- * its id and date, and `git archive` of it contains them. Nothing is written to files.
+ * Adds submodules and LFS files, which a commit only refers to, by git's replacement objects: the commit keeps its id and
+ * date, and `git archive` of it contains them. Nothing is written to files.
  */
 export async function completeCommit(
   sha: string,
@@ -84,7 +84,7 @@ async function replaceLinks(
   scratch: Scratch,
   signal: AbortSignal,
 ): Promise<void> {
-  // Read into the index alone; git wants to know of a work tree all the same.
+  // Only the index is read, but git requires a work tree.
   const env = { GIT_INDEX_FILE: `${scratch.directory}/index`, GIT_WORK_TREE: scratch.directory };
   const run = { scratch, env, signal };
   const tree = (await gitText(["rev-parse", "--verify", `${sha}^{tree}`], run)).trim();

@@ -31,7 +31,7 @@ const answerSchema = z.object({
   ),
 });
 
-/** Where to get each file: a download, or why there is none. */
+/** The download of each file, or why there is none. */
 export async function downloadsOf(
   files: readonly LfsFile[],
   connection: Connection,
@@ -88,7 +88,7 @@ async function boundedJson(response: Response): Promise<unknown> {
   }
 }
 
-/** Headers of the connection are not the host's to set, and no request can be made with them. Gitea sends one. */
+/** Drops headers of the connection: the host must not set them, and `fetch` refuses them. Gitea sends one. */
 const ofRequest = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).filter(

@@ -23,7 +23,7 @@ const maxPointerBytes = 1024;
 const maxLfsFiles = 1000;
 const maxListed = 20;
 
-/** Replaces pointers of Git LFS in a commit by the files they name, or names those that can't be fetched. */
+/** Replaces Git LFS pointers in a commit by their files, or names those that can't be fetched. */
 export async function includeLfsFiles(
   entries: readonly TreeEntry[],
   prefix: string,

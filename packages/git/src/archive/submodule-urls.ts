@@ -30,8 +30,7 @@ export async function readSubmoduleUrls(
 const scp = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)\/?(.+)$/;
 
 /**
- * Where to fetch a submodule from, by the rules for every source. Its parent's credential goes to the parent's origin
- * only.
+ * The address of a submodule, checked like every source's. The parent's credential is sent to the parent's origin only.
  *
  * @throws TowpathError that says why it can't be fetched
  */
@@ -41,7 +40,7 @@ export function remoteOfSubmodule(given: string | null, { endpoint, credential }
   const { protocol } = parseEndpoint(url);
   const withOwn = { url, credential };
   if (endpoint.protocol === "ssh" && endpointOf(withOwn).origin === endpoint.origin) return withOwn;
-  // Without a key by the host's https, which most have at the same path.
+  // Without a key, use https, which most hosts serve at the same path.
   const readable = protocol === "ssh" ? `https://${new URL(url).hostname}${new URL(url).pathname}` : url;
   return { url: readable, credential: parseEndpoint(readable).origin === endpoint.origin ? credential : null };
 }

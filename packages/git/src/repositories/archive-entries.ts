@@ -73,7 +73,7 @@ async function firstBytes(file: string): Promise<Buffer> {
   }
 }
 
-/** What tar-stream yields; its types don't export it. */
+/** The type that tar-stream yields but doesn't export. */
 type TarEntry = AsyncIterable<Uint8Array> & { readonly header: Header; resume(): unknown };
 
 const tarKinds: Readonly<Record<string, ArchiveEntry["kind"]>> = {

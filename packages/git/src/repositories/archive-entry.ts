@@ -2,7 +2,7 @@ import { TowpathError } from "@towpath/core/errors";
 
 /** Sizes in bytes. */
 export type ArchiveLimits = {
-  /** Of the archive as it comes. */
+  /** Size of the compressed archive. */
   readonly packedBytes: number;
   /** Of its files. */
   readonly bytes: number;
@@ -15,7 +15,7 @@ export const defaultArchiveLimits: ArchiveLimits = {
   files: 50_000,
 };
 
-/** An entry of an archive. `content` must be read to its end, or the entry be left before the next one is asked for. */
+/** An entry of an archive. Read `content` to its end, or not at all, before asking for the next entry. */
 export type ArchiveEntry = {
   /** As the archive has it. */
   readonly name: string;

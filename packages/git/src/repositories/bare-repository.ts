@@ -17,8 +17,8 @@ export function directoryOf(parent: string, id: string): string {
 export const ownRefs = "refs/towpath";
 
 /**
- * Of every git process that works on a repository. Git flushes packs and refs by itself, but not loose objects, which most
- * pushes become: a power cut left refs without commits. No process packs in the background, where it could outlive us.
+ * Settings of every git process that works on a repository. Git flushes packs and refs by default, but not the loose
+ * objects that most pushes become: a power cut left refs without commits. No background packing, which could outlive us.
  */
 export const storeSettings: readonly GitSetting[] = [
   ["core.fsync", "committed"],
@@ -34,7 +34,7 @@ export const storeSettings: readonly GitSetting[] = [
   ["safe.directory", "*"],
 ];
 
-/** A repository as what runs git takes its place: it is of any size, and stays. */
+/** A repository in place of a scratch directory: of any size, and kept. */
 const placeOf = (directory: string): Scratch => ({
   directory,
   repository: directory,
@@ -61,7 +61,7 @@ const exists = (path: string) =>
   );
 
 /**
- * Makes an empty bare repository unless it is there; two processes may do so at once.
+ * Makes an empty bare repository unless it exists; several processes may do so at once.
  *
  * @throws TowpathError `out_of_storage`
  */
@@ -84,12 +84,12 @@ export async function setHead(directory: string, branch: string): Promise<void> 
   await runGit(["symbolic-ref", "HEAD", `refs/heads/${branch}`], runOn(directory));
 }
 
-/** Full names of branches and tags → what they name. */
+/** Full names of branches and tags → object ids. */
 export async function listRefs(directory: string): Promise<ReadonlyMap<string, string>> {
   return (await exists(directory)) ? refsOf(directory, ["refs/heads", "refs/tags"]) : new Map();
 }
 
-/** The same of all refs except those that only this package uses. */
+/** The same for all refs except this package's internal ones. */
 export async function allRefs(directory: string): Promise<Readonly<Record<string, string>>> {
   const refs = await refsOf(directory, []);
   return Object.fromEntries([...refs].filter(([name]) => !name.startsWith(`${ownRefs}/`)));
@@ -106,7 +106,7 @@ export async function headBranch(directory: string): Promise<string> {
   return (await gitOn(directory, ["symbolic-ref", "HEAD"])).trim().replace(/^refs\/heads\//, "");
 }
 
-/** The same, of branches and with what HEAD names, as `git ls-remote --symref` prints it. */
+/** The same for branches, with HEAD's branch, in the format of `git ls-remote --symref`. */
 export async function remoteListing(directory: string): Promise<string> {
   const [head, refs] = await Promise.all([
     gitOn(directory, ["symbolic-ref", "HEAD"]),

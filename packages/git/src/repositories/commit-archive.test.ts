@@ -178,7 +178,7 @@ test("SRC-4 what an archive's .gitignore files name, environments, caches and se
     { name: "echo-main/.env", content: "SECRET=1" },
     { name: "echo-main/.env.example", content: "SECRET=" },
     { name: "echo-main/run.sh", content: "1", mode: 0o755 },
-    // After what they are about, as archives may have them.
+    // After the files that they ignore: archives may have any order.
     { name: "echo-main/.gitignore", content: "*.log\n/dist/\n" },
     { name: "echo-main/src/.gitignore", content: "!kept.log\n" },
   ];

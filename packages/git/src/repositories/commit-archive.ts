@@ -26,8 +26,8 @@ type File = { readonly mode: "100644" | "100755" | "120000"; readonly mark: numb
 const maxMs = 5 * 60_000;
 
 /**
- * Commits the files of an archive: see `InstanceRepositories.commitFiles`. Nothing of the archive is ever written to a file
- * of the archive's choosing: contents go to git's objects, and names to its trees.
+ * Commits the files of an archive: see `InstanceRepositories.commitFiles`. The archive never chooses a path to write to:
+ * contents become git's objects, and names its trees.
  */
 export async function commitArchive(
   directory: string,
@@ -80,7 +80,7 @@ async function headOf(directory: string, ref: string): Promise<string | null> {
 const treeOf = async (directory: string, sha: string) =>
   (await gitOn(directory, ["rev-parse", "--verify", `${sha}^{tree}`])).trim();
 
-/** Only from what the commit was made on: somebody may have pushed meanwhile. */
+/** Moves the branch if it still has the commit's parent: somebody may have pushed meanwhile. */
 async function moveBranch(
   directory: string,
   to: { readonly branch: string; readonly name: string; readonly before: string | null; readonly made: string },
@@ -106,7 +106,7 @@ const movedOn = (branch: string, head: string | null) =>
       : `The branch ${branch} has newer commits, up to ${head.slice(0, 7)}. Nothing was changed.`,
   );
 
-/** Resolves once the stream takes more. */
+/** Resolves once the stream accepts more. */
 async function write(stream: Writable, chunk: string | Uint8Array): Promise<void> {
   if (stream.destroyed) throw new Error("git has ended");
   if (stream.write(chunk)) return;
@@ -123,7 +123,7 @@ async function write(stream: Writable, chunk: string | Uint8Array): Promise<void
   });
 }
 
-/** Why a path of the archive becomes no file of the commit (SRC-4): a name for people, null for one that does. */
+/** The reason, for people, why a path of the archive is left out of the commit (SRC-4); null for one that isn't. */
 async function whatIsLeftOut(entries: AsyncIterable<ArchiveEntry>): Promise<(path: string) => string | null> {
   const texts = new Map<string, string>();
   let bytes = 0;
@@ -141,7 +141,7 @@ async function whatIsLeftOut(entries: AsyncIterable<ArchiveEntry>): Promise<(pat
   return (path) => leftOutName(path) ?? ignored(path);
 }
 
-/** Names as in the commit, which lacks a directory that holds everything. */
+/** Names as in the commit, without the archive's top-level directory. */
 function withoutPrefix(names: ReadonlySet<string>, found: ReadonlyMap<string, File>): readonly string[] {
   const [first = ""] = found.keys();
   const [inCommit = ""] = withoutCommonDirectory(found).keys();
@@ -149,7 +149,7 @@ function withoutPrefix(names: ReadonlySet<string>, found: ReadonlyMap<string, Fi
   return [...names].map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name));
 }
 
-/** Contents of all files, by path; of two entries of one path the later counts, as in tar. */
+/** Contents of all files by path. The later of two entries of a path counts, as in tar. */
 async function writeBlobs(
   entries: AsyncIterable<ArchiveEntry>,
   limits: ArchiveLimits,

@@ -7,7 +7,7 @@ import type { RepositoryStorage } from "./storage.ts";
 
 const named = /^([0-9a-f-]{36})\.git$/;
 
-/** Bare repositories in a directory, which need not exist. A change is stored as git makes it. */
+/** Bare repositories in a directory, which need not exist. Git itself stores changes. */
 export function directoryStorage(directory: string): RepositoryStorage {
   const of = (id: string) => directoryOf(directory, id);
   return {
@@ -18,7 +18,7 @@ export function directoryStorage(directory: string): RepositoryStorage {
       return { directory: of(id), store: async () => {}, close: async () => {} };
     },
     async remove(id) {
-      // Out of the way at once: a clone that runs meanwhile ends, and no push finds half a repository.
+      // Renamed first: a running clone fails, and no push finds half a repository.
       const removed = join(directory, `${id}.${randomUUID()}.removed`);
       if (!(await isStored(of(id)))) return;
       await rename(of(id), removed);

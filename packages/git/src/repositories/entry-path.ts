@@ -5,14 +5,14 @@ const maxPathBytes = 4096;
 const maxPartBytes = 255;
 /** Code points that some file systems ignore in names (git's `next_hfs_char`). */
 const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
-/** What git reads from a work tree itself, which a link could lead out of it. */
+/** Files that git itself reads from a work tree: as links, they could lead out of it. */
 const notLinks = new Set([".gitmodules", ".gitattributes", ".gitignore", ".mailmap"]);
 
 const shown = (name: string) => JSON.stringify(name.slice(0, 200));
 const refused = (name: string, reason: string) =>
   unusable(`The archive contains ${shown(name)}, which is refused: ${reason}. Leave it out, then try again.`);
 
-/** What no repository can have, and archives often do. */
+/** Directories that archives often have and no repository can. */
 const isLeftOut = (part: string) => isGitDirectory(part) || part === "__MACOSX" || part === ".DS_Store";
 
 /** As some file system may read it (git's `is_hfs_dotgit` and `is_ntfs_dotgit`). */
@@ -23,7 +23,7 @@ const isGitDirectory = (part: string) => {
 const looksLikeGit = (part: string) => /^(?:\.git|git~1)(?:[ .:\\]|$)/.test(part.replace(ignorable, "").toLowerCase());
 
 /**
- * The parts of an entry's path; null for what is left out: the root, and what belongs to a work tree of git.
+ * The parts of an entry's path; null for entries that are left out: the root, and git's own files in a work tree.
  *
  * @throws TowpathError `invalid_input` for a path that leads out of the archive or that no file can have
  */
@@ -41,7 +41,7 @@ export function entryPath(name: string): readonly string[] | null {
 }
 
 /**
- * Checks where a symbolic link leads.
+ * Checks the target of a symbolic link.
  *
  * @throws TowpathError `invalid_input` for one that leads out of the archive
  */
@@ -60,7 +60,7 @@ export function checkLink(parts: readonly string[], target: string): void {
 }
 
 /**
- * Leaves out a directory that holds everything else, as archives of repositories have one.
+ * Strips the top-level directory that archives of repositories have.
  *
  * @throws TowpathError `invalid_input` for a path that is a file and a directory
  */

@@ -15,15 +15,15 @@ type Options = {
   readonly db: Database;
   readonly store: ArtifactStore;
   readonly onProblem: (error: unknown) => void;
-  /** Of one push; left out where nobody pushes. Default: 2 GB. */
+  /** Maximum size of a push; absent in processes without pushes. Default: 2 GB. */
   readonly maxPushBytes?: number;
-  /** Where repositories may be pushed to; left out where nothing pushes any. Default: public addresses. */
+  /** Allowed addresses to push repositories to; absent in processes that push none. Default: public addresses. */
   readonly policy?: AddressPolicy;
 };
 
 /**
- * Repositories of this instance, wherever its setting says (SRC-3): the only place that decides it. The first call moves
- * those that are where an earlier setting had them.
+ * Repositories of this instance, in the storage that its setting names (SRC-3): decided only here. The first call moves
+ * repositories from the storage of an earlier setting.
  */
 export function openInstanceRepositories(options: Options): Repositories {
   const { kind, dataDirectory, db, store, ...limits } = options;
@@ -43,7 +43,7 @@ export function openInstanceRepositories(options: Options): Repositories {
   }, limits);
 }
 
-/** Moves all repositories. Returns those that could not be, with the reason; they stay where they are. */
+/** Moves all repositories. Returns those that failed, with the reason; they stay where they are. */
 async function moveRepositories(from: RepositoryStorage, to: RepositoryStorage): Promise<ReadonlyMap<string, unknown>> {
   const left = new Map<string, unknown>();
   for (const id of await from.list()) {
@@ -53,7 +53,7 @@ async function moveRepositories(from: RepositoryStorage, to: RepositoryStorage):
       if (!(await to.adopt(id, directory))) throw storedTwice(id);
       await from.remove(id);
     } catch (error) {
-      // Nobody has it any more, or another process of this machine has moved it.
+      // Its row is gone, or another process of this machine has moved it.
       const isGone = error instanceof TowpathError && error.code === "not_found";
       if (!isGone && (await from.read(id).catch(() => id)) !== null) left.set(id, error);
     }

@@ -2,7 +2,7 @@ import { TowpathError } from "@towpath/core/errors";
 import { printable, publicProblem } from "../problems.ts";
 import { GitFailure } from "../run-git.ts";
 
-/** Parts of what git prints on stderr in English, where a push was refused, and what to do about each. */
+/** Patterns of git's English stderr after a refused push, and what to do about each. */
 const cures: readonly (readonly [RegExp, string])[] = [
   // First: GitHub's text names the secret and the page that allows it.
   [

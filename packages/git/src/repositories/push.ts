@@ -11,10 +11,10 @@ import { requirePinning } from "../version.ts";
 import { runOn, storeSettings } from "./bare-repository.ts";
 import { pushProblem } from "./push-problems.ts";
 
-/** Two gigabytes, the most that GitHub takes in one push, at a slow uplink. */
+/** For two gigabytes, GitHub's maximum in one push, over a slow uplink. */
 const pushMs = 15 * 60_000;
 
-/** Without force: what the other side has stays. */
+/** Without force, so that nothing is overwritten. */
 const everything = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"];
 
 /**
@@ -33,7 +33,7 @@ export async function pushRepository(directory: string, remote: PushRemote, poli
       ...storeSettings,
       ...httpSettings(endpoint, addresses, remote.credential),
       ...(await trustSettings(endpoint, scratch)),
-      // The host is silent while it checks what came.
+      // The host is silent while it checks the push.
       ["http.lowSpeedTime", "300"],
     ] as const;
     const env = { GIT_ALLOW_PROTOCOL: endpoint.protocol, ...configEnvironment(settings) };

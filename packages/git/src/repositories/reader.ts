@@ -15,8 +15,7 @@ import { remoteListing, runOn } from "./bare-repository.ts";
 const archiveLimits = { maxBytes: 1024 ** 3, timeoutMs: 5 * 60_000 };
 
 /**
- * Reads a stored repository, as `createGitRemotes` reads one elsewhere. `find`: its directory, as it is now; null: there is
- * none.
+ * Reads a stored repository like `createGitRemotes` reads one elsewhere. `find`: its current directory; null: none.
  */
 export function readRepository(find: () => Promise<string | null>): GitReader {
   const runFor = async (at: GitCommitRef, signal?: AbortSignal): Promise<GitRun> => {

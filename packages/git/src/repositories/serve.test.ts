@@ -75,7 +75,7 @@ test("SRC-3 git's client pushes to a repository of the instance, clones it, fetc
   await git(work(), "push", "--quiet", "--force", "origin", "main", ":fix/a");
   expect(pushes.slice(1)).toEqual([["refs/heads/main"], ["refs/heads/fix/a", "refs/heads/main"]]);
   expect((await store.open(id).refs()).branches.get("main")).toBe(await git(work(), "rev-parse", "HEAD"));
-  // What the push changed nothing of is no push.
+  // A push that changes nothing is not recorded.
   await git(work(), "push", "--quiet", "origin", "main");
   expect(pushes).toHaveLength(3);
   await git(directory, "clone", "--quiet", "--depth=1", url, "shallow");

@@ -13,20 +13,20 @@ export type ServeOptions = {
   /** As `parseGitRequest` found it; the caller has checked that it may. */
   readonly asked: GitRequest;
   /**
-   * Called with full names of the branches and tags that a push has changed, before git's client has its answer; a
-   * TowpathError refuses them there.
+   * Called with full names of the branches and tags that a push changes, before git's client gets its answer. A
+   * TowpathError refuses the push.
    */
   readonly onPush: (refs: readonly string[]) => Promise<void>;
   readonly maxPushBytes: number;
   readonly onProblem: (error: unknown) => void;
 };
 
-/** A request of git's client. `access`: what it needs. */
+/** A request of git's client. `access`: the access it needs. */
 export type GitRequest = { readonly service: Service; readonly access: "read" | "write" };
 
 /**
- * What a request asks of a repository. `path`: what follows the repository's URL. Null: it is none of the smart protocol,
- * whose predecessor reads a repository's files by their names.
+ * Parses a request to a repository. `path`: the part after the repository's URL. Null: it isn't of the smart protocol, but
+ * for example of its predecessor, which reads files by name.
  */
 export function parseGitRequest(request: Request, path: string): GitRequest | null {
   const isListing = path === "info/refs" && request.method === "GET";
@@ -36,8 +36,8 @@ export function parseGitRequest(request: Request, path: string): GitRequest | nu
 }
 
 /**
- * Serves git's smart HTTP protocol of a stored repository. A push is checked as it comes (`fsck`), is refused above its
- * limit, and is stored before the client has its answer.
+ * Serves git's smart HTTP protocol of a stored repository. A push is checked as it arrives (`fsck`), is refused above its
+ * limit, and is stored before the client gets its answer.
  */
 export async function serveRepository(request: Request, options: ServeOptions): Promise<Response> {
   const { id, organizationId } = options;
@@ -58,7 +58,7 @@ export async function serveRepository(request: Request, options: ServeOptions): 
 
 /** In this process: each is a process of git that packs or checks objects. */
 const maxRunning = 16;
-/** Those who are slow leave some for other organizations, and for other repositories of their own. */
+/** Lower than the total, so that slow clients leave some for other organizations and repositories. */
 const maxOfOrganization = 8;
 const maxOfRepository = 4;
 /** Transfers that run. */

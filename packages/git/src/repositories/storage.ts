@@ -3,13 +3,13 @@
  * processes share, and bundles in the artifact store, for several machines. Each passes `repositoryStorageContract`.
  */
 export type RepositoryStorage = {
-  /** Makes an empty one unless it is there. */
+  /** Makes an empty repository unless it exists. */
   create(id: string, defaultBranch: string): Promise<void>;
   /**
-   * Absolute path of a bare repository with everything that was stored before this call; null: there is none. It is only
-   * for reading, and stays for some hours.
+   * Absolute path of a bare repository with everything stored before this call; null: it doesn't exist. Read-only; it stays
+   * for some hours.
    *
-   * @throws TowpathError `upstream_unavailable` for one whose commits are known to be elsewhere, `internal` if it is damaged
+   * @throws TowpathError `upstream_unavailable` if its commits are known to be elsewhere, `internal` if it is damaged
    */
   read(id: string): Promise<string | null>;
   /**
@@ -27,10 +27,9 @@ export type RepositoryStorage = {
   /** Makes it smaller and quicker to read if it has become worth it. `looseObjects`: when that is, in a directory. */
   pack(id: string, looseObjects?: number): Promise<void>;
   /**
-   * Stores what a bare repository elsewhere has, with its HEAD. Resolves to whether that is stored now: false if another
-   * state already is.
+   * Stores refs, objects and HEAD of a bare repository elsewhere. Resolves to false if another state is stored already.
    *
-   * @throws TowpathError `not_found` where repositories need a row in the database, and it has none
+   * @throws TowpathError `not_found` where repositories need a row in the database and it has none
    */
   adopt(id: string, from: string): Promise<boolean>;
 };
@@ -39,10 +38,9 @@ export type RepositoryChange = {
   /** Absolute path of a bare repository, to change with git. */
   readonly directory: string;
   /**
-   * Stores what its refs and HEAD have become, durably, unless that has happened already. Until this resolves, the change
-   * must not be confirmed to anybody.
+   * Stores the changed refs and HEAD durably, once. Don't confirm the change to anybody before this resolves.
    *
-   * @throws TowpathError `conflict` if somebody else has changed one of these refs meanwhile; then nothing is stored
+   * @throws TowpathError `conflict` if one of these refs was changed by somebody else meanwhile; then nothing is stored
    */
   store(): Promise<void>;
   /** Must be called, also after a failure. */

@@ -22,7 +22,7 @@ let directory: string;
 let store: Repositories;
 let url: string;
 let close: () => Promise<void>;
-/** Repositories that were asked for, by name. */
+/** Ids of requested repositories by name. */
 let ids: Map<string, string>;
 
 beforeEach(async () => {
@@ -59,7 +59,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Of git's client: its exit status and what it prints. */
+/** Runs git's client; returns exit status and output. */
 const client = async (cwd: string, ...args: string[]) => {
   const env = { PATH: process.env.PATH, HOME: directory, GIT_TERMINAL_PROMPT: "0", GIT_CONFIG_NOSYSTEM: "1" };
   return run("git", args, { cwd, env, timeout: 60_000 }).then(
@@ -124,7 +124,7 @@ test("SRC-3 ERR-1 a push many times above the limit: git prints why, and the ins
   expect((await client(work, "push", "--quiet", `${url}/echo.git`, "HEAD~1:refs/heads/other")).status).toBe(0);
 });
 
-/** A request that has begun, and ends with an answer. */
+/** Begins a request, and ends it with an answer. */
 function hold(name: string): { readonly end: () => Promise<void> } {
   const headers = { "content-type": "application/x-git-receive-pack-request" };
   const sent = request(`${url}/${name}.git/git-receive-pack`, { method: "POST", headers });
@@ -141,7 +141,7 @@ function hold(name: string): { readonly end: () => Promise<void> } {
 }
 
 test("SRC-3 the 17th transfer of an instance is refused: git prints that it is busy, and exits with 128", async () => {
-  // Clients that have begun a push and send nothing.
+  // Clients that begin a push and send nothing.
   const held = ["a", "b", "c", "d"].flatMap((name) => Array.from({ length: 4 }, () => hold(name)));
   const work = join(directory, "work");
   await makeRepository(work, { "server.py": "one\n" });

@@ -3,8 +3,8 @@ import { Readable } from "node:stream";
 import { createInflateRaw } from "node:zlib";
 import { type ArchiveEntry, type ArchiveLimits, tooLargeArchive, unusable } from "./archive-entry.ts";
 
-// The parts of a zip that matter here (PKWARE's APPNOTE 6.3, section 4.3): the end of the central directory, the central
-// directory, and before each file's bytes a header of its own, of which only the length is read.
+// The parts of a zip that are used here (PKWARE's APPNOTE 6.3, section 4.3): the end of the central directory, the central
+// directory, and each file's local header, of which only the length is read.
 
 const signatures = { end: 0x06054b50, central: 0x02014b50, local: 0x04034b50 };
 const endBytes = 22;
@@ -14,7 +14,7 @@ const localBytes = 30;
 const methods = { stored: 0, deflated: 8 };
 /** In place of a number that doesn't fit: it is in an extra field (zip64). */
 const elsewhere = 0xffffffff;
-/** Upper half of "version made by": attributes are those of Unix. */
+/** Upper byte of "version made by": Unix attributes. */
 const unix = 3;
 const fileTypes = { link: 0o120000, directory: 0o040000, file: 0o100000 };
 const encrypted = 1;
@@ -111,7 +111,7 @@ async function* packedContent(handle: FileHandle, { at, packedBytes }: Central):
   }
 }
 
-/** What is longer or shorter than the directory says is damaged, or a bomb. */
+/** Content of another length than the directory says is damaged, or a bomb. */
 async function* contentOf(handle: FileHandle, entry: Central): AsyncGenerator<Uint8Array> {
   const packed = packedContent(handle, entry);
   let bytes = 0;

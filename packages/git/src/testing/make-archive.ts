@@ -27,7 +27,7 @@ export async function makeTar(entries: readonly TestEntry[], { gzip = true } = {
 
 const zipTypes = { file: 0o100000, directory: 0o040000, symlink: 0o120000, link: 0, "character-device": 0o020000 };
 
-/** `size`: what the directory says of every file, in place of the truth. */
+/** `size`: a false size of every file in the directory. */
 export function makeZip(
   entries: readonly TestEntry[],
   { stored = false, size = null as number | null, flags = 0 } = {},

@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { type Service, serveGit } from "../http-backend.ts";
 
-/** What a server may answer in place of Git: a status with headers, nothing at all, or a connection that breaks. */
+/** A server's answer in place of Git's: a status with headers, silence, or a broken connection. */
 type GitAnswer =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   | "hang"
@@ -30,7 +30,7 @@ export type GitServer = {
   readonly url: string;
   /** All requests so far, with `user:password` of each. */
   readonly requests: readonly { readonly method: string; readonly url: string; readonly credential: string | null }[];
-  /** Changes from now on; absent ones stay. */
+  /** Changes options for later requests; absent ones stay. */
   readonly set: (options: ServeOptions) => void;
   readonly close: () => Promise<void>;
 };

@@ -17,7 +17,7 @@ export type StoragePlace = {
   /** Which of them processes open that are killed. */
   readonly kind: "directory" | "bundles";
   readonly databaseUrl: string;
-  /** Opens it as another machine, or process, does. */
+  /** Opens it like another machine or process. */
   open(directory: string, name: string): RepositoryStorage;
   /** Id of a repository that may be stored. */
   newId(): Promise<string>;
@@ -31,7 +31,7 @@ export const outcome = (pushed: Promise<string>) =>
     (error: { stderr?: string }) => error.stderr ?? String(error),
   );
 
-/** What every storage of repositories promises. */
+/** The contract of every storage of repositories. */
 export function repositoryStorageContract(title: string, place: StoragePlace): void {
   describe(`repository storage contract: ${title}`, () => {
     let directory: string;
@@ -128,7 +128,7 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
         ["refs/heads/old", head],
       ];
       expect(await refsAt(0, id)).toEqual(refs);
-      // What nothing leads to any more can be pushed again.
+      // Unreachable commits can be pushed again.
       await git(work, "push", "--quiet", urlOf(0, id), `${second}:refs/heads/side`);
       await git(await clone(1, id), "checkout", "--quiet", "side");
       await git(work, "push", "--quiet", urlOf(0, id), ":old", ":side");
@@ -196,7 +196,7 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
         child.kill("SIGKILL");
         expect((await closed)[1]).toBe("SIGKILL");
         confirmed.push(...output.split("\n").slice(0, -1));
-        // The next one goes on, on either machine.
+        // Commits continue on either machine.
         confirmed.push((await commitTo(round % 2 === 0 ? 0 : 1, id, `after ${round}`)).commit.sha);
       }
       const work = await clone(1, id);

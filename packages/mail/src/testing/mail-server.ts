@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer } from "smtp-server";
 
-/** A message as it arrived: the envelope, and what a mail client reads. */
+/** A received message: the envelope, and the parsed content. */
 type ReceivedMail = { readonly from: string; readonly to: string; readonly content: Email };
 
 export type MailServer = {
@@ -19,7 +19,7 @@ export type MailServer = {
 type Behavior = {
   /** Answers a recipient with an error, such as `550`; null accepts. */
   readonly refuse?: (address: string) => { readonly code: number; readonly message: string } | null;
-  /** How long it takes to accept a message. */
+  /** Delay before a message is accepted. */
   readonly delayMs?: number;
 };
 

@@ -124,7 +124,7 @@ test.each(["before", "stored"] as const)(
     });
     expect((await once(child, "close"))[1]).toBe("SIGKILL");
     expect(confirmed).toBe("");
-    // The bundle that was stored is named by nobody: the clean-up of artifacts removes it.
+    // No row names the stored bundle: the clean-up of artifacts removes it.
     expect(await readdir(artifacts())).toHaveLength(killAt === "stored" ? 2 : 1);
     expect(await bundlesOf(id)).toHaveLength(1);
     const other = await serve(directory, "two");
@@ -201,7 +201,7 @@ test("SRC-3 of pushes that began in one state, other refs are merged, also when 
     return change;
   };
   await (await begin(one, `${first}:refs/heads/main`, `${side}:refs/heads/side`)).store();
-  // What it builds on is gone when it is stored.
+  // Its base is gone when it is stored.
   const late = await begin(one, `${onSide}:refs/heads/new`);
   await (await begin(two, ":side")).store();
   await (await begin(two, `${first}:refs/heads/other`, `${first}:refs/heads/fix/a`)).store();
@@ -263,7 +263,7 @@ test("SRC-3 restored repositories that nobody uses for a day are removed from th
   const [id, used] = [await newId(), await newId()];
   await makeRepository(work(), { "server.py": "one\n" });
   for (const each of [id, used]) await git(work(), "push", "--quiet", `${url}/${each}.git`, "main");
-  // Another process of the machine, which looks for them when it first restores one.
+  // Another process of the machine, which looks for leftovers when it first restores one.
   const storage = machine(directory, "one");
   for (const base of await readdir(join(directory, "one", "cache", id))) {
     const old = new Date(Date.now() - 25 * 3_600_000);

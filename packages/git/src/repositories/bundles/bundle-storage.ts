@@ -106,7 +106,7 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
     try {
       const full = await addBundle(directory, scratch.directory, { refs: Object.keys(state.refs), known: [] });
       for (let current = await states.find(id); current !== null; current = await states.find(id)) {
-        // Another process has done it.
+        // Another process has compacted it.
         if (state.bundles.some((digest, at) => current?.bundles[at] !== digest)) return;
         const { head, refs } = current;
         const bundles = [...full, ...current.bundles.slice(state.bundles.length)];
@@ -143,7 +143,7 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
       await cache.remove(id);
     },
     list: states.list,
-    // Rows go with what they belong to, bundles by the retention of artifacts, and the cache empties itself.
+    // Rows are deleted with their repository, bundles by the retention of artifacts, and the cache evicts itself.
     sweep: async () => 0,
     async pack(id) {
       const found = await states.find(id);

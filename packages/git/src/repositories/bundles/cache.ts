@@ -11,7 +11,7 @@ import type { BundledState } from "./state.ts";
 
 export type BundleCache = {
   /**
-   * Directory of a bare repository in exactly this state, which nobody may change; it stays for some hours.
+   * Directory of a bare repository in exactly this state. Read-only; it stays for some hours.
    *
    * @throws TowpathError `internal` if a bundle is damaged or missing
    */
@@ -33,12 +33,12 @@ const hashOf = ({ head, refs, bundles }: BundledState) =>
 export const objectsOf = (restored: string) => join(dirname(restored), "objects.git", "objects");
 
 /**
- * Restored repositories in a directory of this machine, which its processes share. Nothing is changed in place, so nothing
- * is locked, and what is stored is whole whoever was killed:
+ * Restored repositories in a directory that the processes of this machine share. Nothing is changed in place, so nothing is
+ * locked, and a killed process leaves nothing partial:
  *
  *     <id>/<first bundle>/objects.git            objects of the bundles; it only grows
- *     <id>/<first bundle>/objects.git/bundles/   names of those that are in it
- *     <id>/<first bundle>/<hash of a state>.git  its refs; made elsewhere, and renamed into place
+ *     <id>/<first bundle>/objects.git/bundles/   names of the bundles in it
+ *     <id>/<first bundle>/<hash of a state>.git  the state's refs; made elsewhere and renamed into place
  */
 export function openBundleCache(directory: string, store: ArtifactStore): BundleCache {
   const restoring = new Map<string, Promise<string>>();
@@ -76,7 +76,7 @@ export function openBundleCache(directory: string, store: ArtifactStore): Bundle
 }
 
 /**
- * Makes a bare repository of a state with files, which is quicker than with git: `borrowed` are directories of objects.
+ * Makes a bare repository of a state by writing its files, faster than git: `borrowed` are directories of objects.
  */
 export async function writeRepository(
   directory: string,
@@ -136,14 +136,14 @@ const touch = (path: string) =>
     () => false,
   );
 
-/** Out of the way at once: nobody takes a part of it for the whole. */
+/** Renames before deleting, so that nobody uses a partly deleted directory. */
 async function discard(path: string): Promise<void> {
   const removed = `${path}.${randomUUID()}.removed`;
   await rename(path, removed).catch(() => {});
   await rm(removed, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Removes what nobody has used since, and what killed processes left. */
+/** Removes directories unused since `sinceMs`, and leftovers of killed processes. */
 async function evict(directory: string, sinceMs: number): Promise<void> {
   const isOld = async (path: string) => ((await stat(path).catch(() => null))?.mtimeMs ?? sinceMs) < sinceMs;
   const names = (path: string) => readdir(path).catch(() => []);

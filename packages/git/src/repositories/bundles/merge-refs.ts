@@ -1,7 +1,7 @@
 import { TowpathError } from "@towpath/core/errors";
 import type { Refs } from "./state.ts";
 
-/** A ref's value before and after; null: there is none. */
+/** A ref's value before and after; null: it doesn't exist. */
 type RefChange = { readonly name: string; readonly before: string | null; readonly after: string | null };
 
 const targetOf = (refs: Refs, name: string): string | null => (Object.hasOwn(refs, name) ? (refs[name] ?? null) : null);
@@ -14,10 +14,10 @@ export function changedRefs(before: Refs, after: Refs): readonly RefChange[] {
 }
 
 /**
- * Applies changes to refs that others may have changed meanwhile.
+ * Applies changes to refs that may have changed meanwhile.
  *
- * @throws TowpathError `conflict` if one of the same refs has another value than before, or if a name has become a part of
- * another (git keeps each as a path)
+ * @throws TowpathError `conflict` if one of the refs no longer has its value before, or if one name has become a prefix of
+ * another (git stores each as a path)
  */
 export function mergeRefs(current: Refs, changes: readonly RefChange[]): Refs {
   const moved = changes.find(({ name, before }) => targetOf(current, name) !== before);
