@@ -21,8 +21,8 @@ export default defineConfig({
     // The default of one second is shorter than a busy machine takes for a save and a refetch.
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,
-    // Files share the module graph of their worker: loading it for each took a third of the run's processor time. A file
-    // restores what it changes: vitest restores mocks, these here do the rest, and nothing else is set on globals.
+    // Files share the module graph of their worker: loading it for each took a third of the run's processor time. A
+    // file restores what it changes: vitest restores mocks, these here do the rest, and nothing else is set on globals.
     isolate: false,
     unstubEnvs: true,
     unstubGlobals: true,

@@ -36,8 +36,8 @@ export async function startServer(
 export type NginxPorts = { fresh: number; keepAlive: number; stream: number };
 
 /**
- * Starts nginx as a proxy of one process on one core: with a new connection to the server for each request (`fresh`), its
- * default, and with connections that are kept.
+ * Starts nginx as a proxy of one process on one core: with a new connection to the server for each request (`fresh`),
+ * its default, and with connections that are kept.
  */
 export function startNginxProxy(
   directory: string,

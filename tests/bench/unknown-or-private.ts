@@ -1,7 +1,7 @@
-// Whether timing reveals that a private server exists (GW-4): strangers get the same bytes for it as for an unused name.
-// Both are asked on one connection, in random order, and the times are compared by rank: the share of pairs in which the
-// private one took longer is 50 % when timing reveals nothing (Mann and Whitney), within the statistical error.
-// `node tests/bench/unknown-or-private.ts [requests of each]`
+// Whether timing reveals that a private server exists (GW-4): strangers get the same bytes for it as for an unused
+// name. Both are asked on one connection, in random order, and the times are compared by rank: the share of pairs in
+// which the private one took longer is 50 % when timing reveals nothing (Mann and Whitney), within the statistical
+// error. `node tests/bench/unknown-or-private.ts [requests of each]`
 
 import { Agent, request } from "node:http";
 import { shareOutCores, startBench } from "./gateway-setup.ts";

@@ -15,8 +15,8 @@ export type Tried = {
 const maxDeploys = 5;
 
 /**
- * Deploys the source, or the package without one, with nothing but a name. If that fails, sets what the diagnosis asks for
- * and the corpus has values for, and deploys again.
+ * Deploys the source, or the package without one, with nothing but a name. If that fails, sets what the diagnosis asks
+ * for and the corpus has values for, and deploys again.
  */
 export async function tryServer(
   instance: TowpathInstance,

@@ -6,8 +6,8 @@ import type { OAuthClientInformationMixed, OAuthDiscoveryState, OAuthTokens } fr
 import type { Page } from "playwright-core";
 
 /**
- * Opens a client's authorization URL, signs in if asked, and consents. Returns the parameters that the client gets. `read`
- * is called on the consent page before.
+ * Opens a client's authorization URL, signs in if asked, and consents. Returns the parameters that the client gets.
+ * `read` is called on the consent page before.
  */
 export async function allowInBrowser(
   page: Page,

@@ -5,7 +5,7 @@ import { asCommandError, output, print, printError, printVerbosely, red, UsageEr
 
 type Command = (args: string[]) => Promise<number>;
 
-/** What each command of the table runs. Only the one that was named is loaded. */
+/** Loads the function of each command of the table, on demand. */
 const loaders: Record<CommandName, () => Promise<Command>> = {
   up: async () => {
     // It prepares the database.
@@ -67,7 +67,7 @@ async function help(args: string[]): Promise<number> {
   return 0;
 }
 
-/** What stands after `--` is the command's, never ours. */
+/** Arguments after `--` are the command's, never ours. */
 const asksForHelp = (args: readonly string[]) =>
   args
     .slice(0, args.includes("--") ? args.indexOf("--") : args.length)
@@ -77,8 +77,8 @@ const asksForHelp = (args: readonly string[]) =>
 const readerGone = 141;
 
 /**
- * `towpath logs … | head`: once nobody reads, a command ends without a word. An instance and a test run go on: what they
- * print is not what they are for.
+ * `towpath logs … | head`: once nobody reads, a command ends silently. An instance and a test run continue: their
+ * output is not their purpose.
  */
 function endWithReader(name: string): void {
   const goesOn = name === "up" || name === "test";
@@ -90,7 +90,7 @@ function endWithReader(name: string): void {
   }
 }
 
-/** `--verbose` goes with every command. */
+/** Every command takes `--verbose`. */
 function withoutVerbose(argv: readonly string[]): string[] {
   const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
   const rest = argv.filter((argument, at) => at >= end || argument !== "--verbose");
@@ -122,11 +122,11 @@ async function main(): Promise<number> {
   }
 }
 
-// Exit by hand: a stray handle must not keep a finished command alive. What was written to a pipe goes out first.
+// Exit explicitly: a stray handle must not keep a finished command alive. Output to a pipe is flushed first.
 const status = await main();
 for (const stream of [process.stdout, process.stderr]) {
   if (stream.writableLength > 0) await new Promise((done) => stream.write("", done));
 }
-// A pipe that nobody reads reports it after the write.
+// A closed pipe emits its error after the write.
 await new Promise(setImmediate);
 process.exit(status);

@@ -21,8 +21,8 @@ import { eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.ts";
 
-// Mishaps at GitHub while a server is live from there: two hosts with equal ids, each with its App, and the worker's own
-// client of both.
+// Mishaps at GitHub while a server is live from there: two hosts with equal ids, each with its App, and the worker's
+// own client of both.
 let forges: readonly [TestForge, TestForge];
 let directory: string;
 let bench: Bench;

@@ -27,8 +27,8 @@ const gitUrlsAtOnce = 6;
 const repositoriesAtOnce = 6;
 
 /**
- * Rounds that every worker runs every few seconds, more often than the queue's schedule allows. Workers divide the work by
- * claims in the database, so concurrent rounds are safe.
+ * Rounds that every worker runs every few seconds, more often than the queue's schedule allows. Workers divide the work
+ * by claims in the database, so concurrent rounds are safe.
  */
 export function roundsOf({ services, layers }: RecurringParts): Round[] {
   const { pool } = services.database;

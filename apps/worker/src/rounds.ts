@@ -9,8 +9,8 @@ export type Round = {
 type OnError = (name: string, error: unknown) => void;
 
 /**
- * Runs each round at once and then every `everyMs`, never overlapping itself. Returns a function that stops all: it aborts
- * the signals of running rounds and waits for their end.
+ * Runs each round at once and then every `everyMs`, never overlapping itself. Returns a function that stops all: it
+ * aborts the signals of running rounds and waits for their end.
  */
 export function startRounds(rounds: readonly Round[], onError: OnError): () => Promise<void> {
   const stops = rounds.map((round) => startRound(round, onError));

@@ -42,8 +42,8 @@ export type TurnResult = Usage & {
 };
 
 /**
- * Answers a question: asks the model and makes the calls that it requests, until it requests none. Never rejects because
- * of the model or the server; the answer so far is kept.
+ * Answers a question: asks the model and makes the calls that it requests, until it requests none. Never rejects
+ * because of the model or the server; the answer so far is kept.
  */
 export async function runTurn(turn: Turn): Promise<TurnResult> {
   const running = new RunningTurn(turn);

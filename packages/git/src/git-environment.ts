@@ -2,8 +2,8 @@
 export type GitSetting = readonly [key: string, value: string];
 
 /**
- * The complete environment of every git process: nothing of our own environment, which contains secrets, and no settings of
- * the machine or user.
+ * The complete environment of every git process: nothing of our own environment, which contains secrets, and no
+ * settings of the machine or user.
  */
 export function gitEnvironment(directory: string, settings: readonly GitSetting[] = []): Record<string, string> {
   return {

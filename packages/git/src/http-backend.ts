@@ -16,8 +16,8 @@ type BackendRequest = {
   /** Login of the account that pushes; absent for anonymous reads. */
   readonly user: string | null;
   /**
-   * Runs after git has exited and before the client gets git's report of a push, so that the client's next request sees the
-   * push. Resolves to the reason, in one line, to refuse the whole push; null accepts it.
+   * Runs after git has exited and before the client gets git's report of a push, so that the client's next request sees
+   * the push. Resolves to the reason, in one line, to refuse the whole push; null accepts it.
    */
   readonly afterwards: () => Promise<string | null>;
 };
@@ -41,8 +41,8 @@ function environment({ directory, settings = [], service, request, user }: Backe
     REQUEST_METHOD: request.method,
     QUERY_STRING: url.search.slice(1),
     CONTENT_TYPE: header("content-type"),
-    // Without a length, git reads the body to its end. With one, it spins forever when the body ends early, as when the web
-    // process is killed during a push.
+    // Without a length, git reads the body to its end. With one, it spins forever when the body ends early, as when the
+    // web process is killed during a push.
     CONTENT_LENGTH: "",
     HTTP_CONTENT_ENCODING: header("content-encoding"),
     GIT_PROTOCOL: header("git-protocol"),

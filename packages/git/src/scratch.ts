@@ -35,8 +35,8 @@ export async function openScratch(parent: string, maxBytes: number): Promise<Scr
 }
 
 /**
- * Removes leftovers of killed processes of this host from `parent`, and everything too old to be in use on another host.
- * Lists of authorities are written again when needed.
+ * Removes leftovers of killed processes of this host from `parent`, and everything too old to be in use on another
+ * host. Lists of authorities are written again when needed.
  */
 export async function removeLeftovers(parent: string, now: Date = new Date()): Promise<void> {
   for (const name of (await readdir(parent).catch(() => [])).filter((each) => named.test(each))) {

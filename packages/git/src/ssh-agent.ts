@@ -19,8 +19,8 @@ export type SshAgent = {
 };
 
 /**
- * Serves one key to OpenSSH's client at the socket `agent` in a private directory, so that no file, environment or other
- * process holds the key.
+ * Serves one key to OpenSSH's client at the socket `agent` in a private directory, so that no file, environment or
+ * other process holds the key.
  */
 export async function startSshAgent(privateKey: string, directory: string): Promise<SshAgent> {
   const key = openSshKey(privateKey);

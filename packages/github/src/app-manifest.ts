@@ -17,8 +17,8 @@ export type ManifestFor = {
 };
 
 /**
- * The manifest of Towpath's GitHub App. Without a webhook where none could arrive: GitHub refuses such an address, and the
- * worker polls instead (GH-6).
+ * The manifest of Towpath's GitHub App. Without a webhook where none could arrive: GitHub refuses such an address, and
+ * the worker polls instead (GH-6).
  *
  * Source: GitHub docs, "Registering a GitHub App from a manifest".
  */

@@ -11,8 +11,8 @@ type Client = Pick<
 >;
 
 /**
- * GitHub's answer about a branch, through the first installation that can read the repository. `no-access` if the App has
- * no access; every other failure throws.
+ * GitHub's answer about a branch, through the first installation that can read the repository. `no-access` if the App
+ * has no access; every other failure throws.
  */
 export async function branchAtGitHub(
   github: Client,

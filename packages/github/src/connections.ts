@@ -38,8 +38,8 @@ const installationCalls = [
 type CallName = (typeof installationCalls)[number];
 
 /**
- * Calls for the installations of all connections. They take and return Towpath's numbers of installations and repositories
- * (decision 054), and the host's own ids of everything else, such as comments.
+ * Calls for the installations of all connections. They take and return Towpath's numbers of installations and
+ * repositories (decision 054), and the host's own ids of everything else, such as comments.
  */
 type InstallationCalls = Pick<GitHub, CallName>;
 
@@ -63,8 +63,8 @@ export const webhookPathOf = (id: string) => `${environmentWebhookPath}/${id}`;
 /**
  * The GitHub Apps of an instance: the environment's and the stored ones, which change while the process runs.
  *
- * @param load reads the stored ones, oldest first; called only when GitHub is used, and at most every two seconds, except
- * for an unknown number
+ * @param load reads the stored ones, oldest first; called only when GitHub is used, and at most every two seconds,
+ * except for an unknown number
  * @param reach the `fetch` for hosts of stored ones, whose addresses people typed; absent: the global one
  */
 export function createGitHubConnections(

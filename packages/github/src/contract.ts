@@ -163,8 +163,8 @@ export type GitHub = ReportCalls & {
   /** Requires write access to administration. */
   setDefaultBranch(address: RepositoryAddress, branch: string): Promise<void>;
   /**
-   * A token for `git push` to this repository only, valid for at least five minutes, and for workflow files if the App may
-   * write them. Keep it in memory.
+   * A token for `git push` to this repository only, valid for at least five minutes, and for workflow files if the App
+   * may write them. Keep it in memory.
    */
   pushToken(address: RepositoryAddress): Promise<string>;
   /** Pull requests from a branch of the repository itself, open and closed; the newest 100. */
@@ -185,8 +185,8 @@ export type GitHub = ReportCalls & {
    */
   changedFiles(address: RepositoryAddress, base: string, head: string): Promise<readonly string[] | null>;
   /**
-   * A gzipped tar with one top-level directory. Read it to its end or cancel it. Times out after 30 s without a first byte;
-   * after that only `signal` ends it.
+   * A gzipped tar with one top-level directory. Read it to its end or cancel it. Times out after 30 s without a first
+   * byte; after that only `signal` ends it.
    */
   tarball(input: TarballInput, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 

@@ -56,8 +56,8 @@ type DeploymentStatus = {
 };
 
 /**
- * The App's reports of builds to a repository (BLD-8). `…Of` find what an earlier call created whose answer was lost. Each
- * needs the permission of its name; `update…` throw `not_found` for what a person deleted.
+ * The App's reports of builds to a repository (BLD-8). `…Of` find what an earlier call created whose answer was lost.
+ * Each needs the permission of its name; `update…` throw `not_found` for what a person deleted.
  */
 export type ReportCalls = {
   /** The newest status of each `context` counts. Needs *Commit statuses*. */

@@ -7,8 +7,8 @@ const privateAddress =
 const privateName = /\.(local|internal|lan|home|test|example|invalid|home\.arpa)$/;
 
 /**
- * Whether webhooks of a host might reach an instance (GH-6): not from elsewhere to this machine, and not from the internet
- * into a private network. `true` is no guarantee.
+ * Whether webhooks of a host might reach an instance (GH-6): not from elsewhere to this machine, and not from the
+ * internet into a private network. `true` is no guarantee.
  *
  * @param hostUrl of GitHub or an Enterprise host
  * @param instanceUrl the dashboard's

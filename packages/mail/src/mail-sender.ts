@@ -10,8 +10,8 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 /**
- * Maximum numbers of messages, so that nobody floods a mailbox or uses us to write to strangers. The sender is the person
- * who causes a message to somebody else; messages that people request for themselves have none.
+ * Maximum numbers of messages, so that nobody floods a mailbox or uses us to write to strangers. The sender is the
+ * person who causes a message to somebody else; messages that people request for themselves have none.
  */
 export const mailLimits = { recipientPerHour: 5, recipientPerDay: 20, senderPerDay: 100, sendersPerHour: 300 } as const;
 

@@ -4,7 +4,9 @@ import type { RenderedMail } from "./render-mail.ts";
 
 /** Hands messages to a mail server. */
 export type MailTransport = {
-  /** Resolves once the server has accepted the message. `id` makes its Message-ID. @throws MailRefused, or the failure */
+  /**
+   * Resolves once the server has accepted the message. `id` makes its Message-ID. @throws MailRefused, or the failure
+   */
   send(message: RenderedMail & { readonly id: string; readonly to: string }): Promise<void>;
 };
 

@@ -48,14 +48,14 @@ function hostOf(word: string | undefined): string {
   throw new UsageError(`${word} is not ${hostList}.${didYouMean(word, statusHosts)}`);
 }
 
-/** Never from an argument, which other users of the machine can read. */
+/** Never an argument, which other users of the machine can read. */
 async function readToken(): Promise<string> {
   const given = process.stdin.isTTY ? await ask("Token for build states: ", { hidden: true }) : await readInput();
   if (given.trim() !== "") return given.trim();
   throw new UsageError("Stdin has no token: towpath build-states NAME set HOST < FILE. Nothing was set.");
 }
 
-/** Why it takes no token, by the kind of source. */
+/** Why a kind of source needs no token. */
 const without: Readonly<Record<string, string>> = {
   github: "The GitHub App posts build states, without a token.",
   repository: "The repository is one of this instance: build states are on the server's page.",

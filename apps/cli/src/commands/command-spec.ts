@@ -1,33 +1,33 @@
 export type OptionSpec = {
   readonly type: "string" | "boolean";
-  /** What stands for the value in help, such as `COMMIT`. */
+  /** Placeholder of the value in help, such as `COMMIT`. */
   readonly value?: string;
   readonly text: string;
   /** May be given several times. */
   readonly multiple?: boolean;
-  /** What the value can be, where that is known; `files`: a path. Shells complete it. */
+  /** Possible values, for completion; `files`: a path. */
   readonly choices?: Choices;
-  /** Of a flag: there is `--no-…` too, which undoes it. */
+  /** A flag that has an opposite, `--no-…`. */
   readonly hasOpposite?: true;
 };
 
 type Choices = readonly string[] | "files";
 
 export type CommandSpec = {
-  /** The arguments, as help shows them: `NAME` is required, `[NAME]` isn't, `[WORD …]` stands for any number. */
+  /** The arguments in help: `NAME` is required, `[NAME]` is optional, `[WORD …]` is any number. */
   readonly arguments: string;
   /** The same for its arguments by place, counted from 1. */
   readonly choices?: Readonly<Record<number, Choices>>;
   readonly text: string;
   readonly options: Readonly<Record<string, OptionSpec>>;
-  /** Options of earlier releases, and what to do instead, as the rest of a sentence: "--NAME was removed: …". */
+  /** Removed options, and what to do instead: the rest of "--NAME was removed: …". */
   readonly removed?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
-  /** Works on this machine only, beside the instance or without one. */
+  /** Works on this machine only, with its instance or without one. */
   readonly isLocal?: boolean;
 };
 
-// Kinds of options, and those that most commands have.
+// Kinds of options, and common options.
 
 export const value = <const Value extends string>(name: Value, text: string) =>
   ({ type: "string", value: name, text }) as const;

@@ -169,7 +169,7 @@ const has = (program: string) => spawnSync(program, ["-c", ":"]).status === 0;
 test.skipIf(!has("zsh"))("OPS-4 zsh completes at the first key, loaded from its path or sourced", async () => {
   const { stdout: script } = await towpath("completion", "zsh");
   await writeFile(join(directory, "_towpath"), script);
-  // In place of zsh's own functions, which work while a line is edited only.
+  // Replaces zsh's own functions, which work only while a line is edited.
   const own = `_describe() { print -r -- $commands } ; _arguments() { print -rl -- "$@" } ; compdef() { print $* }`;
   const ask = async (load: string, ...argv: string[]) =>
     (await shell("zsh", `${own}\n${load}\nwords=(towpath ${argv.join(" ")} ''); CURRENT=$#words; _towpath`)).stdout;

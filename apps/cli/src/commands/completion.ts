@@ -17,7 +17,7 @@ const choicesOf = ([name, { choices = {} }]: Named): readonly (readonly [place: 
 
 const quoted = (text: string) => text.replaceAll("'", "'\\''");
 
-/** Before the word: the command, as many words as it has arguments, and options anywhere, whose values count as words. */
+/** Completes by position: the command, then its arguments; options anywhere, whose values count as positions. */
 function bash(): string {
   const words = (choices: Choices) => (choices === "files" ? "" : choices.join(" "));
   const values = all.flatMap(([name, spec]) =>
@@ -52,7 +52,7 @@ complete -o default -F _towpath towpath ./towpath`;
 
 const zshText = (text: string) => quoted(text.replaceAll(/[[\]:\\]/g, "\\$&"));
 const zshMessage = (text: string) => quoted(text).replaceAll(":", "\\:");
-/** ` `: nothing to propose, only what is expected. */
+/** ` `: no candidates, only a description. */
 const zshAction = (choices: Choices | undefined) =>
   choices === undefined ? " " : choices === "files" ? "_files" : `(${choices.join(" ")})`;
 
@@ -65,7 +65,7 @@ function zsh(): string {
       return `'${multiple ? "*" : ""}--${option}[${zshText(text)}]${argument}'`;
     });
     const places = choicesOf(each).map(([place, choices]) => `'${place}:argument:${zshAction(choices)}'`);
-    // Nothing else is proposed, least of all options.
+    // Propose nothing else, in particular no options.
     const rest = ["'--help[explains the command]'", ...places, "'*:argument: '"];
     return `    ${name}) _arguments ${[...options, ...rest].join(" ")} ;;`;
   });
@@ -96,7 +96,7 @@ function fish(): string {
         `complete -c towpath ${inCommand(name)} -l ${option}${value === undefined ? "" : values(choices)} -d '${quoted(text)}'`,
     );
     const places = choicesOf(each).map(([place, choices]) => {
-      // The command and what stands before the word that is completed.
+      // The command, and the number of words before the completed one.
       const at = `-n '__fish_seen_subcommand_from ${name}; and test (count (commandline -opc)) -eq ${place + 1}'`;
       return `complete -c towpath ${at} ${choices === "files" ? "-F" : `-a '${choices.join(" ")}'`}`;
     });
@@ -106,7 +106,7 @@ function fish(): string {
       ...places,
     ];
   });
-  // Nothing takes files but what says so.
+  // No files by default.
   return ["complete -c towpath -f", ...lines].join("\n");
 }
 

@@ -13,7 +13,7 @@ const optionText = (name: string, { value, multiple }: OptionSpec) =>
 const row = (left: string, right: string) =>
   left.length < width ? `  ${left.padEnd(width)}${right}` : `  ${left}\n  ${" ".repeat(width)}${right}`;
 
-/** All commands, one a line. */
+/** All commands, one per line. */
 export function overview(): string {
   const lines = Object.entries(specs).map(([name, { text, ...spec }]) => {
     const [sentence = text] = text.split(/(?<=\.) /);
@@ -29,7 +29,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** One command with its options and examples; null when there is none of this name. */
+/** One command with its options and examples; null for an unknown name. */
 export function helpOf(name: string): string | null {
   const spec = specs[name];
   if (!spec) return null;

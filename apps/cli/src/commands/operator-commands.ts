@@ -2,7 +2,7 @@ import { orList } from "../terminal/or-list.ts";
 import { roleNames } from "../up/role-process.ts";
 import { type CommandSpec, common, dataDirectory, flag, value } from "./command-spec.ts";
 
-/** The part of the table for who runs an instance, or works on Towpath. */
+/** Commands for people who run an instance, or work on Towpath. */
 export const operatorCommands = {
   github: {
     arguments: "[ACTION] [APP] [SECRET]",

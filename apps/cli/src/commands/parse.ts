@@ -16,9 +16,9 @@ type Parsed<Name extends CommandName> = {
 };
 
 /**
- * Reads the arguments of a command as the table has them. Sends texts to stderr with `--json`.
+ * Parses the arguments of a command by the table. With `--json`, texts go to stderr.
  *
- * @throws UsageError naming what is missing or too much
+ * @throws UsageError naming the problem
  */
 export function parse<Name extends CommandName>(name: Name, args: readonly string[]): Parsed<Name> {
   const { values, positionals, tokens } = parseOptions(name, args);

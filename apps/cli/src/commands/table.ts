@@ -1,5 +1,5 @@
-// The one table of the terminal's commands: from it they are parsed, explained and completed. It imports nothing
-// but its own parts, so that `--help` and completion start at once.
+// The table of the terminal's commands, for parsing, help and completion. It imports only its own parts, so that
+// `--help` and completion start at once.
 
 import { type CommandSpec, common, flag, json, oneOf, path, setting, value } from "./command-spec.ts";
 import { operatorCommands } from "./operator-commands.ts";

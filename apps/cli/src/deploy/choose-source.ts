@@ -7,7 +7,7 @@ import { deployGitUrl, gitTextOf } from "./deploy-git-url.ts";
 import { deployPackage } from "./deploy-package.ts";
 import { isPackage } from "./package-source.ts";
 
-/** `towpath deploy`: of a directory, a Git URL, a package of the index, or a server that is there already. */
+/** `towpath deploy`: a directory, a Git URL, a package of the index, or an existing server. */
 export async function deploy(args: string[]): Promise<number> {
   const { values, positionals } = parse("deploy", args);
   const [source = ""] = positionals;
@@ -18,7 +18,7 @@ export async function deploy(args: string[]): Promise<number> {
     if (!/[:@]/.test(source)) print(`There is no directory ${source} here: this is ${repository.url}.`);
     return deployGitUrl(args, repository);
   }
-  // A directory is named with the server's name: what has none, and is no directory and no path, is a server.
+  // Directories need `--name`: without it, a name that is no directory and no path is an existing server.
   const isPath = /[/\\]|^\.+$/.test(source);
   return values.name === undefined && !isPath ? deployAgain(args) : deployDirectory(args);
 }

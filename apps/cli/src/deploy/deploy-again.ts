@@ -10,7 +10,7 @@ import { buildPage, buildSchema, followBuild, outputEnd, printLive, readOutcome 
 const projectSchema = z.object({ name: z.string(), orgSlug: z.string(), pathName: z.string() });
 const startedSchema = z.object({ build: buildSchema, created: z.boolean() });
 
-/** Options that take effect before the next build by `settings`, or make no sense without a directory. */
+/** Options of `settings`, and options that make no sense without a directory. */
 const foreign = [
   ...[
     "entrypoint",
@@ -43,7 +43,7 @@ export async function deployAgain(args: string[]): Promise<number> {
   const api = await connectApi(values);
   const project = await api.call("GET", projectPath(name), projectSchema);
   if (variables.length > 0) await setVariables(api, name, variables);
-  // Variables take effect with a build.
+  // Changed variables need a new build.
   const reuse = values.rebuild || variables.length > 0 ? "never" : "unless-failed";
   const { build, created } = await api.call("POST", `${projectPath(name)}/builds`, startedSchema, {
     body: { branch: values.preview, reuse },

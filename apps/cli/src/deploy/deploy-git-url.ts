@@ -79,7 +79,7 @@ function proposedName(repository: string): string {
   throw new UsageError("Name the server, with 6 to 32 characters: --name my-server-one");
 }
 
-/** A token never comes as an argument, which other users of the machine can read. */
+/** A token is never an argument, which other users of the machine can read. */
 function credentialOf(variable: string | undefined) {
   if (variable === undefined) return undefined;
   const token = process.env[variable];

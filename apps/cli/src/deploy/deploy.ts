@@ -16,7 +16,7 @@ const targetSchema = z.object({
   organization: z.string(),
   /** Of the instance; the terminal made it. */
   repository: z.object({ name: z.string(), defaultBranch: z.string() }),
-  /** Null: there is no server of this name yet. */
+  /** Null: no server has this name yet. */
   project: z.object({ name: z.string(), pathName: z.string(), authMode: z.string() }).nullable(),
 });
 type Target = z.infer<typeof targetSchema>;
@@ -27,7 +27,7 @@ const buildSettings = ({ entrypoint, arguments: argv, requirements, rootDirector
   ...{ entrypoint, arguments: argv, requirements, rootDirectory },
 });
 
-/** Called before the push, so that the build which the push starts has these settings. */
+/** Before the push, so that its build has these settings. */
 async function changeSettings(api: Api, options: DeployOptions, target: Target): Promise<void> {
   const { name, authMode, variables } = options;
   const { entrypoint, ...others } = buildSettings(options);
@@ -43,7 +43,7 @@ async function changeSettings(api: Api, options: DeployOptions, target: Target):
 
 type Started = z.infer<typeof startedSchema>;
 
-/** Makes at most one commit and one build, which either the push or this command starts. */
+/** Makes at most one commit and one build, started by the push or by this command. */
 async function beginBuild(api: Api, options: DeployOptions, target: Target): Promise<Started> {
   const { name, directory, authMode, preview, message, variables } = options;
   const { organization, repository, project } = target;

@@ -89,7 +89,7 @@ test("SRC-4 a directory of a repository: the rules above it, its exclude file an
   const { paths, leftOut } = await directoryFiles(`${repository}/server`);
   expect(paths).toEqual([".gitignore", "forced.tmp", "new.py", "server.py"]);
   expect(leftOut.toSorted()).toEqual(["a.tmp", "data/", "local.cfg", "mine.txt"]);
-  // A repository that ignores the directory itself, such as one of a home directory, has nothing to say about it.
+  // A repository that ignores the directory itself, such as a home directory's, doesn't count.
   await writeFile(`${repository}/.gitignore`, "*\n");
   await git(repository, "rm", "--quiet", "--cached", "-r", "server");
   expect((await directoryFiles(`${repository}/server`)).paths).toEqual([

@@ -11,17 +11,17 @@ const run = promisify(execFile);
 export type DirectoryFiles = {
   /** Files and symbolic links, sorted. */
   readonly paths: readonly string[];
-  /** What isn't among them, for people: `dist/`, `.env`, `data → /mnt/data`. */
+  /** Files and directories left out, for people: `dist/`, `.env`, `data → /mnt/data`. */
   readonly leftOut: readonly string[];
 };
 
 /**
- * The files of a directory that git would take: tracked ones, and others unless `.gitignore` (also those above it in its
- * repository), `.git/info/exclude` or the person's own settings ignore them. Repositories within it, such as submodules,
- * count with their files and by their own rules. Without what no server is built from and what looks like secrets
- * (`left-out.schema.ts`), nor links that lead out of the directory.
+ * The files of a directory that git would add: tracked ones, and others unless `.gitignore` (also of parent directories
+ * in its repository), `.git/info/exclude` or the person's own settings ignore them. Nested repositories, such as
+ * submodules, count with their files and by their own rules. Leaves out files that no build needs, files that look like
+ * secrets (`left-out.schema.ts`), and links that lead out of the directory.
  *
- * @throws what git says
+ * @throws git's error
  */
 export async function directoryFiles(directory: string): Promise<DirectoryFiles> {
   const leftOut = new Set<string>();
@@ -44,7 +44,7 @@ async function whyNot(directory: string, path: string): Promise<string | typeof 
   return leadsOut(path, target) ? `${path} → ${target}` : null;
 }
 
-/** Files in `prefix`, from the top, and in the repositories within it. Adds what git ignores to `leftOut`. */
+/** Files in `prefix` (from the top) and in nested repositories. Adds ignored files to `leftOut`. */
 async function listed(directory: string, prefix: string, leftOut: Set<string>): Promise<string[]> {
   const git = await gitIn(join(directory, prefix));
   try {
@@ -57,7 +57,7 @@ async function listed(directory: string, prefix: string, leftOut: Set<string>): 
     for (const path of ignored) leftOut.add(leftOutName(path.replace(/\/$/, "/x")) ?? prefix + path);
     const found: string[] = [];
     for (const path of [...known, ...others]) {
-      // Of a repository within it git says only where it is: an untracked one with a slash, a submodule without.
+      // git lists nested repositories as paths only: untracked ones with a slash, submodules without.
       const inner = path.replace(/\/$/, "");
       const isDirectory = inner !== path || (await isRealDirectory(join(directory, prefix, inner)));
       if (!isDirectory) found.push(prefix + path);
@@ -72,10 +72,10 @@ async function listed(directory: string, prefix: string, leftOut: Set<string>): 
 
 const isRealDirectory = async (path: string) => (await lstat(path).catch(() => null))?.isDirectory() ?? false;
 
-/** The directory may be a stranger's, whose settings run no program and fetch nothing. */
+/** The directory may be a stranger's: its settings must run no program and fetch nothing. */
 const asStranger = ["-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit"];
 
-/** Lists files with the repository that the directory is in, or, where there is none or it ignores the directory, without. */
+/** Lists files by the directory's repository, or without one if there is none or it ignores the directory. */
 async function gitIn(directory: string) {
   const options = {
     cwd: directory,

@@ -13,7 +13,7 @@ import { callers } from "../settings/auth-mode.ts";
 import { bold, dim, green, output, print, printError, printsJson, red, yellow } from "../terminal/terminal.ts";
 import { printWarning } from "../terminal/warning.ts";
 
-// Earlier instances don't tell versions of packages.
+// Earlier instances don't report versions of packages.
 export const buildSchema = z.object({
   id: z.string(),
   status: buildStatusSchema,
@@ -22,10 +22,10 @@ export const buildSchema = z.object({
 });
 
 const outcomeSchema = z.object({
-  // Earlier instances don't say who may call it.
+  // Earlier instances don't report who may call it.
   build: buildSchema.extend({ project: z.object({ authMode: authModeSchema }).optional().catch(undefined) }),
   url: z.string().nullable(),
-  // Earlier instances don't say what ends a failure.
+  // Earlier instances don't report the action that ends a failure.
   diagnosis: diagnosisSchema
     .extend({ action: diagnosisSchema.shape.action.catch({ kind: "code", path: null }) })
     .nullable(),
@@ -77,7 +77,7 @@ export function buildPage(
   return `${api.url}/${organization}/${project?.pathName ?? name}/build-logs/${buildId}`;
 }
 
-/** Follows a build to its end. Exit status 0 when it is live, 1 when it is not. Ctrl-C leaves the build alone. */
+/** Follows a build to its end. Exit status 0 if it goes live, else 1. Ctrl-C doesn't stop the build. */
 export async function followBuild(api: Api, buildId: string, page: string): Promise<number> {
   const leave = () => {
     printError(`\nThe build continues without this terminal. Follow it at ${page}`);
@@ -125,7 +125,7 @@ function report({ build, url, diagnosis, warnings }: Outcome, lastError: string 
   return 1;
 }
 
-/** What the dashboard has a button, a form or a link for; null where the remedy says it all. */
+/** The terminal's counterpart of the dashboard's button, form or link; null where the remedy is enough. */
 export function nextStep({ action, line }: Pick<Diagnosis, "action" | "line">): string | null {
   switch (action.kind) {
     case "variables":

@@ -6,7 +6,7 @@ import { type Assignment, environmentAssignments } from "../servers/env.ts";
 import { authModeOf } from "../settings/auth-mode.ts";
 import { UsageError } from "../terminal/terminal.ts";
 
-/** What was passed. An absent setting keeps its value on an existing server and gets its default on a new one. */
+/** Passed options. An absent setting keeps its value on an existing server and gets its default on a new one. */
 export type DeployOptions = {
   readonly directory: string;
   readonly name: string;

@@ -13,24 +13,24 @@ import { CommandError, UsageError } from "../terminal/terminal.ts";
 const scheme = "pypi:";
 const registryScheme = "registry:";
 
-/** What a source names, as far as it does. */
+/** A package source. Absent parts were not named. */
 export type PackageSource = {
   readonly packageName: string;
   /** Null: the newest. */
   readonly version: string | null;
   readonly arguments?: readonly string[];
-  /** Variables without which the server doesn't start, as its author says. */
+  /** Variables that the server needs to start, according to its author. */
   readonly required: readonly string[];
 };
 
 /**
- * Whether what is deployed is a package of the index: `pypi:NAME`, `pypi:NAME==VERSION`, `registry:NAME` of an entry in
- * the instance's MCP registry, or the path of a server.json.
+ * Whether the source is a package of the index: `pypi:NAME`, `pypi:NAME==VERSION`, `registry:NAME` of an entry in the
+ * instance's MCP registry, or the path of a server.json.
  */
 export const isPackage = (source: string): boolean =>
   source.startsWith(scheme) || source.startsWith(registryScheme) || source.endsWith(".json");
 
-/** Of a registry's entry, which the instance looks up. @throws CommandError naming what is wrong */
+/** The package of a registry entry, which the instance looks up. @throws CommandError naming the problem */
 export async function registrySource(api: Api, source: string, organization: string | undefined) {
   if (!source.startsWith(registryScheme)) return packageSource(source);
   const search = source.slice(registryScheme.length);

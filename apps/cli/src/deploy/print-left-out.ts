@@ -1,7 +1,7 @@
 import { leftOutLine, secretsLine } from "@towpath/core/repository/left-out/schema";
 import { dim, plain, print } from "../terminal/terminal.ts";
 
-/** Names in one line what of a directory was not deployed, and says what to do about its secrets. */
+/** Prints the files that were not deployed in one line, and what to do about secrets among them. */
 export function printLeftOut(leftOut: readonly string[], name: string): void {
   const line = leftOutLine(leftOut);
   if (line === null) return;

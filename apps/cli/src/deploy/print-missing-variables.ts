@@ -6,7 +6,10 @@ import type { DeployOptions } from "./options.ts";
 
 const maxNamed = 6;
 
-/** Names the variables that a new server's files mention and that weren't passed, before the first build lacks them. */
+/**
+ * Prints the variables that a new server's files name and that weren't passed, before the first build fails without
+ * them.
+ */
 export async function printMissingVariables(
   files: readonly string[],
   {

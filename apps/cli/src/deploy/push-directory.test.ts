@@ -17,7 +17,7 @@ test("GH-2 the instance gets the credential, and no process has it among its arg
     response.writeHead(404).end();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // A git that writes down how it was called, and then is the real one.
+  // A git that records its arguments, and then runs the real one.
   await mkdir(`${directory}/bin`);
   await writeFile(
     `${directory}/bin/git`,

@@ -11,14 +11,14 @@ const run = promisify(execFile);
 
 const maxStillSeconds = 120;
 
-/** The person's own Git settings hold, but for those that would change the content, ask for a key or run programs. */
+/** Overrides the person's Git settings that would change the content, ask for a key or run programs. */
 const settings = [
   ...["core.autocrlf=false", "commit.gpgSign=false", "core.hooksPath=/dev/null"],
-  // The repository is thrown away after the push, which compresses anyway.
+  // The repository is temporary, and the push compresses anyway.
   "core.looseCompression=0",
-  // Instances take a push in one request of a known length, up to this one.
+  // Instances accept a push in one request of a known length, up to this one.
   `http.postBuffer=${64 * 1024 * 1024}`,
-  // Large directories take their time, but a connection on which nothing moves has broken.
+  // Large directories take long, but a connection without progress is broken.
   ...["http.lowSpeedLimit=1", `http.lowSpeedTime=${maxStillSeconds}`],
 ].flatMap((setting) => ["-c", setting]);
 
@@ -34,17 +34,17 @@ const author = { name: "Towpath CLI", email: "cli@towpath.localhost" };
 export type Remote = {
   readonly url: string;
   readonly branch: string;
-  /** What a branch that isn't there yet begins at. */
+  /** The branch that a new branch starts from. */
   readonly base?: string;
   /** Of the commit. */
   readonly message?: string | undefined;
   /** An API key, or the operator's token. */
   readonly password: string;
-  /** Also when the branch's newest commit is somebody else's. */
+  /** Push even if the branch's newest commit is somebody else's. */
   readonly overwrite: boolean;
 };
 
-/** `files`: what was pushed, from the directory; `leftOut`: what wasn't, as `directoryFiles` names it. */
+/** `files`: pushed paths; `leftOut`: see `directoryFiles`. */
 export type Pushed = {
   readonly commitSha: string;
   readonly changed: boolean;
@@ -53,9 +53,9 @@ export type Pushed = {
 };
 
 /**
- * Commits the directory as it stands on top of what the repository's branch holds, and pushes it. The directory itself is
- * not touched: Git's own files live in a temporary directory. What is pushed: see `directoryFiles`.
- * @throws CommandError with Git's output, or when it would undo what somebody else has pushed.
+ * Commits the directory's current content onto the repository's branch, and pushes it. The directory itself is not
+ * changed: Git's own files are in a temporary directory. For the pushed files see `directoryFiles`.
+ * @throws CommandError with Git's output, or when it would undo somebody else's push.
  */
 export async function pushDirectory(directory: string, remote: Remote): Promise<Pushed> {
   const { url } = remote;

@@ -27,10 +27,9 @@ export async function listDeployments(api: Api, name: string, branch?: string): 
 }
 
 /**
- * The deployment of a package's version, or of a commit, given by the first digits of its id, at least four; the newest
- * one if it was deployed again.
+ * The newest deployment of a package's version, or of a commit given by at least four digits of its id.
  *
- * @throws CommandError when no deployment fits, or those of several commits do
+ * @throws CommandError when no deployment matches, or deployments of several commits do
  */
 export function deploymentOf(commit: string, among: readonly Deployed[]): Deployed {
   const ofVersion = among.find(({ packageVersion }) => packageVersion === commit);
@@ -59,7 +58,7 @@ const namesOf = (deployed: readonly Deployed[]): string => {
   return distinct.length === 0 ? "none" : distinct.slice(0, maxNamed).join(", ") + more;
 };
 
-/** A commit as one line names it. */
+/** A commit in one line. */
 export const commitText = ({ packageVersion, commitSha, commitMessage }: Deployed): string =>
   [packageVersion === null && shortCommit(commitSha), commitMessage?.split("\n", 1)[0]?.replaceAll(/\p{Cc}+/gu, " ")]
     .filter(Boolean)

@@ -7,7 +7,7 @@ import { commitText, type Deployed, deploymentOf, listDeployments } from "./depl
 
 const promotedSchema = z.object({ build: buildSchema });
 
-/** `towpath promote NAME BRANCH`: a preview's version goes into production, without being built again. */
+/** `towpath promote NAME BRANCH`: moves a preview's version into production, without a build. */
 export async function promote(args: string[]): Promise<number> {
   const { values, positionals } = parse("promote", args);
   const [name = "", branch = ""] = positionals;

@@ -26,7 +26,7 @@ export async function rollback(args: string[]): Promise<number> {
   return 0;
 }
 
-/** What was deployed before the version that is live. @throws CommandError when there is none */
+/** The deployment before the live version. @throws CommandError when there is none */
 export function versionBefore(newestFirst: readonly Deployed[]): Deployed {
   const live = newestFirst.findIndex(({ deployment }) => deployment.isLive);
   if (live < 0) throw new CommandError("Nothing is live. Say which version you want: --to COMMIT");

@@ -9,15 +9,15 @@ import { CommandError, output, print, UsageError } from "../terminal/terminal.ts
 const program = fileURLToPath(new URL("../../../../towpath", import.meta.url));
 
 /**
- * `towpath git-credential setup` has git ask this terminal for the password of the instance's repositories;
- * `towpath git-credential get` is what git then runs (gitcredentials(7)).
+ * `towpath git-credential setup` configures git to get the password of the instance's repositories from this terminal,
+ * by running `towpath git-credential get` (gitcredentials(7)).
  */
 export async function gitCredential(args: string[]): Promise<number> {
   const { values, positionals } = parse("git-credential", args);
   const [operation = ""] = positionals;
   if (operation === "setup") return setUp(await targetOf(values["data-dir"]), values["data-dir"]);
   if (operation === "get") return answer(await readInput(), await targetOf(values["data-dir"]));
-  // Git says what it used, and whether that was refused. The login keeps the key, so there is nothing to do.
+  // git reports the credential that worked or was refused. The login keeps the key, so there is nothing to do.
   if (operation === "store" || operation === "erase") return 0;
   throw new UsageError("Usage: towpath git-credential setup. See towpath help git-credential.");
 }

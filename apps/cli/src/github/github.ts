@@ -129,7 +129,7 @@ async function rotate(open: () => Api, name: string, secret: Secret): Promise<nu
   return 0;
 }
 
-/** What was made at GitHub, never from an argument, which other users of the machine can read. */
+/** A secret made at GitHub. Never an argument, which other users of the machine can read. */
 async function newSecret(secret: Exclude<Secret, "webhook-secret">): Promise<Readonly<Record<string, string>>> {
   const command = `towpath github rotate APP ${secret} < FILE`;
   const isKey = secret === "private-key";
@@ -139,7 +139,7 @@ async function newSecret(secret: Exclude<Secret, "webhook-secret">): Promise<Rea
   return { [isKey ? "privateKey" : "clientSecret"]: given.trim() };
 }
 
-/** The App of this name or id. @throws CommandError for one that isn't there, and for what can't be changed here */
+/** The App with this name or id. @throws CommandError if it doesn't exist, or can't be changed here */
 function stored(apps: readonly App[], name: string): App & { readonly id: string } {
   const found = apps.filter(({ slug, id }) => slug === name || id === name);
   const [app, other] = found;

@@ -11,7 +11,7 @@ import { networkCause } from "./failure-texts.ts";
 let directory = "";
 beforeEach(async () => {
   directory = await shortDirectory();
-  // It tells people that it waits.
+  // It prints that it waits.
   vi.spyOn(process.stdout, "write").mockReturnValue(true);
 });
 afterEach(async () => {
@@ -94,7 +94,7 @@ test("OPS-4 a stream that ends with a refusal says it; one that fails again and 
     requests++;
     response.writeHead(200, { "content-type": "text/event-stream" });
     const end = url === "/gone" ? problem("not_found", "There is no such build.") : problem("internal", "It broke.");
-    // A connection that comes back begins with the build's status, which has no id.
+    // A reconnected stream begins with the build's status, which has no id.
     response.end(`event: status\ndata: {"status":"building"}\n\n${end}`);
   });
   const api = await apiOf(portOf(server));
@@ -119,7 +119,7 @@ test("OPS-4 a server that doesn't exist is named, with the one that was probably
     /^No server named My-Wether\. Did you mean My-Weather\? `towpath list` shows yours\.$/,
   );
   await expect(ask("other")).rejects.toThrow(/^No server named other\. `towpath list` shows yours\.$/);
-  // The server is there: what is missing is something of it.
+  // The server exists, but not its build.
   await expect(ask("my-weather/builds/1")).rejects.toThrow("there is no such build");
   await end(server);
 });
@@ -172,7 +172,7 @@ test("OPS-4 an instance that accepts the connection and never answers is reporte
     if (request.url !== "/log") return;
     asked.push(request.headers["last-event-id"]?.toString());
     response.writeHead(200, { "content-type": "text/event-stream" });
-    // The first one falls silent, the second one has nothing but heartbeats for longer than the limit.
+    // The first stream falls silent, the second has only heartbeats for longer than the limit.
     if (asked.length === 1) return void response.write(line(1));
     let beats = 0;
     const beating = setInterval(() => {

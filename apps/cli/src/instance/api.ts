@@ -16,7 +16,7 @@ const errorSchema = z.object({
 /** Calls of an instance's REST API, with an API key or beside it with the operator token. */
 export type Api = {
   readonly url: string;
-  /** Null: it is the local one, with the operator's token. */
+  /** Null: the local instance, with the operator's token. */
   readonly key: string | null;
   /** The key, or that token: the password of git. */
   readonly token: string;
@@ -41,7 +41,7 @@ export type Api = {
 /** The instance does not answer, or can't right now: a later try may succeed. */
 class Unreachable extends CommandError {}
 
-/** There is no such thing, or the caller may not know of it. */
+/** It doesn't exist, or the caller may not know of it. */
 class Missing extends CommandError {}
 
 /** A stream broke off with an error of the instance. */
@@ -56,7 +56,7 @@ const maxProblems = 10;
 const problemSchema = z.object({ code: z.string(), message: z.string() });
 const finalCodes: ReadonlySet<string> = new Set(["unauthenticated", "forbidden", "not_found"]);
 
-/** Reads the event `problem`, with which the instance ends a stream that fails. */
+/** Parses the event `problem`, which ends a failed stream. */
 function problemOf(data: string): CommandError {
   const { code, message } = problemSchema.parse(JSON.parse(data));
   return finalCodes.has(code) ? new CommandError(message) : new StreamFailed(message);
@@ -84,7 +84,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** @throws CommandError for what a program of another kind or version answers */
+/** @throws CommandError for answers of another program or version */
 async function readAnswer<Output>(url: string, response: Response, schema: z.ZodType<Output>): Promise<Output> {
   const text = await response.text();
   const answer = jsonOf(text);

@@ -16,11 +16,11 @@ const identitySchema = z.object({
   release: z.string().nullable().default(null),
   /** Root of all keys that the instance derives. */
   secret: z.string().min(32),
-  /** Earlier ones, while the secret is being replaced. */
+  /** Earlier secrets, while the secret is being replaced. */
   previousSecrets: z.array(z.string().min(32)).default([]),
   /** When the secret was last replaced. */
   rotatedAt: z.iso.datetime().nullable().default(null),
-  /** How servers are reached unless TOWPATH_SERVER_URL says otherwise; instances from before the choice: by path. */
+  /** Form of servers' URLs without TOWPATH_SERVER_URL; instances older than the choice use paths. */
   serversBy: z.enum(["host", "path"]).default("path"),
 });
 
@@ -35,9 +35,9 @@ const runningSchema = z.object({
   url: z.url(),
   /** Address of servers, with `{name}`. */
   serverUrl: z.string().includes("{name}"),
-  /** The data directory when it was written. A copy of it has another inode. */
+  /** The data directory when this was written. A copy has another inode. */
   place: z.object({ path: z.string(), inode: z.number() }).nullable().default(null),
-  /** Of the embedded PostgreSQL: a socket, which needs no password. Null for another one. */
+  /** The embedded PostgreSQL's socket, which needs no password. Null for an external one. */
   databaseUrl: z.string().nullable().default(null),
 });
 
@@ -58,7 +58,7 @@ function lastDirectoryFile(): string {
   return join(base, "towpath", "data-directory");
 }
 
-/** Lets later commands find the instance without `--data-dir`. Failing that they ask for it, as before. */
+/** Lets later commands find the instance without `--data-dir`. */
 export async function rememberDataDirectory(directory: string): Promise<void> {
   const file = lastDirectoryFile();
   try {
@@ -68,8 +68,8 @@ export async function rememberDataDirectory(directory: string): Promise<void> {
 }
 
 /**
- * The data directory that a command beside the instance means: the one that is named, by option or TOWPATH_DATA_DIR,
- * else the default one if an instance runs there, else that of the last `up` if it still exists.
+ * The data directory for a command on the instance's machine: named by option or TOWPATH_DATA_DIR, else the default one
+ * if an instance runs there, else that of the last `up` if it still exists.
  */
 export function findDataDirectory(option: string | undefined): string {
   const directory = resolveDataDirectory(option);
@@ -108,8 +108,7 @@ function newIdentity(serversBy: ServersBy): Identity {
 }
 
 /**
- * Reads the instance's identity, creating directory, identity and operator token at the first start; `serversBy` is for
- * the new one.
+ * Reads the instance's identity; creates directory, identity (with `serversBy`) and operator token at the first start.
  * @throws CommandError when the directory holds something else or belongs to another version.
  */
 export async function openDataDirectory(directory: string, serversBy: ServersBy = "path"): Promise<Identity> {
@@ -140,7 +139,7 @@ const readOperatorToken = (directory: string): string =>
 const writeOperatorToken = (directory: string) =>
   writePrivate(operatorTokenOf(directory), `tpo_${randomBytes(32).toString("base64url")}\n`);
 
-/** What only an instance leaves in its data directory. */
+/** Entries of a data directory that only an instance makes. */
 const instancesOwn: ReadonlySet<string> = new Set(["postgres", "artifacts", "repositories", "gateway", "running.json"]);
 
 function withoutIdentity(directory: string, found: readonly string[]): CommandError {
@@ -179,7 +178,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** When a process started, in the kernel's ticks since boot; null when there is none with this id. */
+/** When a process started, in the kernel's ticks since boot; null if it doesn't exist. */
 export function startTimeOf(pid: number): string | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -192,7 +191,7 @@ export function startTimeOf(pid: number): string | null {
 
 const placeOf = (directory: string) => ({ path: directory, inode: statSync(directory).ino });
 
-/** Marks a directory as that of an instance which this process runs. */
+/** Marks a directory as that of an instance run by this process. */
 export const markRunning = (directory: string, running: Omit<Running, "pid" | "startTime" | "place">): Promise<void> =>
   writePrivate(
     join(directory, "running.json"),
@@ -221,8 +220,8 @@ const isOfCopy = (directory: string, running: Running) =>
   hasMovedInode(directory, running) && running.place?.path !== directory;
 
 /**
- * Recognizes a directory that was copied while an instance ran on the original. One that was restored to its old path is
- * only warned of: after a crash, some file systems show the original itself with another inode.
+ * Detects a directory that was copied while an instance ran on the original. Only warns if it has its old path: after a
+ * crash, some file systems show the original itself with another inode.
  * @throws CommandError for a copy at another path
  */
 export function requireNoCopyOfRunning(directory: string): void {

@@ -32,7 +32,7 @@ test("OPS-4 commands find the data directory of the last `up` without --data-dir
   await rememberDataDirectory(chosen);
   expect(findDataDirectory(undefined)).toBe(chosen);
   expect(findDataDirectory(home)).toBe(home);
-  // An instance that runs in the usual place comes first.
+  // An instance running in the default directory comes first.
   await mkdir(usual, { recursive: true });
   const running = {
     pid: process.pid,

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { CommandError, UsageError } from "../terminal/terminal.ts";
 import { connect, findDataDirectory } from "./instance.ts";
 
-/** An instance and the credential for it: an API key, or for a local one the operator's token. */
+/** An instance and its credential: an API key, or for a local instance the operator's token. */
 export type Target = { readonly url: string; readonly token: string; readonly isLocal: boolean };
 
 const loginSchema = z.object({ url: z.url(), key: z.string().min(1) });
@@ -17,7 +17,7 @@ export function loginFile(): string {
   return join(base, "towpath", "login.json");
 }
 
-/** Null: nobody is logged in. @throws CommandError for a damaged file */
+/** Null without a login. @throws CommandError for a damaged file */
 export async function readLogin(): Promise<Login | null> {
   const text = await readFile(loginFile(), "utf8").catch(() => null);
   if (text === null) return null;
@@ -29,8 +29,8 @@ export async function readLogin(): Promise<Login | null> {
 export const removeLogin = (): Promise<void> => rm(loginFile(), { force: true });
 
 /**
- * Which instance to work with: that of `--data-dir`; of TOWPATH_URL and TOWPATH_API_KEY, as in CI; the one that `login`
- * stored; else the local one.
+ * The instance to work with: of `--data-dir`; of TOWPATH_URL and TOWPATH_API_KEY, as in CI; of the stored login; else
+ * the local one.
  *
  * @throws CommandError when there is none
  */
@@ -65,7 +65,7 @@ export function originOf(address: string): string {
   if (url === null || (withScheme !== address && address.includes("://")))
     throw new UsageError(`${address} is not the address of an instance.`);
   if (url.username !== "") throw new UsageError("The address must not contain a name or password.");
-  // 127.example.com is a name, which may lead anywhere.
+  // 127.example.com is a host name, which can resolve to any address.
   const isLoopback = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol === "http:" && !isLoopback) {
     throw new UsageError(

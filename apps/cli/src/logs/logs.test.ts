@@ -94,7 +94,7 @@ test("PRJ-20 OPS-4 `logs --server` folds frames of frameworks, and shows them wi
     ...[texts[0], "  … 2 frames of frameworks (--verbose shows them)", texts[3], texts[4]],
   ]);
   expect(await read("--json")).toHaveLength(5);
-  // The stream goes on after the lines that were limited.
+  // The stream continues after the limited lines.
   const [entries, pages] = [data, answer];
   answer = (request, response) => {
     if (!asked.startsWith("/api/deployments/")) return pages(request, response);

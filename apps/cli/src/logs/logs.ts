@@ -4,7 +4,7 @@ import { type Api, connectApi } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";
 import { dim, notice, output, plain, print, red, UsageError, yellow } from "../terminal/terminal.ts";
 
-/** What the text form needs of a request-log row; `--json` prints all that the API gives. */
+/** Fields of a request-log row for the text form; `--json` prints all fields. */
 const rowSchema = z.looseObject({
   id: z.string(),
   time: z.string(),
@@ -18,7 +18,7 @@ const rowSchema = z.looseObject({
   durationMs: z.number(),
   client: z.string().nullable(),
   principal: z.string(),
-  // Earlier instances don't say.
+  // Absent in earlier instances.
   principalName: z.string().nullish(),
 });
 type Row = z.infer<typeof rowSchema>;
@@ -37,8 +37,8 @@ function asText(row: Row): string {
 }
 
 /**
- * `towpath logs NAME [QUERY]`: the newest request-log rows, newest first. The query is that of the page, such as
- * `tool:echo client:cursor`; `--errors` is short for `status:error`; `--json` prints one JSON object a line. With
+ * `towpath logs NAME [QUERY]`: the newest request-log rows, newest first. The query has the page's syntax, such as
+ * `tool:echo client:cursor`; `--errors` is short for `status:error`; `--json` prints one JSON object per line. With
  * `--server` and `--build`: those logs, oldest first.
  */
 export async function logs(args: string[]): Promise<number> {
@@ -75,7 +75,7 @@ const pageSchema = z.object({ data: z.array(rowSchema) });
 const usualRows = 100;
 const maxRemembered = 10_000;
 
-/** The newest `limit` rows, oldest first, then what is new whenever the instance says that there is something. */
+/** Prints the newest `limit` rows, oldest first, then new rows at each notification. */
 async function followRows(
   api: Api,
   name: string,
@@ -88,7 +88,7 @@ async function followRows(
   let shown = limit;
   for await (const { event } of api.events(`/api/projects/${orgSlug}/${pathName}/request-log-changes`)) {
     if (event !== "changed") continue;
-    // A small limit is for what is shown at first: more than that may be new at once.
+    // The limit is for the first page only: more rows may be new at once.
     const fresh = (await read(Math.max(limit, usualRows))).filter(({ id }) => !seen.has(id));
     for (const { id } of fresh) seen.add(id);
     for (const row of fresh.slice(0, shown).toReversed()) output(row, () => print(asText(row)));

@@ -17,7 +17,7 @@ function printServerLine(entry: ServerLine): void {
   output(entry, () => print(`${dim(entry.time)}  ${entry.stream === "stderr" ? red(text) : text}`));
 }
 
-/** Prints lines as they come; without `--verbose`, runs of frames of frameworks as one line. */
+/** Prints lines as they come; without `--verbose`, consecutive frames of frameworks become one line. */
 function serverLinePrinter(): { readonly push: (entry: ServerLine) => void; readonly end: () => void } {
   if (isVerbose() || printsJson()) return { push: printServerLine, end() {} };
   const textOf = ({ line }: ServerLine) => stripVTControlCharacters(line);
@@ -30,10 +30,10 @@ function serverLinePrinter(): { readonly push: (entry: ServerLine) => void; read
   return { push: (entry) => show(folder.push(entry)), end: () => show(folder.end()) };
 }
 
-/** `limit`: only so many of the newest lines. */
+/** `limit`: number of newest lines. */
 type Shown = { readonly follow: boolean; readonly limit: number | undefined };
 
-/** What the live server has printed, oldest first. */
+/** Output of the live server, oldest line first. */
 export async function serverLog(api: Api, name: string, { follow, limit }: Shown): Promise<number> {
   const query = limit === undefined ? "" : `?limit=${limit}`;
   const { deploymentId, data } = await api.call("GET", `${projectPath(name)}/server-log${query}`, serverLogSchema);

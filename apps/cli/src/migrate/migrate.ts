@@ -4,8 +4,8 @@ import { describeMigrations, prepareDatabase, waitForExternalDatabase } from "..
 import { interrupted } from "../up/interrupted.ts";
 
 /**
- * `towpath migrate`: brings the database that the environment names to this release, as `up` does at its start. Several at
- * once take turns.
+ * `towpath migrate`: migrates the environment's database to this release, like `up` at its start. Concurrent runs take
+ * turns.
  */
 export async function migrate(args: string[]): Promise<number> {
   parse("migrate", args);

@@ -7,7 +7,7 @@ import { localTime } from "../terminal/time.ts";
 
 const linkSchema = z.object({ url: z.string(), expiresAt: z.string(), removedSecondFactor: z.boolean() });
 
-/** `towpath reset-password EMAIL`: prints a link with which a person sets a new password, once. */
+/** `towpath reset-password EMAIL`: prints a link that sets a new password, once. */
 export async function resetPassword(args: string[]): Promise<number> {
   const { values, positionals } = parse("reset-password", args);
   const [email = ""] = positionals;

@@ -27,8 +27,8 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What `up` notes when it is ready; `agoMs` before now. */
-async function noteRunning(agoMs: number) {
+/** Marks the instance as running, like `up` when it is ready, `agoMs` before now. */
+async function markRunningSince(agoMs: number) {
   const addresses = { url: "http://localhost:3000", serverUrl: "http://localhost:8080/{name}" };
   const mark = { pid: process.pid, startTime: startTimeOf(process.pid), ...addresses, databaseUrl: database.url };
   await writeFile(`${directory}/running.json`, JSON.stringify(mark));
@@ -56,7 +56,7 @@ test("KEY-2 a local instance gets a new secret in two steps, which may be repeat
   const { secret } = await openDataDirectory(directory);
   const first = await seedDataKey({ current: secret, previous: [] });
   await expect(rotate()).rejects.toThrow("No Towpath runs on the data directory");
-  await noteRunning(10_000);
+  await markRunningSince(10_000);
   await expect(rotate("--finish")).rejects.toThrow("No secret is being replaced. Begin with ./towpath rotate-secrets.");
   expect(await rotate()).toBe(0);
   const changed = await identity();
@@ -69,7 +69,7 @@ test("KEY-2 a local instance gets a new secret in two steps, which may be repeat
   expect(await identity()).toEqual(changed);
 
   await expect(rotate("--finish")).rejects.toThrow("Towpath still runs with the earlier secret.");
-  await noteRunning(-1000);
+  await markRunningSince(-1000);
   await rotate("--finish");
   expect(await identity()).toEqual({ ...changed, previousSecrets: [] });
   expect(await sealedWith()).toEqual([second]);

@@ -15,7 +15,7 @@ import { CommandError, print, step } from "../terminal/terminal.ts";
 type Rotation = {
   readonly secrets: RootSecrets;
   readonly databaseUrl: string;
-  /** What the operator does after the first step. */
+  /** The operator's next step after the first one. */
   readonly next: string;
   /** Forgets the earlier secrets. */
   readonly forget: () => Promise<void>;
@@ -50,7 +50,7 @@ export async function rotateSecrets(args: string[]): Promise<number> {
   }
 }
 
-/** Of processes that the operator starts one by one. */
+/** For processes that the operator starts one by one. */
 function configured(environment: Readonly<Record<string, string | undefined>>): Rotation {
   const { TOWPATH_SECRET: current = "", TOWPATH_PREVIOUS_SECRETS: previous = "", DATABASE_URL } = environment;
   if (!DATABASE_URL) throw new CommandError("TOWPATH_SECRET is set, but DATABASE_URL is not. Set both, or neither.");

@@ -14,10 +14,10 @@ export async function listBuilds(api: Api, name: string): Promise<readonly Build
 }
 
 /**
- * The newest build of a commit, given by the first digits of its id, at least four; of a package's version; or the
- * build with this id.
+ * The newest build of a commit given by at least four digits of its id, or of a package's version; or the build with
+ * this id.
  *
- * @throws CommandError naming the builds that there are
+ * @throws CommandError naming the existing builds
  */
 export function buildOf(chosen: string, builds: readonly Build[]): Build {
   const isCommit = /^[0-9a-f]{4,40}$/.test(chosen);

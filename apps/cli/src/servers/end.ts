@@ -30,7 +30,7 @@ export async function remove(args: string[]): Promise<number> {
   const { values, positionals } = parse("delete", args);
   const [name = ""] = positionals;
   const api = await connectApi(values);
-  // Says that there is no such server before it asks.
+  // Fails for an unknown server before asking.
   const project = await api.call("GET", projectPath(name), z.object({ id: z.string(), name: z.string() }));
   if (values.yes === undefined && !process.stdin.isTTY) throw new UsageError(`Repeat the name: --yes ${project.name}`);
   const typed =

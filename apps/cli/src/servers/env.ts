@@ -16,7 +16,7 @@ const variableSchema = z.object({
 type Variable = z.infer<typeof variableSchema>;
 const variablesSchema = z.object({ data: z.array(variableSchema) });
 
-/** What is to be set. */
+/** A variable to set. */
 export type Assignment = { readonly keyName: string; readonly secretValue: string };
 
 const listVariables = async (api: Api, name: string) =>
@@ -88,7 +88,7 @@ function assignment(text: string, valueFor: (keyName: string) => string): Assign
   return { keyName, secretValue: text === keyName ? valueFor(keyName) : text.slice(keyName.length + 1) };
 }
 
-/** Creates or changes them, all or none. Those that are changed keep what isn't given in `settings`. */
+/** Creates or changes variables, all or none. Changed ones keep settings that aren't given. */
 export async function setVariables(
   api: Api,
   name: string,
@@ -99,7 +99,9 @@ export async function setVariables(
   await api.call("PATCH", `${projectPath(name)}/secrets`, variablesSchema, { body: { secrets } });
 }
 
-/** Values of `deploy --env`: KEY=VALUE, or KEY to copy it from this environment. @throws CommandError if it isn't set */
+/**
+ * Values of `deploy --env`: KEY=VALUE, or KEY to copy it from this environment. @throws CommandError if it isn't set
+ */
 export function environmentAssignments(texts: readonly string[]): readonly Assignment[] {
   return texts.map((text) =>
     assignment(text, (keyName) => {

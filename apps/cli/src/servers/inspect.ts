@@ -7,7 +7,7 @@ import { projectPath } from "./list.ts";
 
 const answerSchema = z.object({ manifest: manifestSchema.nullable() });
 
-/** `towpath inspect NAME`: what the live server offers, as its build found it. A sleeping server isn't woken. */
+/** `towpath inspect NAME`: prints the live server's manifest, recorded by its build. Doesn't wake a sleeping server. */
 export async function inspect(args: string[]): Promise<number> {
   const { values, positionals } = parse("inspect", args);
   const [name = ""] = positionals;

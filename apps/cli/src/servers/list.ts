@@ -5,7 +5,7 @@ import { type Api, connectApi } from "../instance/api.ts";
 import { bold, dim, output, plain, print, red, UsageError, yellow } from "../terminal/terminal.ts";
 import { ago, localTime } from "../terminal/time.ts";
 
-// Earlier instances don't say.
+// Absent in earlier instances.
 export const versionSchema = z.looseObject({
   commitSha: z.string(),
   packageVersion: z.string().nullable().default(null),
@@ -13,7 +13,7 @@ export const versionSchema = z.looseObject({
 type Version = z.infer<typeof versionSchema>;
 const buildSchema = versionSchema.extend({ id: z.string(), status: z.string(), createdAt: z.string() });
 const problemSchema = z.looseObject({ message: z.string() }).nullable().default(null);
-/** What a server is built from; null: an external server, a portal, or an instance that doesn't say. */
+/** The source of a server; null: an external server, a portal, or an earlier instance. */
 const sourceSchema = z
   .discriminatedUnion("kind", [
     z.looseObject({ kind: z.literal("github"), fullName: z.string() }),
@@ -73,7 +73,7 @@ export async function list(args: string[]): Promise<number> {
   return 0;
 }
 
-/** What is live, and the newest build while it is under way or where it failed. */
+/** Whether it is live, and the newest build if it runs or failed. */
 function stateText({ isLive, live, latestBuild }: Pick<z.infer<typeof itemSchema>, "isLive" | "live" | "latestBuild">) {
   const { id, status } = latestBuild ?? { id: null, status: null };
   const endedWell = status === null || status === "succeeded" || status === "canceled" || id === live?.buildId;
@@ -81,7 +81,7 @@ function stateText({ isLive, live, latestBuild }: Pick<z.infer<typeof itemSchema
   return status === null ? "no build" : `not live, build ${status}`;
 }
 
-/** Where a server's code comes from, as `deploy` takes it where it can. */
+/** A server's source, in the syntax of `deploy` where that has one. */
 function sourceText({ kind, source }: z.infer<typeof sourcedSchema>): string {
   if (source === null) return kind === "portal" ? "portal" : kind === "external" ? "runs elsewhere" : "";
   if (source.kind === "github") return source.fullName;
@@ -140,7 +140,9 @@ export const readForkPullRequests = async (api: Api, name: string): Promise<read
 
 export const readStatus = (api: Api, name: string) => api.call("GET", `${projectPath(name)}/status`, statusSchema);
 
-/** After a rollback: what is live, what comes next, and the way forward again, unless the newest version was removed. */
+/**
+ * After a rollback: the live version, the next push, and the command to return, unless the newest version was removed.
+ */
 export function printRolledBack(
   { name, branch }: { readonly name: string; readonly branch?: string | undefined },
   live: Pick<Version, "commitSha" | "packageVersion">,

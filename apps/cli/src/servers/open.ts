@@ -17,7 +17,7 @@ export async function open(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Prints an address, and opens it where there is a browser. */
+/** Prints an address, and opens it if there is a browser. */
 export function showPage(page: string): void {
   print(page);
   if (hasScreen()) openBrowser(page);

@@ -1,7 +1,7 @@
 import { type AuthMode, authModeSchema } from "@towpath/core/project/schema";
 import { UsageError } from "../terminal/terminal.ts";
 
-/** Who can call a server, in words. */
+/** Texts of who can call a server. */
 export const callers: Readonly<Record<AuthMode, string>> = {
   "towpath-public": "anyone",
   "towpath-cloud": "members of the organization, by API key or sign-in",

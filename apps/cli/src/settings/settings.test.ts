@@ -89,7 +89,7 @@ test("OPS-4 settings says what changed, and calls an entrypoint found only if no
   );
   live = "main.py";
   expect(await show("--entrypoint", "main.py")).toContain("Nothing changed");
-  // The next build finds one: what is live was set.
+  // The next build finds one; the live version's was set.
   const unset = await show("--entrypoint=");
   expect(unset).toContain("✓ entrypoint: main.py → found automatically\n");
   expect(unset).not.toContain("main.py (found");

@@ -25,13 +25,13 @@ const projectSchema = z.looseObject({
   package: z.object({ name: z.string(), follows: z.boolean() }).nullable(),
   source: z.looseObject({ kind: z.string() }).nullish(),
 });
-/** `branch`: the one that goes live, if somebody named it. */
+/** `branch`: the one that goes live, if it was chosen. */
 const sourceSchema = z.object({ branch: z.string().nullish(), defaultBranch: z.string().optional() });
 type Source = z.infer<typeof sourceSchema>;
 
 type Project = z.infer<typeof projectSchema>;
 
-/** `towpath settings NAME`: prints a server's settings, after changing those that are passed. */
+/** `towpath settings NAME`: changes the passed settings, and prints all. */
 export async function settings(args: string[]): Promise<number> {
   const { values, positionals } = parse("settings", args);
   const [name = ""] = positionals;
@@ -47,7 +47,7 @@ export async function settings(args: string[]): Promise<number> {
   const source =
     branch === undefined ? sourceBefore : await api.call("PATCH", `${path}/source`, sourceSchema, { body });
   const project = isOfProject ? await api.call("PATCH", path, projectSchema, { body: changes }) : before;
-  // What is live was found only if nothing was set before either.
+  // The live version's entrypoint was found only if none was set before either.
   const found = before.entrypoint === "" ? await foundEntrypoint(api, name) : null;
   output({ ...project, branch: source?.branch ?? null }, () => printSettings(project, { found, source }));
   if (isOfProject || branch !== undefined) {
@@ -62,13 +62,13 @@ export async function settings(args: string[]): Promise<number> {
   return 0;
 }
 
-/** Null for what isn't built from a repository. */
+/** Null for servers that aren't built from a repository. */
 async function readSource(api: Api, path: string, { source }: Project): Promise<Source | null> {
   if (!source || source.kind === "package") return null;
   return (await api.call("GET", `${path}/source`, z.object({ source: sourceSchema }))).source;
 }
 
-/** What the options change, as the REST API takes it; `files` of it take effect with the next build. */
+/** The options as changes for the REST API; those in `files` take effect with the next build. */
 export function changesOf(values: ReturnType<typeof parse<"settings">>["values"]) {
   const { entrypoint, requirements, "root-directory": rootDirectory } = values;
   const found = entrypoint === "" ? null : entrypoint;
@@ -102,7 +102,7 @@ function dataText({ keepsData, data }: Project): string {
 const liveSchema = z.object({ live: z.object({ buildId: z.string() }).nullable() });
 const buildSchema = z.object({ build: z.object({ entrypoint: z.string() }) });
 
-/** What the live version starts, found by its build; null when nothing is live. */
+/** The entrypoint that the live version's build found; null when nothing is live. */
 async function foundEntrypoint(api: Api, name: string): Promise<string | null> {
   const { live } = await api.call("GET", `${projectPath(name)}/status`, liveSchema);
   if (live === null) return null;
@@ -126,7 +126,7 @@ function printSettings(project: Project, more: Found): void {
 }
 
 type Found = {
-  /** The entrypoint that the live version's build found; null when that isn't known. */
+  /** The entrypoint that the live version's build found; null if unknown. */
   readonly found: string | null;
   readonly source: Source | null;
 };

@@ -1,8 +1,8 @@
 import { distance } from "fastest-levenshtein";
 
-/** ` Did you mean X?` for the known word that `word` is most likely a misspelling of; empty when none is close. */
+/** ` Did you mean X?` for the known word closest to `word`; empty when none is close. */
 export function didYouMean(word: string, known: readonly string[]): string {
-  // Two slips in a long word, one in a short one: further away it is another word.
+  // Two typos in a long word, one in a short one: beyond that it is another word.
   const maxDistance = word.length > 3 ? 2 : 1;
   const [best] = known
     .map((each) => ({ each, slips: each.startsWith(word) ? 0 : distance(word, each) }))

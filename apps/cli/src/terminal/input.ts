@@ -2,10 +2,10 @@ import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 
-/** All of stdin, such as a file or what a pipe brings. */
+/** All of stdin. */
 export const readInput = (): Promise<string> => text(process.stdin);
 
-/** Asks on the terminal. `hidden`: what is typed isn't shown. */
+/** Asks on the terminal. `hidden`: without echo. */
 export async function ask(question: string, { hidden = false } = {}): Promise<string> {
   // Readline clears the line before it shows its prompt: where it shows nothing, we do.
   if (hidden) process.stderr.write(question);

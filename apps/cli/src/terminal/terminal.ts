@@ -11,8 +11,8 @@ export const yellow = (text: string) => paint(33, text);
 export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ");
 
 /**
- * Build logs, diagnoses and errors of servers quote what strangers wrote: lines, tabs and the colors above get through,
- * but no other control character, and none that turns the direction of what follows it.
+ * Build logs, diagnoses and errors of servers quote strangers: keeps line breaks, tabs and the colors above, and drops
+ * all other control characters and those that change the direction of text.
  */
 const safe = (text: string): string =>
   text.replaceAll(
@@ -21,7 +21,7 @@ const safe = (text: string): string =>
     (_, ours?: string) => ours ?? " ",
   );
 
-/** Of JSON's escapes: it leaves these characters as they are, and terminals obey them. */
+/** Escapes characters that JSON leaves unescaped and terminals obey. */
 const escaped = (json: string): string =>
   json.replaceAll(
     /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
@@ -30,7 +30,7 @@ const escaped = (json: string): string =>
 
 let jsonOnly = false;
 
-/** With `--json`, stdout has JSON alone: texts go to stderr. */
+/** With `--json`, stdout has only JSON, and texts go to stderr. */
 export function printJsonOnly(on: boolean): void {
   jsonOnly = on;
 }
@@ -43,7 +43,7 @@ export function print(line: string): void {
   textStream().write(`${safe(line)}\n`);
 }
 
-/** With `--json` the value as one line, otherwise what `asText` prints. */
+/** Prints the value as one line of JSON with `--json`; otherwise calls `asText`. */
 export function output(value: unknown, asText: () => void): void {
   if (jsonOnly) process.stdout.write(`${escaped(JSON.stringify(value))}\n`);
   else asText();
@@ -58,7 +58,7 @@ export function printError(line: string): void {
   process.stderr.write(`${safe(line)}\n`);
 }
 
-/** Shows that `what` has begun, and when it ended how long it took. Rethrows what `work` throws. */
+/** Prints that `what` has begun, and then how long it took. Rethrows errors of `work`. */
 export async function step<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
   const begun = performance.now();
   if (colour) textStream().write(`${dim("·")} ${what} …`);
@@ -82,7 +82,7 @@ export function printVerbosely(on: boolean): void {
 
 export const isVerbose = (): boolean => verbose;
 
-/** What the person at the terminal can correct: shown without a stack. */
+/** An error that the person at the terminal can correct: shown without a stack. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
 }

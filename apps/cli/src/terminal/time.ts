@@ -7,7 +7,7 @@ const units = [
 ] as const;
 const relative = new Intl.RelativeTimeFormat("en");
 
-/** How long ago a time was, such as `3 hours ago`. Clocks differ: what seems to come is now. */
+/** How long ago a time was, such as `3 hours ago`. Clocks differ, so a future time counts as now. */
 export function ago(time: string, now = Date.now()): string {
   const seconds = (now - Date.parse(time)) / 1000;
   const [unit, length] = units.find(([, each]) => seconds >= each) ?? ["second", 1];

@@ -7,7 +7,10 @@ import { UsageError } from "../terminal/terminal.ts";
 
 const run = promisify(execFile);
 
-/** Paths from the repository's root. Tests that need a browser and tests of whole instances only if they changed themselves. */
+/**
+ * Paths from the repository's root. Browser tests and tests of whole instances are included only if they changed
+ * themselves.
+ */
 export type TestsOfChange = {
   /** Changed files that still exist. */
   readonly files: readonly string[];
@@ -20,8 +23,8 @@ export type TestsOfChange = {
 };
 
 /**
- * The tests nearest to what differs from `base`, committed or not. Without `base`: from where the branch left its upstream,
- * or from the last commit.
+ * The tests nearest to the changes since `base`, committed or not. Default of `base`: the merge base with the upstream,
+ * or the last commit.
  * @throws UsageError when git doesn't know `base`, or nothing differs
  */
 export async function testsOfChange(root: string, base?: string): Promise<TestsOfChange> {

@@ -29,14 +29,14 @@ export default class FailuresReporter implements Reporter {
   #failureOf({ message, stack, VITEST_TEST_PATH: path, VITEST_TEST_NAME: test }: Unhandled): Failure {
     const root = this.#vitest?.config.root ?? "";
     const during = [path && relative(root, path), test].filter(Boolean).join(" > ");
-    // Where it was thrown, as far as that is our code.
+    // Where our code threw it.
     const place = stack?.split("\n").find((line) => line.includes(root) && !line.includes("node_modules"));
     const name = during === "" ? "an unhandled error" : `${during}: an unhandled error`;
     return { name, message: place ? `${message}\n${place.trim()}` : message };
   }
 }
 
-/** An error that no test waited for, with what ran when it came: the file, and the test if one was running. */
+/** An unhandled error, with the file and the test that ran at the time. */
 type Unhandled = {
   readonly message: string;
   readonly stack?: string | undefined;
@@ -44,7 +44,7 @@ type Unhandled = {
   readonly VITEST_TEST_NAME?: string;
 };
 
-/** Failed tests, and what failed without being a test: a file that doesn't load or never ends, and hooks. */
+/** Failed tests, hooks, and files that don't load or never end. */
 function failuresOf(module: TestModule): Failure[] {
   const file = module.relativeModuleId;
   const tests = [...module.children.allTests("failed")].map((test) => ({

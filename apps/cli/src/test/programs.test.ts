@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** Runs a program with its output in a file, which comes back as text. */
+/** Runs a program with its output in a file; returns it as text. */
 async function runInto<Result>(run: (output: Output) => Promise<Result>): Promise<{ result: Result; printed: string }> {
   const path = join(directory, "output");
   const file = await open(path, "w");
@@ -42,7 +42,7 @@ test("OPS-1 a vitest that ends before it reports is one failure", async () => {
   });
 });
 
-/** The file of `failed` whose path ends so, run again by itself. */
+/** Reruns the file of `failed` whose path ends with `name`, alone. */
 async function runAgain(failed: Totals, name: string): Promise<Totals> {
   const file = failed.failedFiles.find(({ path }) => path.endsWith(`/${name}`));
   if (file === undefined) throw new Error(`${name} did not fail.`);

@@ -37,7 +37,7 @@ function exec(
   });
 }
 
-/** A check that has no parts of its own counts as one test. */
+/** A check without parts counts as one test. */
 export async function check(output: Output, program: string, ...args: string[]): Promise<Totals> {
   const status = await exec(output, process.execPath, [program, ...args]);
   return status === 0 ? totalsOf(1) : totalsOf(0, endedWith(status, args));
@@ -67,7 +67,9 @@ async function withReport(use: (path: string) => Promise<Totals>): Promise<Total
   }
 }
 
-/** Python clients write bytecode even where the machine forbids it: otherwise each start compiles FastMCP for seconds. */
+/**
+ * Python clients write bytecode even where the machine forbids it: otherwise each start compiles FastMCP for seconds.
+ */
 const pythonEnvironment = { PYTHONDONTWRITEBYTECODE: "" };
 
 const emptyReport: Report = { passed: 0, failures: [], failedFiles: [] };
@@ -120,7 +122,7 @@ export async function testsThatImport(path: string): Promise<string[]> {
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", "#10": "\n" };
 const unescapeXml = (text: string) => text.replaceAll(/&([^;]+);/g, (whole, name: string) => entities[name] ?? whole);
 
-/** Reads a report in JUnit's first format as pytest writes it, which names files relative to `directory`. */
+/** Parses pytest's report in JUnit's first format, with files relative to `directory`. */
 function readJunit(xml: string, directory: string): Report {
   const report: Report = { passed: 0, failures: [], failedFiles: [] };
   const files = new Map<string, { passed: number; failures: Failure[] }>();

@@ -10,21 +10,21 @@ import { check, programOf, pytest, testsThatImport, together, vitest } from "./p
 import { type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
 
 /**
- * Together they fill a machine of two processors, and end at about the same time. Not more of them: what competes for a
- * processor takes no less time, and waits longer for what it starts.
+ * Together they fill a machine of two processors, and end at about the same time. More would only compete for the
+ * processors, and wait longer for the processes that they start.
  */
 type Lane = "packages" | "pages and harness" | "instances";
 
 export type Stage = {
   readonly name: string;
   readonly title: string;
-  /** `isAlone`: no other lane runs at the same time. `only`: what was named after the stage, if it takes names. */
+  /** `isAlone`: no other lane runs at the same time. `only`: names given after the stage, if it takes any. */
   readonly run: (output: Output, isAlone: boolean, only: readonly string[]) => Promise<Totals>;
-  /** Stages of one lane take turns, lanes run at the same time. A stage without one has the machine to itself. */
+  /** Stages of a lane run one after the other, lanes at the same time. A stage without a lane runs alone. */
   readonly lane?: Lane;
   /** Runs only when it is named: it takes longer than people wait for tests. */
   readonly onlyWhenNamed?: boolean;
-  /** What follows its name on the command line says which parts of it to run. */
+  /** Takes names of its parts after its own name on the command line. */
   readonly takesNames?: boolean;
   /** Refuses wrong names before anything runs. */
   readonly requireNames?: (only: readonly string[]) => Promise<void>;
@@ -33,12 +33,12 @@ export type Stage = {
 const tsc = (output: Output, project: string) =>
   check(output, programOf("typescript", "bin/tsc"), "--noEmit", "-p", project);
 
-/** What names of tests that need a browser contain: they are a stage of their own. */
+/** Part of browser tests' names: they are a stage of their own. */
 const browserTest = ".browser.test.";
 
 const harnessTests = "python/towpath_runner/tests";
 
-/** Everything that otherwise tries a few cases or rounds, one after the other. */
+/** Runs all rounds and cases of the tests that otherwise try a few, one after the other. */
 async function thoroughly(output: Output): Promise<Totals> {
   const env = { TEST_THOROUGH: "1" };
   const files = [...(await testsThatImport("tests/thorough.ts")), browserTest];
@@ -50,7 +50,7 @@ async function thoroughly(output: Output): Promise<Totals> {
 
 const tools = join(root, ".toolchain");
 
-/** What can be known of a change within a minute: types, style and import rules, and the tests nearest to it. */
+/** Checks a change within a minute: types, style and import rules, and the nearest tests. */
 async function testChange(output: Output, base: string | undefined): Promise<Totals> {
   const { files, packages, instances, harness } = await testsOfChange(root, base);
   const checked = files.filter((path) => /\.(?:tsx?|json|css)$/.test(path));
@@ -91,7 +91,7 @@ async function requireBenchmark([name = ""]: readonly string[]): Promise<void> {
 
 const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);
 
-/** In the order in which a mistake is cheapest to learn of. */
+/** Cheapest first. */
 export const stages: readonly Stage[] = [
   {
     name: "types",
@@ -130,7 +130,7 @@ export const stages: readonly Stage[] = [
   {
     name: "site",
     title: "Build of the site",
-    // Once for all stages that follow, which would each build it.
+    // Once for all later stages, which would each build it.
     run: async () => {
       await ensureWebBuild();
       return totalsOf(1);
@@ -139,7 +139,7 @@ export const stages: readonly Stage[] = [
   {
     name: "unit",
     title: "Packages and processes",
-    // Beside the other lanes one worker fewer: a third one saves no time.
+    // One worker fewer if other lanes run: a third one saves no time.
     run: (output, isAlone) =>
       vitest(output, "vitest.config.ts", [`--exclude=**/*${browserTest}*`, ...workers(isAlone, 2)]),
     lane: "packages",
@@ -172,7 +172,7 @@ export const stages: readonly Stage[] = [
   {
     name: "changed",
     title: "Around the change",
-    // A commit may follow: what differs from it is tested.
+    // A commit may follow: changes since it are tested.
     run: (output, _isAlone, [base]) => testChange(output, base),
     onlyWhenNamed: true,
     takesNames: true,
@@ -180,7 +180,7 @@ export const stages: readonly Stage[] = [
   {
     name: "fresh",
     title: "A fresh checkout",
-    // Whoever runs the other stages in one has seen most of it: everything installed, the site built, an instance up.
+    // The other stages cover most of it: everything installed, the site built, an instance up.
     run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["fresh-checkout"]),
     onlyWhenNamed: true,
   },
@@ -194,14 +194,14 @@ export const stages: readonly Stage[] = [
   {
     name: "gitea",
     title: "Against a real Gitea",
-    // Building it takes minutes, and a Go toolchain.
+    // Building it needs minutes and a Go toolchain.
     run: against("gitea", "Gitea"),
     onlyWhenNamed: true,
   },
   {
     name: "s3",
     title: "Against a real S3 service",
-    // Building it takes a minute or two, and a Go toolchain.
+    // Building it needs a minute or two and a Go toolchain.
     run: against("s3", "versitygw"),
     onlyWhenNamed: true,
   },

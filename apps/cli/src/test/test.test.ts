@@ -17,7 +17,7 @@ const stage = (name: string, run: Stage["run"], lane?: Stage["lane"]): Stage => 
 });
 const passed = async () => totalsOf(2);
 
-/** A file of which one test passed and one failed; `alone` is how it ends when it runs again. */
+/** A file with a passed and a failed test; `alone`: its result when it runs again. */
 const failedFile = (name: string, alone: FailedFile["runAlone"]): FailedFile => ({
   path: `${process.cwd()}/${name}`,
   passed: 1,
@@ -26,7 +26,7 @@ const failedFile = (name: string, alone: FailedFile["runAlone"]): FailedFile => 
 });
 const withFiles = (...failedFiles: FailedFile[]): Totals => ({ passed: 2, failures: [], failedFiles });
 
-/** What was printed, without colors. */
+/** The output, without colors. */
 async function printedBy(chosen: readonly Stage[]): Promise<{ status: number; lines: string[] }> {
   let text = "";
   written.mockImplementation((chunk) => {

@@ -11,8 +11,8 @@ type Result = { readonly title: string; readonly totals: Totals; readonly second
 type SteadyResult = Result & { readonly totals: SteadyTotals };
 
 /**
- * `towpath test`: every stage even after a failure, failed files once more alone, then what failed, and the totals alone
- * on the last line.
+ * `towpath test`: runs every stage even after a failure, and failed files again alone; then prints the failures, and
+ * the totals on the last line.
  */
 export async function test(args: string[]): Promise<number> {
   const { names, only } = splitNames(args);
@@ -30,7 +30,7 @@ export async function test(args: string[]): Promise<number> {
   return await runStages(chosen, only);
 }
 
-/** What follows a stage that takes names is for that stage. */
+/** Names after a stage that takes names are for that stage. */
 function splitNames(args: readonly string[]): { names: readonly string[]; only: readonly string[] } {
   const last = args.findIndex((arg) => stages.some(({ name, takesNames }) => name === arg && takesNames));
   return last === -1 ? { names: args, only: [] } : { names: args.slice(0, last + 1), only: args.slice(last + 1) };
@@ -46,7 +46,7 @@ export async function runStages(chosen: readonly Stage[], only: readonly string[
   return report(chosen.flatMap(({ title }) => results.filter((result) => result.title === title)));
 }
 
-/** Lanes that run at the same time, in order: those of stages that follow one another. Alone: a stage without a lane. */
+/** Groups consecutive stages with lanes, which run at the same time; a stage without a lane runs alone. */
 function groupLanes(chosen: readonly Stage[]): Stage[][][] {
   const groups: Map<string, Stage[]>[] = [];
   let open: Map<string, Stage[]> | undefined;
@@ -62,7 +62,7 @@ function groupLanes(chosen: readonly Stage[]): Stage[][][] {
   return groups.map((lanes) => [...lanes.values()]);
 }
 
-/** Runs lanes at the same time: the first prints to the terminal, the others into files, which are printed at the end. */
+/** Runs lanes at the same time: the first prints to the terminal, the others to files, which are printed at the end. */
 async function runLanes([first = [], ...others]: readonly Stage[][], only: readonly string[]): Promise<Result[]> {
   const beside = others.map(async (lane) => {
     const shown: (() => Promise<Result>)[] = [];
@@ -78,7 +78,10 @@ async function runLanes([first = [], ...others]: readonly Stage[][], only: reado
   return results;
 }
 
-/** Prints a line for each stage, what is unsteady, the failures and the totals; returns the exit status: 1 if all was skipped. */
+/**
+ * Prints a line for each stage, unsteady files, failures and totals; returns the exit status, 1 also if all was
+ * skipped.
+ */
 function report(results: readonly SteadyResult[]): number {
   print("");
   for (const { title, totals, seconds } of results) {
@@ -112,7 +115,7 @@ function report(results: readonly SteadyResult[]): number {
   const failed = sum((totals) => failuresOf(totals).length) + Number(isTooUnsteady);
   const skipped = sum((totals) => Number(totals.skipped !== undefined));
   print(`\n${sum(passedOf)} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
-  // What could not run at all has shown nothing.
+  // If all stages were skipped, nothing was tested.
   const hasRun = skipped < results.length || skipped === 0;
   return failed === 0 && hasRun ? 0 : 1;
 }

@@ -4,14 +4,14 @@ import { z } from "zod";
 /** Where a program prints: the terminal, or the descriptor of a file. */
 export type Output = "inherit" | number;
 
-/** A failed test or check: its name, and its message, which may have many lines and colors. */
+/** A failed test or check: its name, and its message, possibly with many lines and colors. */
 const failureSchema = z.object({ name: z.string(), message: z.string() });
 export type Failure = z.infer<typeof failureSchema>;
 
 /** `path` is absolute. */
 const failedFileSchema = z.object({ path: z.string(), passed: z.number(), failures: z.array(failureSchema) });
 
-/** What a run of test files reports: `passed` and `failures` are those outside of the files in which something failed. */
+/** Report of a run of test files: `passed` and `failures` don't count `failedFiles`. */
 export const reportSchema = z.object({
   passed: z.number(),
   failures: z.array(failureSchema),
@@ -19,12 +19,12 @@ export const reportSchema = z.object({
 });
 export type Report = z.infer<typeof reportSchema>;
 
-/** A test file in which something failed; `runAlone` runs nothing else. */
+/** A test file with a failure; `runAlone` runs it alone. */
 export type FailedFile = z.infer<typeof failedFileSchema> & {
   readonly runAlone: (output: Output) => Promise<Totals>;
 };
 
-/** What a stage adds to the totals. `skipped`: why nothing of it could run here. */
+/** Totals of a stage. `skipped`: why nothing of it could run here. */
 export type Totals = Omit<Report, "failedFiles"> & {
   readonly failedFiles: readonly FailedFile[];
   readonly skipped?: string;
@@ -32,7 +32,7 @@ export type Totals = Omit<Report, "failedFiles"> & {
 
 export const totalsOf = (passed: number, ...failures: Failure[]): Totals => ({ passed, failures, failedFiles: [] });
 
-/** Of a stage that needs what can't be had here. */
+/** Totals of a stage whose requirements are missing here. */
 export const skippedFor = (reason: string): Totals => ({ ...totalsOf(0), skipped: reason });
 
 export const passedOf = ({ passed, failedFiles }: Totals): number =>

@@ -5,7 +5,7 @@ import { describeFailures, type FailedFile, passedOf, type Totals } from "./tota
 /** A run with more unsteady files than this fails. */
 export const maxUnsteady = 3;
 
-/** So many failed files are no matter of timing, and would take as long again. */
+/** More failed files than this are not due to timing, and would take as long again. */
 const maxAgain = 10;
 
 /** `unsteady`: the files that failed first and passed alone. */

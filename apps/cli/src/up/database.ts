@@ -9,7 +9,7 @@ export type Database = {
   readonly url: string;
   /** Past a pooler. */
   readonly directUrl: string;
-  /** Null: somebody else's. */
+  /** Null: an external database. */
   readonly postgres: SupervisedPostgres | null;
 };
 

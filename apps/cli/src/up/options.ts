@@ -7,7 +7,7 @@ import { UsageError } from "../terminal/terminal.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All settings from flags and environment, resolved once: what is checked, printed and passed to the processes. */
+/** All settings from flags and environment, resolved once: to check, print and pass to the processes. */
 export type UpOptions = {
   readonly dataDirectory: string;
   /** Short enough for unix sockets below it (sun_path holds 107 bytes). */
@@ -23,11 +23,11 @@ export type UpOptions = {
   readonly serverUrl: string | null;
   /** Null: the embedded PostgreSQL. */
   readonly databaseUrl: string | null;
-  /** Past a pooler; null: `databaseUrl` itself. */
+  /** Bypasses a pooler; null: `databaseUrl` itself. */
   readonly directDatabaseUrl: string | null;
 };
 
-/** The value of a flag, else a variable, else the default; and the name to use in an error. */
+/** The value of a flag, else a variable, else the default, with its name for errors. */
 type Given = { readonly name: string; readonly value: string };
 
 function port({ name, value }: Given): number {

@@ -62,7 +62,7 @@ export function requireOpenFiles(): void {
   if (problem !== null) throw new CommandError(problem);
 }
 
-/** @throws CommandError with the command that installs what is missing. */
+/** @throws CommandError with the command that installs the missing program. */
 export function requirePrograms(): { readonly uv: string } {
   if (!findProgram("bwrap") && process.env.TOWPATH_ALLOW_UNSANDBOXED !== "yes") {
     throw new CommandError(
@@ -78,8 +78,8 @@ export function requirePrograms(): { readonly uv: string } {
 const runnerTimeoutMs = 5_000;
 
 /**
- * Problems of the isolation on this machine with their remedies, and each exception that a setting makes: the operator
- * should learn them at the start, not from a failed build. One line when the runner does not answer.
+ * Problems of this machine's isolation with their remedies, and exceptions set by the operator, so that they are known
+ * at the start and not from a failed build. One line if the runner doesn't answer.
  */
 export async function isolationNotice(runnerSocket: string): Promise<readonly string[]> {
   const runner = createRunnerClient({ kind: "unix", path: runnerSocket }, { timeoutMs: runnerTimeoutMs });

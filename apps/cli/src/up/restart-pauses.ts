@@ -11,7 +11,7 @@ export const defaultRestartLimits: RestartLimits = { firstPauseMs: 500, maxPause
 export type UnexpectedExit = {
   /** How long it had been ready, milliseconds; null when it ended before. */
   readonly readyForMs: number | null;
-  /** The signal that ended it, null when it ended by itself. */
+  /** The signal that killed it; null when it exited. */
   readonly signal: NodeJS.Signals | null;
 };
 
@@ -19,8 +19,8 @@ export type UnexpectedExit = {
 const outsideSignals: ReadonlySet<string> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
 
 /**
- * How long to wait before restarting a process that ended unexpectedly. One that ran and was killed restarts at once,
- * however often that happens, because its users are waiting. Only one that fails to start, or soon after, gets growing
+ * How long to wait before restarting a process that ended unexpectedly. A running process that was killed restarts at
+ * once, always, because its users are waiting. Only a process that fails at the start, or soon after, gets growing
  * pauses.
  */
 export class RestartPauses {

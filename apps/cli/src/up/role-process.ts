@@ -14,7 +14,7 @@ export const roleNames = Object.keys(entries);
 
 export const isRole = (name: string): name is RoleName => Object.hasOwn(entries, name);
 
-/** The command of a role's process. It trusts the hosts whose certificates the machine trusts, as everything else on it. */
+/** The command of a role's process, which trusts the machine's certificate authorities. */
 export const commandOf = (role: RoleName): readonly [program: string, ...args: string[]] => [
   process.execPath,
   "--use-system-ca",

@@ -3,17 +3,17 @@ import type { Database } from "./database.ts";
 import type { Environment, UpOptions } from "./options.ts";
 import { commandOf, type RoleName } from "./role-process.ts";
 
-/** One process of the instance, with the whole environment that it gets. */
+/** A process of the instance, with its complete environment. */
 export type Role = {
   readonly name: RoleName;
   /** The program and its arguments. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What ends it with the instance. */
+  /** The signal that stops it with the instance. */
   readonly stopSignal: "SIGTERM" | "SIGINT";
 };
 
-/** What every process may know of the operator's environment: programs, language, certificates, proxies, caches. */
+/** Variables of the operator that every process gets: programs, language, certificates, proxies, caches. */
 const inherited = [
   "PATH",
   "HOME",
@@ -55,7 +55,7 @@ export type Surroundings = {
   readonly environment: Environment;
 };
 
-/** Builds the environments: what the operator set, overridden by what `up` has resolved. */
+/** Builds the environments: the operator's settings, overridden by those that `up` resolved. */
 export function rolesOf(surroundings: Surroundings): Role[] {
   const { options, identity, environment } = surroundings;
   const given = Object.fromEntries(
@@ -85,7 +85,7 @@ export function rolesOf(surroundings: Surroundings): Role[] {
   const roleOf = (name: RoleName, env = shared, stopSignal: Role["stopSignal"] = "SIGTERM"): Role => {
     return { name, command: commandOf(name), env, stopSignal };
   };
-  // After SIGTERM the runner's servers would go on, for the next one.
+  // After SIGTERM the runner's servers would keep running, for the next runner.
   return [
     roleOf("web", { ...shared, ...forWeb }),
     roleOf("gateway"),

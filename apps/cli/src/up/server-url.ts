@@ -18,8 +18,8 @@ export async function resolvesLocalhostNames(lookup: Lookup = dns.lookup): Promi
 }
 
 /**
- * Address of servers with `{name}`: what the operator set, else the form that the instance began with. So each server
- * has its own origin where clients can resolve one, and URLs of an older instance that people have pasted keep working.
+ * Address of servers with `{name}`: the operator's, else in the instance's original form. So each server has its own
+ * origin where clients can resolve it, and URLs of older instances keep working.
  */
 export function serverUrlOf(options: UpOptions, servedBy: ServersBy): string {
   if (options.serverUrl !== null) return options.serverUrl;

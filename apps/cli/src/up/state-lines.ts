@@ -1,6 +1,6 @@
 import { green, printError, yellow } from "../terminal/terminal.ts";
 
-/** Reports how the restarts of a process go: one line for each state, however many tries it takes. */
+/** Reports restarts of a process: one line for each state, for any number of tries. */
 export class StateLines {
   readonly #name: string;
   #reported: string | null = null;
@@ -9,7 +9,7 @@ export class StateLines {
     this.#name = name;
   }
 
-  /** `more`: what helps to find the cause, below the line. */
+  /** `more`: details of the cause, below the line. */
   failed(reason: string, more = ""): void {
     if (reason === this.#reported) return;
     this.#reported = reason;

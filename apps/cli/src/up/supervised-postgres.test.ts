@@ -30,7 +30,7 @@ test("OPS-1 a PostgreSQL that is killed is back with its data, also with a query
   await query(postgres.url, "CREATE TABLE kept (kill int)");
   for (let kill = 1; kill <= 3; kill++) {
     await query(postgres.url, `INSERT INTO kept VALUES (${kill})`);
-    // It never waits, so it does not see that its server is gone, and holds the shared memory.
+    // It never waits, so it doesn't notice that its server is gone, and keeps the shared memory.
     const busy = query(postgres.url, "SELECT count(*) FROM generate_series(1, 1e12::bigint)").catch(() => "broken off");
     await new Promise((resolve) => setTimeout(resolve, 300));
     process.kill(postgres.pid, "SIGKILL");
@@ -54,7 +54,7 @@ test("OPS-1 a PostgreSQL that was killed while the instance stops stays down", a
 test("OPS-1 a start of PostgreSQL that gets nowhere ends at once with the instance", async () => {
   const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: false };
   const postgres = await SupervisedPostgres.start(options);
-  // It runs, and takes no connection.
+  // It runs, but refuses connections.
   await writeFile(`${options.dataDirectory}/pg_hba.conf`, "local all all reject\n");
   process.kill(postgres.pid, "SIGKILL");
   const refusal = () => query(postgres.url, "SELECT 1").catch((error: Error) => error.message);
@@ -74,7 +74,7 @@ test("OPS-1 a PostgreSQL that can't start is tried again with growing pauses and
   await rename(control, `${directory}/pg_control`);
   process.kill(postgres.pid, "SIGKILL");
   await expect.poll(() => printed().length, { timeout: 20_000 }).toBe(2);
-  // Several tries, of which the terminal says nothing more.
+  // Several tries, which print nothing more.
   await new Promise((resolve) => setTimeout(resolve, 2500));
   await rename(`${directory}/pg_control`, control);
   await expect.poll(() => printed().length, { timeout: 30_000 }).toBe(3);

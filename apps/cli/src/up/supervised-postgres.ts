@@ -23,7 +23,7 @@ export class SupervisedPostgres {
     this.#watching = this.#watch();
   }
 
-  /** @throws Error when it cannot start for the first time, with what PostgreSQL printed last */
+  /** @throws Error when the first start fails, with PostgreSQL's last output */
   static async start(options: EmbeddedOptions): Promise<SupervisedPostgres> {
     const onRecovery = () => printError(`${yellow("!")} PostgreSQL recovers from a crash; waiting for it.`);
     const reporting = { ...options, onRecovery };
@@ -62,7 +62,7 @@ export class SupervisedPostgres {
     }
   }
 
-  /** False: the instance stops meanwhile. */
+  /** False if the instance stops meanwhile. */
   async #pause(ms: number): Promise<boolean> {
     const { signal } = this.#stopping;
     await sleep(ms, undefined, { signal }).catch(() => {});

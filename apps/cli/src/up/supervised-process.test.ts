@@ -69,7 +69,7 @@ test("OPS-1 logs of a process that runs for long stay bounded, and one earlier f
 });
 
 test("GW-10 errors for which the log file has no room are printed, each once", async () => {
-  // Nothing can be appended to a directory, nor can it replace one that isn't empty.
+  // A directory that isn't empty can be neither appended to nor replaced.
   await mkdir(`${directory}/worker.log`);
   await mkdir(`${directory}/worker.log.1/in-the-way`, { recursive: true });
   const role = await supervise(
@@ -143,7 +143,7 @@ test("OPS-1 a process that logs nothing counts as ready when it says so", async 
 });
 
 test("OPS-1 a process that is killed again and again is back at once every time", async () => {
-  // The pauses of this supervision are longer than the test: one that took a pause would not be back.
+  // The pauses are longer than the test: after a pause it would not be back.
   const role = await supervise(
     `import { appendFileSync } from "node:fs";
      process.send({ type: "ready" }, () => appendFileSync(process.env.FOLDER + "/pids", process.pid + "\\n"));

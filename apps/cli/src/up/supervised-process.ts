@@ -25,7 +25,7 @@ const defaultLimits: SupervisionLimits = {
   ...defaultRestartLimits,
 };
 
-/** Sent by a role over its IPC channel once it serves. Its log can't tell: the operator may choose a level without it. */
+/** Sent by a role over its IPC channel once it serves. Not read from its log, whose level the operator chooses. */
 const isReady = (message: unknown): message is ReadyMessage =>
   typeof message === "object" && message !== null && "type" in message && message.type === "ready";
 
@@ -76,7 +76,7 @@ export class SupervisedProcess {
     this.#log = new RoleLog(logDirectory, role.name, limits.maxLogBytes);
   }
 
-  /** Resolves when the process says that it is ready. @throws Error with its last lines when it ends before. */
+  /** Resolves when the process is ready. @throws Error with its last log lines if it ends before. */
   start(): Promise<ReadyMessage> {
     const ready = Promise.withResolvers<ReadyMessage>();
     const child = spawn("setpriv", ["--pdeathsig", "TERM", "--", ...this.#role.command], {
@@ -87,7 +87,7 @@ export class SupervisedProcess {
     this.#child = child;
     let readyAt: number | null = null;
     let isLate = false;
-    // Kill it before giving up: it would hold the port that the next try needs.
+    // Kill it before giving up: it would keep the port that the next try needs.
     const timer = setTimeout(() => {
       isLate = true;
       child.kill("SIGKILL");
@@ -119,7 +119,7 @@ export class SupervisedProcess {
     return ready.promise.finally(() => clearTimeout(timer));
   }
 
-  /** Errors for which the disk has no room; what repeats is printed once. */
+  /** Prints errors that the full disk can't log, each once. */
   #printOnce(text: string): void {
     const [first = ""] = text.split("\n");
     if (this.#printed.has(first)) return;
@@ -168,7 +168,7 @@ export class SupervisedProcess {
 /** pino's levels from `error` on. */
 const isErrorLine = (line: string) => /^\{"level":[56]0,/.test(line);
 
-/** Log lines for people: structured ones shortened to their messages, each text once, and nothing of stacks. */
+/** Log lines for people: structured ones shortened to their messages, each text once, without stacks. */
 function readable(lines: readonly string[]): readonly string[] {
   if (isVerbose()) return lines;
   const texts = withoutStacks(lines).map(messageOf);
@@ -180,7 +180,7 @@ const isOfStack = (line: string) => /^\s+at |^Node\.js v|^[\s^]*$/.test(line);
 /** Where an error was thrown; the line of the source follows. */
 const isPlace = (line: string) => /^(?:file:\/\/|node:|\/)\S*:\d+$/.test(line);
 
-/** Without the lines that Node prints around the message of an error that nobody caught. */
+/** Without the lines that Node prints around the message of an uncaught error. */
 function withoutStacks(lines: readonly string[]): string[] {
   let isProperty = false;
   return lines.filter((line, at) => {
@@ -212,8 +212,8 @@ function messageOf(line: string): string {
 }
 
 /**
- * The log file of a role. When it is full it is rotated, and one earlier file is kept. Lines are written synchronously:
- * they are few (requests have their own log), and the last ones before a crash matter most.
+ * The log file of a role, rotated when full, with one earlier file. Lines are written synchronously: they are few
+ * (requests have their own log), and the last ones before a crash matter most.
  */
 class RoleLog {
   readonly path: string;

@@ -38,7 +38,7 @@ async function moveEarlierForge({ dataDirectory, url }: UpOptions, databaseUrl: 
   }
 }
 
-/** In one line; null when the same release ran before. */
+/** The update in one line; null when the same release ran before. */
 export function describeUpdate({ from, to, applied }: Migrated, rebuilding: number): string | null {
   const builds =
     rebuilding === 0 ? [] : [`${rebuilding} ${rebuilding === 1 ? "server is" : "servers are"} being built again`];
@@ -72,7 +72,7 @@ async function startProcesses(options: UpOptions, started: Started, decided: Dec
   return ready.reduce((sum, { rebuilding = 0 }) => sum + rebuilding, 0);
 }
 
-/** Warns when server names don't resolve here (any more). The URLs stay the same, because clients use them. */
+/** Warns when server names don't resolve here (any more). The URLs don't change, because clients use them. */
 function warnOfNames(serverUrl: string, { gatewayPort }: UpOptions, resolves: boolean): void {
   if (resolves || !new URL(serverUrl.replace("{name}", "name")).hostname.endsWith(".localhost")) return;
   print(

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const web = join(root, "apps", "web");
 const stampPath = join(web, "dist", ".sources");
 
-/** Hash over everything that the bundle is made of, so that a pull or an edit makes a new one. */
+/** Hash of all sources of the bundle, so that a pull or an edit makes a new one. */
 async function sourcesDigest(): Promise<string> {
   const hash = createHash("sha256");
   const patterns = [
@@ -47,7 +47,7 @@ export async function ensureWebBuild(): Promise<void> {
     try {
       await run(process.execPath, [vite, "build", "--logLevel", "warn"], {
         cwd: web,
-        // With another value from outside, the pages would get React's development build, which takes twice the time.
+        // With another value from outside, the pages would get React's development build, which is half as fast.
         env: { ...process.env, NODE_ENV: "production" },
         maxBuffer: 64 * 1024 * 1024,
       });

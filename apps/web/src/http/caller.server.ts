@@ -96,8 +96,8 @@ async function contextOfToken(token: string, headers: Headers): Promise<Context>
 const maxRefusedPerMinute = 60;
 
 /**
- * The error for a wrong credential; above the limit, to wait. Valid credentials pass even then: they can't be guessed at
- * any rate, and otherwise programs on the operator's machine, which share its address, could lock the operator out.
+ * The error for a wrong credential; above the limit, to wait. Valid credentials pass even then: they can't be guessed
+ * at any rate, and otherwise programs on the operator's machine, which share its address, could lock the operator out.
  */
 async function refusedCredential(message: string, ipAddress: string | null): Promise<TowpathError> {
   const seconds = await limitRequests(services().database.db, {

@@ -77,8 +77,8 @@ function isOutOfSpace(error: unknown): boolean {
 }
 
 /**
- * A failure of a fork's preview without the buttons that change settings: those apply to the whole project, and previews of
- * forks get no variables (BLD-9).
+ * A failure of a fork's preview without the buttons that change settings: those apply to the whole project, and
+ * previews of forks get no variables (BLD-9).
  */
 export const failureOfFork = (found: Diagnosis): Diagnosis =>
   isOutsideSettings(found.action) ? found : { ...found, action: { kind: "code", path: null } };

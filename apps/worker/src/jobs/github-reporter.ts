@@ -26,9 +26,9 @@ const refusals: readonly string[] = ["forbidden", "not_found", "invalid", "not_c
 const pauseMs = 60_000;
 
 /**
- * Reports builds to GitHub through the App, within its permissions: without *Checks* as a commit status. Requests for one
- * installation are sequential, and pause while GitHub limits them (GitHub docs, "Best practices for using the REST API").
- * Throws `GitHubPaused`, and `GitHubError` when GitHub is unavailable.
+ * Reports builds to GitHub through the App, within its permissions: without *Checks* as a commit status. Requests for
+ * one installation are sequential, and pause while GitHub limits them (GitHub docs, "Best practices for using the REST
+ * API"). Throws `GitHubPaused`, and `GitHubError` when GitHub is unavailable.
  */
 export function createGitHubReporter(github: Client, log: Logger): GitHubReporter {
   const permissions = createPermissions(github);

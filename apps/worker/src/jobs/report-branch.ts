@@ -7,8 +7,8 @@ import { GitHubPaused } from "./github-reporter.ts";
 const busyPauseMs = 2000;
 
 /**
- * Reports a branch to GitHub, or to the host of a Git URL (BLD-8, SRC-2). After a throw (the host is unavailable) the job
- * is retried. While GitHub limits requests, or another worker reports, the branch waits without using up retries.
+ * Reports a branch to GitHub, or to the host of a Git URL (BLD-8, SRC-2). After a throw (the host is unavailable) the
+ * job is retried. While GitHub limits requests, or another worker reports, the branch waits without using up retries.
  */
 export async function reportToGitHub(services: Services, branchId: string): Promise<void> {
   const ctx = jobContext(services, "branch.report");

@@ -5,7 +5,9 @@ import { parseWebhookPayload, type WebhookEvent } from "@towpath/github";
 import { ZodError } from "zod";
 import { jobContext, type Services } from "../services.ts";
 
-/** Turns a stored delivery into jobs that ask GitHub. After a throw (the database is unreachable) the job is retried. */
+/**
+ * Turns a stored delivery into jobs that ask GitHub. After a throw (the database is unreachable) the job is retried.
+ */
 export async function processDelivery(services: Services, deliveryId: string): Promise<void> {
   const ctx = jobContext(services, "webhook.process");
   const stored = await getWebhookDelivery({ ctx, input: { deliveryId } });
@@ -38,8 +40,8 @@ function readEvent(
 }
 
 /**
- * The action that somebody requested at a check run; null for other events. Pure. `connection`: the number of the GitHub
- * connection that sent the event.
+ * The action that somebody requested at a check run; null for other events. Pure. `connection`: the number of the
+ * GitHub connection that sent the event.
  */
 export function checkActionOf(event: WebhookEvent, connection: number): CheckAction | null {
   if (event.event !== "check_run") return null;

@@ -30,8 +30,9 @@ export type FileSweep = {
 };
 
 /**
- * Removes unused files (LOG-6): layers without a deployment, leftovers of killed builds, caches of deleted organizations
- * and caches above their limit. A killed worker leaves nothing half-deleted in use; the next sweep removes the rest.
+ * Removes unused files (LOG-6): layers without a deployment, leftovers of killed builds, caches of deleted
+ * organizations and caches above their limit. A killed worker leaves nothing half-deleted in use; the next sweep
+ * removes the rest.
  */
 export function sweepFiles(sweep: FileSweep): Promise<Removal> {
   const { ctx, builds, store, low, now, signal } = sweep;
@@ -83,9 +84,9 @@ async function countRemoved<Item>(
 }
 
 /**
- * Discards uv's cache of an organization as a whole: when the organization is gone (as with every fork's branch), when the
- * cache exceeds its limit, and when the disk is nearly full. The next build fills it again. A cache in use stays, and no
- * build can start to use one meanwhile: a build makes the directory first and mounts it later.
+ * Discards uv's cache of an organization as a whole: when the organization is gone (as with every fork's branch), when
+ * the cache exceeds its limit, and when the disk is nearly full. The next build fills it again. A cache in use stays,
+ * and no build can start to use one meanwhile: a build makes the directory first and mounts it later.
  */
 async function removeCaches({ ctx, builds, cacheBytes, low, signal }: FileSweep): Promise<number> {
   const sizes = await builds.caches.sizes(signal);

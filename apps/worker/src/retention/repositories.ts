@@ -4,8 +4,8 @@ import { existingRepositories } from "@towpath/core/retention";
 import type { Repositories } from "@towpath/git";
 
 /**
- * A directory is made just after its row, or just before it when data of an earlier release is moved. The terminal's push
- * precedes its server by seconds.
+ * A directory is made just after its row, or just before it when data of an earlier release is moved. The terminal's
+ * push precedes its server by seconds.
  */
 const graceMs = 24 * 60 * 60_000;
 

@@ -23,8 +23,8 @@ export type RetentionParts = {
 };
 
 /**
- * One round (LOG-6): rows first, because rows decide which files are needed. One worker at a time removes rows, and one on
- * each host removes files; the others skip the round.
+ * One round (LOG-6): rows first, because rows decide which files are needed. One worker at a time removes rows, and one
+ * on each host removes files; the others skip the round.
  */
 async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Promise<Removal> {
   const { services, config, driver, disk } = parts;

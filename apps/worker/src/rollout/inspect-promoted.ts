@@ -14,8 +14,8 @@ export type PromotionInput = {
 };
 
 /**
- * Inspects a promotion's server where it will run, so that it starts only once: the rollout finds it ready. The preview's
- * manifest can't be reused, because the server's lists can depend on production's variables (RUN-4).
+ * Inspects a promotion's server where it will run, so that it starts only once: the rollout finds it ready. The
+ * preview's manifest can't be reused, because the server's lists can depend on production's variables (RUN-4).
  *
  * @returns null for a build that is no promotion, when a layer is no longer stored, and when the server doesn't start,
  *   doesn't answer or has its own sign-in: then the usual build follows, which diagnoses the failure

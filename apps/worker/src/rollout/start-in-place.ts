@@ -12,8 +12,8 @@ export type InPlace = {
 };
 
 /**
- * Starts a build's server where it will run, before its inspection: the rollout finds it ready. Null when it doesn't start,
- * or the results of its start are unknown; then no deployment of it remains.
+ * Starts a build's server where it will run, before its inspection: the rollout finds it ready. Null when it doesn't
+ * start, or the results of its start are unknown; then no deployment of it remains.
  * @throws the reason of `signal` when it is aborted; no deployment remains then either
  */
 export async function startInPlace(

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { openDatabase } from "@towpath/db";
 import { openSite, sweepSite } from "./retention-bench.ts";
 
-// After the first line of input, sweeps in a loop until it is killed: node sweep-forever.ts <database URL> <data directory> <now>
+// After the first line of input, sweeps in a loop until it is killed: node sweep-forever.ts <database URL> <data
+// directory> <now>
 const [databaseUrl = "", dataDirectory = "", now = ""] = process.argv.slice(2);
 const site = await openSite(openDatabase(databaseUrl), dataDirectory);
 process.stdout.write("ready\n");

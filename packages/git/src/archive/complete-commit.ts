@@ -16,8 +16,8 @@ const maxDepth = 3;
 type Progress = { submodules: number };
 
 /**
- * Adds submodules and LFS files, which a commit only refers to, by git's replacement objects: the commit keeps its id and
- * date, and `git archive` of it contains them. Nothing is written to files.
+ * Adds submodules and LFS files, which a commit only refers to, by git's replacement objects: the commit keeps its id
+ * and date, and `git archive` of it contains them. Nothing is written to files.
  */
 export async function completeCommit(
   sha: string,

@@ -7,9 +7,9 @@ import { runGit } from "../run-git.ts";
 import { directoryOf, gitOn, isStored, runOn } from "./bare-repository.ts";
 
 /**
- * Copies a bare repository (branches, tags and objects, borrowed ones included) as the repository `id` into the directory
- * `parent`. Does nothing if that one exists, or if there is nothing to copy. The copy is flushed to disk before it is
- * renamed into place, so that a killed process leaves no partial repository.
+ * Copies a bare repository (branches, tags and objects, borrowed ones included) as the repository `id` into the
+ * directory `parent`. Does nothing if that one exists, or if there is nothing to copy. The copy is flushed to disk
+ * before it is renamed into place, so that a killed process leaves no partial repository.
  */
 export async function adoptRepository(parent: string, { id, from }: { readonly id: string; readonly from: string }) {
   const directory = directoryOf(parent, id);
@@ -34,7 +34,9 @@ export async function adoptRepository(parent: string, { id, from }: { readonly i
   }
 }
 
-/** Email addresses of the authors of the root commits of a bare repository's branches; empty for an empty repository. */
+/**
+ * Email addresses of the authors of the root commits of a bare repository's branches; empty for an empty repository.
+ */
 export async function firstAuthors(directory: string): Promise<ReadonlySet<string>> {
   if (!(await isStored(directory))) return new Set();
   const text = await gitOn(directory, ["log", "--branches", "--max-parents=0", "--format=%ae"]);

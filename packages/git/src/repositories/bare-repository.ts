@@ -18,7 +18,8 @@ export const ownRefs = "refs/towpath";
 
 /**
  * Settings of every git process that works on a repository. Git flushes packs and refs by default, but not the loose
- * objects that most pushes become: a power cut left refs without commits. No background packing, which could outlive us.
+ * objects that most pushes become: a power cut left refs without commits. No background packing, which could outlive
+ * us.
  */
 export const storeSettings: readonly GitSetting[] = [
   ["core.fsync", "committed"],

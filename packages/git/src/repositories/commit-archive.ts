@@ -26,8 +26,8 @@ type File = { readonly mode: "100644" | "100755" | "120000"; readonly mark: numb
 const maxMs = 5 * 60_000;
 
 /**
- * Commits the files of an archive: see `InstanceRepositories.commitFiles`. The archive never chooses a path to write to:
- * contents become git's objects, and names its trees.
+ * Commits the files of an archive: see `InstanceRepositories.commitFiles`. The archive never chooses a path to write
+ * to: contents become git's objects, and names its trees.
  */
 export async function commitArchive(
   directory: string,

@@ -3,7 +3,8 @@ import { band, firstPacket, packetLength, packetOf } from "../pkt-line.ts";
 const tooLarge = "pack exceeds maximum allowed size";
 
 /**
- * Replaces git's answer to a push that is too large by one that names the limit and what to do. Passes on everything else.
+ * Replaces git's answer to a push that is too large by one that names the limit and what to do. Passes on everything
+ * else.
  */
 export function explainRefusal(maxPushBytes: number): TransformStream<Uint8Array, Uint8Array> {
   const megabytes = Math.round(maxPushBytes / 1024 / 1024);

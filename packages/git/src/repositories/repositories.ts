@@ -29,13 +29,13 @@ export type Repositories = InstanceRepositories & {
   /** Ids of all that are stored. */
   list(): Promise<readonly string[]>;
   /**
-   * Removes repositories that aren't `known` and haven't changed since `unchangedSince`, and leftovers of killed processes.
-   * Returns how many.
+   * Removes repositories that aren't `known` and haven't changed since `unchangedSince`, and leftovers of killed
+   * processes. Returns how many.
    */
   sweep(known: ReadonlySet<string>, unchangedSince: Date): Promise<number>;
   /**
-   * Packs its objects if more than `looseObjects` (default: 1,000) are loose, and removes unreachable ones; or bundles it
-   * into one if it has many bundles.
+   * Packs its objects if more than `looseObjects` (default: 1,000) are loose, and removes unreachable ones; or bundles
+   * it into one if it has many bundles.
    */
   pack(id: string, looseObjects?: number): Promise<void>;
 };

@@ -25,8 +25,8 @@ export type ServeOptions = {
 export type GitRequest = { readonly service: Service; readonly access: "read" | "write" };
 
 /**
- * Parses a request to a repository. `path`: the part after the repository's URL. Null: it isn't of the smart protocol, but
- * for example of its predecessor, which reads files by name.
+ * Parses a request to a repository. `path`: the part after the repository's URL. Null: it isn't of the smart protocol,
+ * but for example of its predecessor, which reads files by name.
  */
 export function parseGitRequest(request: Request, path: string): GitRequest | null {
   const isListing = path === "info/refs" && request.method === "GET";
@@ -36,8 +36,8 @@ export function parseGitRequest(request: Request, path: string): GitRequest | nu
 }
 
 /**
- * Serves git's smart HTTP protocol of a stored repository. A push is checked as it arrives (`fsck`), is refused above its
- * limit, and is stored before the client gets its answer.
+ * Serves git's smart HTTP protocol of a stored repository. A push is checked as it arrives (`fsck`), is refused above
+ * its limit, and is stored before the client gets its answer.
  */
 export async function serveRepository(request: Request, options: ServeOptions): Promise<Response> {
   const { id, organizationId } = options;

@@ -6,8 +6,8 @@ export type RepositoryStorage = {
   /** Makes an empty repository unless it exists. */
   create(id: string, defaultBranch: string): Promise<void>;
   /**
-   * Absolute path of a bare repository with everything stored before this call; null: it doesn't exist. Read-only; it stays
-   * for some hours.
+   * Absolute path of a bare repository with everything stored before this call; null: it doesn't exist. Read-only; it
+   * stays for some hours.
    *
    * @throws TowpathError `upstream_unavailable` if its commits are known to be elsewhere, `internal` if it is damaged
    */

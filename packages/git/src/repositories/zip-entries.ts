@@ -3,8 +3,8 @@ import { Readable } from "node:stream";
 import { createInflateRaw } from "node:zlib";
 import { type ArchiveEntry, type ArchiveLimits, tooLargeArchive, unusable } from "./archive-entry.ts";
 
-// The parts of a zip that are used here (PKWARE's APPNOTE 6.3, section 4.3): the end of the central directory, the central
-// directory, and each file's local header, of which only the length is read.
+// The parts of a zip that are used here (PKWARE's APPNOTE 6.3, section 4.3): the end of the central directory, the
+// central directory, and each file's local header, of which only the length is read.
 
 const signatures = { end: 0x06054b50, central: 0x02014b50, local: 0x04034b50 };
 const endBytes = 22;

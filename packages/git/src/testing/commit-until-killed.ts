@@ -1,5 +1,5 @@
-// Commits to a repository in a loop, and prints each confirmed commit. With `TEST_KILL_AT`, it kills itself while the first
-// bundle is stored.
+// Commits to a repository in a loop, and prints each confirmed commit. With `TEST_KILL_AT`, it kills itself while the
+// first bundle is stored.
 import { join } from "node:path";
 import { type ArtifactStore, openArtifacts } from "@towpath/artifacts";
 import { openDatabase } from "@towpath/db";

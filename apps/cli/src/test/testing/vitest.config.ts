@@ -1,4 +1,4 @@
 import { defineConfig } from "vitest/config";
 
-// One of each way to fail: `programs.test.ts` runs these files.
+// One file for each way to fail: `programs.test.ts` runs them.
 export default defineConfig({ test: { root: import.meta.dirname, include: ["*.fixture.ts"] } });

@@ -71,7 +71,7 @@ const forge = (more: Partial<ForgeData> = {}) =>
 
 test("SRC-3 GH-3 repositories of the forge of earlier releases become the organization's, and its servers are built from there", async () => {
   const own = await seedFromForge(team);
-  // At a GitHub Enterprise host, whose numbers begin at 1 as well.
+  // At a GitHub Enterprise host, whose numbers start at 1, too.
   const numbers = { repositoryId: 7, installationId: 5, repositoryFullName: "eve/weather" };
   const other = await seedProject(database.db, team, numbers);
   const { actor, id: userId } = await seedPerson(3);
@@ -93,14 +93,14 @@ test("SRC-3 GH-3 repositories of the forge of earlier releases become the organi
   expect(row).toMatchObject({ installationId: null, repositoryId: null, repositoryFullName: null });
   const [entry] = await database.db.select().from(auditLog).where(eq(auditLog.projectId, own.id));
   expect(entry).toMatchObject({ action: "source.change", detail: { from: "ada/Weather", to: "weather" } });
-  // What is at GitHub stays there.
+  // Sources at GitHub stay there.
   expect(await sourceOf(other.id)).toBeUndefined();
   const installations = await database.db.select().from(githubInstallation);
   expect(installations.map(({ installationId }) => installationId)).toEqual([team.installationId]);
   const [person] = await database.db.select().from(user).where(eq(user.id, userId));
   expect(person?.githubUserId).toBeNull();
   expect(await database.db.$count(githubUser)).toBe(0);
-  // Refs of pull requests are no branches, and nobody may push to them.
+  // Refs of pull requests are not branches, and nobody may push to them.
   const [bare] = await repositories();
   const refs = await git(join(dataDirectory, "repositories", `${bare?.id}.git`), "for-each-ref", "--format=%(refname)");
   expect(refs.trim().split("\n")).toEqual(["refs/heads/main", "refs/heads/side"]);
@@ -165,7 +165,7 @@ test("SRC-3 a name that the organization has gets a number, and names that repos
 test("SRC-3 BLD-12 a push that nobody looked at before is found: its branch's head counts as unknown, and is asked for at once", async () => {
   const own = await seedFromForge(team);
   const before = (await git(code, "rev-parse", "HEAD~1")).trim();
-  // The webhook of `main` came and was not processed; that of the new branch `side` never came.
+  // The webhook of `main` arrived and was not processed; that of the new branch `side` never arrived.
   const payload = { ref: "refs/heads/main", before, repository: { id: 7 } };
   await database.pool.query("INSERT INTO webhook_delivery (id, event, payload) VALUES ('one', 'push', $1)", [payload]);
   await forge({ untold: [{ repositoryId: 7, branch: "side", before: "0".repeat(40) }] });
@@ -217,7 +217,7 @@ test("SRC-3 the first release's data: who made a repository is known by its firs
 test("SRC-3 OPS-3 a move that stops after any of its steps goes on at the next start, and makes nothing twice", async () => {
   const own = await seedFromForge(team);
   await forge();
-  // Stopped while it copied: what is unfinished counts for nothing.
+  // Stopped while it copied: an unfinished copy doesn't count.
   const refuse = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'stopped here'; END $$;
     CREATE TRIGGER stop_here BEFORE INSERT ON git_source EXECUTE FUNCTION refuse()`;
   await database.pool.query(refuse);

@@ -7,13 +7,12 @@ import { type Forge, type ForgeRepository, readForge } from "./read-forge.ts";
 import { storeMoved } from "./store-moved.ts";
 
 /*
- * Earlier releases ran a stand-in for GitHub, the local forge, wherever no GitHub App was configured. Its repositories
- * become repositories of this instance (decision 055): each is copied and renamed into place, then one transaction makes
- * the rows, then the forge's directory is renamed. Each step may be repeated, so a move that was killed goes on where it
- * stopped.
+ * Earlier releases without a GitHub App ran a stand-in for GitHub, the local forge. Its repositories become
+ * repositories of this instance (decision 055): each is copied and renamed into place, then one transaction makes the
+ * rows, then the forge's directory is renamed. Each step can be repeated, so a killed move resumes.
  */
 
-/** As whom the terminal committed before the forge recorded who makes a repository. */
+/** The author of the terminal's commits, from before the forge recorded who made a repository. */
 const terminalEmail = "cli@towpath.localhost";
 
 const databaseOf = (forgeDirectory: string) => join(forgeDirectory, "forge.sqlite");
@@ -26,7 +25,7 @@ type Instance = {
 };
 
 /**
- * Moves what the local forge of an earlier release holds, before any process of the instance runs.
+ * Moves the repositories of an earlier release's forge, before any process of the instance runs.
  *
  * @returns what to print, line by line; empty when there is nothing to move
  */

@@ -44,10 +44,10 @@ const pushSchema = z.object({
   repository: z.object({ id: z.number() }),
 });
 
-/** A push that nobody has looked at: the repository's number, the branch, and its head before. */
+/** An unprocessed push: the repository's number, the branch, and its head before. */
 export type MissedPush = { readonly repositoryId: number; readonly branch: string; readonly before: string | null };
 
-/** What a webhook says of a push to a branch; nothing for another webhook. */
+/** The push to a branch that a webhook reports; empty for another webhook. */
 export function missedPush(payload: unknown): readonly MissedPush[] {
   const { data } = pushSchema.safeParse(payload);
   if (!data) return [];
@@ -67,9 +67,9 @@ export function readForge(path: string): Forge {
     const owned = "SELECT repository.*, account.login AS owner FROM repository JOIN account ON account.id = owner_id";
     const refs = all(refSchema, "SELECT * FROM known_ref WHERE name LIKE 'refs/heads/%'");
     const pulls = all(pullSchema, "SELECT * FROM pull_request WHERE state = 'open' ORDER BY number");
-    // The newest first: what was before the oldest is what somebody has seen.
-    const untold = "SELECT body FROM delivery WHERE event = 'push' AND state <> 'delivered' ORDER BY id DESC";
-    const missed = all(deliverySchema, untold).flatMap(({ body }) => missedPush(body));
+    // Newest first: the head before the oldest missed push is the last processed one.
+    const undelivered = "SELECT body FROM delivery WHERE event = 'push' AND state <> 'delivered' ORDER BY id DESC";
+    const missed = all(deliverySchema, undelivered).flatMap(({ body }) => missedPush(body));
     return {
       repositories: all(repositorySchema, `${owned} ORDER BY repository.id`).map((row) => ({
         ...{ id: row.id, owner: row.owner, name: row.name, defaultBranch: row.default_branch },
@@ -98,7 +98,7 @@ export function readForge(path: string): Forge {
   }
 }
 
-/** Heads as they were before pushes that nobody has looked at, the newest push first. */
+/** Heads before unprocessed pushes. `missed`: newest first. */
 export function withoutMissed(
   heads: ReadonlyMap<string, string>,
   missed: readonly MissedPush[],

@@ -19,8 +19,8 @@ type Server = { readonly id: string; readonly name: string; readonly organizatio
 
 /**
  * Stores each repository of the forge as a repository of the organizations whose servers are built from it, else of the
- * organization that its account is connected to. Servers are built from the new repository from now on. Known heads move
- * too, so nothing is rebuilt. `adopt` runs before the rows are written.
+ * organization that its account is connected to. Servers are built from the new repository from now on. Known heads
+ * move too, so nothing is rebuilt. `adopt` runs before the rows are written.
  *
  * @returns what was moved, and owner/name of repositories that no organization uses
  */
@@ -170,7 +170,7 @@ async function store(client: Client, plan: Plan): Promise<Moved> {
   return { from, orgSlug: rows[0]?.slug ?? "", name };
 }
 
-/** The forge's name as repositories of this instance have it, with a number where the organization has another one. */
+/** The forge's name, valid for repositories of this instance, with a number if the organization has it already. */
 async function freeName(client: Client, { repository, organizationId, id: own }: Plan): Promise<string> {
   const { rows } = await client.query<{ id: string; name: string }>(
     "SELECT id, name FROM repository WHERE organization_id = $1",
@@ -198,7 +198,7 @@ function plainName(name: string): string {
   return plain === "" ? "repository" : plain;
 }
 
-/** Accounts of the forge are nobody's any more: GitHub may have others of their numbers. */
+/** Removes the forge's accounts: GitHub may have accounts with the same numbers. */
 async function forgetAccounts(client: Client, forge: Forge): Promise<void> {
   await client.query(
     `DELETE FROM github_installation

@@ -5,8 +5,8 @@ import type { RefusedAuthorization } from "~/features/account/oauth/endpoints.se
 import { withoutPermission } from "~/http/access.ts";
 
 /**
- * The authorization endpoint (RFC 6749, section 3.1; GW-5). Shows a page when the error must not be sent to the client, or
- * only if the person chooses to.
+ * The authorization endpoint (RFC 6749, section 3.1; GW-5). Shows a page when the error must not be sent to the client,
+ * or only if the person chooses to.
  */
 export const Route = createFileRoute("/oauth/authorize")({
   server: {

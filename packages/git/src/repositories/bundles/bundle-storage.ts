@@ -30,9 +30,9 @@ type Change = { readonly from: BundledState; readonly borrowed: string; readonly
 const maxAttempts = 50;
 
 /**
- * Repositories as git bundles in the artifact store, with one row each that names the bundles (SRC-3, decision 056). A push
- * runs in a scratch repository, which borrows the objects of a restored one. Its new objects become a bundle, stored before
- * the row names it. The row is replaced by compare-and-swap, so no push is lost.
+ * Repositories as git bundles in the artifact store, with one row each that names the bundles (SRC-3, decision 056). A
+ * push runs in a scratch repository, which borrows the objects of a restored one. Its new objects become a bundle,
+ * stored before the row names it. The row is replaced by compare-and-swap, so no push is lost.
  */
 export function bundleStorage(options: BundleStorageOptions): RepositoryStorage {
   const { db, store, cacheDirectory, scratchDirectory, maxBundles = 64, maxRefs = 50_000 } = options;

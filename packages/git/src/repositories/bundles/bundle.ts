@@ -6,8 +6,8 @@ import { runOn } from "../bare-repository.ts";
 const timeoutMs = 20 * 60_000;
 
 /**
- * Writes a bundle of the objects reachable from refs (full names) but not from the `known` objects. False, without a file,
- * if there are none.
+ * Writes a bundle of the objects reachable from refs (full names) but not from the `known` objects. False, without a
+ * file, if there are none.
  */
 export async function createBundle(
   directory: string,
@@ -26,8 +26,8 @@ export async function createBundle(
 }
 
 /**
- * Stores a bundle's objects in a repository, without its refs. Unlike `git bundle unbundle`, its prerequisites need not be
- * reachable from refs. Several processes may do so at once.
+ * Stores a bundle's objects in a repository, without its refs. Unlike `git bundle unbundle`, its prerequisites need not
+ * be reachable from refs. Several processes may do so at once.
  */
 export async function unpackBundle(directory: string, file: string): Promise<void> {
   const start = await packStart(file);

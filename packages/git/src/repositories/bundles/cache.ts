@@ -33,8 +33,8 @@ const hashOf = ({ head, refs, bundles }: BundledState) =>
 export const objectsOf = (restored: string) => join(dirname(restored), "objects.git", "objects");
 
 /**
- * Restored repositories in a directory that the processes of this machine share. Nothing is changed in place, so nothing is
- * locked, and a killed process leaves nothing partial:
+ * Restored repositories in a directory that the processes of this machine share. Nothing is changed in place, so
+ * nothing is locked, and a killed process leaves nothing partial:
  *
  *     <id>/<first bundle>/objects.git            objects of the bundles; it only grows
  *     <id>/<first bundle>/objects.git/bundles/   names of the bundles in it

@@ -16,8 +16,8 @@ export function changedRefs(before: Refs, after: Refs): readonly RefChange[] {
 /**
  * Applies changes to refs that may have changed meanwhile.
  *
- * @throws TowpathError `conflict` if one of the refs no longer has its value before, or if one name has become a prefix of
- * another (git stores each as a path)
+ * @throws TowpathError `conflict` if one of the refs no longer has its value before, or if one name has become a prefix
+ * of another (git stores each as a path)
  */
 export function mergeRefs(current: Refs, changes: readonly RefChange[]): Refs {
   const moved = changes.find(({ name, before }) => targetOf(current, name) !== before);

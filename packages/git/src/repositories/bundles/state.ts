@@ -14,8 +14,8 @@ export type BundledState = {
   readonly head: string;
   readonly refs: Refs;
   /**
-   * Digests of artifacts. Each bundle holds the objects that were new when it was made; together, in this order, they are
-   * the repository.
+   * Digests of artifacts. Each bundle holds the objects that were new when it was made; together, in this order, they
+   * are the repository.
    */
   readonly bundles: readonly string[];
 };

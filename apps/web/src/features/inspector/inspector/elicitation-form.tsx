@@ -7,7 +7,9 @@ import { ArgumentsEditor } from "./arguments-editor.tsx";
 
 type OnAnswer = (answer: ElicitationAnswer) => void | Promise<void>;
 
-/** A tool's question to the person while it runs (MCP, elicitation). `outcome`: shown once it is answered or given up. */
+/**
+ * A tool's question to the person while it runs (MCP, elicitation). `outcome`: shown once it is answered or given up.
+ */
 export function ElicitationForm({
   asked,
   outcome,

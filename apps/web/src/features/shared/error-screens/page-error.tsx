@@ -11,8 +11,8 @@ import { failureTitle } from "./failure-title.ts";
 import { isOfflineFailure, OfflinePage } from "./offline.tsx";
 
 /**
- * The router's `defaultErrorComponent`. Errors of loaders, guards and queries get ERR-1, ERR-2 or ERR-3, or the page for
- * an ended session. All others were thrown while rendering (ERR-4).
+ * The router's `defaultErrorComponent`. Errors of loaders, guards and queries get ERR-1, ERR-2 or ERR-3, or the page
+ * for an ended session. All others were thrown while rendering (ERR-4).
  */
 export function PageError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();

@@ -1,8 +1,8 @@
 import type { ProjectKey } from "./project-key.schema.ts";
 
 /**
- * The same page under the project's current name when the address has a former one (PRJ-11); null when it has the current
- * name, in any case.
+ * The same page under the project's current name when the address has a former one (PRJ-11); null when it has the
+ * current name, in any case.
  */
 export function underName(
   href: string,

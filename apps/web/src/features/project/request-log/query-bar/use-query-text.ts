@@ -25,8 +25,8 @@ export function useQueryText(
     setCaret(value.length);
   });
   const sent = useRef(asked);
-  // Links, chips and the browser's buttons change the query too. Ignore the echo of a query typed here: the next one may be
-  // half typed by then.
+  // Links, chips and the browser's buttons change the query too. Ignore the echo of a query typed here: the next one
+  // may be half typed by then.
   useEffect(() => {
     if (asked === sent.current) return;
     sent.current = asked;
