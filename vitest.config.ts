@@ -18,7 +18,7 @@ export default defineConfig({
     execArgv: ["--max-semi-space-size=64"],
     // What a test waits for has a limit of its own; this one is for those that start many processes on a busy machine.
     testTimeout: 60_000,
-    // The default of one second is shorter than a busy machine takes for a save and a refetch.
+    // The default of one second is too short for a save and a refetch on a busy machine.
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,
     // Files share the module graph of their worker: loading it for each took a third of the run's processor time. A

@@ -1,6 +1,6 @@
 import failOnConsole from "vitest-fail-on-console";
 
-// A test that prints hides a warning somebody should have read. Tests of what is printed spy on it.
+// Unexpected output hides warnings. Tests of output spy on the console.
 failOnConsole({
   shouldFailOnAssert: true,
   shouldFailOnDebug: true,

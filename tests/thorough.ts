@@ -1,5 +1,5 @@
-// What a test repeats, or tries of a large number of cases. By default a few: enough to notice a mistake that concerns
-// them all. `./towpath test thorough` runs the files that import this with all.
+// How many rounds or cases a test runs: by default a few, enough to catch mistakes that concern all. `./towpath test
+// thorough` runs all of them, in the files that import this.
 
 export const isThorough = process.env.TEST_THOROUGH === "1";
 

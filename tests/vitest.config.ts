@@ -19,10 +19,10 @@ export default defineConfig({
     // Fewer collections of the young generation: a twelfth less processor time.
     execArgv: ["--max-semi-space-size=64"],
     testTimeout: 120_000,
-    // The default of one second is shorter than a busy machine takes for a save and a refetch.
+    // The default of one second is too short for a save and a refetch on a busy machine.
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 180_000,
-    // One machine, one instance: files take turns. They share one module graph, as those of ../vitest.config.ts.
+    // One machine, one instance: files take turns. They share one module graph, as in ../vitest.config.ts.
     fileParallelism: false,
     isolate: false,
     sequence: { sequencer: KillsFirst },

@@ -1,5 +1,5 @@
-// The least that a proxy of Node and undici does: what the gateway's cost is measured against. Bodies are streamed both
-// ways, and nothing is checked, limited, changed or recorded. Arguments: pairs of a port and the unix socket behind it.
+// The minimal proxy of Node and undici, as a baseline for the gateway's cost. Bodies are streamed both ways, and
+// nothing is checked, limited, changed or recorded. Arguments: pairs of a port and the unix socket behind it.
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

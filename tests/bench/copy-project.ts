@@ -2,7 +2,7 @@ import type { openDatabase } from "@towpath/db";
 
 type Pool = ReturnType<typeof openDatabase>["pool"];
 
-/** Makes project `to` with the live build of project `from`: hundreds of real deploys would take half an hour and show nothing else. */
+/** Makes project `to` with the live build of project `from`: hundreds of real deploys would take half an hour. */
 export async function copyProject(pool: Pool, from: string, to: string): Promise<void> {
   const columns = async (table: string, ...others: string[]) => {
     const { rows } = await pool.query<{ name: string }>(

@@ -1,10 +1,8 @@
-// What a dependency set of about a gigabyte takes on disk: uv's cache, the unpacked layers and the stored archives, each
-// by itself and together, files that several names lead to counted once; and the most while it was being built. Then
-// for another project with the same set, and for one with most of it.
-// Arguments: a directory on the file system to measure (default: the one of temporary files), packages (default: a
-// gigabyte of them). The last column is how much
-// of the whole file system was taken since the beginning, which counts shared bytes once on every file system, but also
-// what others write to it meanwhile.
+// Disk space of a dependency set of about a gigabyte: uv's cache, the unpacked layers and the stored archives,
+// separately and together, hard links counted once; and the peak during the build. Then for another project with the
+// same set, and for one with most of it. The last column is the growth of the whole file system, which counts shared
+// bytes once on every file system, but also writes of others. Arguments: a directory on the file system to measure
+// (default: the temporary directory), packages (default: a gigabyte).
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,7 +22,7 @@ const run = promisify(execFile);
 /** Bytes on disk of directories below the data directory, together. */
 async function bytesOf(...names: readonly string[]): Promise<number> {
   const paths = names.map((name) => join(dataDirectory, name));
-  // Fails for what isn't there yet or vanishes meanwhile, and prints the rest.
+  // `du` fails for missing paths and those that vanish meanwhile, and prints the rest.
   const options = { maxBuffer: 2 ** 24 };
   const { stdout } = await run("du", ["--summarize", "--total", "--block-size=1", "--", ...paths], options).catch(
     (error: { stdout: string }) => error,

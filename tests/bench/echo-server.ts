@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { modernCall } from "../instance/modern-call.ts";
 
-/** A small FastMCP server whose tool answers with `word`, which shows the version that answers. */
+/** A small FastMCP server whose tool answers with `word`, which identifies the version. */
 export const serverSource = (word: string) => `from fastmcp import FastMCP
 
 mcp = FastMCP("Bench")
@@ -29,7 +29,7 @@ export async function writeServer(word: string, requirements: string): Promise<s
   return directory;
 }
 
-/** One call of the tool from a new client, as a user's first call is. */
+/** One call of the tool from a new client, like a user's first call. */
 export async function callWord(url: string): Promise<string> {
   const client = new Client({ name: "bench", version: "1" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
@@ -42,7 +42,7 @@ export async function callWord(url: string): Promise<string> {
   }
 }
 
-/** One request of the modern era: what the shortest way to an answer takes. */
+/** One request of the modern era: the shortest way to an answer. */
 export async function postOnce(url: string): Promise<void> {
   const response = await fetch(url, modernCall("word", {}, "bench"));
   const text = await response.text();

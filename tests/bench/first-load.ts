@@ -13,9 +13,9 @@ import { seededMember } from "../../apps/web/testing/visitor.ts";
 import { startWeb } from "../../apps/web/testing/web-process.ts";
 import { openBrowser } from "../e2e/browser.ts";
 
-// Script that a browser with an empty cache fetches, as it is sent and as gzip makes it: preloaded modules and those that
-// come after the page included. `./towpath test bench first-load [url]`; without a URL it starts a site, with a server in
-// use whose overview is measured, too. `--files` lists each script.
+// Size of the scripts that a browser with an empty cache fetches, as sent and with gzip, including preloaded and later
+// modules. `./towpath test bench first-load [url]`; without a URL it starts a site, with a used server whose overview
+// is measured, too. `--files` lists each script.
 
 const target = 170;
 const paths = ["/", "/login", "/pricing", "/blog"];
@@ -24,7 +24,7 @@ type Cookie = { readonly name: string; readonly value: string };
 type SignedIn = { readonly path: string; readonly cookie: Cookie };
 type Script = { readonly name: string; readonly kilobytes: number; readonly sent: number };
 
-/** Every script of one page, kB (1000 bytes) as gzip at its default level makes them, and as the browser received them. */
+/** Scripts of a page, in kB (1000 bytes) with gzip's default level, and as received by the browser. */
 async function scriptsOf(browser: Browser, url: string, cookie?: Cookie): Promise<readonly Script[]> {
   const context = await browser.newContext();
   if (cookie) await context.addCookies([{ ...cookie, url }]);

@@ -5,12 +5,12 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** One way to an answer, with the process that carries the requests. */
+/** A measured path to an answer, with the proxy's process. */
 export type Side = {
   name: string;
   url: string;
   request: { method: string; headers: Readonly<Record<string, string>>; body: string };
-  /** Null where nothing lies between. */
+  /** Null without a proxy. */
   pid: number | null;
 };
 
@@ -46,7 +46,7 @@ export async function load(
   };
 }
 
-/** Enough for the JIT compiler, which takes a sixth of the gateway's time at first, or as many as a busy machine allows. */
+/** Enough for the JIT compiler, which takes a sixth of the gateway's time at first; fewer on a busy machine. */
 const warmUpRequests = 60_000;
 const maxWarmUpSeconds = 30;
 

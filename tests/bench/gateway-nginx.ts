@@ -3,18 +3,18 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** As root nginx would give its workers another user, who may not enter the benchmark's directory. */
+/** As root, nginx would run its workers as another user, who can't enter the benchmark's directory. */
 const asMyself = process.getuid?.() === 0 ? "user root; " : "";
 const message =
   '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"hello from the bench"}],"isError":false}}';
 
 export type Answers = {
-  /** Unix sockets of a server that answers every request at once: by JSON, and by an event stream of one event. */
+  /** Unix sockets of a server that answers every request at once: with JSON, and with an event stream of one event. */
   json: string;
   stream: string;
 };
 
-/** Starts that server: nginx, so that it is never what limits a rate. It answers by JSON at `port` too. */
+/** Starts that server: nginx, so that it never limits the rate. It also answers with JSON at `port`. */
 export async function startServer(
   directory: string,
   port: number,

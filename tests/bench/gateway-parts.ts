@@ -1,13 +1,13 @@
-// What the gateway does by itself for every call, beside the library that could do it: `node tests/bench/gateway-parts.ts`.
-// Own code is kept only where it is several times faster; for event streams that is with large answers, of which a
-// library holds the whole.
+// The gateway's own code for every call, compared with the library that could replace it: `node
+// tests/bench/gateway-parts.ts`. Own code is kept only where it is several times faster; for event streams with large
+// answers, which a library buffers whole.
 
 import { ResponsePeek } from "@towpath/mcp/peek";
 import { createParser } from "eventsource-parser";
 import { v7 } from "uuid";
 import { newRequestId } from "../../apps/gateway/src/record/request-id.ts";
 
-/** Nanoseconds of one run, after a warm-up. */
+/** Nanoseconds per run, after a warm-up. */
 function nanosecondsOf(runs: number, work: (run: number) => void): number {
   for (let run = 0; run < runs / 4; run++) work(run);
   const from = process.hrtime.bigint();
@@ -15,7 +15,7 @@ function nanosecondsOf(runs: number, work: (run: number) => void): number {
   return Number(process.hrtime.bigint() - from) / runs;
 }
 
-/** An event stream with one answer of about this size, as it comes from a socket. */
+/** An event stream with one answer of about this size, in chunks like a socket's. */
 function chunksOf(bytes: number): Buffer[] {
   const result = { content: [{ type: "text", text: "x".repeat(bytes) }] };
   const stream = Buffer.from(`event: message\nid: 7\ndata: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result })}\n\n`);

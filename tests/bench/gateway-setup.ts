@@ -26,9 +26,9 @@ export type Bench = {
   directory: string;
   answers: Answers;
   apiKey: string;
-  /** The server itself, with no proxy before it. */
+  /** The server itself, without a proxy. */
   server: Side;
-  /** Starts a real gateway, of this checkout or of another one, on one core or on all. */
+  /** Starts a real gateway of this checkout or another one, on one core or on all. */
   startGateway: (options: {
     workers: number;
     core?: string;

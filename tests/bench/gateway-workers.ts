@@ -1,9 +1,9 @@
 // Whether the gateway's throughput grows with cores: one worker, then two, loaded in turn on all cores of the machine.
 // `node tests/bench/gateway-workers.ts [rounds] [seconds]` needs nginx and wrk.
 //
-// The load generator, the server and PostgreSQL use the same cores, so on a machine with two the rate can't double. What
-// shows that workers don't hinder one another is the CPU time of a request, which must not grow with them, beside the
-// cores that the gateway got.
+// The load generator, the server and PostgreSQL use the same cores, so on a machine with two the rate can't double.
+// That workers don't hinder each other shows in the CPU time of a request, which must not grow with them; compare it
+// with the cores that the gateway got.
 
 import { load, type Measured, type Side, warmUp } from "./gateway-load.ts";
 import { startBench } from "./gateway-setup.ts";

@@ -1,19 +1,19 @@
-// What a request costs the gateway, beside the least that a proxy of the same parts does: CPU time of a request on the
-// full path (route, policy, credentials, forward, record on disk and in a real database), and of one through a bare
-// proxy of Node and undici (bare-proxy.main.ts) and through nginx, in front of the same server, in one run. The targets
-// are 1.5 times the bare proxy, 1.4 times for event streams. `./towpath test bench gateway [rounds] [seconds] [checkout]`
-// needs nginx and wrk; the gateway of another checkout, with its own node_modules, joins in when its path is given.
+// The gateway's cost of a request, compared with the minimal proxy of the same parts: CPU time of a request on the full
+// path (route, policy, credentials, forward, record on disk and in a real database), and of one through a bare proxy of
+// Node and undici (bare-proxy.main.ts) and through nginx, in front of the same server, in one run. The targets are 1.5
+// times the bare proxy, 1.4 times for event streams. `./towpath test bench gateway [rounds] [seconds] [checkout]` needs
+// nginx and wrk; with the path of another checkout, with its own node_modules, its gateway is measured, too.
 //
 // Each proxy is one process on one core and gets the same load in turn, in short rounds: on a busy machine figures
 // move from round to round, so ratios are within a round. The server is nginx, so that it never limits.
 //
-// Seen on two quiet cores, medians of five rounds: 1.48 times the bare proxy for JSON (1.23 to 1.55), 1.49 with an OAuth
-// token, and 1.30 for event streams (1.17 to 1.38). Beside the code of a day earlier, on cores that had other work: 1.51
-// where that code took 1.67, event streams 1.37 where it took 1.72, 2.00 with a key or a token (1.19 to 2.38 over all). One
-// connection at a time takes about 0.2 ms more than through the bare proxy.
+// Measured on two quiet cores, medians of five rounds: 1.48 times the bare proxy for JSON (1.23 to 1.55), 1.49 with an
+// OAuth token, and 1.30 for event streams (1.17 to 1.38). Compared with the code of a day earlier, on busy cores: 1.51
+// instead of 1.67, event streams 1.37 instead of 1.72, 2.00 with a key or a token (1.19 to 2.38 over all). With one
+// connection at a time, a request takes about 0.2 ms longer than through the bare proxy.
 //
-// Of the gateway's time a third is its own (the largest parts: JSON of bodies
-// and answers 6 %, rows and spool 6 %, forwarding 6 %); a seventh is the two writes to sockets, as in the bare proxy.
+// A third of the gateway's time is its own code (JSON of bodies and answers 6 %, rows and spool 6 %, forwarding 6 %); a
+// seventh is the two writes to sockets, as in the bare proxy.
 
 import { load, type Measured, type Side, warmUp } from "./gateway-load.ts";
 import { shareOutCores, startBench, startOtherProxies } from "./gateway-setup.ts";
@@ -56,7 +56,7 @@ try {
 
 type Round = { loaded: Measured; alone: Measured };
 
-/** The first side is what the others are compared with. */
+/** The others are compared with the first side. */
 async function compare(what: string, sides: readonly Side[]): Promise<void> {
   const { directory } = bench;
   for (const side of sides) await warmUp(side, { directory, connections });

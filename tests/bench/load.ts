@@ -17,9 +17,8 @@ export type LoadMeter = {
 };
 
 /**
- * Counts processor time by a control group (version 1), so that processes that have ended or left their parent count
- * too, and that of the whole machine beside it: wall time means little while others work on the same machine. Call it
- * before anything is started.
+ * Counts processor time by a control group (version 1), which includes processes that have ended or left their parent,
+ * and that of the whole machine: wall time means little on a shared machine. Call it before anything is started.
  */
 export function openLoadMeter(): LoadMeter {
   const group = `${accounts}/bench-${process.pid}`;
@@ -51,7 +50,7 @@ function attempt(action: () => void): boolean {
   }
 }
 
-/** User, nice, system, irq, softirq and steal: a virtual machine's stolen time is somebody's load, too. */
+/** User, nice, system, irq, softirq and steal: time stolen from a virtual machine is load, too. */
 function machineSeconds(): number {
   const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n");
   const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = line.split(/\s+/).map(Number);

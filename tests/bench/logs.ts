@@ -1,7 +1,7 @@
-// The request log at ten million rows of one project over 30 days: every query that a page makes, and the rate of the
-// real writer with the roll-ups. `node tests/bench/logs.ts [rows] [data directory to keep]`; needs 6 GB of disk for
-// ten million rows. A data directory that an earlier run has filled is measured again without filling it, so the
-// first run may be on a busy machine and the one that counts on a quiet one. Prints PASS or FAIL for each row.
+// The request log at ten million rows of one project over 30 days: every query of a page, and the rate of the real
+// writer with the roll-ups. `node tests/bench/logs.ts [rows] [data directory to keep]`; needs 6 GB of disk for ten
+// million rows. A data directory filled by an earlier run is reused, so only the second run needs a quiet machine.
+// Prints PASS or FAIL for each row.
 
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -42,7 +42,7 @@ const writtenProject = randomUUID();
 let written = 0;
 
 const directory = kept ?? (await mkdtemp(join(tmpdir(), "tp-logs-")));
-// Written when all rows are there: a run that was stopped while it filled the table leaves a directory that is useless.
+// Written once the table is full: a directory without it is from an interrupted run and useless.
 const filledFile = join(directory, `filled-${rows}`);
 const isFilled = existsSync(filledFile);
 if (!isFilled && existsSync(join(directory, "data")))
@@ -171,7 +171,10 @@ async function measureQueries(): Promise<void> {
   if (failed.length > 0) console.log(`FAIL: ${failed.join("; ")}`);
 }
 
-/** What the pages of sessions, users and items read. Their ranges end now, so a kept directory must be of the last hours. */
+/**
+ * Queries of the pages of sessions, users and items. Their ranges end now, so a kept directory must be hours old at
+ * most.
+ */
 async function usageQueries(newest: Date): Promise<Record<string, () => Promise<unknown>>> {
   const ranges = ["24h", "7d", "30d"] as const;
   const { data: sessions, nextCursor } = await listSessions(pool, { projectId, timeRange: "30d" });
@@ -208,8 +211,8 @@ async function usageQueries(newest: Date): Promise<Record<string, () => Promise<
 }
 
 /**
- * Two writers at a time, as two gateway processes would, and a worker that folds beside them. Each round has a second
- * side without triggers, to show what the sums cost: compare the sides, because the rates depend on the machine's load.
+ * Two writers at a time, like two gateway processes, and a worker that folds meanwhile. Each round has a second side
+ * without triggers, to show the cost of the sums: compare the sides, because the rates depend on the machine's load.
  */
 async function measureWrites(): Promise<void> {
   const unsummed = openDatabase(`${postgres.url}&options=-csession_replication_role%3Dreplica`);
@@ -219,7 +222,7 @@ async function measureWrites(): Promise<void> {
       ["usual", requestLogBatches.batchRows],
       ["backlog", requestLogBatches.maxBatchRows],
     ] as const) {
-      // Both once before: partitions, connections and prepared statements are there when the clock runs.
+      // A warm-up of both sides makes partitions, connections and prepared statements.
       for (const side of [pool, unsummed.pool]) await writeWithTwo(side, batchRows, 20_000);
       const rates: { summed: number[]; plain: number[] } = { summed: [], plain: [] };
       let foldMs = 0;
@@ -236,7 +239,7 @@ async function measureWrites(): Promise<void> {
         "rows/s": Math.round(rate),
         "rows/s without sums": Math.round(plainRate),
         ratio: (rate / plainRate).toFixed(2),
-        // Writers that get more rows than they can write make larger batches, so these rates are what they can write.
+        // Writers with more rows than they can write make larger batches, so these are maximum rates.
         [`≥ ${targetRate}`]: use === "usual" ? "" : rate >= targetRate ? "PASS" : "FAIL",
         "ms until all was folded": Math.round(foldMs),
       });

@@ -1,7 +1,7 @@
-// What a flood of one tenant costs another: the same quiet caller alone and beside a flood, through a gateway with the
-// usual limits and through one without any, in one run. `node tests/bench/noisy-neighbour.ts [rounds] [seconds]` needs
-// nginx and wrk. Each gateway has one worker on one core; everything else is on the other ones, the flood at the lowest
-// priority, so that what the quiet caller waits for is the gateway.
+// The cost of one tenant's flood for another: the same quiet caller alone and during a flood, through a gateway with
+// the default limits and through one without limits, in one run. `node tests/bench/noisy-neighbour.ts [rounds]
+// [seconds]` needs nginx and wrk. Each gateway has one worker on one core; everything else runs on the others, the
+// flood at the lowest priority, so that the quiet caller waits only for the gateway.
 
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -77,7 +77,7 @@ async function compare(name: string, quiet: Side, noisy: Side) {
   ];
 }
 
-/** Calls at even times, whether earlier ones were answered or not: a slow gateway can't slow its measurement. */
+/** Calls at fixed intervals, without waiting for answers: a slow gateway can't slow its measurement. */
 async function call({ url, request }: Side, forSeconds: number): Promise<Quiet> {
   const durations: number[] = [];
   let failed = 0;
@@ -100,7 +100,7 @@ async function call({ url, request }: Side, forSeconds: number): Promise<Quiet> 
   return { p50: quantile(0.5), p99: quantile(0.99), failed };
 }
 
-/** Calls as fast as it goes on many connections. */
+/** Calls as fast as possible on many connections. */
 async function flood(side: Side, forSeconds: number): Promise<Flood> {
   const script = join(bench.directory, "flood.lua");
   await writeFile(script, wrkScript(side.request));

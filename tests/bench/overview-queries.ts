@@ -1,7 +1,7 @@
 import { foldRequestLogs, projectOverview, queryRequestLogs, serversActivity, writeRequestLogs } from "@towpath/logs";
 import { deploymentId, projectId, requestLogRow } from "@towpath/logs/testing";
 
-/** What a project's home and the list of an organization with 500 servers read. */
+/** Queries of a project's overview, and of the list of an organization with 500 servers. */
 export async function overviewQueries(
   pool: Parameters<typeof writeRequestLogs>[0],
   now: Date,

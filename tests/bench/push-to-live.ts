@@ -1,7 +1,7 @@
 // From a `git push` to the new version's answer at the gateway: code alone, a new dependency set whose packages are in
-// uv's cache, and one with an empty cache; by turns, with what each phase and all processes took, and how many
-// processors others kept busy meanwhile. Then from `towpath deploy` of a new server.
-// Arguments: pushes of code (default 20), new dependency sets (default 5), with an empty cache (default 3).
+// uv's cache, and one with an empty cache, in turns; with the time of each phase, the CPU time of all processes, and
+// the load of other processes. Then from `towpath deploy` of a new server. Arguments: pushes of code (default 20), new
+// dependency sets (default 5), with an empty cache (default 3).
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { printTable, timed } from "./measure.ts";
 import { cloneServer, type Push, printPushes } from "./pushed-server.ts";
 
 const [codePushes = 20, sets = 5, coldSets = 3] = process.argv.slice(2).map(Number);
-/** Not among FastMCP's own requirements, so that each makes another set. */
+/** Not required by FastMCP, so that each makes another set. */
 const more = [
   "six",
   "tabulate",
@@ -65,7 +65,7 @@ try {
       cold.push(await push(set));
     }
     if (round < sets) {
-      // Brings what the next set needs into the cache.
+      // Fills the cache for the next set.
       await push([framework, ...more, "more-itertools", "sortedcontainers"]);
       set = [framework, ...more.slice(0, round), "sortedcontainers"];
       warm.push(await push(set));

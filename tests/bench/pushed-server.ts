@@ -14,7 +14,7 @@ import type { LoadMeter } from "./load.ts";
 const run = promisify(execFile);
 type Pool = ReturnType<typeof openDatabase>["pool"];
 
-/** What a push to live was spent on, milliseconds, in order; `cpu` in processor milliseconds. */
+/** Parts of the time from push to live, in order, milliseconds; `cpu` in processor milliseconds. */
 const parts = ["total", "queue", "fetch", "plan", "install", "inspect", "rollout", "answer"] as const;
 type Part = (typeof parts)[number];
 export type Push = Readonly<Record<Part | "cpu" | "others", number>>;
@@ -62,7 +62,7 @@ export async function cloneServer(
       const phase = (of: Part) => timings?.[of] ?? 0;
       return {
         total: answered - begun,
-        // git's own time, the webhook, and the jobs up to the one that builds.
+        // git's own time, the webhook, and the jobs before the build.
         queue: started - begun,
         ...{ fetch: phase("fetch"), plan: phase("plan"), install: phase("install") },
         ...{ inspect: phase("inspect"), rollout: phase("rollout"), answer: answered - ended },
@@ -74,8 +74,8 @@ export async function cloneServer(
 }
 
 /**
- * Resolves to the time of the first answer with `word`. Until the build has ended it only asks the database, which costs
- * the platform little; then each look is a new client's handshake and call.
+ * Resolves to the time of the first answer with `word`. Until the build has ended, it polls only the database, which is
+ * cheap; then it makes a new client's handshake and call each time.
  */
 async function answers(url: string, word: string, status: () => Promise<string | null>): Promise<number> {
   const deadline = Date.now() + 300_000;

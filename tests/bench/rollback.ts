@@ -78,7 +78,7 @@ async function expectInterpreter(): Promise<void> {
 
 type Version = { readonly word: string; readonly id: string };
 
-/** Rolls to and fro between two versions; before each time, `prepare` brings the one that comes into its state. */
+/** Rolls back and forth between two versions; before each rollback, `prepare` puts the next version into its state. */
 async function rollBack(versions: readonly [Version, Version], prepare: (next: Version) => Promise<void>) {
   const values: number[] = [];
   for (let round = 0; round < Number(rounds); round++) {

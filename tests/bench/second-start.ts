@@ -1,4 +1,4 @@
-// How long until `./towpath up` is ready: the first start of a data directory, and the later ones.
+// Time until `./towpath up` is ready: the first start of a data directory, and later starts.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
-// What an agent with many servers waits for when it connects to all of them at once and reads their tools, with a client
-// of each era: servers that sleep and are answered for, servers that run, and stopped ones that have to start.
-// Arguments: servers (default 50), rounds (default 5).
+// Time for an agent to connect to many servers at once and read their tools, with a client of each era: servers that
+// sleep and are answered for, servers that run, and stopped ones that have to start. Arguments: servers (default 50),
+// rounds (default 5).
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -11,7 +11,7 @@ const count = Number(process.argv[2] ?? 5000);
 const warmUp = 1000;
 const call = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
 
-// Else what the gateway does after an answer delays the client that measures it.
+// Otherwise the gateway's work after an answer delays the measuring client.
 const { proxyCore } = await shareOutCores();
 const bench = await startBench();
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -13,7 +13,7 @@ import {
   sweepSite,
 } from "../../apps/worker/src/testing/retention-bench.ts";
 
-// LOG-6: days of synthetic pushes with the sweeps of their evenings; prints what is kept, day by day.
+// LOG-6: days of synthetic pushes, each with a sweep in the evening; prints what is kept, day by day.
 //   node tests/bench/week-of-pushes.ts [days, default 14] [pushes a day, default 100]
 
 const [days = 14, pushes = 100] = process.argv.slice(2).map(Number);

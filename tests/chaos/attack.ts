@@ -1,5 +1,5 @@
-// node attack.ts ENDPOINT SECONDS: everything that one tenant can do from outside to its own server and to the gateway,
-// at once. A process of its own, so that it doesn't slow down the one that measures.
+// node attack.ts ENDPOINT SECONDS: all attacks of a tenant from outside on its own server and on the gateway, at once.
+// In its own process, so that it doesn't slow down the measuring one.
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { modernCall } from "../instance/modern-call.ts";

@@ -10,12 +10,12 @@ export type Callers = {
   readonly targets: readonly Target[];
   /** Headers with a key that is valid, and was never shown to the gateway. */
   readonly stranger: Readonly<Record<string, string>>;
-  /** Disables the API key, as somebody does who revokes it. */
+  /** Revokes the API key. */
   revokeKey(): Promise<void>;
   stop(): void;
 };
 
-/** A client asks for a new token long before its own has ended. */
+/** A client renews its token long before it expires. */
 const renewMs = 60_000;
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

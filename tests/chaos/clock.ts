@@ -1,7 +1,7 @@
 import { chmod, glob, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Lets the roles of an instance see another time than the machine has. */
+/** Shifts the clock of an instance's roles. */
 export type Clock = {
   /** Roles that start from now on have a clock that `set` moves. */
   install(): Promise<void>;
@@ -21,9 +21,8 @@ async function findLibrary(): Promise<string | null> {
 }
 
 /**
- * The launcher starts roles through `setpriv`; one in front of it on the PATH puts libfaketime into those whose clock
- * shall move, as long as a file for it is there. Everything else, sandboxes too, finds the PATH as it was. Null without
- * libfaketime (a Debian package of that name).
+ * The launcher starts roles through `setpriv`. A wrapper earlier on the PATH preloads libfaketime into roles that have
+ * a file for it. Everything else, sandboxes too, gets the original PATH. Null without libfaketime (a Debian package).
  */
 export async function prepareClock(
   directory: string,

@@ -10,9 +10,9 @@ export type LoadTotals = {
   readonly failed: number;
   /** Wall time of each answered call, milliseconds. */
   readonly durationsMs: readonly number[];
-  /** Some of what went wrong, by how often. */
+  /** The most frequent errors with their counts. */
   readonly errors: ReadonlyMap<string, number>;
-  /** The failed calls. One whose stream broke ends only when its client's time is over. */
+  /** The failed calls. A call whose stream broke ends only with its client's timeout. */
   readonly failures: readonly Interval[];
 };
 
@@ -22,7 +22,7 @@ export type Interval = { readonly from: number; readonly to: number };
 export type Load = {
   /** As `clientInfo.name` in every call: its rows in the request log are found by it. */
   readonly clientName: string;
-  /** Ends the calls under way and says what came of all. */
+  /** Ends running calls and returns the totals. */
   stop(): Promise<LoadTotals>;
 };
 
@@ -34,7 +34,7 @@ export type LoadOptions = {
   readonly clientsPerEra: number;
   /** Between two calls of a client. */
   readonly pauseMs: number;
-  /** When a client gives a call up: those whose stream breaks notice nothing before. Default: a minute. */
+  /** Timeout of a call: a client doesn't notice a broken stream earlier. Default: a minute. */
   readonly callTimeoutMs?: number;
 };
 
@@ -49,7 +49,7 @@ export type Target = {
 
 type Caller = { call(text: string): Promise<string>; close(): Promise<void> };
 
-/** Longer than the gateway holds a request for a server that starts. */
+/** Longer than the gateway holds a request for a starting server. */
 const defaultTimeoutMs = 65_000;
 
 /** Adds a target's credentials to each request, as they are then. */
@@ -91,7 +91,7 @@ function textOf(content: unknown): string {
   return first && typeof first === "object" && "text" in first ? String(first.text) : JSON.stringify(content);
 }
 
-/** Calls tools without a break, as clients do: one that fails opens a new connection and goes on. */
+/** Calls tools continuously, like clients: after a failure it reconnects and continues. */
 export function startLoad(options: LoadOptions): Load {
   const { clientName, targets, clientsPerEra, pauseMs, callTimeoutMs = defaultTimeoutMs } = options;
   const errors = new Map<string, number>();

@@ -19,11 +19,11 @@ export type Rig = {
   /** Servers with a tool `echo`. */
   readonly servers: readonly string[];
   readonly database: ReturnType<typeof openDatabase>["pool"];
-  /** Between two calls of one of the clients that call meanwhile, milliseconds. */
+  /** Pause between two calls of a client, milliseconds. */
   readonly callPauseMs: number;
   /** How often each kill is made. */
   readonly times: number;
-  /** Directory of the gateway's state when it is a small file system of its own, else null. */
+  /** Directory of the gateway's state if it is a small file system of its own, else null. */
   readonly smallDisk: string | null;
   /** Moves the time that roles see; null when this host can't do that. */
   readonly clock: Clock | null;
@@ -31,7 +31,7 @@ export type Rig = {
 
 export const endpointOf = (rig: Rig, name: string) => `${rig.serversUrl}/${name}/mcp`;
 
-/** Only known callers may call it. */
+/** A server that only known callers may call. */
 export const privateServer = "chaos-private";
 
 /** Echo in variants: as the sample has it, with a wait, and with a line in the log for each call. */
@@ -86,7 +86,7 @@ export async function deployServer(
 
 const accessOf = (name: string) => (name === privateServer ? ["--private"] : []);
 
-/** Deploys an echo server again with a remark that makes its code another. */
+/** Deploys an echo server again with changed code: another remark. */
 export const redeployEcho = (rig: Rig, name: string, remark: string) => {
   const source = `# ${remark}\n${echoSource(variants[name] ?? "    return text")}`;
   return deployServer(rig.dataDirectory, name, source, accessOf(name));
@@ -111,7 +111,7 @@ async function mountSmallDisk(directory: string): Promise<boolean> {
 /** Starts an instance of its own with the echo servers. `stop` removes all of it. */
 export async function startRig(times: number): Promise<Rig & { stop(): Promise<void> }> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-chaos-"));
-  // An instance takes a directory with something in it for somebody else's: the first start makes it.
+  // An instance refuses a directory with foreign content, so the first start makes it.
   const ports = await instancePorts();
   await (await startTowpath(dataDirectory, ports)).stop();
   const disk = join(dataDirectory, "gateway");

@@ -1,4 +1,4 @@
-/** What a scenario found: a line of the table that `./towpath test chaos` prints. */
+/** Result of a scenario: a line of the table that `./towpath test chaos` prints. */
 export type Row = {
   readonly scenario: string;
   /** How often the fault was made. */
@@ -13,7 +13,7 @@ export type Row = {
   readonly problems: readonly string[];
   /** Set instead of numbers when the scenario cannot be run here. */
   readonly skipped?: string;
-  /** Anything else that was measured. */
+  /** Other measurements. */
   readonly detail?: string;
 };
 

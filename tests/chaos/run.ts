@@ -1,6 +1,6 @@
 // `./towpath test chaos`: kills, starves and floods a real instance under load.
-// TOWPATH_CHAOS_TIMES: how often each kill is made, 20 by default; 50 seeded ones, 100 redeploys. TOWPATH_CHAOS: only
-// these scenarios. TOWPATH_CHAOS_SEED: of the seeded kills.
+// TOWPATH_CHAOS_TIMES: number of kills of each kind, by default 20 (50 seeded ones, 100 redeploys). TOWPATH_CHAOS: only
+// these scenarios. TOWPATH_CHAOS_SEED: the seed of the seeded kills.
 import { type Rig, startRig } from "./rig.ts";
 import { type Row, tableOf } from "./row.ts";
 import { clockJumps } from "./scenarios/clock-jumps.ts";

@@ -6,9 +6,9 @@ import type { Target } from "./load.ts";
 export type StandingStreams = {
   /** Streams that are open now. */
   readonly open: number;
-  /** Opens those that have ended again; waits until all are there. */
+  /** Reopens ended streams; resolves once all are open. */
   reopen(): Promise<void>;
-  /** Closes all. Resolves to when streams ended that nobody had closed, by performance.now(). */
+  /** Closes all. Returns when streams ended that nobody had closed, by performance.now(). */
   stop(): readonly number[];
 };
 
@@ -28,7 +28,7 @@ async function send(target: Target, method: string, headers: Record<string, stri
   return response;
 }
 
-/** Begins a session of 2025-11-25 and opens the stream on which its server may send by itself. */
+/** Begins a session of 2025-11-25 and opens the standalone stream for messages of the server. */
 async function openStream(target: Target): Promise<IncomingMessage> {
   const protocolVersion = "2025-11-25";
   const clientInfo = { name: "standing-stream", version: "1.0.0" };

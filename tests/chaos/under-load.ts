@@ -16,7 +16,7 @@ export type UnderLoad<Result> = {
 let loads = 0;
 const steadyMs = 2_000;
 const settleWithinMs = 30_000;
-/** Each attempt may read all of /proc, and take a call: more of them would take the time from what starts. */
+/** Each attempt may read all of /proc and make a call: more attempts would slow down the starting processes. */
 const askAgainMs = 50;
 
 /** Runs `fault` while clients of both eras call the servers; then counts the calls and their rows in the log. */
@@ -49,7 +49,7 @@ export async function underLoad<Result>(
   return { result, totals, lost, clientName };
 }
 
-/** Answered calls in the request log: waits until all that are expected are there, for up to `settleWithinMs`. */
+/** Answered calls in the request log: waits up to `settleWithinMs` for the expected number. */
 async function loggedCalls(rig: Rig, clientName: string, expected: number): Promise<number> {
   const sql = `SELECT count(*)::int AS n FROM request_log
     WHERE client_name = $1 AND method = 'tools/call' AND http_status = 200 AND NOT is_error`;

@@ -23,8 +23,8 @@ afterAll(() => {
   if (bare?.pid) process.kill(-bare.pid, "SIGTERM");
 });
 
-// How many scenarios of each revision FastMCP 4.1.2 passes by itself. Its gaps: a task that asks before it is made, and in
-// the older revision subscriptions and streams that are picked up again.
+// Scenarios of each revision that FastMCP 4.1.2 passes without Towpath. Its gaps: a task that asks before it is
+// created, and in the older revision subscriptions and resumed streams.
 const passing = { "2026-07-28": 49, "2025-11-25": 30 };
 
 const verdicts = new Map<string, ReturnType<typeof runSuite>>();

@@ -25,7 +25,7 @@ export function suiteProgram(): string {
 
 /**
  * Runs exactly the scenarios that a revision requires and returns passed and failed checks by scenario. Some pass even
- * when the server is down, so only a comparison of both sides says anything.
+ * when the server is down, so compare both sides.
  */
 export async function runSuite(url: string, revision: (typeof revisions)[number]): Promise<Map<string, Verdict>> {
   const child = spawn(process.execPath, [suiteProgram(), "server", "--url", url, "--requirements", revision], {

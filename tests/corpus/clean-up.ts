@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 /** Directories with a file or directory for each server, named after its package. */
 const perServer = ["sources", "alone", "output"];
 
-/** Removes what earlier runs left of servers that aren't `kept`, and the verdicts of other commits. */
+/** Removes files of servers that aren't `kept` from earlier runs, and the verdicts of other commits. */
 export async function removeOthers(directory: string, kept: ReadonlySet<string>, verdictsFile: string): Promise<void> {
   for (const part of perServer) {
     for (const name of await namesIn(join(directory, part))) {

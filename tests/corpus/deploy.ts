@@ -12,7 +12,7 @@ export type Deployed = {
   readonly output: string;
 };
 
-/** What clients find at the live server. `called`: null where the corpus names no tool. */
+/** The live server's tools. `called`: the called tool, null where the corpus names none. */
 export type Served = { readonly tools: readonly string[]; readonly called: string | null };
 
 const answerMs = 60_000;
@@ -43,7 +43,7 @@ export async function deleteServer(instance: TowpathInstance, name: string): Pro
   });
 }
 
-/** Lists the tools of a live server and calls the harmless one. @throws Error when it doesn't answer as it should */
+/** Lists the tools of a live server and calls the harmless one. @throws Error when it doesn't answer properly */
 export async function useServer(instance: TowpathInstance, name: string, { call }: CorpusServer): Promise<Served> {
   const client = new Client({ name: "corpus", version: "1" });
   const transport = new StreamableHTTPClientTransport(new URL(`${instance.serversUrl}/${name}/mcp`));

@@ -6,13 +6,13 @@ import type { Tried } from "./try-server.ts";
 export type Verdict = {
   readonly package: string;
   readonly live: boolean;
-  /** Whether it offers what it offers by itself; null when it isn't live, or doesn't run by itself either. */
+  /** Whether it offers the same tools as when started alone; null when it isn't live, or doesn't run alone either. */
   readonly complete: boolean | null;
   readonly seconds: number;
   /** Null when nothing failed. */
   readonly diagnosis: "right" | "wrong" | null;
   readonly isAsItShouldBe: boolean;
-  /** What is wrong, in one line. */
+  /** The problems, in one line. */
   readonly problem: string;
 };
 

@@ -1,8 +1,8 @@
 // `./towpath test corpus [NAME …]`: published servers, deployed with nothing but their name. NAME==VERSION also tries one
-// that the list doesn't have; as `pypi:NAME==VERSION` where the index has only wheels. Sources and what is learned are kept
-// in .towpath/corpus, for the servers of the last run; the instance and everything that was installed are removed. A run
-// that was interrupted goes on where it was, at the same commit; servers that are named are always tried. Each is also
-// installed and started by itself: this stage runs strangers' code, which is installed outside a sandbox.
+// that isn't in the list; as `pypi:NAME==VERSION` where the index has only wheels. Sources and results are kept in
+// .towpath/corpus, for the servers of the last run; the instance and everything installed are removed. An interrupted
+// run resumes at the same commit; named servers are always tried. Each server is also installed and started alone: this
+// stage runs strangers' code, which is installed outside a sandbox.
 import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ const waiting = requested.filter((server) => !done.some((each) => each.package =
 await removeOthers(directory, new Set([...servers, ...requested].map((server) => server.package)), verdictsFile);
 const verdicts: Verdict[] = [...done];
 const instance = await startTowpath(join(directory, "data"), await instancePorts());
-// What is being tried then is tried again by the next run.
+// The next run tries interrupted servers again.
 let isStopped = false;
 process.once("SIGINT", () => {
   isStopped = true;

@@ -2,11 +2,11 @@
 export type CorpusServer = {
   /** Name and version on the package index, for example `mcp-server-time==2026.10.19`. */
   readonly package: string;
-  /** Where the index offers several commands and none is named like the package: the one that its README names. */
+  /** The README's command, if the package has several and none has its name. */
   readonly command?: string;
-  /** Variables that a user would have to set. The values are made up. */
+  /** Variables that a user has to set, with made-up values. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Arguments that a user would have to give on the command line. */
+  /** Arguments that a user has to pass on the command line. */
   readonly arguments?: readonly string[];
   /** A tool that changes nothing and needs no network. */
   readonly call?: { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> };

@@ -13,9 +13,9 @@ const newestPython = "3.14";
 
 /**
  * Unpacks the source distribution of `name==version`, which uv finds on the package index, into `directory`, unless it
- * is there already.
- * @returns false when the index has none, only wheels
- * @throws Error when the index can't be asked, or the bytes aren't those that it names
+ * exists already.
+ * @returns false when the index has only wheels
+ * @throws Error when the index can't be reached, or the bytes have another digest
  */
 export async function unpackSource(requirement: string, directory: string): Promise<boolean> {
   if (existsSync(directory)) return true;

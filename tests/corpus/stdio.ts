@@ -18,8 +18,8 @@ const installMs = 300_000;
 const answerMs = 60_000;
 
 /**
- * Installs the source as its author's lock or dependencies say, as `uv run` does, starts its command without anything of
- * ours, and lists its tools. What it downloads stays in `scratch`. Without a source, the package is installed.
+ * Installs the source by its lock or dependencies, like `uv run`, starts its command without Towpath, and lists its
+ * tools. Downloads stay in `scratch`. Without a source, the package is installed.
  */
 export async function listAlone(server: CorpusServer, source: string | null, scratch: string): Promise<Alone> {
   const directory = join(scratch, nameOf(server));
@@ -39,7 +39,7 @@ export async function listAlone(server: CorpusServer, source: string | null, scr
   }
 }
 
-/** Other Pythons of this machine, for authors who name one that it doesn't have; newest first. */
+/** Other Pythons of this machine, newest first, for servers that require another version. */
 async function otherPythons(): Promise<string[]> {
   const versions = join(process.env.PYENV_ROOT ?? join(homedir(), ".pyenv"), "versions");
   const found = await readdir(versions).catch(() => []);
@@ -82,7 +82,7 @@ async function installWith(directory: string, what: string, python: string | nul
   return environment;
 }
 
-/** The command named for it, the one named like the package, or the only one of the package. */
+/** The corpus's command, the one named like the package, or the package's only one. */
 async function commandOf(server: CorpusServer, directory: string, environment: string): Promise<string> {
   if (server.command !== undefined) return server.command;
   const name = nameOf(server);

@@ -41,7 +41,7 @@ export async function tryServer(
       const asked = [...missing.keys()].filter((key) => output.includes(key));
       const asksForArguments = argv.length > 0 && /argument/i.test(output);
       const isAsked = asked.length > 0 || asksForArguments;
-      // A server that is live but wants credentials says so to its callers, not here, or offers nothing.
+      // A live server without its credentials reports that to its callers, or has no tools.
       if (!isAsked && !live) unasked.push(...missing.keys(), ...argv);
       const set = isAsked ? asked : [...missing.keys()];
       await setVariables(instance, name, Object.fromEntries(set.map((key) => [key, missing.get(key) ?? ""])));

@@ -45,7 +45,7 @@ for _ in range(2 * 1024):
 raise SystemExit(3)
 `;
 
-// What is wrong, the files, the entrypoint, the expected output of the terminal: one of each phase. The builder's tests
+// The problem, the files, the entrypoint, the terminal's expected output: one case for each phase. The builder's tests
 // have the other diagnoses, limits included.
 const cases: [string, Record<string, string>, string, RegExp][] = [
   ["no entrypoint", { "other.py": good }, "server.py", /server\.py/],

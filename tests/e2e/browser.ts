@@ -1,6 +1,8 @@
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
-/** Debian's chromium without its own pages, which take half of the processor time, and without services that make network requests of their own. */
+/**
+ * Debian's chromium, without its own pages, which take half of the processor time, and without its network services.
+ */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: "/usr/bin/chromium-headless-shell",

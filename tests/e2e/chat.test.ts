@@ -6,7 +6,7 @@ import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
 import { expectAccessible } from "./accessible.ts";
 import { newVisitor, openBrowser } from "./browser.ts";
 
-// The instance's model calls `echo` when it is asked to say something (tests/instance/echoing-model.ts).
+// The instance's model calls `echo` for "Say …" (tests/instance/echoing-model.ts).
 
 const name = `chatty-${process.pid}`;
 let browser: Browser;
@@ -61,7 +61,7 @@ test("CHAT-1 the request log names client and person, and no process but web has
   expect(await processesWith("a-key-that-only-web-has")).toEqual(["apps/web/serve.ts"]);
 });
 
-/** The entry files of this instance's processes whose environment holds a text. */
+/** The entry files of this instance's processes whose environment contains a text. */
 async function processesWith(secret: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir("/proc")).filter((each) => /^\d+$/.test(each))) {

@@ -17,7 +17,7 @@ const { pool: database } = openDatabase(databaseUrlOf(instance.dataDirectory), {
 /** Commands run here, as if it were the directory of Towpath with a project beside it. */
 let directory: string;
 let environment: Record<string, string>;
-/** What stands for placeholders of synopses. */
+/** Values of placeholders in synopses. */
 const values: Record<string, string> = {
   ...{ DIR: "./my-server", NAME: "my-server-one", OBJECT: "mcp", QUERY: "tool:forecast", N: "5" },
   ...{ "FILE.py": "server.py", FILE: "requirements.txt", BRANCH: "feature", EMAIL: inject("ownerEmail") },
@@ -41,7 +41,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath log(in|out)\b/, "changes who is logged in on this machine: terminal-anywhere.test.ts runs it"],
 ];
 
-/** Commands in the order in which they run, with what they print at the end. */
+/** Commands in the order in which they run, with the end of their output. */
 const steps: readonly (readonly [command: string, printed: RegExp, before?: () => Promise<unknown>])[] = [
   ["./towpath deploy ./my-server --name my-server-one --public", /Live: http/],
   ["./towpath deploy ./my-server --name my-server-one", /Nothing changed[\s\S]*Live: http/, pushBranches],
@@ -103,14 +103,14 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath help", /reset-password EMAIL/],
 ];
 
-/** `./towpath test commands` runs all; without that, those run that need no further build, start or program. */
+/** `./towpath test commands` runs all; otherwise only those run that need no further build, start or program. */
 const quick =
   /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|reset-password|list|status|open|env|build-states|github|inspect|cancel|completion|version|help)\b|\/mcp$|metrics$/;
 
 /** All of them build a dozen times. */
 const timeoutMs = isThorough ? 900_000 : 300_000;
 
-/** The command with curl that asks this. */
+/** The curl command for this path. */
 function curl(path: string): string {
   return `curl … /${path}`;
 }
@@ -139,7 +139,7 @@ async function pushBranches(): Promise<void> {
     values.COMMIT = await pushBranch(instance, { name: "my-server-one", branch, message: `From ${branch}` });
 }
 
-/** The server is its members' again, and there is a key. */
+/** Restricts the server to members again, and makes a key. */
 async function letKeysIn(): Promise<void> {
   await towpath("settings", "my-server-one", "--private", ...data());
   const { slug } = await organization();
@@ -190,7 +190,7 @@ async function fill(command: string): Promise<string> {
     .replace('"search"', '"echo"');
 }
 
-/** What the shell prints for a command. */
+/** The shell's output of a command. */
 const printedBy = (command: string) =>
   new Promise<string>((resolve) => {
     execFile("bash", ["-euc", command], { cwd: directory, env: environment }, (_, out, err) => resolve(`${out}${err}`));
@@ -211,7 +211,7 @@ test(
       await before?.();
       const filled = await fill(command ?? "");
       let output = await printedBy(filled);
-      // The gateway learns of new rules and keys a moment later.
+      // The gateway gets new rules and keys a moment later.
       if (path === "/mcp")
         await expect
           .poll(async () => (output = await printedBy(filled)))

@@ -16,7 +16,7 @@ const own = [
   "portals",
   "previews",
 ];
-/** What users read: the documentation's pages and the README. */
+/** The documentation's pages and the README. */
 const files = [
   "README.md",
   ...["sign-in", "roles", "identity", "observability", "rest", "configuration", "operating", "retention"].map(
@@ -24,7 +24,7 @@ const files = [
   ),
   ...[...own, "troubleshooting", "variables"].map((name) => `${pages}/${name}.md`),
 ];
-/** What begins so in running text is a command, not a name. */
+/** Inline code that begins like this is a command, not a name. */
 const inline = /`((?:\.\/towpath [a-z]|curl |node |npx |uv |pip |codex |systemd-run |openssl |apt-get )[^`]*)`/g;
 
 /** Every command that the files show, once each, with the files: of `sh` blocks, indented blocks of curl, and running text. */
@@ -44,7 +44,7 @@ function commandsOf(page: string): ReadonlySet<string> {
   return new Set([...code, ...[...prose.matchAll(inline)].map(([, command = ""]) => command.replaceAll("\n", " "))]);
 }
 
-/** Lines of a block; one that ends with a backslash goes on. Settings are not commands. */
+/** Lines of a block, joined after a backslash. Settings are not commands. */
 const linesOf = (block: string): string[] =>
   block
     .replaceAll(/\\\n\s*/g, "")
@@ -58,7 +58,7 @@ export async function documentedPython(page: string): Promise<string> {
   return /^```python\n(.*?)^```/ms.exec(text)?.[1] ?? "";
 }
 
-/** A synopsis with each option, and the first of alternatives: `a [--b | --c] [D[:E]]` gives `a --b D:E`. */
+/** A synopsis with every option, and the first of alternatives: `a [--b | --c] [D[:E]]` becomes `a --b D:E`. */
 export function withEveryOption(command: string): string {
   const next = command.replaceAll(/\[([^[\]]*)\]/g, (_, options: string) => options.split(" | ", 1)[0] ?? "");
   return next === command ? command : withEveryOption(next);

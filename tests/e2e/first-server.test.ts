@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 const minuteMs = 60_000;
-/** The promise is for a machine that does nothing else: with more to run than it has processors, all takes longer. */
+/** The promise is for an idle machine: on an overloaded one everything takes longer. */
 const allowedMs = () => minuteMs * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
 test(

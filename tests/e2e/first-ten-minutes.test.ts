@@ -79,7 +79,7 @@ describe("a new user's first ten minutes", () => {
     await page.getByRole("button", { name: "Deploy the echo server" }).click();
     await page.waitForURL(/\/build-logs\//);
     const plan = page.getByLabel("Phases of the build").locator("details").filter({ hasText: /^Plan/ });
-    // The reasons stand behind the phase's line.
+    // The reasons are in the phase's details.
     await plan.locator("summary").click();
     await plan.getByText(/Entrypoint: echo\.py/).waitFor();
     await plan.getByText(/Dependencies: requirements\.txt/).waitFor();
@@ -117,7 +117,7 @@ describe("a new user's first ten minutes", () => {
     await page.getByRole("link", { name: "Logs", exact: true }).first().click();
     await page.getByRole("heading", { name: "Logs" }).waitFor();
     expect(await call("from outside")).toMatchObject({ content: [{ type: "text", text: "from outside" }] });
-    // Alone on a machine within two seconds; beside other tests it has to wait for a processor, too.
+    // Within two seconds on an idle machine; during other tests it has to wait for a processor, too.
     await page
       .getByText("outside 2.0.0")
       .first()

@@ -26,7 +26,7 @@ const stranger = `mallory-${process.pid}`;
 const repository = `${maintainer}/${server}`;
 const secret = "a-value-that-no-fork-may-see";
 const { pool: database } = openDatabase(databaseUrlOf(instance.dataDirectory), { maxConnections: 1 });
-/** What passes through webhook, queue and worker. */
+/** For changes that pass through webhook, queue and worker. */
 const soon = { timeout: 45_000 };
 let browser: Browser;
 let page: Page;
@@ -43,7 +43,7 @@ const git = async (...args: string[]) =>
     })
   ).stdout.trim();
 
-/** A build hook that looks for secrets and for others' packages, and leaves something behind in its cache. */
+/** A build hook that searches for secrets and others' packages, and leaves a file in its cache. */
 const hook = `
 import json, os, zipfile
 
@@ -187,7 +187,7 @@ test("BLD-9 BLD-8 a fork's pull request waits, and is approved at the commit tha
   await button(first).waitFor();
   await page.getByText(`${stranger}/${server}`).first().waitFor();
   await expectAccessible(page);
-  // This page learns of no newer commit.
+  // This page isn't notified of newer commits.
   const isQuestion = (method: string) => method === "GET";
   await page.route("**/_serverFn/**", (route) =>
     isQuestion(route.request().method()) ? route.abort() : route.fallback(),
@@ -252,7 +252,7 @@ test("BLD-9 BLD-7 the next push waits again while the preview stays; closing the
   expect(await page.getByRole("button", { name: /Make live|Rebuild|Promote/ }).count()).toBe(0);
 });
 
-/** What was declined on the page can be approved later. */
+/** A pull request that was declined on the page can be approved later. */
 async function approveInTerminal(commit: string): Promise<void> {
   const [short, data] = [commit.slice(0, 7), ["--data-dir", instance.dataDirectory]];
   await page.goto(deployments);

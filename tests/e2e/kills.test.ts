@@ -39,7 +39,7 @@ test("RUN-8 OPS-1 GW-10 PostgreSQL is killed under load: no call fails, no row i
 
 test("RUN-8 OPS-1 GW-7 the gateway is killed under load: it is back every time, no answered call's row is lost", async () => {
   const row = await killProcess(rig, "gateway");
-  // How long a start takes depends on the machine; a gateway that does not come back by itself never does.
+  // The duration of a start depends on the machine, but a gateway without a restart never comes back.
   expect(Math.max(...row.recoveryMs)).toBeLessThan(45_000);
   expect(row.lost).toBeLessThanOrEqual(0);
   expect(row.calls - row.failed).toBeGreaterThan(20);
@@ -54,7 +54,7 @@ test("RUN-8 the runner is killed under load: servers go on, no call fails, sessi
   expect((await instances()).rows).toEqual(expect.arrayContaining(before));
 });
 
-// What it shows of each process alone the tests above show, and the next one shows it of keys, tokens and streams.
+// The tests above cover each process alone, and the next one covers keys, tokens and streams.
 test.runIf(isThorough)(
   "RUN-8 GW-10 processes are killed in random order under load, with keys, tokens and open streams: no row and no server is lost",
   async () => {

@@ -75,7 +75,7 @@ describe("own code from a push to previews", () => {
     await page.getByLabel("Server name").fill(server);
     await page.getByText("This name is available").waitFor();
     const entrypoint = page.getByLabel(/^Entrypoint/);
-    // Left empty, the build finds it; what may be it is offered.
+    // Left empty, the build finds the entrypoint; candidates are offered.
     await page.getByRole("button", { name: "server.py", exact: true }).waitFor();
     expect(await entrypoint.inputValue()).toBe("");
     await entrypoint.fill("../server.py");

@@ -125,7 +125,7 @@ def ping() -> str:
 test("BLD-6 the terminal prints what is wrong with a server after where it is live", async () => {
   const deployed = await deploy('from fastmcp import FastMCP\n\nmcp = FastMCP("Empty")\n');
   expect(deployed.status).toBe(0);
-  // It still decides by itself who can call it, and asks nobody for anything.
+  // It still decides itself who can call it, and asks for no credentials.
   expect(deployed.stdout).toMatch(/Live: http[\s\S]*Warning: Anyone can call this server/);
   expect(deployed.stdout).toMatch(
     /Warning: The server offers nothing[\s\S]*What to do: If it offers them only with variables/,

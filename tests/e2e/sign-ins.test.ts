@@ -19,7 +19,7 @@ const server = openSignedInServer(name);
 const { url } = server;
 const require = createRequire(import.meta.url);
 
-/** A program of its own: steps of one program in one network within seconds count as one attempt, other files' too. */
+/** With its own name, as steps of one program in one network within seconds count as one attempt, across test files. */
 const named: typeof fetch = (input, init) => {
   const headers = new Headers(init?.headers);
   headers.set("user-agent", `${name}/1`);
@@ -68,7 +68,7 @@ test("GW-5 a client that gets in: every step of it is green on the page", async 
   await transportOf(authProvider).finishAuth(answer);
   await (await connect(authProvider, "right")).close();
   await expectOutcome("Right app", ["connected", null, "call"]);
-  // Each worker of the gateway writes its steps a moment later: the call can be there before the challenge.
+  // Each worker of the gateway writes its steps a moment later: the call may appear before the challenge.
   const steps = async () => (await attemptOf("Right app"))?.steps ?? [];
   await expect
     .poll(async () => (await steps()).map(({ kind, state, time }) => [kind, state, time !== null]))

@@ -11,7 +11,7 @@ import { newVisitor, openBrowser, type Visitor } from "./browser.ts";
 
 type Opened = {
   readonly browser: Browser;
-  /** The server's owner, in whose window clients are allowed. */
+  /** The server's owner, whose browser allows clients. */
   readonly owner: Visitor;
   /** The home directory of programs. */
   readonly home: string;
@@ -19,8 +19,8 @@ type Opened = {
 };
 
 /**
- * The echo sample, deployed for members under this name, and what the sign-in of its clients needs. Call it at the top of
- * a file.
+ * Deploys the echo sample for members under this name, with everything for the sign-in of its clients. Call it at the
+ * top of a file.
  */
 export function openSignedInServer(name: string) {
   const url = new URL(`${inject("serversUrl")}/${name}/mcp`);

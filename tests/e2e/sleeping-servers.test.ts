@@ -42,7 +42,7 @@ def user(name: str) -> str:
 def greet(name: str) -> str:
     return f"Greet {name}"
 `;
-/** Those of today, of which one is installed for other files anyway. `./towpath test thorough` has the rest, too. */
+/** Current frameworks, one of which other files install anyway. `./towpath test thorough` has the rest, too. */
 const frameworks: Readonly<Record<string, { readonly requirement: string; readonly code: string }>> = {
   "sleepy-fastmcp-4": { requirement: "fastmcp==4.1.2", code: source("fastmcp import FastMCP") },
   "sleepy-mcp-1": { requirement: "mcp>=1,<2", code: source("mcp.server.fastmcp import FastMCP") },
@@ -83,7 +83,7 @@ async function ask(url: URL, method: string, params: object | undefined, headers
   return { session: response.headers.get("mcp-session-id"), answer: { status: response.status, message } };
 }
 
-/** What a server answers to handshakes, pings and lists in every revision. */
+/** A server's answers to handshakes, pings and lists in every revision. */
 async function answersOf(url: URL): Promise<unknown[]> {
   const answers: unknown[] = [];
   for (const protocolVersion of ["2025-03-26", "2025-06-18", "2025-11-25"]) {
@@ -101,7 +101,7 @@ async function answersOf(url: URL): Promise<unknown[]> {
     const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": method };
     const { answer } = await ask(url, method, { _meta }, headers);
     answers.push(answer);
-    // An earlier framework: clients go on with `initialize`.
+    // An earlier framework: clients continue with `initialize`.
     if (answer.status !== 200) break;
   }
   return answers;

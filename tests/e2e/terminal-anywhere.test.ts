@@ -7,7 +7,7 @@ import { operatorPost, operatorToken } from "../instance/operator.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 import { repositoryRoot, towpathWith } from "../instance/towpath-process.ts";
 
-// The terminal without a data directory, as on another machine: it knows the address and a key only.
+// The terminal without a data directory, as on another machine: it has only the address and a key.
 
 const instance = { url: inject("url"), dataDirectory: inject("dataDirectory") };
 const name = "terminal-anywhere";
@@ -47,7 +47,7 @@ const elsewhere = () => ({
 const run = (...args: string[]) => towpathWith({ env: elsewhere() }, ...args);
 const runWith = (input: string, ...args: string[]) => towpathWith({ env: elsewhere(), input }, ...args);
 
-/** What a command prints with `--json`. */
+/** Output of a command with `--json`, parsed. */
 async function json(...args: string[]) {
   const { status, stdout, stderr } = await run(...args, "--json");
   expect([args, status, stderr]).toEqual([args, 0, expect.any(String)]);
@@ -141,7 +141,7 @@ test("OPS-4 logs of requests, of the server and of the build", async () => {
   const requests = async () => (await run("logs", name, "tool:greet", "--json")).stdout.trim().split("\n");
   await expect.poll(async () => (await requests()).length, { timeout: 20_000 }).toBe(2);
   expect(JSON.parse((await requests())[0] ?? "")).toMatchObject({ method: "tools/call", target: "greet" });
-  // Who called, by name.
+  // Callers are shown by name.
   expect((await run("logs", name, "tool:greet")).stdout).not.toMatch(/user:|key:/);
   await expect.poll(async () => (await run("logs", name, "--server")).stdout).toContain("printed at the start");
   const build = await run("logs", name, "--build", "--follow");

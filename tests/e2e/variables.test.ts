@@ -11,7 +11,7 @@ import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { expectAccessible } from "./accessible.ts";
 import { connectGitHub, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
 
-// A server that doesn't start without its variables, so that it goes live only if they reach its process.
+// A server that doesn't start without its variables: it goes live only if they reach its process.
 
 const run = promisify(execFile);
 const [url, serversUrl] = [inject("url"), inject("serversUrl")];
@@ -208,7 +208,7 @@ test("GW-7 PRJ-11 KEY-4 payloads are in the log's drawer while the project keeps
     await expectAccessible(page);
   };
   const logs = `${url}/${slug}/${server}/logs?methodType=tool:variables`;
-  /** Calls the tool until the drawer of the newest call shows what is expected: the gateway follows within moments. */
+  /** Calls the tool until the newest call's drawer shows the expected state: the gateway follows a moment later. */
   const newestCallShows = (expected: boolean) =>
     expect
       .poll(

@@ -6,7 +6,7 @@ afterAll(removeClones);
 
 const host = () => new URL(inject("giteaUrl")).host;
 
-/** The check finds this problem, and what is live stays. */
+/** The check finds this problem, and the live version stays. */
 async function expectProblem(name: string, message: RegExp): Promise<void> {
   expect((await checkNow(name)).problem).toMatchObject({ message: expect.stringMatching(message) });
   expect(await versionOf(name)).toBe("one");
@@ -78,7 +78,7 @@ test("SRC-2 a branch that is gone at a real Gitea, another default branch, an ar
   await changeSource("gitea-changing", { branch: null });
   await expectVersion("gitea-changing", "stable");
 
-  // Reading an archived repository works; it takes no states of builds, which the settings say.
+  // An archived repository can be read, but accepts no states of builds, which the settings show.
   const { token } = await newToken("write:repository");
   await changeSource("gitea-changing", { status: { kind: "gitea", token } });
   await repository.api("PATCH", "", { archived: true });

@@ -14,7 +14,7 @@ afterAll(async () => {
   await removeClones();
 });
 
-/** A page of the person who owns the organization. */
+/** A page of the organization's owner. */
 const newPage = async () => {
   const context = await browser.newContext({ storageState: JSON.parse(inject("signedIn")) });
   const page = await context.newPage();
@@ -55,10 +55,10 @@ test("SRC-2 a private repository of a real Gitea is deployed by a deploy key ove
   await page.getByLabel("Paste a repository's URL, a package or a registry entry").fill(repository.sshUrl);
   await page.getByRole("button", { name: "Make a deploy key" }).click();
   const key = (await page.getByText(/^ssh-ed25519 /).textContent()) ?? "";
-  // Before it is added there.
+  // Before the key is added there.
   await page.getByRole("button", { name: "Look again" }).click();
   await page.getByText(/refuses the deploy key/).waitFor();
-  // Added to another repository, which its host says in words of its own.
+  // The key is added to another repository, which the host reports in its own way.
   const other = await newRepository("another", { isPrivate: true });
   await other.api("POST", "/keys", { title: "Towpath", key: key.trim(), read_only: true });
   await page.getByRole("button", { name: "Look again" }).click();

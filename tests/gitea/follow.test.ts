@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { newRepository, newToken, type Repository, removeClones, serverFiles } from "./repository.ts";
 import { buildsOf, changeSource, deployLive, expectVersion, makeWebhookSecret, sourceOf } from "./server.ts";
 
-// One server and its repository, in the order in which its owner would come by it.
+// One server and its repository, step by step like its owner.
 const name = "gitea-follow";
 let repository: Repository;
 
@@ -14,7 +14,7 @@ afterAll(removeClones);
 
 type Hook = { readonly id: number };
 
-/** As the server's settings say. */
+/** As the server's settings instruct. */
 const addHook = async (secret: string) =>
   repository.api<Hook>("POST", "/hooks", {
     type: "gitea",
@@ -23,7 +23,7 @@ const addHook = async (secret: string) =>
     config: { url: (await sourceOf(name)).webhook.url, content_type: "json", secret },
   });
 
-/** How long until a build of this commit is there. */
+/** Seconds until a build of this commit exists. */
 async function secondsUntilBuild(sha: string, branch = "main"): Promise<number> {
   const begun = performance.now();
   await expect
@@ -55,7 +55,7 @@ test("SRC-2 a webhook of a real Gitea with another secret is refused, and change
   await makeWebhookSecret(name);
   const { id } = await addHook("another secret");
   await repository.api("POST", `/hooks/${id}/tests`);
-  // Gitea's API doesn't say what its deliveries were answered; the next test shows that they come.
+  // Gitea's API doesn't return the answers to its deliveries; the next test shows that they arrive.
   await new Promise((done) => setTimeout(done, 2000));
   expect((await sourceOf(name)).webhook.receivedAt).toBeNull();
   await repository.api("DELETE", `/hooks/${id}`);

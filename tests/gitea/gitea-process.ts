@@ -15,12 +15,12 @@ const built = join(repositoryRoot, ".toolchain/gitea");
 export type Gitea = {
   readonly url: string;
   readonly sshPort: number;
-  /** Its first account, which may everything. */
+  /** Its first account, an administrator. */
   readonly owner: { readonly name: string; readonly password: string };
   stop(): Promise<void>;
 };
 
-/** On loopback, asking nobody. It delivers webhooks to loopback addresses only. */
+/** On loopback, without an installation page. It delivers webhooks to loopback addresses only. */
 const settings = (directory: string, web: number, ssh: number) => `
 RUN_MODE = prod
 I_AM_BEING_UNSAFE_RUNNING_AS_ROOT = true

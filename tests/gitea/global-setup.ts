@@ -11,13 +11,13 @@ declare module "vitest" {
     giteaUrl: string;
     giteaSshPort: number;
     giteaOwner: { readonly name: string; readonly password: string };
-    /** Cookies of a person who owns the organization that the terminal deploys to. */
+    /** Cookies of the owner of the organization that the terminal deploys to. */
     signedIn: string;
     organization: string;
   }
 }
 
-/** A Gitea, and an instance whose operator has allowed the network that it is in. */
+/** A Gitea, and an instance whose operator has allowed its network. */
 export default async function start(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), "tw-gitea-"));
   const gitea = await startGitea(join(directory, "gitea"));

@@ -46,7 +46,7 @@ export const sourceOf = async (name: string) => (await rest<{ source: Source }>(
 /** Changes it. */
 export const changeSource = (name: string, changes: unknown) => rest("PATCH", `${name}/source`, changes);
 
-/** Asks the repository now: what "Check now" does. */
+/** Checks the repository now, like "Check now". */
 export const checkNow = (name: string) => rest<Source>("POST", `${name}/source/check`);
 
 export const makeWebhookSecret = async (name: string) =>
@@ -56,7 +56,7 @@ export const makeWebhookSecret = async (name: string) =>
 export const buildsOf = async (name: string, branch = "main") =>
   (await rest<{ data: Build[] }>("GET", `${name}/builds?branch=${encodeURIComponent(branch)}`)).data;
 
-/** What the server's tool `version` answers; null while nothing does. */
+/** The answer of the server's tool `version`; null without one. */
 export async function versionOf(name: string): Promise<string | null> {
   const url = `${inject("serversUrl")}/${name}/mcp`;
   const response = await fetch(url, modernCall("version", {}, "Gitea's tests"));

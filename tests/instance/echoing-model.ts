@@ -1,6 +1,6 @@
 import { type ModelReply, type ModelRequest, type ModelServer, openAiModel } from "@towpath/chat/testing";
 
-/** A model behind a real HTTP server that calls the tool `echo` with what it is asked to say, and quotes the result. */
+/** A model behind a real HTTP server that calls the tool `echo` with the text after "Say", and quotes the result. */
 export const startEchoingModel = (): Promise<ModelServer> => openAiModel(answerTo);
 
 function answerTo({ body }: ModelRequest): ModelReply {

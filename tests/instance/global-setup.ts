@@ -12,15 +12,15 @@ declare module "vitest" {
   export interface ProvidedContext {
     url: string;
     serversUrl: string;
-    /** Of the stand-in for GitHub. */
+    /** Address of the stand-in for GitHub. */
     gitHubUrl: string;
     dataDirectory: string;
-    /** Of the first account, which owns what the terminal deploys. */
+    /** Email of the first account, which owns the terminal's servers. */
     ownerEmail: string;
   }
 }
 
-/** What the terminal deploys belongs to the first organization: made here, so that no test gets it by chance. */
+/** Makes the first organization, which owns the terminal's servers, so that no test gets it by chance. */
 async function makeFirstAccount(url: string): Promise<string> {
   const browser = await openBrowser();
   try {

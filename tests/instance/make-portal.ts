@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, inject } from "vitest";
 
-/** Makes a portal of one deployed server, as scripts do; resolves to its MCP endpoint. */
+/** Makes a portal of one deployed server over REST; resolves to its MCP endpoint. */
 export async function makePortal(input: {
   readonly name: string;
   readonly server: string;

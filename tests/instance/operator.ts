@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { TowpathInstance } from "./towpath-process.ts";
 
-/** What the operator of an instance does by REST and Git. */
+/** The instance that an operator works with over REST and Git. */
 type Instance = Pick<TowpathInstance, "url" | "dataDirectory">;
 
 export const operatorToken = async ({ dataDirectory }: Pick<Instance, "dataDirectory">): Promise<string> =>

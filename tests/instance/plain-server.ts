@@ -2,8 +2,8 @@
 export const plainRequirements = "uvicorn\n";
 
 /**
- * Source of an MCP server without a framework, the ASGI app `mcp`: for tests of what surrounds a server. FastMCP takes
- * seconds of a processor to install and one for each start; other files show that it runs.
+ * Source of an MCP server without a framework, the ASGI app `mcp`, for tests of the platform around a server. FastMCP
+ * needs seconds of processor time to install and one for each start; other files test it.
  *
  * @param tools expressions in Python by the names of the tools, which take no arguments; `headers` are those of the call
  * @param before statements that run first

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { openDatabase, waitForDatabase } from "@towpath/db";
 
-// Where Debian's package puts it, which the PATH of ordinary users lacks.
+// Debian installs it in /usr/sbin, which ordinary users don't have on their PATH.
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 
 export const hasPgBouncer = spawnSync("pgbouncer", ["--version"], { env }).status === 0;
 
-/** PgBouncer in transaction mode: each transaction may run at another of its few connections to the database. */
+/** PgBouncer in transaction mode: each transaction may run on another of its few connections to the database. */
 export type Pooler = {
   readonly url: string;
   /** Transactions that it has passed on. */
@@ -53,7 +53,9 @@ export async function startPooler(directory: string, databaseUrl: string): Promi
   };
 }
 
-/** Ends with this process. PgBouncer refuses to run as root: as PostgreSQL's, its user is then an ordinary one's number. */
+/**
+ * Starts a program that ends with this process. PgBouncer refuses to run as root: then it gets an ordinary user's id.
+ */
 function startTied(program: string, ...args: string[]): ChildProcess {
   const tied = ["setpriv", "--pdeathsig", "KILL", "--", program, ...args];
   const asUser = process.getuid?.() === 0 ? ["unshare", "--user", "--map-user=65534", "--map-group=65534", "--"] : [];

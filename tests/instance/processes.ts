@@ -22,7 +22,7 @@ export function launcherOf(dataDirectory: string): number {
   return Number(JSON.parse(read(join(dataDirectory, "running.json")) || "{}").pid);
 }
 
-/** Children of a process with their command lines and states, `Z` for one that has ended and was not waited for. */
+/** Children of a process with their command lines and states (`Z`: a zombie). */
 export function childrenOf(pid: number): { pid: number; command: string; state: string }[] {
   const found: { pid: number; command: string; state: string }[] = [];
   for (const name of readdirSync("/proc").filter((each) => /^\d+$/.test(each))) {
@@ -34,7 +34,7 @@ export function childrenOf(pid: number): { pid: number; command: string; state: 
   return found;
 }
 
-/** A process and its own children, as PostgreSQL's, which serve its connections. */
+/** A process and its direct children, such as PostgreSQL's backends. */
 export const treeOf = (pid: number): number[] => [pid, ...childrenOf(pid).map((child) => child.pid)];
 
 /** Process id of a role of the instance, or of its PostgreSQL; null while it is down. */

@@ -45,15 +45,15 @@ afterAll(async () => {
   await instance?.stop();
   await pooler?.stop();
   await postgres?.stop();
-  // The mounts of a server that has ended go a moment after it.
+  // Mounts of an ended server vanish a moment later.
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-/** What an instance is started with. */
+/** Environment of an instance. */
 const databaseOf = (): Record<string, string> =>
   pooler === null ? { DATABASE_URL: postgres.url } : { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: postgres.url };
 
-/** What a process answers on its socket in the run directory. */
+/** A process's answer on its socket in the run directory. */
 async function askSocket(name: string, path: string): Promise<{ status: number | undefined; body: string }> {
   const socketPath = join(dataDirectory, "run", name);
   const response = await new Promise<IncomingMessage>((resolve, reject) => {

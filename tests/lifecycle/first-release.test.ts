@@ -30,7 +30,7 @@ mcp = FastMCP("Adding")
 def add(a: int, b: int) -> int:
     return a + b
 `;
-/** Answers that each server gives during an upgrade; the clean-up's rounds begin every second meanwhile. */
+/** Answers of each server during an upgrade, while clean-up rounds start every second. */
 const callsOfEach = 200;
 
 const run = promisify(execFile);
@@ -102,7 +102,7 @@ async function startFirstRelease(checkout: string, dataDirectory: string): Promi
 const call = (name: string, tool: string, input: Readonly<Record<string, unknown>>) =>
   fetch(`http://localhost:${ports.gateway}/${name}/mcp`, modernCall(tool, input, "Caller"));
 
-/** Calls a server until it has been answered so often. Resolves to what differs from 200, each as status and text. */
+/** Calls a server until it has answered often enough. Resolves to the answers other than 200, as status and text. */
 async function callAllTheTime({ name, tool, input }: (typeof servers)[number], ended: AbortSignal): Promise<string[]> {
   const unexpected: string[] = [];
   for (let answers = 0; answers < callsOfEach && !ended.aborted; ) {
@@ -116,10 +116,10 @@ async function callAllTheTime({ name, tool, input }: (typeof servers)[number], e
   return unexpected;
 }
 
-/** Starts this checkout on a copy of what the first release left, while both servers are being called. */
+/** Starts this checkout on a copy of the first release's data, while both servers are called. */
 async function upgrade(copy: string, env: Record<string, string>, then: (instance: TowpathInstance) => Promise<void>) {
   const data = join(directory, copy);
-  // With owners: some files are another user's.
+  // Preserve owners: some files are another user's.
   await run("cp", ["-a", join(directory, "data"), data]);
   const ended = new AbortController();
   const calls = Promise.all(servers.map((server) => callAllTheTime(server, ended.signal)));
@@ -146,7 +146,7 @@ test("RUN-8 OPS-3 an upgrade from the first release: servers answer every call, 
     expect(status, stdout + stderr).toBe(0);
     expect(await (await call("first-add", "add", { a: 1, b: 2 })).text()).toContain('"text":"4"');
 
-    // The first release named the forge's address; `up` names the one that its repository has now.
+    // The first release used the forge's address; `up` prints the repository's new one.
     const [, url = ""] = /first-echo: (\S+)/.exec(instance.output()) ?? [];
     const clone = join(directory, "clone");
     const credential = `operator:${await operatorToken(instance)}`;

@@ -11,8 +11,8 @@ import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 import { instancePorts, type Ports, startTowpath, type TowpathInstance } from "../instance/towpath-process.ts";
 
-// A server that was built from the local forge of an earlier release, before and after the upgrade. Its host was GitHub in
-// every other respect, so the stand-in for GitHub makes it here, and its repository is put where the forge had it.
+// A server built from the local forge of an earlier release, before and after the upgrade. The forge behaved like
+// GitHub, so the stand-in for GitHub makes the server here, and its repository is copied to the forge's directory.
 
 let directory: string;
 let code: string;
@@ -73,7 +73,7 @@ async function deployFromHost(): Promise<Numbers> {
   }
 }
 
-/** Asks until the signal; what isn't the expected answer. Nothing listens while the instance is down. */
+/** Polls until the signal; returns the unexpected answers. Nothing listens while the instance is down. */
 async function askAllTheTime(expected: string, ended: AbortSignal): Promise<string[]> {
   const others: string[] = [];
   while (!ended.aborted) {
@@ -104,7 +104,7 @@ test("SRC-3 GH-3 OPS-3 what the forge held is the organization's: its servers an
     const url = `${instance.url}/git/canals/words.git`;
     await expect.poll(instance.output).toContain(`ada/Words: ${url}`);
     expect(instance.output()).toContain(join(dataDirectory, "forge-moved"));
-    // The source is asked as soon as a worker runs.
+    // The source is checked as soon as a worker runs.
     const checked = "SELECT count(*)::int AS n FROM git_source WHERE checked_at IS NOT NULL";
     await expect.poll(async () => (await pool.query(checked)).rows[0].n, { timeout: 30_000 }).toBe(1);
     await expect.poll(() => ask().catch(() => "down"), { timeout: 30_000 }).toBe("200 one");

@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(dataDirectory, { recursive: true, force: true });
 });
 
-/** Processes whose command line or environment names the data directory: what an instance could leave behind. */
+/** Possible leftovers of an instance: processes whose command line or environment names the data directory. */
 async function processesOf(directory: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)) {
@@ -55,7 +55,7 @@ test("OPS-1 up, down, up: ready, gone within 10 s with nothing left, ready again
   expect(stopped.tookMs).toBeLessThan(10_000);
   expect(await processesOf(dataDirectory)).toEqual([]);
 
-  // What says "ready" in the log is left out at this level.
+  // At this level, the log has no "ready".
   const second = await startTowpath(dataDirectory, ports, { TOWPATH_LOG_LEVEL: "warn" });
   expect(await readFile(join(dataDirectory, "operator-token"), "utf8")).toBe(token);
   expect((await fetch(second.url)).status).toBe(200);

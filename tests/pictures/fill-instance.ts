@@ -11,7 +11,9 @@ import { type TowpathInstance, towpath } from "../instance/towpath-process.ts";
 export const [weather, portal] = ["weather", "team-portal"];
 const tickets = "tickets";
 
-/** An organization with two servers, a preview, a portal, a day of calls, and a person who is signed in. Returns its slug. */
+/**
+ * Makes an organization with two servers, a preview, a portal, a day of calls and a signed-in person. Returns its slug.
+ */
 export async function fillInstance(instance: TowpathInstance, { page }: Visitor): Promise<string> {
   await signUp(page, instance.url);
   const slug = await createOrganization(page, "Northwind");

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { portal, weather } from "./fill-instance.ts";
 
-/** Brings the page to what a picture shows. `home`: the organization's address. */
+/** Brings the page into a picture's state. `home`: the organization's address. */
 type Scene = (page: Page, home: string) => Promise<unknown>;
 
 /** By the name of the picture. */

@@ -14,12 +14,12 @@ import { scenes } from "./scenes.ts";
 
 const directory = join(repositoryRoot, "apps/web/public/docs/pictures");
 const only = process.argv.slice(2);
-/** What a visitor of the documentation loads with a page. */
+/** Maximum size of a picture. */
 const maxBytes = 60_000;
 /** On the screen; pictures have more pixels, so that small text stays sharp. */
 const viewport = { width: 1080, height: 680 };
 
-/** Chromium encodes WebP by itself. Smaller and smaller, until it is small enough. */
+/** Encodes WebP by Chromium, with lower and lower quality until the picture is small enough. */
 async function take(page: Page, name: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   for (const quality of [82, 70, 58, 46]) {

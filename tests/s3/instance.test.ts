@@ -28,7 +28,7 @@ afterAll(async () => {
 
 async function restart(settings: Readonly<Record<string, string>>): Promise<void> {
   await instance?.stop();
-  // Nothing of it is on this machine any more but what the store has.
+  // Only the store still has the files.
   for (const cache of ["layers", "repositories"])
     await rm(join(dataDirectory, "cache", cache), { recursive: true, force: true });
   instance = await startTowpath(dataDirectory, ports, { ...bundles, ...settings });
@@ -68,7 +68,7 @@ test("OPS-13 SRC-3 an instance whose artifacts move to a bucket serves, builds a
 
   await deploy("two");
   expect(await versionOf()).toBe("two");
-  // The same requirements: a layer of code and a bundle are new, not one of dependencies.
+  // With the same requirements, only a layer of code and a bundle are new.
   expect(await objects()).toHaveLength(before.length + 2);
   expect(await local()).toEqual([]);
 

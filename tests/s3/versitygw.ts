@@ -9,7 +9,7 @@ import { repositoryRoot } from "../instance/towpath-process.ts";
 const program = join(repositoryRoot, ".toolchain/s3/versitygw");
 
 export type S3Service = {
-  /** Settings of an instance that stores its artifacts there, in a bucket of its own. */
+  /** Settings of an instance that stores its artifacts there, in its own bucket. */
   readonly settings: Readonly<Record<string, string>>;
   /** Has the objects of a bucket as files below its name. */
   readonly directory: string;
@@ -17,7 +17,7 @@ export type S3Service = {
   stop(): Promise<void>;
 };
 
-/** Starts a versitygw, which serves a directory by the protocol of S3, and resolves once it answers. */
+/** Starts a versitygw, which serves a directory by S3's protocol; resolves once it answers. */
 export async function startVersitygw(directory: string): Promise<S3Service> {
   const [port = 0] = await freePorts(1);
   const [accessKeyId, secretAccessKey] = ["ada", "correct horse battery staple"];

@@ -23,7 +23,7 @@ function fill(path: string): void {
   closeSync(file);
 }
 
-/** The spool has no room, and the database is down for the first half: the rows have to stay in memory. */
+/** The spool has no room, and the database is down for the first half: rows must stay in memory. */
 export async function diskFull(rig: Rig): Promise<Row> {
   if (rig.smallDisk === null) return skipped(scenario, "a file system of its own needs root");
   const filler = join(rig.smallDisk, "filler");

@@ -67,7 +67,7 @@ async function attack(rig: Rig): Promise<void> {
   await once(child, "close");
 }
 
-/** One tenant floods its log, holds calls and connections and fills the builder, beside one that just works. */
+/** One tenant floods its log, holds calls and connections and fills the builder, while another works normally. */
 export async function hostileTenant(rig: Rig): Promise<Row> {
   const quietServer = rig.servers[0] ?? "";
   const on = { servers: [quietServer] };

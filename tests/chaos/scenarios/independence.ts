@@ -16,7 +16,7 @@ const backWithinMs = 60_000;
 const callTimeoutMs = 20_000;
 
 export type IndependenceOptions = {
-  /** `stopped`: the processes end and nobody starts them. `hung`: they are there and do nothing. */
+  /** `stopped`: the processes end and nobody starts them. `hung`: they exist but do nothing. */
   readonly how: "stopped" | "hung";
   readonly forMs: number;
   /** One of the gateway's processes is killed in the middle. */
@@ -66,7 +66,7 @@ export async function independence(rig: Rig, { how, forMs, killsGateway = false 
     `without-${how}`,
     async () => {
       const streams = await openStandingStreams(targets);
-      // What the gateway has learned is on disk within a second or two.
+      // The gateway saves its state within a second or two.
       await sleep(3000);
       const starts = await workerStarts(rig);
       const bringBack = await takeDown(rig, how);
@@ -90,7 +90,7 @@ export async function independence(rig: Rig, { how, forMs, killsGateway = false 
           (how === "hung" || (await workerStarts(rig)) > starts),
         300_000,
       );
-      // Known to the database all the time: the gateway learns it now.
+      // The database knows this caller; the gateway can read it again now.
       await timeUntil("a caller who was never seen", async () => (await statusOf(rig, callers.stranger)) === 200);
       await callers.revokeKey();
       const revokedMs = await timeUntil(
@@ -119,7 +119,7 @@ export async function independence(rig: Rig, { how, forMs, killsGateway = false 
   });
 }
 
-/** A worker that is killed has a successor that knows what was known, although nobody can be asked. */
+/** The successor of a killed worker loads the saved state, as nobody else can be asked. */
 async function killOneWorker(rig: Rig, status: () => Promise<number>): Promise<void> {
   const gateway = runningProcessOf(rig.dataDirectory, "gateway");
   for (const { pid } of childrenOf(gateway)) process.kill(pid, "SIGKILL");

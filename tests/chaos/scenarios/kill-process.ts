@@ -9,14 +9,14 @@ import { answersNow, rowOf, timeUntil, underLoad } from "../under-load.ts";
 
 export type Victim = RoleName | "postgres";
 
-/** No call waits for a start here; clients whose stream breaks with a gateway notice nothing before. */
+/** No call waits for a start here; clients notice a stream that broke with the gateway only by this timeout. */
 const callTimeoutMs = 20_000;
 /** Between two kills, so that a kill hits something that runs. */
 const pauseMs = 1_500;
-/** How long a start takes depends on the machine; that none is put off does not. */
+/** The duration of a start depends on the machine; that it isn't delayed does not. */
 const gatewayBackWithinMs = 30_000;
 
-/** kill -9 of one process again and again while clients call. */
+/** Repeated kill -9 of one process while clients call. */
 export async function killProcess(rig: Rig, victim: Victim): Promise<Row> {
   const load = await underLoad(
     rig,
@@ -53,18 +53,18 @@ async function killOnce(rig: Rig, victim: Victim): Promise<number> {
   );
 }
 
-/** How often the worker has logged that it takes jobs: it has no address to ask. */
+/** How often the worker has logged that it takes jobs: it has no address to poll. */
 export async function workerStarts(rig: Rig): Promise<number> {
   const log = await readFile(join(rig.dataDirectory, "logs", "worker.log"), "utf8");
   return log.split('"msg":"ready"').length - 1;
 }
 
-/** Whether what people use of it works again: a call, a page, a query. `killed`: the process that must not be it. */
+/** Whether the role works again: a call, a page, a query. `killed`: the process that must not be the current one. */
 export async function isBack(rig: Rig, victim: Victim, killed: number | null): Promise<boolean> {
   const pid = processOf(rig.dataDirectory, victim);
   if (pid === null || pid === killed) return false;
   if (victim === "web") return (await fetch(`${rig.url}/healthz`)).ok;
-  // Servers answer without a runner, but the next kill must hit one that has taken them over.
+  // Servers answer without a runner, but the next kill must hit a runner that has adopted them.
   if (victim === "runner" && !(await takesRequests(join(rig.dataDirectory, "run", "runner.sock")))) return false;
   if (victim === "postgres") return (await rig.database.query("SELECT 1")).rowCount === 1;
   return answersNow(rig, rig.servers[0] ?? "");

@@ -6,7 +6,7 @@ import { answersNow, timeUntil } from "../under-load.ts";
 const servers = 200;
 const atATime = 10;
 
-/** Copies a deployed server: the same layers under other names. Builds would take long and show nothing of places. */
+/** Copies a deployed server: the same layers under other names. Builds would take long and test nothing here. */
 async function copyServer(rig: Rig, from: string): Promise<string[]> {
   const names = Array.from({ length: servers }, (_, index) => `chaos-many-${index}`);
   const { rows } = await rig.database.query(

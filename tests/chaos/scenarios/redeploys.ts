@@ -6,7 +6,7 @@ import { noFailures, rowOf, underLoad } from "../under-load.ts";
 
 /**
  * New versions of an open and a private server go live one after the other while clients call and stream; no call may
- * fail, and no stream may end before its time.
+ * fail, and no stream may end early.
  */
 export async function redeployUnderLoad(rig: Rig, redeploys: number): Promise<Row> {
   const [server = ""] = rig.servers;

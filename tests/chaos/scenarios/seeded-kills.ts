@@ -12,7 +12,7 @@ import { isBack, workerStarts } from "./kill-process.ts";
 const victims = ["gateway", "gateway worker", "runner", "worker", "web"] as const;
 type Victim = (typeof victims)[number];
 
-/** Pause after a kill: some hit a process that has just come back, some one that has run for a while. */
+/** Pause after a kill: some hit a process that has just restarted, others one that has run for a while. */
 const pauseMs = { min: 100, max: 4000 };
 /** Every process is back within this, on a machine that has other things to do, too; the table shows the times. */
 const backWithinMs = 45_000;

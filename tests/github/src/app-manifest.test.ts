@@ -23,7 +23,7 @@ let connections: GitHubConnections;
 let loads = 0;
 let fullNames: readonly [string, string];
 
-/** What receives a host's webhooks stands for this instance. */
+/** The receiver of a host's webhooks stands for this instance. */
 const instanceOf = (forge: TestForge) => new URL(forge.webhookUrl).origin;
 
 /** Makes an App at a host as a person does, and returns the connection that would be stored. */
@@ -123,7 +123,7 @@ test("GH-5 the environment's App is the first, keeps its ids, and an instance wi
   const none = createGitHubConnections(null, async () => []);
   await expect(none.preferred()).rejects.toMatchObject({ code: "not_configured" });
   await expect(none.installation(1)).rejects.toMatchObject({ code: "not_configured" });
-  // A failure of the database is no answer: the next use asks again.
+  // A failure of the database isn't cached: the next use asks again.
   let fails = true;
   const shaky = createGitHubConnections(null, async () => (fails ? Promise.reject(new Error("unreachable")) : stored));
   await expect(shaky.all()).rejects.toThrow("unreachable");

@@ -31,9 +31,9 @@ function read(text: unknown): Manifest | null {
 }
 
 /**
- * GitHub's manifest flow, which makes an App: a form of another site brings a manifest, a person confirms, and the site
- * exchanges a code for the App's keys. Unlike GitHub, this host has one App: the one that was made last takes the place of
- * the one before, until a restart.
+ * GitHub's manifest flow, which makes an App: another site's form posts a manifest, a person confirms, and the site
+ * exchanges a code for the App's keys. Unlike GitHub, this host has one App: the newest replaces the one before, until
+ * a restart.
  */
 export function manifestRoutes(context: ForgeContext): Hono<PageEnvironment> {
   const routes = new Hono<PageEnvironment>();

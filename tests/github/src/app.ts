@@ -16,13 +16,13 @@ function pageRoutes(context: ForgeContext): Hono<PageEnvironment> {
   const pages = new Hono<PageEnvironment>();
   pages.use(readSession(context));
   for (const part of [signInRoutes, authorizeRoutes, installationRoutes]) pages.route("/", part(context));
-  // The dashboard, which has an origin of its own, shows the pictures of accounts.
+  // The dashboard, on another origin, shows the accounts' pictures.
   const headers = { "content-type": "image/svg+xml", "cross-origin-resource-policy": "cross-origin" };
   pages.get("/:owner/avatar.svg", (c) => c.body(picture, 200, headers));
   return pages;
 }
 
-/** The routes: first those of programs (git, REST, the tests' own, OAuth tokens), then pages. */
+/** The routes: first those for programs (git, REST, the tests' own, OAuth tokens), then pages. */
 export function createApp(context: ForgeContext): Hono<PageEnvironment> {
   const app = new Hono<PageEnvironment>();
   app.route("/", manifestRoutes(context));

@@ -2,7 +2,7 @@ import type { ForgeContext } from "./forge.context.ts";
 import { copyRefs, repositoryDirectory } from "./git/bare-repository.ts";
 import type { PullRequest } from "./state/pull-requests.ts";
 
-/** The head's commits in the repository that they are for, where GitHub has them: below refs/pull, which nobody pushes to. */
+/** Copies the head's commits into the base repository, below refs/pull like GitHub, where nobody pushes. */
 export async function copyHead(context: ForgeContext, pull: PullRequest, sha: string): Promise<void> {
   if (pull.head_repository_id === null || pull.head_repository_id === pull.repository_id) return;
   const directoryOf = (id: number) => repositoryDirectory(context.directory, id);

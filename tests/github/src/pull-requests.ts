@@ -15,7 +15,7 @@ import { enqueuePullRequestEvent } from "./webhooks/enqueue.ts";
 
 export type PullRequestProblem = { readonly problem: string };
 
-/** Where `branch` or `owner:branch` is, as seen from a repository: there, or in the owner's fork of it. Null for neither. */
+/** Resolves `branch` or `owner:branch` in a repository, or in the owner's fork of it. Null if neither has it. */
 export function headOf(context: ForgeContext, repository: Repository, head: string) {
   const [owner, branch] = head.includes(":") ? (head.split(":", 2) as [string, string]) : [repository.owner, head];
   const account = findAccount(context.database, owner);
@@ -42,7 +42,7 @@ export async function openPullRequest(
   if (head.repository.id === repository.id && head.branch === input.base) {
     return { problem: "Choose two different branches." };
   }
-  // In turn with pushes to the head: the next one finds the pull request.
+  // Serialized with pushes to the head: the next one finds the pull request.
   return context.inRepository(head.repository.id, async () => {
     const headSha = await branchCommit(headDirectory, head.branch);
     if (headSha === null) return { problem: `There is no branch ${input.head}.` };
@@ -71,7 +71,7 @@ export async function openPullRequest(
 }
 
 /**
- * Closes or reopens a pull request and sends a webhook, unless it is in that state already. One that was reopened has the
+ * Closes or reopens a pull request and sends a webhook, unless it has that state already. A reopened one gets the
  * newest commit of its branch.
  */
 export async function setPullRequestState(

@@ -63,8 +63,8 @@ export async function createRepository(
 }
 
 /**
- * The account's fork of a repository, which is made if there is none. Null if the account has another repository of its
- * name. As on GitHub, what it begins with is not announced as a push.
+ * The account's fork of a repository, made if it doesn't exist. Null if the account has another repository of this
+ * name. As on GitHub, its initial commits are not announced as a push.
  */
 export async function forkRepository(
   context: ForgeContext,

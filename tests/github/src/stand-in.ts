@@ -19,7 +19,7 @@ export type GitHubStandIn = {
   close(): Promise<void>;
 };
 
-/** The `GITHUB_*` settings of an instance whose GitHub is the stand-in at this address of loopback, with a new key. */
+/** The `GITHUB_*` settings of an instance for a stand-in at this loopback address, with a new key. */
 export function gitHubSettings(url: string): Record<string, string> {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   return {
@@ -35,8 +35,8 @@ export function gitHubSettings(url: string): Record<string, string> {
 }
 
 /**
- * Starts the stand-in for GitHub in this process, at the address that the settings name. `webUrl`: the dashboard that
- * gets its webhooks and browsers; `webhookUrl`: where webhooks go instead.
+ * Starts the stand-in for GitHub in this process, at the address in the settings. `webUrl`: the dashboard that gets its
+ * webhooks and browsers; `webhookUrl`: another address for webhooks.
  */
 export async function startGitHub(call: {
   readonly settings: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ import { freePort } from "@towpath/role/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { git, startTestForge, type TestForge } from "../testing/test-forge.ts";
 
-/** What moves a repository of an instance here: the product's client, and its stored repositories. */
+/** The product's client and stored repositories, to move a repository of an instance here. */
 let forge: TestForge;
 let target: GitHubTarget;
 let directory: string;
@@ -99,7 +99,7 @@ test("SRC-3 GH-1 all branches and tags with their history go to a new private re
   expect(await git(join(directory, `${id}-clone`), "log", "--format=%s")).toBe("three\ntwo\none\n");
   await target.setDefaultBranch(made.address, "fix/a");
   expect(await target.find({ installationId: acme, id: made.there.id })).toMatchObject({ defaultBranch: "fix/a" });
-  // Once more, as after a failure: nothing is left to do.
+  // Again, as after a failure: nothing is left to do.
   await push(made);
   expect(await target.make({ installationId: acme, name: "Weather", private: true, userToken: null })).toEqual({
     kind: "taken",
@@ -186,7 +186,7 @@ test("SRC-3 ERR-1 a host that can't be reached or breaks off is reported, and th
     "upstream_unavailable",
     expect.stringMatching(/broke or could not be made/),
   ]);
-  // The one that receives the push dies in the middle of it.
+  // The receiving process dies in the middle of the push.
   await forge.setPushRule("kill -9 $PPID");
   expect((await refusal(push(made))).code).toBe("upstream_unavailable");
   await forge.setPushRule(null);

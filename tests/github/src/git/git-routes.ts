@@ -43,7 +43,7 @@ function may(identity: Identity, repository: Repository, access: Access): boolea
 const plain = (status: number, text: string, headers: Record<string, string> = {}) =>
   new Response(`${text}\n`, { status, headers: { "content-type": "text/plain; charset=utf-8", ...headers } });
 
-/** Asks for credentials for unknown repositories too, so that names of private ones can't be guessed. */
+/** Asks for credentials even for unknown repositories, so that names of private ones can't be guessed. */
 function refuse(identity: Identity | null, repository: Repository | null): Response {
   if (identity === null || identity.kind === "anonymous") {
     return plain(401, "A credential is needed.", { "www-authenticate": 'Basic realm="Towpath Forge"' });
@@ -54,7 +54,7 @@ function refuse(identity: Identity | null, repository: Repository | null): Respo
 
 async function handle(context: ForgeContext, c: Context, service: Service): Promise<Response> {
   const asked = service === "info/refs" ? c.req.query("service") : service;
-  // Without a service this would be the dumb protocol, which reads the repository's files by name.
+  // A request without a service is the dumb protocol's, which reads the repository's files by name.
   if (asked !== "git-upload-pack" && asked !== "git-receive-pack") {
     return plain(403, "This server speaks git's smart protocol only.");
   }
@@ -71,7 +71,7 @@ async function handle(context: ForgeContext, c: Context, service: Service): Prom
     settings: [
       // As on GitHub, heads of pull requests can be fetched and not pushed.
       ["receive.hideRefs", "refs/pull"],
-      // Rules for pushes, which tests write as git's hooks.
+      // Tests write rules for pushes as git's hooks.
       ["core.hooksPath", join(context.directory, "hooks")],
     ],
     service,

@@ -81,7 +81,7 @@ export function treePath(path: string): string | null {
   return isUnusable ? null : parts.join("/");
 }
 
-/** A file's entry, or a directory's entries with paths from the root; null when there is neither. */
+/** A file's entry, or a directory's entries with paths from the root; null if neither exists. */
 export async function listPath(
   directory: string,
   commit: string,

@@ -16,7 +16,7 @@ const repositorySchema = z.object({
   private: z.boolean().default(false),
 });
 
-/** What tests do otherwise than in a browser: accounts, the App on them, and repositories. Each call is idempotent. */
+/** Calls of tests without a browser: accounts, the App on them, and repositories. Each is idempotent. */
 export function operatorRoutes(context: ForgeContext): Hono {
   const { config, database } = context;
   const routes = new Hono();

@@ -6,7 +6,7 @@ import type { Repository } from "../state/repositories.ts";
 import { type Access, authorizeByName, type Permission, type RestContext, repositoryName } from "./caller.ts";
 import { numberParam, RestError } from "./rest-request.ts";
 
-/* What the routes of statuses, check runs, deployments and comments share: all are annotations of a repository. */
+/* Shared by the routes of statuses, check runs, deployments and comments: all are annotations of a repository. */
 
 export const openRepository = (
   context: ForgeContext,

@@ -21,7 +21,7 @@ const tokenRequestSchema = z.object({
   permissions: permissionsSchema.optional(),
 });
 
-/** Throws 422 when more is asked for than the App has. */
+/** Throws 422 for permissions that the App doesn't have. */
 function narrowPermissions(requested: Permissions | undefined): Permissions {
   const granted: Permissions = { ...appPermissions };
   if (requested === undefined) return granted;

@@ -7,7 +7,7 @@ import { createGitHub } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createAppJwt, git, startTestForge, type TestForge } from "../testing/test-forge.ts";
 
-/* The App client of @towpath/github against the stand-in: what it gets here it gets from github.com. */
+/* The App client of @towpath/github against the stand-in, which answers like github.com. */
 
 let forge: TestForge;
 let work: string;
@@ -86,7 +86,7 @@ test("GH-1 repositories of an installation come in pages", async () => {
   await forge.admin.ensureAccount({ login: "many" });
   const { installationId: many } = await forge.admin.ensureInstallation({ login: "many" });
   await forge.admin.ensureRepository({ owner: "many", name: "first" });
-  // Rows alone: a hundred repositories of git take a quarter of a minute.
+  // Rows only: a hundred git repositories take a quarter of a minute.
   const database = new DatabaseSync(join(forge.directory, "forge", "forge.sqlite"));
   database.exec(`
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100)

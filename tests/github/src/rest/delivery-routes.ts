@@ -56,7 +56,7 @@ export function deliveryRoutes(context: ForgeContext): Hono<RestEnvironment> {
     requireApp(c);
     const delivery = findDelivery(database, numberParam(c, "id"));
     if (delivery === null) throw new RestError(404, "Not Found");
-    // Same guid, so that a receiver that did get the first one can tell (BLD-12).
+    // Same guid, so that a receiver can recognize a duplicate (BLD-12).
     insertDelivery(database, { ...delivery, redelivery: true });
     context.deliverer.wake();
     return c.json({}, 202);

@@ -48,7 +48,7 @@ test("GH-6 a repository of 300 branches that are unchanged is asked with four re
   expect([first.heads?.size, first.statuses]).toEqual([300, [200, 200, 200, 200]]);
   expect(await ask()).toEqual({ heads: null, statuses: [304, 304, 304, 304] });
 
-  // In the middle, one more at the end, and one less at the beginning.
+  // A change in the middle, an addition at the end, and a removal at the beginning.
   await run("commit", "-q", "--allow-empty", "-m", "Second");
   const second = (await run("rev-parse", "HEAD")).trim();
   await push("HEAD:refs/heads/branch-150");

@@ -25,7 +25,7 @@ export function pullRequestRoutes(context: ForgeContext): Hono<RestEnvironment> 
     return authorizeByName(context, c.get("caller"), repositoryName(c), "pull_requests", access);
   }
 
-  /** Who may only read a repository may open pull requests from their fork, and close those that they opened. */
+  /** People with read access may open pull requests from their fork, and close their own. */
   function openFor(c: RestContext, headOwnerId: number | null | undefined): Repository {
     const caller = c.get("caller");
     return open(c, caller.kind === "user" && caller.account.id === headOwnerId ? "read" : "write");

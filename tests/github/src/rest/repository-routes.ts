@@ -40,7 +40,7 @@ export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
 
   routes.post("/user/repos", (c) => create(c, requireUser(c)));
 
-  /** By an installation of the organization, whose token may write its administration. */
+  /** With a token of the organization's installation that may write administration. */
   routes.post("/orgs/:org/repos", (c) => {
     const caller = c.get("caller");
     const account = findAccount(context.database, c.req.param("org"));
@@ -84,7 +84,7 @@ export function repositoryRoutes(context: ForgeContext): Hono<RestEnvironment> {
     return c.json(repositoryShape(context, changed));
   });
 
-  /** Unlike GitHub, the forge answers once the commits are there, and gives a fork no other name than its parent's. */
+  /** Unlike GitHub, the forge answers once the commits are copied, and names a fork like its parent. */
   routes.post("/repos/:owner/:repo/forks", async (c) => {
     const parent = reading(context, c, "metadata");
     const fork = await forkRepository(context, parent, requireUser(c));

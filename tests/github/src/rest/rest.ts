@@ -16,7 +16,7 @@ const parts = [
   appRoutes,
   deliveryRoutes,
   installationRoutes,
-  // Before the route of commits, whose names may have slashes.
+  // Before the route of commits, where names may have slashes.
   checkRoutes,
   repositoryRoutes,
   contentRoutes,

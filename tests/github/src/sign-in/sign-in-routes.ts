@@ -17,7 +17,7 @@ function signInPage(returnTo: string, problem: string | null): Html {
   return page({ title: "Sign in", body });
 }
 
-/** Sign-in: a new account by the form, one that exists by its name in `existing`. Nobody has a password. */
+/** Sign-in without passwords: a new account by the form, an existing one by its name in `existing`. */
 export function signInRoutes(context: ForgeContext): Hono<PageEnvironment> {
   const { database } = context;
   const routes = new Hono<PageEnvironment>();

@@ -37,7 +37,7 @@ test("ONB-2 a new user authorizes: sign-in, consent, back to the callback with c
   expect(back.searchParams.get("state")).toBe("state 1&2");
   const token = await forge.gitHub.exchangeCode({ code: back.searchParams.get("code") ?? "" });
   expect((await forge.gitHub.viewer(token.accessToken)).login).toBe("ada");
-  // Like GitHub: the second time there is nothing to ask.
+  // Like GitHub, it asks only once.
   expect(locationOf(await browser.get(authorize)).searchParams.get("code")).toMatch(/^\S{20,}$/);
 });
 

@@ -9,7 +9,7 @@ export const repositoryRowSchema = z.object({
   description: z.string().nullable(),
   private: z.number().transform((value) => value === 1),
   default_branch: z.string(),
-  /** What it was forked from; null for one that is no fork, and once that one was deleted. */
+  /** The repository that it was forked from; null if it is no fork, or the parent was deleted. */
   parent_id: z.number().nullable(),
   created_at: z.string(),
   updated_at: z.string(),

@@ -82,7 +82,7 @@ const codeSchema = z.object({
 
 export type UserTokens = { accessToken: string; refreshToken: string; accessSeconds: number; refreshSeconds: number };
 
-/** Of who has authorized the App. */
+/** Issues tokens of a user who has authorized the App. */
 export function issueUserTokens(database: Database, accountId: number, codeHash: string | null = null): UserTokens {
   const accessToken = newSecret("forge_u_");
   const refreshToken = newSecret("forge_r_");

@@ -6,7 +6,7 @@ type PushTarget = {
   readonly pushUrl: string;
 };
 
-/** What tests have ready at the stand-in without a browser. Those that ensure something are idempotent. */
+/** Set-up at the stand-in without a browser. `ensure…` are idempotent. */
 export type Admin = {
   ensureAccount(input: {
     login: string;

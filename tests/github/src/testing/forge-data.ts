@@ -4,8 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { git } from "./test-forge.ts";
 
 /*
- * The state of the local forge of earlier releases, as they left it in the data directory: their code is gone, so their
- * schema is here.
+ * The state of earlier releases' local forge in the data directory. Their code is gone, so their schema is here.
  */
 
 const schema = `
@@ -39,7 +38,7 @@ CREATE TABLE delivery (
   status_code INTEGER NOT NULL DEFAULT 0, delivered_at TEXT NOT NULL
 );`;
 
-/** What later versions added. */
+/** Columns and tables of later versions. */
 const additions = `
 ALTER TABLE repository ADD COLUMN made_by TEXT CHECK (made_by IN ('person', 'terminal'));
 ALTER TABLE repository ADD COLUMN parent_id INTEGER REFERENCES repository(id) ON DELETE SET NULL;
@@ -54,12 +53,12 @@ export type ForgeData = {
     readonly ownerId: number;
     readonly name: string;
     readonly madeBy: "person" | "terminal" | null;
-    /** A directory whose repository's branches it has; null: it is empty. */
+    /** A directory with a repository whose branches it gets; null: it is empty. */
     readonly from: string | null;
     readonly openPulls?: readonly string[];
   }[];
-  /** Pushes of branches whose webhooks nobody took, in order. */
-  readonly untold?: readonly { readonly repositoryId: number; readonly branch: string; readonly before: string }[];
+  /** Pushes of branches whose webhooks were not delivered, in order. */
+  readonly undelivered?: readonly { readonly repositoryId: number; readonly branch: string; readonly before: string }[];
 };
 
 const at = "2026-11-01T00:00:00Z";
@@ -94,7 +93,7 @@ export async function writeForgeData(dataDirectory: string, data: ForgeData): Pr
     for (const [index, title] of openPulls.entries())
       insert("pull_request", { ...pull, number: index + 1, title, author_id: ownerId, created_at: at, updated_at: at });
   }
-  for (const { repositoryId, branch, before } of data.untold ?? []) {
+  for (const { repositoryId, branch, before } of data.undelivered ?? []) {
     const body = JSON.stringify({ ref: `refs/heads/${branch}`, before, repository: { id: repositoryId } });
     const delivery = { guid: "g", event: "push", state: "pending", next_attempt_at_ms: 0, delivered_at: at };
     insert("delivery", { ...delivery, body });

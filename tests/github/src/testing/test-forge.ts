@@ -64,7 +64,7 @@ class WebhookReceiver {
 export type TestForge = GitHubStandIn & {
   readonly gitHub: GitHub;
   readonly hooks: WebhookReceiver;
-  /** The receiver's, as a new stand-in has it. */
+  /** The receiver's address, which is a new stand-in's default. */
   readonly webhookUrl: string;
 };
 

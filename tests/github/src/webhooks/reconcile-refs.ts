@@ -98,7 +98,7 @@ function enqueueChange(context: ForgeContext, repository: Repository, pusher: Ac
 const pullRequestsOf = (context: ForgeContext, repositoryId: number, { ref }: RefChange) =>
   ref.startsWith(heads) ? openPullRequestsFrom(context.database, repositoryId, ref.slice(heads.length)) : [];
 
-/** Of the repository itself, or of one that it is a fork of. */
+/** Updates pull requests of the repository itself and of its parent. */
 function updatePullRequests(
   context: ForgeContext,
   repositoryId: number,

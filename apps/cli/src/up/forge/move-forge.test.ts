@@ -168,7 +168,7 @@ test("SRC-3 BLD-12 a push that nobody looked at before is found: its branch's he
   // The webhook of `main` arrived and was not processed; that of the new branch `side` never arrived.
   const payload = { ref: "refs/heads/main", before, repository: { id: 7 } };
   await database.pool.query("INSERT INTO webhook_delivery (id, event, payload) VALUES ('one', 'push', $1)", [payload]);
-  await forge({ untold: [{ repositoryId: 7, branch: "side", before: "0".repeat(40) }] });
+  await forge({ undelivered: [{ repositoryId: 7, branch: "side", before: "0".repeat(40) }] });
   await move();
   const source = await sourceOf(own.id);
   expect(source?.heads).toEqual({ main: before });
