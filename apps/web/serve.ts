@@ -14,7 +14,7 @@ async function main(): Promise<void> {
   const { config, log, checkKeys } = servicesOrExit(built);
   const onWrongKey = (error: Error) => fail(log, error, config);
   await checkKeys(onWrongKey).catch(onWrongKey);
-  // Bounds what slow clients and huge headers cost. Node itself responds with 408, 431 and 400.
+  // Bounds the cost of slow clients and huge headers. Node itself responds with 408, 431 and 400.
   const limits = {
     maxHeaderSize: 16_384,
     requestTimeout: longestRequestMs,
@@ -60,7 +60,7 @@ function fail(log: Logger, error: NodeJS.ErrnoException, config: { host: string;
   process.exit(1);
 }
 
-/** What is left of the time to exit, after the requests in flight, belongs to the services. */
+/** Drains requests in flight; the services get the rest of the time to exit. */
 function stopServer(server: ReturnType<typeof createServer>, built: typeof Built, drainMs: number) {
   return async () => {
     const closed = new Promise<void>((done) => server.close(() => done()));

@@ -15,7 +15,7 @@ type Options = {
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string;
   /** The built app. */
   readonly fetch: (request: Request) => Response | Promise<Response>;
-  /** Called with what `fetch` throws. The client gets 500. */
+  /** Called with errors of `fetch`. The client gets 500. */
   readonly onError: (error: unknown, request: IncomingMessage) => void;
 };
 
@@ -53,7 +53,7 @@ export function requestHandler({ clientDirectory, onError, ...options }: Options
 type CompressionRequest = Parameters<ReturnType<typeof compression>>[0];
 type CompressionResponse = Parameters<ReturnType<typeof compression>>[1];
 
-/** What a client may send: bytes, and how long that may take. */
+/** Limits of a request's body: size and duration. */
 type BodyLimit = { readonly bytes: number; readonly ms: number; readonly mayBeChunked?: boolean };
 
 const mebibyte = 1024 * 1024;
@@ -64,7 +64,7 @@ const bodyLimits: readonly (readonly [path: RegExp, limit: BodyLimit])[] = [
   [/^\/api\/github\/webhooks$/, { bytes: 25 * mebibyte, ms: minuteMs / 2 }],
   // A push that is passed on as it arrives.
   [/^\/api\/git\//, { bytes: 64 * mebibyte, ms: minuteMs / 2 }],
-  // git sends large pushes in chunks; it refuses what is above the limit of a push, with a text for its client.
+  // git sends large pushes in chunks; our git server refuses those above the limit, with a text for the client.
   [/^\/git\//, { bytes: Number.POSITIVE_INFINITY, ms: 60 * minuteMs, mayBeChunked: true }],
   [/^\/api\/v1\/repositories\/[^/]+\/commits$/, { bytes: 256 * mebibyte, ms: 10 * minuteMs }],
   // Files from a browser.
@@ -88,12 +88,12 @@ function refusalOf(request: IncomingMessage): { readonly status: number; readonl
   // Requires a content-length, so that a body that is too large is refused before it is read.
   if (headers["transfer-encoding"] !== undefined && !limit.mayBeChunked)
     return { status: 411, text: "Length Required" };
-  // A call of a function without a name, which the framework answers as a failure of the server.
+  // A call without a function's name, which the framework would answer with 500.
   if (/^\/_serverFn\/(\/|$)/.test(pathOf(request))) return { status: 404, text: "Not Found" };
   return Number(headers["content-length"] ?? 0) <= limit.bytes ? null : { status: 413, text: "Payload Too Large" };
 }
 
-/** Ends a request whose body takes too long, as Node does: it knows only one limit for all. */
+/** Ends a request whose body takes too long, like Node, which has only one limit for all requests. */
 function limitTime(request: IncomingMessage, response: ServerResponse): void {
   const timer = setTimeout(() => {
     if (request.complete) return;
@@ -128,7 +128,7 @@ function staticFiles(directory: string) {
     extensions: [],
     setHeaders(response: ServerResponse, path: string) {
       response.setHeader("x-content-type-options", "nosniff");
-      // Opened by itself, a picture of this kind is a document that can run scripts.
+      // Opened directly, an SVG is a document that can run scripts.
       if (path.endsWith(".svg"))
         response.setHeader("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox");
       const isHashed = path.startsWith("/assets/");
@@ -151,7 +151,9 @@ function compressResponses() {
   });
 }
 
-/** `compression` replaces `end` with one that ignores its callback, on which srvx waits for responses without a body. */
+/**
+ * `compression` replaces `end` with one that ignores its callback, but srvx waits for it on responses without a body.
+ */
 function acceptEndCallback(response: ServerResponse): void {
   const end = response.end.bind(response) as (...given: unknown[]) => ServerResponse;
   response.end = ((...given: unknown[]) => {

@@ -29,7 +29,7 @@ import type { Logger } from "pino";
 import { readWebConfig, type WebConfig } from "./config.server.ts";
 import { openServerHost } from "./server-host.server.ts";
 
-/** What request handlers use, composed once per process. */
+/** Services of request handlers, composed once per process. */
 export type Services = {
   readonly config: WebConfig;
   readonly log: Logger;
@@ -40,7 +40,7 @@ export type Services = {
   /** For tokens that this instance issues. */
   readonly signingKeys: SigningKeys;
   readonly gitHub: GitHubConnections;
-  /** Reaches GitHub hosts that people type: addresses are checked as those of Git URLs, also where a host redirects. */
+  /** Reaches GitHub hosts that people type: addresses are checked like those of Git URLs, also after redirects. */
   readonly reachGitHub: CheckedFetch["fetch"];
   /** Repositories of this instance, as git's clients reach them. */
   readonly repositoryStore: Repositories;

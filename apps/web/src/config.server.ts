@@ -20,7 +20,7 @@ const link = z.url({ protocol: /^https?$/, error: "must be an http or https URL"
 /** Up to a year. */
 const hours = z.coerce.number({ error: "must be a number of hours" }).min(0.01, "must be above 0").max(8760);
 
-/** Whose X-Forwarded-For is trusted: proxies on this machine, or else those that the operator names and 127.0.0.1. */
+/** Proxies whose X-Forwarded-For is trusted: on this machine, or if the operator names some, those and 127.0.0.1. */
 function proxyCheck(networks: readonly string[]): (address: string) => boolean {
   if (networks.length === 0) return isLoopbackAddress;
   const list = networkList([...networks, "127.0.0.1/32", "::1/128"]);
@@ -32,7 +32,7 @@ const settings = z.object({
   /** Bypasses a connection pooler, which does not support LISTEN. */
   DATABASE_DIRECT_URL: z.string().optional(),
   TOWPATH_DATA_DIR: z.string({ error: "is missing" }).min(1, "is missing"),
-  /** Has the runner's socket, unless TOWPATH_RUNNER_ADDRESS says where the runner is. Without both, no rollbacks. */
+  /** Contains the runner's socket, unless TOWPATH_RUNNER_ADDRESS is set. Without both, no rollbacks. */
   TOWPATH_RUN_DIR: z.string().optional(),
   ...runnerSettings,
   ...secretSettings,
@@ -41,13 +41,13 @@ const settings = z.object({
   ...packageIndexSettings,
   ...serverRegistrySettings,
   ...repositorySettings,
-  /** What the operator's requests carry; the token in the data directory's `operator-token` works as well. */
+  /** The operator's token; the one in the data directory's `operator-token` works, too. */
   TOWPATH_OPERATOR_TOKEN: z
     .string()
     .regex(/^\S{32,}$/, "must have 32 characters or more, and no space")
     .optional(),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  /** Where the instance is, which decides its base URL (OPS-5). */
+  /** The instance's environment, which determines its base URL (OPS-5). */
   TOWPATH_ENVIRONMENT: z
     .enum(["local", "preview", "production"], { error: "must be local, preview or production" })
     .default("local"),
@@ -60,7 +60,7 @@ const settings = z.object({
   TOWPATH_DOCS_EDIT_URL: link.transform((url) => url.replace(/\/+$/, "")).optional(),
   TOWPATH_HOST: z.string().default("127.0.0.1"),
   TOWPATH_PORT: z.coerce.number({ error: "must be a port" }).int().min(0).max(65_535).default(3000),
-  /** Reverse proxies and gateways on other hosts: what they say of their clients is trusted. */
+  /** Reverse proxies and gateways on other hosts, which are trusted to forward their clients' addresses. */
   TOWPATH_PROXIES: networksSetting.transform(proxyCheck),
   /** A session ends so long after its last request, and so long after the sign-in. */
   TOWPATH_SESSION_IDLE_HOURS: hours.default(168),
@@ -68,7 +68,7 @@ const settings = z.object({
   /** Whether OAuth clients may publish their metadata on this machine, by http. */
   TOWPATH_LOCAL_OAUTH_CLIENTS: z.enum(["yes", "no"], { error: "must be yes or no" }).default("no"),
   ...externalNetworkSettings,
-  /** What a push to a repository of this instance may have. */
+  /** Maximum size of a push to a repository of this instance. */
   TOWPATH_MAX_PUSH_MB: z.coerce
     .number({ error: "must be a number of megabytes" })
     .int()
@@ -142,9 +142,9 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     dataDirectory: values.TOWPATH_DATA_DIR,
     artifacts: artifacts.data,
     repositories: values.TOWPATH_REPOSITORIES,
-    /** Null when nothing says where it is. */
+    /** Null if its address isn't set. */
     runner: runnerOf(values),
-    /** Null: only the one in the data directory. */
+    /** Null: only the token in the data directory. */
     operatorToken: values.TOWPATH_OPERATOR_TOKEN ?? null,
     secret: values.TOWPATH_SECRET,
     secrets: rootSecretsFrom(values),
@@ -157,7 +157,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     port: values.TOWPATH_PORT,
     isProxy: values.TOWPATH_PROXIES,
     serverUrlTemplate: values.TOWPATH_SERVER_URL,
-    /** What the gateways keep to: shown, and no project may set more. */
+    /** Limits of the gateways: shown to people, and the maximum of each project. */
     callLimits: callLimitsFrom(values),
     chat: {
       models: values.TOWPATH_CHAT_MODELS,
@@ -187,7 +187,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     packageIndexes: indexesOf(given),
     registryUrl: values.TOWPATH_REGISTRY_URL,
     thirdParties: thirdPartiesFrom(values),
-    /** Only whether there is one: the worker connects to it. */
+    /** Whether there is a mail server: the worker connects to it. */
     sendsMail: mail.data !== null,
   };
 }

@@ -6,7 +6,7 @@ import type { Installation } from "../state/installations.ts";
 import type { PullRequest } from "../state/pull-requests.ts";
 import { type Repository, repositoryById } from "../state/repositories.ts";
 
-/* The parts of GitHub's REST and webhook shapes that an App client reads. Source: GitHub REST API, version 2022-11-28. */
+/* Parts of GitHub's REST and webhook shapes that an App client reads. Source: GitHub REST API, version 2022-11-28. */
 
 const apiOf = (context: ForgeContext) => `${context.config.url}/api/v3`;
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { PageHeader } from "~/ui/page-header.tsx";
 
-/** The pages of one's own account (ORG-4), which are the same in every organization. */
+/** The pages of the user's own account (ORG-4), the same in every organization. */
 export function AccountFrame({
   title,
   description,

@@ -1,6 +1,6 @@
 import { SkeletonRows } from "~/ui/loading.tsx";
 
-/** Skeleton of a page of one's own account. */
+/** Skeleton of a page of the user's own account. */
 export function AccountPending() {
   return (
     <div className="max-w-4xl">

@@ -56,7 +56,7 @@ export const savePreferences = createServerFn({ method: "POST" })
   .validator(input(preferencesSchema))
   .handler(({ context, data }) => updatePreferences({ ctx: context.ctx, input: data }));
 
-/** What was done to the user's account lately (ORG-7, ORG-10). */
+/** Recent changes of the user's account (ORG-7, ORG-10). */
 const getActivity = createServerFn({ method: "GET" })
   .middleware([selfAccess])
   .handler(({ context }) => listAccountActivity({ ctx: context.ctx }));
@@ -69,7 +69,7 @@ export const changePassword = createServerFn({ method: "POST" })
   .validator(input(z.object({ current: password, next: newPassword })))
   .handler(({ context, data }) => own.changePassword(context, data, getRequestHeaders()));
 
-/** Asks for another email address (ORG-7); `isChanged`: it is in force, because nobody could be sent a link. */
+/** Requests another email address (ORG-7); `isChanged`: changed at once, because no link can be sent. */
 export const requestEmailChange = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .validator(input(z.object({ email: email.transform((typed) => typed.toLowerCase()), password })))
@@ -77,7 +77,7 @@ export const requestEmailChange = createServerFn({ method: "POST" })
 
 const linkInput = z.object({ token: z.string().max(100) });
 
-/** What the link of an email change would change. */
+/** The address that the link of an email change would set. */
 const getLinkedEmail = createServerFn({ method: "GET" })
   .middleware([selfAccess])
   .validator(input(linkInput))

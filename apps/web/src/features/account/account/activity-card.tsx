@@ -32,7 +32,7 @@ const texts: Readonly<Record<AccountAction | OtherAction, string>> = {
 /** An action of a later version is named as it is stored. */
 export const activityText = (action: string): string => texts[action as AccountAction] ?? action;
 
-/** The latest changes of one's own account: what, when and from where (ORG-7, ORG-10). */
+/** The latest changes of the user's own account: what, when and from where (ORG-7, ORG-10). */
 export function ActivityCard() {
   const { data: entries, error, refetch } = useQuery(activityQuery);
   return (

@@ -1,4 +1,4 @@
-/** In this order, because browsers name those that they descend from too. */
+/** In this order, because browsers also name the browsers that they descend from. */
 const browsers: readonly (readonly [name: string, pattern: RegExp])[] = [
   ["Edge", /\bEdgA?(iOS)?\//],
   ["Opera", /\bOPR\//],
@@ -20,7 +20,7 @@ const systems: readonly (readonly [name: string, pattern: RegExp])[] = [
 
 export type Device = { readonly name: string; readonly kind: "computer" | "phone" | "tablet" | "other" };
 
-/** What people call the device behind a `User-Agent` header, as far as it says: "Firefox on Windows". */
+/** A readable name of the device behind a `User-Agent` header: "Firefox on Windows". */
 export function deviceOf(userAgent: string | null): Device {
   const text = userAgent ?? "";
   const find = (list: typeof browsers) => list.find(([, pattern]) => pattern.test(text))?.[0];

@@ -14,7 +14,7 @@ import { cancelEmailChange, requestEmailChange, signInMethodsQuery } from "./acc
 import { CurrentPasswordField } from "./password-form.tsx";
 import { useReloadedProfile } from "./use-reloaded-profile.ts";
 
-/** The address with which the user signs in, and how it changes (ORG-7). */
+/** The address that the user signs in with, and its change (ORG-7). */
 export function EmailCard({ email }: { readonly email: string }) {
   const { data: methods } = useSuspenseQuery(signInMethodsQuery);
   const { issuer, pendingEmail, sendsMail } = methods;
@@ -55,7 +55,7 @@ function IssuerEmail({ email, issuer }: { readonly email: string; readonly issue
   );
 }
 
-/** A change whose link nobody has followed yet. */
+/** A change that isn't confirmed yet. */
 function Pending({ email, expiresAt }: { readonly email: string; readonly expiresAt: string }) {
   const queryClient = useQueryClient();
   const [busy, setBusy] = useState(false);
@@ -128,7 +128,7 @@ function ChangeForm({
     });
   return (
     <Form aria-label="Change your email" className="flex flex-col gap-4" onSubmit={() => void submit()}>
-      {/* For password managers: whose password it is. */}
+      {/* The user name, for password managers. */}
       <input type="text" name="username" autoComplete="username" value={current} readOnly hidden />
       <TextField
         label="New email"

@@ -7,7 +7,7 @@ import { accepted, callOf, type Self } from "./own-account.server.ts";
 const takenText = "Another account has this address.";
 
 /**
- * Asks for another email address (ORG-7). With a mail server the new mailbox gets a link, and the old one a notice;
+ * Requests another email address (ORG-7). With a mail server, the new mailbox gets a link and the old one a notice;
  * without one, the address changes at once.
  *
  * @throws TowpathError `invalid_input` by field, `limit_reached`, `not_configured` where the issuer has the address
@@ -20,7 +20,7 @@ export async function requestEmailChange(
   const { auth, config } = services();
   const { user, sessionId } = self.signedIn;
   if (!auth.embedded) throw issuerHasAddress(config.oidc?.issuer);
-  // The password first: a stolen session must not help to find out who has an account.
+  // The password first: a stolen session must not reveal who has an account.
   accepted(await auth.account.checkPassword(callOf(self, headers), input), "password");
   if (input.email === user.email) throw refused("This is already your address.");
   if (await auth.emailChange.isTaken(input.email)) throw refused(takenText);
@@ -37,7 +37,7 @@ export async function requestEmailChange(
   return { isChanged: false };
 }
 
-/** What a link of such a message changes; null for a link that doesn't work in this account. */
+/** The address that such a link sets; null for a link that doesn't work in this account. */
 export async function linkedEmail({ signedIn }: Self, token: string) {
   return { from: signedIn.user.email, to: await services().auth.emailChange.check(signedIn.user.id, token) };
 }

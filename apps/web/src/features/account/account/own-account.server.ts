@@ -15,8 +15,8 @@ const record = ({ signedIn, ctx }: Self, action: Action) =>
   recordAccountChange({ ctx, input: { userId: signedIn.user.id, action } });
 
 /**
- * `issuer`: its address, where people change how they sign in; null for accounts of this instance. `pendingEmail`: the
- * address that was asked for and that nobody has confirmed yet.
+ * `issuer`: the issuer's address, where people change how they sign in; null for accounts of this instance.
+ * `pendingEmail`: the requested address, not confirmed yet.
  */
 export async function signInMethods(userId: string) {
   const { auth, config } = services();
@@ -94,7 +94,7 @@ const texts: Record<Exclude<AccountProblem["problem"], "too_many_attempts">, str
 };
 
 /**
- * Passes the cookies of the session that replaces the current one.
+ * Sets the cookies of the session that replaces the current one.
  *
  * @throws TowpathError `invalid_input` with a text for the field that was wrong, `limit_reached`, `conflict`
  */

@@ -15,7 +15,7 @@ export function PasswordForm({
   readonly label: string;
   readonly variant?: ButtonLook["variant"];
   readonly onCancel: () => void;
-  /** What it rejects with is shown. */
+  /** Its rejection is shown. */
   readonly onSubmit: (password: string) => Promise<void>;
 }) {
   const [password, setPassword] = useState("");
@@ -36,7 +36,7 @@ export function PasswordForm({
   );
 }
 
-/** The password of the person who is signed in, to prove that it is them. */
+/** The signed-in person's password, to prove their identity. */
 export function CurrentPasswordField({
   error,
   value,

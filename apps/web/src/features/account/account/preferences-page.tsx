@@ -60,7 +60,7 @@ function ThemeChoice() {
   );
 }
 
-/** A page in small. Its colors don't follow the theme, because it shows one. */
+/** A miniature page in the colors of the previewed theme, not the current one. */
 function Preview({ dark }: { readonly dark: boolean }) {
   const [paper, line, ink, accent] = dark
     ? ["bg-[#15181a]", "bg-[#2a2f33]", "bg-[#5b646a]", "bg-[#4fb3a5]"]

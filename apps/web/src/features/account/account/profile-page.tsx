@@ -13,7 +13,7 @@ import { AccountFrame } from "./account-frame.tsx";
 import { EmailCard } from "./email-card.tsx";
 import { useReloadedProfile } from "./use-reloaded-profile.ts";
 
-/** The user's name, and what identifies them (ORG-4). */
+/** The user's name and identifiers (ORG-4). */
 export function ProfilePage({ profile }: { readonly profile: ProfileView }) {
   return (
     <AccountFrame title="Profile" description="How others see you.">

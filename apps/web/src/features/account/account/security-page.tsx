@@ -14,7 +14,7 @@ import { AccountFrame } from "./account-frame.tsx";
 import { ActivityCard } from "./activity-card.tsx";
 import { TwoFactorCard } from "./two-factor-card.tsx";
 
-/** How the user signs in, and who may act for them (ORG-7). */
+/** How the user signs in, and which apps may act for them (ORG-7). */
 export function SecurityPage({ orgSlug, email }: { readonly orgSlug: string; readonly email: string }) {
   const { data: methods } = useSuspenseQuery(signInMethodsQuery);
   return (
@@ -40,7 +40,7 @@ export function SecurityPage({ orgSlug, email }: { readonly orgSlug: string; rea
   );
 }
 
-/** What belongs to an OpenID Connect provider is changed there. */
+/** Sign-in by an OpenID Connect provider is changed at the provider. */
 function IssuerCard({ issuer }: { readonly issuer: string }) {
   return (
     <Card>
@@ -78,7 +78,7 @@ function PasswordCard({ email }: { readonly email: string }) {
       <CardHeader title="Password" description="Changing it signs you out everywhere else." />
       <CardBody>
         <Form aria-label="Password" onSubmit={submit} className="flex max-w-sm flex-col gap-4">
-          {/* For password managers: whose password it is. */}
+          {/* The user name, for password managers. */}
           <input type="text" name="username" autoComplete="username" value={email} readOnly hidden />
           <TextField
             label="Current password"

@@ -12,7 +12,7 @@ import { PasswordForm } from "./password-form.tsx";
 import { RecoveryCodes } from "./recovery-codes.tsx";
 import { TwoFactorSetup } from "./two-factor-setup.tsx";
 
-/** Below this many, people should make new ones. */
+/** With fewer codes, people should make new ones. */
 const fewCodes = 3;
 
 /** Turns two-factor sign-in on and off, and replaces recovery codes (ORG-7). */

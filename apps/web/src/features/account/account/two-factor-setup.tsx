@@ -12,7 +12,7 @@ import { RecoveryCodes } from "./recovery-codes.tsx";
 
 type Begun = Awaited<ReturnType<typeof beginTwoFactor>>;
 
-/** In which step the person is: the password, the app, the recovery codes. */
+/** The person's step: the password, the app, the recovery codes. */
 type Step =
   | { readonly kind: "password" }
   | { readonly kind: "app"; readonly begun: Begun }
@@ -35,7 +35,7 @@ export function TwoFactorSetup() {
   const show = (next: boolean) => {
     setOpen(next);
     if (next) return setStep({ kind: "password" });
-    // Only now: the card replaces this dialog when it knows.
+    // Only now, as the card replaces this dialog when it refetches.
     if (step.kind === "codes") void queryClient.invalidateQueries(signInMethodsQuery);
   };
   const begin = async (password: string) =>

@@ -14,7 +14,7 @@ type Link = { readonly invitationId: string; readonly token: string };
 type Invited = { readonly email: string | undefined };
 type Offer = InvitationOfferView;
 
-/** What an invitation's link leads to: joins the team, or says why it can't (ORG-6). */
+/** The page of an invitation's link: joins the organization, or shows why it can't (ORG-6). */
 export function InvitationPage({ link, email }: { readonly link: Link } & Invited) {
   const { data } = useSuspenseQuery(offerQuery(link));
   const { offer, userEmail } = data;
@@ -93,7 +93,7 @@ function Accept({ link, organizationName }: { readonly link: Link; readonly orga
   );
 }
 
-/** Signed in with another address than the invited one. */
+/** For people signed in with another address than the invited one. */
 function OtherAccount(props: { readonly offer: Offer; readonly userEmail: string | null; readonly returnTo: string }) {
   const { offer, userEmail, returnTo } = props;
   const [busy, setBusy] = useState(false);

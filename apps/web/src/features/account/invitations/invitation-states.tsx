@@ -25,7 +25,7 @@ export function InvitationProblem(props: { readonly state: keyof typeof problems
   return <OAuthProblem title={title} text={text(props.organizationName)} />;
 }
 
-/** A link that leads nowhere, or another failure. */
+/** For an invalid link, or another failure. */
 export function InvitationError(props: ErrorComponentProps) {
   const { kind } = classifyError(props.error);
   if (kind === "forbidden") return <PageError {...props} />;

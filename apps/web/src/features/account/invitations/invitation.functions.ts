@@ -11,7 +11,9 @@ import { input } from "~/http/input.ts";
 const linkInput = z.object({ invitationId: z.string().max(64), token: z.string().max(100) });
 type Link = z.infer<typeof linkInput>;
 
-/** What a link of an invitation offers to who has it, signed in or not (ORG-6); the token is the permission. */
+/**
+ * The offer behind an invitation's link, for anyone who has it, signed in or not (ORG-6): the token is the permission.
+ */
 const getOffer = createServerFn({ method: "GET" })
   .middleware([publicAccess])
   .validator(input(linkInput))

@@ -1,4 +1,4 @@
-/** The parameters of an authorization request from the page's address: base64url of a query. Empty for anything else. */
+/** The parameters of an authorization request from the page's address: base64url of a query. Empty if invalid. */
 export function parametersOf(request: string): URLSearchParams {
   try {
     return new URLSearchParams(atob(request.replaceAll("-", "+").replaceAll("_", "/")));
@@ -7,7 +7,7 @@ export function parametersOf(request: string): URLSearchParams {
   }
 }
 
-/** Where the request is made again, for one server. Always the authorization endpoint of this site. */
+/** The path that repeats the request for one server. Always the authorization endpoint of this site. */
 export function authorizationPath(parameters: URLSearchParams, resource: string): string {
   const query = new URLSearchParams(parameters);
   query.set("resource", resource);

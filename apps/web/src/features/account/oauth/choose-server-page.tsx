@@ -6,8 +6,8 @@ import { OAuthFrame, OAuthProblem } from "./consent-states.tsx";
 import { serverChoiceQuery } from "./oauth.functions.ts";
 
 /**
- * Asks which server an app wants to call, when the app doesn't say (GW-5). `parameters`: of its authorization request,
- * which is made again for the chosen server.
+ * Asks which server an app may call, when the app doesn't name one (GW-5). `parameters`: of its authorization request,
+ * which is repeated for the chosen server.
  */
 export function ChooseServerPage({ parameters }: { readonly parameters: URLSearchParams }) {
   const { data } = useSuspenseQuery(serverChoiceQuery(parameters.get("client_id") ?? ""));

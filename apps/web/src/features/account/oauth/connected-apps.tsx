@@ -112,7 +112,7 @@ function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
   );
 }
 
-/** A client's own name, which anyone can choose, with the host that vouches for it. */
+/** A client's self-chosen name, with the host that vouches for it. */
 export function ClientName({ client }: { readonly client: OAuthClientView }) {
   return (
     <>

@@ -15,7 +15,7 @@ const portalScopeTexts: Readonly<Record<string, string>> = {
   mcp: "Call the portal's tools, and read its resources and prompts, in your name, limited to those you can use yourself",
 };
 
-/** Asks whether an app may call a server in the user's name (GW-5). What the app says of itself is untrusted text. */
+/** Asks whether an app may call a server in the user's name (GW-5). The app's own texts are untrusted. */
 export function ConsentPage({ request }: { readonly request: string }) {
   const { data: consent } = useSuspenseQuery(consentQuery(request));
   const [busy, setBusy] = useState<"allow" | "deny" | null>(null);
@@ -110,7 +110,7 @@ function Question({ consent }: { readonly consent: ConsentView }) {
 /** More are folded. */
 const maxTools = 8;
 
-/** What the app could call. Names are the server's, destructive ones come first, so that none is folded before others. */
+/** Tools that the app could call, by the server's names. Destructive ones come first, so that none is folded away. */
 function Tools({ tools }: { readonly tools: readonly ConsentTool[] }) {
   const [shown, folded] = [tools.slice(0, maxTools), tools.slice(maxTools)];
   const destructive = tools.filter(({ isDestructive }) => isDestructive).length;

@@ -21,7 +21,7 @@ import { anyOrigin } from "./metadata.server.ts";
 const maxBytes = 64 * 1024;
 const accessTokenSeconds = 600;
 
-/** Requests a minute from one address. Hosted clients send those of all their users from a few. */
+/** Requests per minute from one address. Hosted clients send all their users' requests from a few addresses. */
 const limits = { authorize: 120, register: 60, token: 600, revoke: 600 } as const;
 
 /** `isProgram`: a client's own program sends the request, not a person's browser. */

@@ -14,7 +14,7 @@ export function metadataResponse(form: "oauth" | "openid", request: Request): Re
   const { config, signIns } = services();
   const issuer = config.baseUrl;
   const agent = request.headers.get("user-agent");
-  // Gateways, which name none, read it too.
+  // Gateways read it, too, without an agent.
   if (agent !== null) {
     const address = request.headers.get(clientAddressHeader);
     signIns.record({ kind: "server_metadata", problem: null, projectId: null, isProven: false, address, agent });

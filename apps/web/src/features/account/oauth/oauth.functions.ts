@@ -18,13 +18,13 @@ import { input } from "~/http/input.ts";
 const requestInput = z.object({ request: z.string().max(100) });
 const projectInput = z.object({ orgSlug: z.string(), projectName: z.string() });
 
-/** What a client asks of the user. The verb checks whether the user may call the server. */
+/** A client's request for consent. The verb checks whether the user may call the server. */
 const getConsent = createServerFn({ method: "GET" })
   .middleware([selfAccess])
   .validator(input(requestInput))
   .handler(({ context, data }) => getConsentVerb({ ctx: context.ctx, input: data }));
 
-/** Grants it. Returns the client's address, with a code, to which the browser must go. */
+/** Grants it. Returns the client's redirect URI with a code, for the browser to open. */
 export const approveConsent = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .validator(input(requestInput))
@@ -40,7 +40,7 @@ export const denyConsent = createServerFn({ method: "POST" })
     denyAuthorization({ ctx: context.ctx, input: { ...data, issuer: services().config.baseUrl } }),
   );
 
-/** The servers that the user may mean, for an app that does not say which it wants to call. */
+/** The servers that the user can choose from, for an app that doesn't name one. */
 const getServerChoice = createServerFn({ method: "GET" })
   .middleware([selfAccess])
   .validator(input(z.object({ clientId: z.string().max(2000) })))
@@ -57,7 +57,7 @@ export const revokeOwnGrant = createServerFn({ method: "POST" })
   .validator(input(z.object({ grantId: z.uuid() })))
   .handler(({ context, data }) => revokeGrant({ ctx: context.ctx, input: data }));
 
-/** The apps that are connected to a server, with who connected them. */
+/** The apps that are connected to a server, with the people who connected them. */
 const getConnectedClients = createServerFn({ method: "GET" })
   .middleware([projectAccess("client.read")])
   .validator(input(projectInput))
@@ -70,8 +70,8 @@ export const disconnectConnectedClient = createServerFn({ method: "POST" })
   .handler(({ context, data }) => disconnectClient({ ctx: context.ctx, input: data }));
 
 /**
- * A request doesn't change, and each comes with a load of the page. The data must outlive the loader: a server that is
- * slow to render would otherwise read it twice, and the page would replace its buttons while somebody presses them.
+ * A request never changes, and each is a new page load. The data must stay fresh beyond the loader: a slow render would
+ * otherwise read it twice, and the page would replace its buttons while somebody presses them.
  */
 export const consentQuery = (request: string) =>
   queryOptions({

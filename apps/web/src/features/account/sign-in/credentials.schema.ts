@@ -31,7 +31,7 @@ export const signUpSchema = z.object({
   password: newPassword,
 });
 
-/** What people type of a code: authenticator apps show spaces. */
+/** A typed code, possibly with the spaces that authenticator apps show. */
 const codeText = z
   .string({ error: "Enter the code" })
   .transform((typed) => typed.replace(/\s/g, ""))
@@ -40,7 +40,7 @@ const codeText = z
 /** A code of an authenticator app. */
 export const appCode = codeText.pipe(z.string().regex(/^\d{6}$/, "The code has 6 digits"));
 
-/** A recovery code, such as `a1B2c-D3e4F`, which is written with or without its hyphen. */
+/** A recovery code, such as `a1B2c-D3e4F`, with or without its hyphen. */
 const recoveryCode = codeText
   .transform((typed) => typed.replace(/-/g, ""))
   .pipe(z.string().regex(/^[A-Za-z0-9]{10}$/, "A recovery code has 10 letters and digits"))
@@ -55,7 +55,7 @@ export const resetRequestSchema = z.object({ email });
 
 export const resetSchema = z.object({ password: newPassword });
 
-/** What a rejected form shows again: the values (never the password) and their errors. */
+/** The content of a rejected form: values (never the password) and their errors. */
 export type RefusedForm = {
   readonly values: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, string>>;

@@ -14,8 +14,8 @@ type Answer = Response | { readonly refused: RefusedForm | null; readonly isDone
 const perMinute = { address: 10, account: 3 };
 
 /**
- * Sends a link that sets a new password, if there is an account with this address. The answer and its time don't depend
- * on whether there is one: the work goes on after it.
+ * Sends a link that sets a new password, if there is an account with this address. Neither the answer nor its timing
+ * reveals whether there is one: the work continues after it.
  */
 export async function requestPasswordReset(request: Request): Promise<Answer> {
   const { database, config, log } = services();
@@ -62,7 +62,7 @@ export async function submitNewPassword(request: Request): Promise<Answer> {
   return withForm(request, async (typed) => {
     const { password } = parseInput(resetSchema, typed);
     const used = await auth.passwordReset.use(token, password);
-    // The page then says that the link doesn't work.
+    // The page then shows that the link doesn't work.
     if (!used) throw new TowpathError("not_found", "This link doesn't work.");
     const ctx = contextFor({ kind: "user", userId: used.userId, ipAddress: request.headers.get(clientAddressHeader) });
     await recordAccountChange({ ctx, input: { userId: used.userId, action: "account.password_reset" } });

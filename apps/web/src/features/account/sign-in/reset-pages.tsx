@@ -2,7 +2,7 @@ import { Button, buttonLook } from "~/ui/button.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
 import { CredentialField, linkLook, SignInFrame } from "./sign-in-frame.tsx";
 
-/** Asks for a link that sets a new password; without a mail server, says who can make one. */
+/** Requests a link that sets a new password; without a mail server, shows who can make one. */
 export function ForgotPasswordPage({
   sendsMail,
   isSent,
@@ -52,7 +52,7 @@ export function ForgotPasswordPage({
   );
 }
 
-/** Sets a new password with a link. `email`: whose; null for a link that doesn't work. */
+/** Sets a new password with a link. `email`: the account's; null for a link that doesn't work. */
 export function ResetPasswordPage({
   email,
   isDone,

@@ -2,7 +2,7 @@ import { Button } from "~/ui/button.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
 import { CredentialField, linkLook, SignInFrame } from "./sign-in-frame.tsx";
 
-/** The second step of a sign-in. A plain form, which works without any script. */
+/** The second step of a sign-in. A plain form, which works without scripts. */
 export function SecondFactorPage({
   refused,
   returnTo,

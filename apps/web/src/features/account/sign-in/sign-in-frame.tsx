@@ -32,7 +32,7 @@ export function SignInFrame({
   );
 }
 
-/** A field of a plain form, with what was typed before and its problem. */
+/** A field of a plain form, with its previous value and problem. */
 export function CredentialField({
   name,
   refused,

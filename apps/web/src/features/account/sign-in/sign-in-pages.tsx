@@ -3,7 +3,7 @@ import { Logo } from "~/ui/logo.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
 import { CredentialField, linkLook, SignInFrame } from "./sign-in-frame.tsx";
 
-/** Pages of the embedded provider. Plain forms and links, which work without any script. */
+/** Pages of the embedded provider: plain forms and links, which work without scripts. */
 export function CredentialsPage({
   kind,
   refused,
@@ -71,7 +71,7 @@ export function CredentialsPage({
   );
 }
 
-/** By error code of better-auth and OpenID Connect. A message from the URL is never shown, since anyone can forge one. */
+/** Texts by error code of better-auth and OpenID Connect. Never show a message from the URL: anyone can forge it. */
 const texts: Readonly<Record<string, string>> = {
   account_not_linked:
     "Another account on this instance already uses your email address. Sign in the way you did before, or ask the operator. Towpath never merges accounts by email address alone.",

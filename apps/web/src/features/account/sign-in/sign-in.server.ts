@@ -96,7 +96,7 @@ export async function signOut(request: Request): Promise<Response | null> {
   return request.method === "GET" ? redirectTo(issuerUrl, headers, 303) : continueAt(issuerUrl, headers);
 }
 
-/** For forms: browsers apply `form-action 'self'` to redirects after them too, and the issuer is another site. */
+/** For forms: browsers apply `form-action 'self'` also to their redirects, and the issuer is another site. */
 function continueAt(url: string, from: Headers): Response {
   const href = url.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
   const page = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${href}"><title>Signing out</title><a href="${href}">Continue</a>`;

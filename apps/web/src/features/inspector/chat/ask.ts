@@ -5,7 +5,7 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 
 const problemSchema = z.object({ message: z.string() });
 
-/** The question could not be asked, or its answer broke off. `message` is for the person. */
+/** The question failed, or its answer broke off. `message` is for the person. */
 class AskFailure extends Error {
   constructor(message: string) {
     super(message);
@@ -16,7 +16,7 @@ class AskFailure extends Error {
 const lost = "The connection to Towpath was lost. Ask again.";
 
 /**
- * Asks a question and passes on what the stream of its answer says. Aborting the signal stops the answer.
+ * Asks a question and passes on the events of its answer. Aborting the signal stops the answer.
  *
  * @throws AskFailure; AbortError
  */

@@ -4,7 +4,7 @@ import { contentBlocks } from "~/features/shared/project-screen/content-blocks.t
 
 const maxLength = 50_000;
 
-/** What a person attached to a question, as text for the model. @throws McpClientError */
+/** The attachments of a question as text for the model. @throws McpClientError */
 export async function readAttachments(
   server: ToolServer,
   attachments: readonly ChatAttachment[],

@@ -9,7 +9,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 
-/** A chat before its first question: what it is, and questions to begin with (CHAT-2). */
+/** An empty chat: an introduction, and questions to start with (CHAT-2). */
 export function ChatEmpty({
   projectKey,
   found,
@@ -74,7 +74,7 @@ const example = `TOWPATH_CHAT_MODELS='[
 ]'`;
 
 function NotConfigured() {
-  // Who manages the team is likely to run the instance, or to know who does.
+  // People who manage the organization probably run the instance, or know who does.
   const mayManage = useMay("organization.manage");
   return (
     <Callout tone="info" title="No model is configured yet">

@@ -110,7 +110,7 @@ function Row({
   );
 }
 
-/** Runs a change of a chat: busy meanwhile, its failure shown as a toast, the list refreshed after it. */
+/** Runs a change of a chat: shows failures as a toast, and refreshes the list after it. */
 function useChange(projectKey: ProjectKey, chatId: string) {
   const queryClient = useQueryClient();
   const [busy, setBusy] = useState(false);

@@ -48,7 +48,7 @@ export function ChatPage({
       {header}
       {chosen.branch ? (
         <WithManifest
-          // A version that goes live while somebody writes must not empty the field.
+          // By branch, so that a version that goes live doesn't empty the field.
           key={chosen.branch.id}
           {...{ projectKey, search, onSearch }}
           deploymentId={chosen.branch.deployment.id}

@@ -1,7 +1,7 @@
 import { type SearchOf, searchParameters, text, uuid } from "~/http/search-parameters.ts";
 
 const readers = {
-  /** A question to put into the field. It isn't asked: asking may cost money, and a link is not consent. */
+  /** A question to fill in, not to ask: asking may cost money, and a link is not consent. */
   q: text(4000),
   deploymentId: uuid,
   branchId: uuid,

@@ -135,7 +135,7 @@ async function answerWith(
   return runTurn({ ...running, model, manifest, project, redactor, history: begun.history, question: asked, onUsage });
 }
 
-/** The question with what the person attached to it, read from the server now. */
+/** The question with its attachments, read from the server now. */
 async function attached(
   { question, attachments }: AskInput,
   { redactor }: ChatTarget,
@@ -151,7 +151,7 @@ async function attached(
   }
 }
 
-/** Waits for replies to a turn, which come to any web process. `onStop`: the turn was stopped elsewhere. */
+/** Waits for replies to a turn, which may arrive at any web process. `onStop`: the turn was stopped elsewhere. */
 function followReplies(ctx: Context, turnId: string, signal: AbortSignal, onStop: () => void) {
   const waiters = new Set<() => void>();
   const look = async () => {

@@ -13,7 +13,7 @@ const maxRows = 10;
 export type Draft = { readonly text: string; readonly attachments: readonly ChatAttachment[] };
 
 /**
- * Where a question is written. Enter asks, Shift-Enter begins a line, Escape stops the answer. `/` and `@` in an empty
+ * The field for a question. Enter asks, Shift-Enter starts a new line, Escape stops the answer. `/` and `@` in an empty
  * field open the server's prompts and resources.
  */
 export function Composer({
@@ -32,7 +32,7 @@ export function Composer({
   onSend: () => void;
   onStop: () => void;
   isAnswering: boolean;
-  /** Why nothing can be asked; null when it can. */
+  /** Why asking is disabled; null: it isn't. */
   disabled: string | null;
   manifest: Manifest;
   field: RefObject<HTMLTextAreaElement | null>;

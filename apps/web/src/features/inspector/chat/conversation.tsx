@@ -34,7 +34,7 @@ export function Conversation({
   deploymentId: string;
   found: { readonly buildId: string; readonly manifest: Manifest };
   chatId: string | null;
-  /** From the URL: put into the field, not asked. */
+  /** From the URL: filled in, not asked. */
   question: string;
   onStarted: (chatId: string) => void;
 }) {

@@ -45,7 +45,7 @@ const formReply = (action: ElicitationAnswer["action"], content: ElicitationAnsw
   content: content && { ...content },
 });
 
-/** One call of a tool within an answer: what was sent, what came back, and what it asks of the person. */
+/** A tool call within an answer: its arguments, its result, and its questions to the person. */
 export function ToolCallView({
   part,
   projectKey,
@@ -85,7 +85,7 @@ export function ToolCallView({
             <Approval tool={part.tool} onReply={(reply) => onReply(part.id, reply)} />
           )}
           {part.forms.map((form) => (
-            // The answer goes to the server; the chat doesn't keep it.
+            // The answer is sent to the server; the chat doesn't store it.
             <ElicitationForm
               key={form.id}
               asked={form}

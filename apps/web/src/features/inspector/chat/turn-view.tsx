@@ -12,7 +12,9 @@ import { type SendReply, ToolCallView } from "./tool-call-view.tsx";
 // The parser of Markdown is large: load it with the first answer.
 const Markdown = lazy(async () => ({ default: (await import("~/ui/markdown.tsx")).Markdown }));
 
-/** A question with its answer. `onRetry`, `onContinue` and `onEdit` are given for the last one, while nothing answers. */
+/**
+ * A question with its answer. `onRetry`, `onContinue` and `onEdit` are given for the last one, unless an answer runs.
+ */
 export const TurnView = memo(function TurnView({
   turn,
   projectKey,
@@ -29,7 +31,7 @@ export const TurnView = memo(function TurnView({
   /** Asks for the rest of an answer that was cut. */
   onContinue: (() => void) | null;
   onEdit: (() => void) | null;
-  /** Given when another page or nobody follows the answer. */
+  /** Given when this page doesn't follow the running answer. */
   onStopElsewhere: (() => void) | null;
 }) {
   const tokens = turn.inputTokens + turn.outputTokens;
@@ -70,7 +72,7 @@ export const TurnView = memo(function TurnView({
   );
 });
 
-/** What went wrong, with the way on. */
+/** A failure, with the next step. */
 function Problem({
   problem,
   onRetry,
@@ -128,7 +130,7 @@ function Question({ turn, onEdit }: { turn: ChatTurnView; onEdit: (() => void) |
 /** Tells attachments of a question apart. */
 export const attachmentKey = (attachment: ChatAttachment): string => JSON.stringify(attachment);
 
-/** A resource or prompt that goes with a question. */
+/** A resource or prompt attached to a question. */
 export function AttachmentChip({ attachment, children }: { attachment: ChatAttachment; children?: ReactNode }) {
   return (
     <span className="inline-flex h-6 max-w-60 items-center gap-1 rounded-md border bg-surface px-1.5 text-xs">

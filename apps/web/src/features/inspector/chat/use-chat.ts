@@ -12,7 +12,7 @@ export type NewQuestion = Pick<AskInput, "question" | "attachments" | "model" | 
   readonly replacesLast: boolean;
 };
 
-/** The question asked last on this page, with its answer as far as it has come. Aborting `stop` ends that. */
+/** The last question of this page, with its answer so far. Aborting `stop` ends the answer. */
 type Asked = { readonly stop: AbortController; readonly turn: ChatTurnView; readonly chatId: string | null };
 
 const firstTurn = (question: NewQuestion, number: number): ChatTurnView => ({
@@ -29,15 +29,15 @@ const firstTurn = (question: NewQuestion, number: number): ChatTurnView => ({
 });
 
 /**
- * The open chat and the answer under way. `onStarted` gets the id of a chat that the question began. Only one answer at a
- * time; leaving the page or opening another chat stops it.
+ * The open chat and its running answer. `onStarted` gets the id of a new chat. Only one answer at a time; leaving the
+ * page or opening another chat stops it.
  */
 export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chatId: string) => void) {
   const queryClient = useQueryClient();
   const [asked, setAsked] = useState<Asked | null>(null);
   const [failure, setFailure] = useState<{ readonly message: string; readonly question: NewQuestion } | null>(null);
   const answering = useRef<AbortController | null>(null);
-  /** The server takes a question once it has stored the answer before, which is a moment after a stop. */
+  /** The server accepts a question once it has stored the previous answer, a moment after a stop. */
   const stored = useRef(Promise.resolve());
   /** The chat that a question on this page began. The address names it a moment later, maybe after the next question. */
   const begun = useRef<string | null>(null);
@@ -66,11 +66,11 @@ export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chat
     };
     const came = await follow({ key, question, openId, stop, change, onBegun, onEnded });
     if (came.failure && came.turn.id === "") setFailure({ message: came.failure, question });
-    // A question that was taken is in the chat, with its own way to ask again.
+    // An accepted question is in the chat, with its own button to ask again.
     else if (came.failure) toast.error(came.failure);
     onEnded();
     if (came.chatId !== null) await fetchEnded(queryClient, key, came.chatId);
-    // What broke off is shown as the server has stored it.
+    // Show a broken-off answer as stored by the server.
     change((now) => (now.turn.status === "running" ? null : now));
     await queryClient.invalidateQueries({ queryKey: chatsQuery(key).queryKey });
   };
@@ -97,7 +97,7 @@ export function useChat(key: ProjectKey, chatId: string | null, onStarted: (chat
     chat,
     isAnswering,
     isMissing: query.isError,
-    /** Of a question that could not be asked. */
+    /** Why the question could not be asked. */
     failure,
     send,
     stop,
@@ -111,7 +111,7 @@ type Change = (next: (asked: Asked) => Asked | null) => void;
 type Following = {
   readonly key: ProjectKey;
   readonly question: NewQuestion;
-  /** The chat to ask in; null begins one, whose id `onBegun` gets. */
+  /** The chat to ask in; null starts one, whose id `onBegun` gets. */
   readonly openId: string | null;
   readonly stop: AbortController;
   readonly change: Change;
@@ -119,7 +119,7 @@ type Following = {
   readonly onEnded: () => void;
 };
 
-/** Asks, and shows the answer as it comes. `failure`: why it could not be asked, or broke off without being stopped. */
+/** Asks, and shows the answer as it streams in. `failure`: why it could not be asked, or broke off without a stop. */
 async function follow(following: Following): Promise<Asked & { readonly failure: string | null }> {
   const { key, question, openId, stop, change, onBegun, onEnded } = following;
   let came: Asked = { stop, chatId: openId, turn: firstTurn(question, 0) };
@@ -128,7 +128,7 @@ async function follow(following: Following): Promise<Asked & { readonly failure:
     events.push(event);
     came = applyEvent(came, event);
     if (event.type === "started" && openId === null) onBegun(event.chatId);
-    // The field takes the next question as soon as the end is shown: the stream closes only later.
+    // The field accepts the next question once the end is shown, before the stream closes.
     if (event.type === "ended") {
       onEnded();
       events.flush();
@@ -144,7 +144,7 @@ async function follow(following: Following): Promise<Asked & { readonly failure:
   }
 }
 
-/** Calls `onOther` when another chat is opened than the one that was open, or that its first question has begun. */
+/** Calls `onOther` when a chat is opened other than the current one or the one that its first question started. */
 function useOtherChat(chatId: string | null, begun: RefObject<string | null>, onOther: () => void): void {
   const open = useRef(chatId);
   useLayoutEffect(() => {
@@ -155,7 +155,7 @@ function useOtherChat(chatId: string | null, begun: RefObject<string | null>, on
   });
 }
 
-/** The stored turns, and in place of its own the one of this page until the server has stored its end. */
+/** The stored turns; until the server has stored its end, this page's turn replaces its stored one. */
 function turnsOf(chat: ChatView | null, asked: Asked | null): readonly ChatTurnView[] {
   const kept = chat?.turns ?? [];
   if (asked === null) return kept;
@@ -191,7 +191,7 @@ function applyEvent(asked: Asked, event: ChatEvent): Asked {
   return { ...asked, turn: { ...turn, parts: withEvent(turn.parts, event) } };
 }
 
-/** Hands on events once a frame: text comes in more often than it can be drawn. */
+/** Batches events by animation frame: text arrives faster than it can be drawn. */
 function inFrames(take: (events: readonly ChatEvent[]) => void) {
   let waiting: ChatEvent[] = [];
   let frame = 0;

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** How near the end of the page counts as being there. */
+/** This near the end of the page counts as the end. */
 const nearPixels = 120;
 
 const isAtEnd = () => {
@@ -10,8 +10,8 @@ const isAtEnd = () => {
 const toEnd = () => window.scrollTo({ top: document.documentElement.scrollHeight });
 
 /**
- * Keeps the end of the chat in view while an answer grows, forms that are loaded later included, unless the person has
- * scrolled up to read; a chat that is opened begins there. `ref` is for the element that grows; `follow` goes to the end again.
+ * Keeps the end of the chat in view while an answer grows (also by forms that load later), unless the person has
+ * scrolled up to read. A chat opens at its end. `ref` is for the growing element; `follow` scrolls to the end again.
  */
 export function useFollowEnd(openId: string | null, isAnswering: boolean) {
   const ref = useRef<HTMLDivElement>(null);

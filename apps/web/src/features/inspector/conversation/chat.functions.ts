@@ -25,7 +25,7 @@ import { suggestQuestions } from "./suggest-questions.server.ts";
 const chatKeySchema = projectKeySchema.extend({ chatId: z.uuid() });
 const turnKeySchema = chatKeySchema.extend({ turnId: z.uuid() });
 
-/** What the page needs to know before a question: the models' names, whether the person may call the server. */
+/** The chat's set-up: the models' names, and whether the person may call the server. */
 const getChatSetup = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema))
@@ -60,13 +60,13 @@ export const replyToOwnTurn = createServerFn({ method: "POST" })
   .validator(input(turnKeySchema.extend({ id: z.string().min(1).max(200), reply: chatReplySchema })))
   .handler(({ context, data }) => replyToTurn({ ctx: context.ctx, input: data }));
 
-/** Stops an answer that another page or nobody follows any more. */
+/** Stops an answer that this page doesn't follow. */
 export const stopOwnTurn = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.read")])
   .validator(input(turnKeySchema))
   .handler(({ context, data }) => stopTurn({ ctx: context.ctx, input: data }));
 
-/** Questions to begin a chat with (CHAT-2): by the first model for who may call the server, else from templates. */
+/** Questions to start a chat (CHAT-2): by the first model for people who may call the server, else from templates. */
 const generateSuggestedQuestions = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema.extend({ manifest: manifestSchema })))
@@ -88,7 +88,7 @@ export const chatsQuery = (key: ProjectKey) =>
     ...projectCache,
   });
 
-/** A chat with its turns; read again while an answer is under way that another page follows. */
+/** A chat with its turns; refetched while it has a running answer that this page doesn't follow. */
 export const chatQuery = (key: ProjectKey, chatId: string) =>
   queryOptions({
     queryKey: [...chatQueryKey(key), "one", chatId],
@@ -99,7 +99,7 @@ export const chatQuery = (key: ProjectKey, chatId: string) =>
     retry: false,
   });
 
-/** `buildId`: which manifest. */
+/** `buildId`: the manifest's build. */
 export const suggestedQuestionsQuery = (
   key: ProjectKey,
   { buildId, manifest }: { readonly buildId: string; readonly manifest: z.input<typeof manifestSchema> },

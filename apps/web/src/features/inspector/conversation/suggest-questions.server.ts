@@ -9,8 +9,8 @@ import { services } from "~/compose.server.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 
 /**
- * Questions for a manifest (CHAT-2): those that the first model has made before, else new ones of it, which are kept.
- * From templates without a model, for people who may not call the server, and when the model fails or is used up.
+ * Questions for a manifest (CHAT-2), made by the first model and stored. From templates without a model, for people who
+ * may not call the server, and when the model fails or its limit is reached.
  */
 export async function suggestQuestions(call: {
   ctx: Context;

@@ -26,7 +26,7 @@ export function ArgumentsEditor({
   onSubmit: (value: Arguments) => void;
   /** For buttons elsewhere on the page. */
   formId?: string;
-  /** The buttons, else. */
+  /** Buttons inside the form. */
   children?: ReactNode;
 }) {
   const prepared = useMemo(() => prepareSchema(schema), [schema]);

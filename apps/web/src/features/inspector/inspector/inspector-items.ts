@@ -23,7 +23,7 @@ export function itemsOf(manifest: Manifest, tab: InspectorTab): InspectorItem[] 
   return manifest.prompts.map((prompt) => ({ tab, key: prompt.prompt_name, prompt }));
 }
 
-/** What a list shows for an item: its name, title and description. */
+/** Texts of an item in a list. */
 export function itemTexts(item: InspectorItem): { name: string; title: string | null; description: string | null } {
   switch (item.tab) {
     case "tools":

@@ -38,7 +38,7 @@ export function InspectorPage({
   const chosen = chosenBranch(branches, replayedBranch(branches, search, deploymentId));
   const { branch } = chosen;
   return (
-    // As high as the window from 1024 px on, where the panes scroll by themselves.
+    // From 1024 px on, as high as the window, with scrolling panes.
     <div className="-mb-6 flex flex-col gap-3 pb-4 lg:h-[calc(100dvh-5.75rem)] lg:min-h-[36rem]">
       <PageHeader
         title="Inspector"
@@ -100,7 +100,7 @@ function BranchSelect({
   );
 }
 
-/** Says why there is nothing to call: no such branch, a build that runs or has failed, or none at all. */
+/** Shows why there is nothing to call: no such branch, a running or failed build, or no build. */
 function NothingLive({
   projectKey,
   named,
@@ -156,9 +156,9 @@ function NothingLive({
 type Found = {
   /** The call to fill in; null for none. */
   readonly replay: Replay | null;
-  /** The deployment that served it, whose branch is the one to call. */
+  /** The deployment that served it, whose branch to call. */
   readonly deploymentId: string | null;
-  /** Why there is none although the address names one. */
+  /** Why the named call can't be replayed. */
   readonly problem: string | null;
 };
 

@@ -5,7 +5,7 @@ import { getOffers } from "~/features/project/portals/portals.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 
-/** The build of a deployment, whose manifest says what its server offers (BLD-6); refetched every 30 s (PRJ-7). */
+/** The build of a deployment, with the server's manifest (BLD-6); refetched every 30 s (PRJ-7). */
 export const deploymentBuildQuery = (key: ProjectKey, deploymentId: string) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "manifest", deploymentId],
@@ -14,7 +14,7 @@ export const deploymentBuildQuery = (key: ProjectKey, deploymentId: string) =>
     ...projectCache,
   });
 
-/** What a server offers, and why its lists could not be read. */
+/** A server's manifest, and why its lists could not be read. */
 type Offers = Pick<BuildView, "manifest" | "warnings">;
 
 /** The same, or in place of a deployment null for a server that isn't built here. */

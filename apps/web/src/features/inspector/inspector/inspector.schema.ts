@@ -26,5 +26,5 @@ export type CallResult =
 /** The code of a call that the user canceled. */
 export const canceledCode = "aborted";
 
-/** Whether the user canceled the call, which is no failure of the server. */
+/** Whether the user canceled the call, which is not the server's failure. */
 export const isCanceled = (outcome: CallResult): boolean => !outcome.ok && outcome.code === canceledCode;

@@ -5,7 +5,7 @@ import { Input } from "~/ui/field.tsx";
 import { filterItems, type InspectorItem, itemTexts } from "./inspector-items.ts";
 import { moveInList } from "./list-navigation.ts";
 
-/** The items of a tab to choose from: one tab stop, arrow keys, Home and End; typing filters. */
+/** The items of a tab: one tab stop; arrow keys, Home and End move; typing filters. */
 export function ItemList({
   items,
   chosen,

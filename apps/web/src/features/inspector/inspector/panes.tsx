@@ -46,7 +46,7 @@ const columns =
   "grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] gap-3 lg:grid-cols-[15rem_minmax(0,1fr)] lg:grid-rows-[minmax(0,1fr)_minmax(0,1fr)] " +
   "xl:grid-cols-[15rem_minmax(0,5fr)_minmax(0,6fr)] xl:grid-rows-[minmax(0,1fr)]";
 
-/** The list, the form and the result, each of which scrolls by itself; below them the dock. */
+/** The list, the form and the result, each with its own scrolling; below them the dock. */
 export function Panes({ projectKey, project, manifest, branch, search, onSearch, replay }: PanesProps) {
   const { data: auth } = useSuspenseQuery(currentAuthQuery);
   const items = itemsOf(manifest, search.tab);
@@ -159,7 +159,7 @@ function Nothing({ name, isHosted }: { name: string; isHosted: boolean }) {
   );
 }
 
-/** What to know before the call of somebody else is made again. */
+/** A warning before a logged call is repeated. */
 function ReplayCallout({ replay, items }: { replay: Replay; items: readonly InspectorItem[] }) {
   const what = replay.tab === "tools" ? "tool" : "prompt";
   if (!items.some(({ key }) => key === replay.name)) {
@@ -193,7 +193,7 @@ const nouns: Record<InspectorTab, string> = {
   prompts: "prompt",
 };
 
-/** In place of a form when the address names an item that isn't there: another one must not take its place. */
+/** Replaces the form when the address names an unknown item: no other item must replace it. */
 function UnknownItem({ tab, name }: { tab: InspectorTab; name: string }) {
   return (
     <EmptyState

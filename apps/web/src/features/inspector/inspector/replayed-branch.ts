@@ -1,9 +1,9 @@
 import type { BranchItem } from "~/features/project/delivery/deployment.functions.ts";
 import type { InspectorSearch } from "./inspector-search.ts";
 
-// Not beside the page: the loader uses it, and importing the page there would add it to every visitor's first script.
+// Not in the page's file: the loader uses it, and importing the page would add it to every visitor's first script.
 
-/** Which branch the address asks for: its own, else the one that served the call to replay while that is live. */
+/** The branch of the address, else the branch that served the call to replay if that is live. */
 export function replayedBranch(
   branches: readonly BranchItem[],
   { branchId }: Pick<InspectorSearch, "branchId">,

@@ -7,7 +7,7 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 import { instanceLooks } from "~/features/shared/project-screen/project-labels.tsx";
 import { WaterLevel } from "~/ui/water-level.tsx";
 
-/** Which server it is, whether it runs, and what it tells models. */
+/** The server's name, state, and instructions for models. */
 export function ServerLine({
   manifest,
   projectKey,
@@ -16,7 +16,7 @@ export function ServerLine({
 }: {
   manifest: Manifest;
   projectKey: ProjectKey;
-  /** Null: of a server that isn't built here, which is never asleep for us. */
+  /** Null for servers that aren't built here, which have no sleep state. */
   branchId: string | null;
   /** Whether a call of this page is in progress. */
   isCalling: boolean;
@@ -59,7 +59,7 @@ function Runs({ projectKey, branchId, isCalling }: RunsProps) {
   );
 }
 
-/** What was read last may be older than the call, which wakes the server. */
+/** The fetched state may be older than the call, which wakes the server. */
 export function lookOf(state: InstanceState, isCalling: boolean): (typeof instanceLooks)[InstanceState] {
   if (!isCalling) return instanceLooks[state];
   const isUp = state === "awake" || state === "asleep";

@@ -9,7 +9,7 @@ type TextArgument = {
   readonly required: boolean;
 };
 
-/** Values that begin with what was typed. */
+/** Suggests values for a typed prefix. */
 export type Suggest = (
   argument: { readonly name: string; readonly value: string },
   signal: AbortSignal,
@@ -141,7 +141,7 @@ function SuggestingInput({
   );
 }
 
-/** Replaces an empty form: says so, and keeps the buttons. */
+/** Replaces an empty form: a text, with the buttons. */
 export function NoArguments({
   onSubmit,
   formId,

@@ -29,6 +29,6 @@ export function expandTemplate(template: string, values: Readonly<Record<string,
     if (value === undefined || (value === "" && optional)) continue;
     context[name] = wildcard ? value.split("/") : value;
   }
-  // FastMCP's `/{path*}` takes slashes as they are, which in the RFC is written `{/path*}`.
+  // FastMCP's `/{path*}` keeps slashes; the RFC writes that as `{/path*}`.
   return parseTemplate(template.replace(/\/\{([\w.%-]+)\*\}/g, "{/$1*}")).expand(context);
 }

@@ -6,7 +6,7 @@ export type ItemKind = "tool" | "resource" | "template" | "prompt";
 
 type KindText = {
   readonly title: string;
-  /** Of one, and of several. */
+  /** Singular and plural. */
   readonly noun: string;
   readonly nouns: string;
   readonly tab: InspectorTab;

@@ -21,7 +21,7 @@ import { useSorted } from "~/ui/use-sorted.ts";
 import { type ItemKind, kindTexts } from "./item-kinds.ts";
 import { type Item, type ItemStats, itemStatsQuery } from "./items.functions.ts";
 
-/** One item: what it is, how it is used and by whom (PRJ-7). */
+/** An item's description, its usage, and its callers (PRJ-7). */
 export function ItemUsagePanel({
   kind,
   item,

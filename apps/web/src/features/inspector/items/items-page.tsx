@@ -16,7 +16,7 @@ import { type Item, itemsQuery } from "./items.functions.ts";
 
 type ItemLink = Pick<LinkProps, "to" | "params" | "search">;
 
-/** What a server offers of one kind, and how one of it is used (PRJ-7). */
+/** A server's items of one kind, and the usage of the chosen one (PRJ-7). */
 export function ItemsPage({
   kind,
   projectKey,
@@ -27,7 +27,7 @@ export function ItemsPage({
 }: {
   kind: ItemKind;
   projectKey: ProjectKey;
-  /** The chosen item; undefined when there is none to choose. */
+  /** The chosen item; undefined without items. */
   name: string | undefined;
   timeRange: TimeRange;
   onTimeRange: (timeRange: TimeRange) => void;

@@ -37,7 +37,7 @@ const getPrompts = createServerFn({ method: "GET", strict: { output: false } })
 
 const name = z.string().min(1).max(1024);
 
-/** A tool's figures and chart, and who called it last (PRJ-7, LOG-1). */
+/** A tool's figures and chart, and its latest callers (PRJ-7, LOG-1). */
 const getToolStats = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(listSchema.extend({ toolName: name.max(512) })))
@@ -98,7 +98,7 @@ export const itemsQuery = (key: ProjectKey, kind: ItemKind, timeRange: TimeRange
     staleTime: 10_000,
   });
 
-/** An item's statistics. `name`: what the log calls it. */
+/** An item's statistics. `logName`: its name in the log. */
 export const itemStatsQuery = (key: ProjectKey, kind: ItemKind, logName: string, timeRange: TimeRange) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "item-stats", kind, logName, timeRange],

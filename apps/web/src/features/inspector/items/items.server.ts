@@ -10,15 +10,15 @@ import type { ItemKind } from "./item-kinds.ts";
 
 type Subject = { readonly ctx: Context; readonly project: { readonly id: string }; readonly key: ProjectKey };
 
-/** What the live server offers; null when there is none, or its lists can't be read. */
+/** The live server's manifest; null if there is none, or its lists can't be read. */
 const manifestOf = ({ ctx, key: { orgSlug, projectName } }: Pick<Subject, "ctx" | "key">): Promise<Manifest | null> =>
   getManifest({ ctx, input: { orgSlug, projectName } });
 
-/** One thing that a server offers, with how often it was used. */
+/** An item of a server, with its usage. */
 export type Item = {
   /** As the URL of its page names it. */
   readonly name: string;
-  /** What the log and the inspector call it: the name of a tool or prompt, else the URI or its template. */
+  /** Its key in the log and the inspector: the name of a tool or prompt, else the URI or its template. */
   readonly key: string;
   readonly title: string | null;
   readonly description: string | null;
@@ -103,7 +103,7 @@ const maxUris = 1000;
 /** Reads of these are a resource's own, though a template may match them too. */
 const resourceUris = (manifest: Manifest | null) => (manifest?.resources ?? []).slice(0, maxUris).map(({ uri }) => uri);
 
-/** An item's figures and chart, and who used it last (PRJ-7). `name`: what the log calls it. */
+/** An item's figures and chart, and its latest users (PRJ-7). `name`: its name in the log. */
 export async function itemStats(
   { ctx, project, key }: Subject,
   { kind, name, timeRange }: { readonly kind: ItemKind; readonly name: string; readonly timeRange: TimeRange },

@@ -16,7 +16,7 @@ export function useCredential(initial: Kind = "none") {
   const [kind, setKind] = useState<Kind>(initial);
   const [header, setHeader] = useState("");
   const [value, setValue] = useState("");
-  /** As the server functions take it; the value of a token without its scheme gets it here. */
+  /** The credential for the server functions. Adds the scheme to a token without one. */
   const credential = (): CredentialInput => {
     if (kind === "none") return null;
     if (kind === "header") return { header, value };
@@ -28,7 +28,7 @@ export function useCredential(initial: Kind = "none") {
   return { kind, setKind, header, setHeader, value, setValue, credential };
 }
 
-/** What Towpath sends to the server to be let in: nothing, a bearer token, or any header. */
+/** The credential that Towpath sends to the server: none, a bearer token, or any header. */
 export function CredentialFields({
   fields: { kind, setKind, header, setHeader, value, setValue },
   problems,

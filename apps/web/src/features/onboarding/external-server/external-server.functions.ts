@@ -26,19 +26,19 @@ export const reachServer = createServerFn({ method: "POST" })
   .validator(input(z.object({ orgSlug, url: externalUrlSchema })))
   .handler(({ context, data }) => reachExternalServer({ ctx: context.ctx, input: data }));
 
-/** Adds a server that runs elsewhere, which is inspected first (ORG-9). */
+/** Inspects a server that runs elsewhere and adds it (ORG-9). */
 export const addExternalServer = createServerFn({ method: "POST" })
   .middleware([organizationAccess("project.create")])
   .validator(input(createExternalServerSchema.extend({ orgSlug })))
   .handler(({ context, data }) => createExternalServer({ ctx: context.ctx, input: data }));
 
-/** Where it is, and what it offers. */
+/** Its address and manifest. */
 const getExternal = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("build.read")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => getExternalServer({ ctx: context.ctx, input: data }));
 
-/** Changes its address or credential; absent ones stay. */
+/** Changes its address or credential; absent fields stay. */
 export const saveExternalServer = createServerFn({ method: "POST", strict: { output: false } })
   .middleware([projectAccess("secret.manage")])
   .validator(input(projectKeySchema.extend(updateExternalServerSchema.shape)))

@@ -15,7 +15,7 @@ import { failureText, toast } from "~/ui/toast.ts";
 import { CredentialFields, useCredential } from "./credential-fields.tsx";
 import { checkExternal, externalServerQuery, saveExternalServer } from "./external-server.functions.ts";
 
-/** Where an external server is, what it gets, and whether it answers (ORG-9). */
+/** An external server's address, credential, and whether it answers (ORG-9). */
 export function ExternalSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
   const { data: server } = useSuspenseQuery(externalServerQuery(projectKey));
   return (

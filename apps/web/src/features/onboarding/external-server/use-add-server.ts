@@ -7,7 +7,7 @@ import { failureText } from "~/ui/toast.ts";
 import type { CredentialInput } from "./credential-fields.tsx";
 import { addExternalServer, reachServer } from "./external-server.functions.ts";
 
-/** What adding a server does, in this order. */
+/** Steps of adding a server, in order. */
 export const addSteps = ["reach", "inspect", "save"] as const;
 export type AddStep = (typeof addSteps)[number];
 
@@ -20,7 +20,7 @@ type NewServer = {
   readonly authMode: "towpath-cloud" | "towpath-public";
 };
 
-/** Adds a server by its URL, step by step: state of its progress, and what was refused. */
+/** Adds a server by its URL, step by step: progress and problems. */
 export function useAddServer(orgSlug: string) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();

@@ -6,7 +6,7 @@ import type { usePackage } from "./use-package.ts";
 /** So many versions are offered as buttons; others can be typed. */
 const shownVersions = 6;
 
-/** A package and its version, with the newest ones to choose from. */
+/** Fields for a package and its version, with the newest versions to choose from. */
 export function PackageFields({
   chosen,
   refused,

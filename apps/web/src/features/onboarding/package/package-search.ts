@@ -2,6 +2,6 @@ import { listOf, type SearchOf, searchParameters, text } from "~/http/search-par
 
 const readers = { name: text(200), version: text(80), arguments: text(500), envVariables: listOf(text(256), 50) };
 
-/** What a link may fill in: the package, its version, arguments and the names of its variables, never their values. */
+/** Fields that a link may fill in: package, version, arguments and names of variables, never their values. */
 export const packageSearchParameters = searchParameters(readers);
 export type PackageSearch = SearchOf<typeof readers>;

@@ -5,10 +5,10 @@ import { failureText } from "~/ui/toast.ts";
 import { useSettled } from "~/ui/use-settled.ts";
 import { packageQuery } from "./package.functions.ts";
 
-/** So long after the last key the index is asked, milliseconds. */
+/** Pause in typing before the index is asked, milliseconds. */
 const typingMs = 400;
 
-/** State of the fields that choose a package and its version: what was typed, and what the index says of it. */
+/** State of the fields for a package and its version: the input, and the index's answer. */
 export function usePackage(orgSlug: string, initial: { readonly name: string; readonly version: string }) {
   const [name, setName] = useState(initial.name);
   const [version, setVersion] = useState(initial.version);
@@ -28,7 +28,7 @@ export function usePackage(orgSlug: string, initial: { readonly name: string; re
     version,
     setVersion,
     releases,
-    /** What is deployed when no version is named. */
+    /** Deployed if no version is named. */
     newest: newest?.version ?? null,
     isLooking: isFetching && isAsked,
     problems: {

@@ -9,21 +9,21 @@ import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { AuthModeChoice } from "./build-fields.tsx";
 import { ServerNameField, useServerName } from "./server-name-field.tsx";
 
-/** Who may call what isn't built here: a sign-in of its own can't be passed through. */
+/** Auth modes of servers that aren't built here, whose own sign-in can't be passed through. */
 export const addedModes = ["towpath-cloud", "towpath-public"] as const;
 export type AddedMode = (typeof addedModes)[number];
 
-/** A free name to begin with, and how it becomes a URL. */
+/** A free name to propose, and the template of its URL. */
 export type NameProposal = { readonly name: string; readonly urlTemplate: string };
 
-/** What everything that is added has: a name, and who may call it. */
+/** The common fields of everything that is added: name and auth mode. */
 export function useAdded(orgSlug: string, proposal: NameProposal) {
   const choice = useServerName(orgSlug, proposal.name);
   const [authMode, setAuthMode] = useState<AddedMode>(defaultAuthMode);
   return { choice, authMode, setAuthMode, urlTemplate: proposal.urlTemplate };
 }
 
-/** The fields of `useAdded`. `problem`: what is wrong with the name, as the server says. */
+/** The fields of `useAdded`. `problem`: the server's error about the name. */
 export function NameAndAccess({
   added: { choice, authMode, setAuthMode, urlTemplate },
   label = "Server name",
@@ -43,7 +43,7 @@ export function NameAndAccess({
 
 type AddParent = { readonly to: "/$orgSlug/servers" | "/$orgSlug/portals"; readonly label: string };
 
-/** The list to which something is added, and what this page is. */
+/** Breadcrumbs: the parent list and this page. */
 export function AddCrumbs({
   orgSlug,
   parent,
@@ -70,7 +70,7 @@ export function AddCrumbs({
 
 type AddFormProps = {
   readonly title: string;
-  /** The button's label, and what it says while it works. */
+  /** The button's label, and its label while busy. */
   readonly action: { readonly label: string; readonly busy: string };
   readonly busy: boolean;
   /** Why nothing was added; `text` is null for now. */
@@ -81,7 +81,7 @@ type AddFormProps = {
   readonly children: ReactNode;
 };
 
-/** A page with a form that adds something to the organization: breadcrumbs, fields, what went wrong, and the button. */
+/** A page with a form that adds something to the organization: breadcrumbs, fields, failure, and the button. */
 export function AddPage({
   orgSlug,
   parent,
@@ -90,7 +90,7 @@ export function AddPage({
   ...form
 }: AddFormProps & {
   readonly orgSlug: string;
-  /** The list to which it is added. */
+  /** The list that it is added to. */
   readonly parent: AddParent;
   readonly crumb: string;
   readonly description: string;

@@ -47,7 +47,7 @@ export function useBuildFields(initial: BuildValues) {
     /** An error shows once its field was changed or the form was submitted. */
     problem: (field: keyof typeof found) =>
       refused[field] ?? (isChecked || values[field] !== initial[field] ? found[field] : null),
-    /** Shows every error; returns whether there is none. */
+    /** Shows all errors; returns whether there are none. */
     check: (): boolean => {
       setChecked(true);
       return Object.values(found).every((problem) => problem === null);
@@ -68,13 +68,13 @@ export function BuildFields({
   hasFiles = true,
 }: {
   readonly fields: ReturnType<typeof useBuildFields>;
-  /** What to say of a file that isn't in the repository. */
+  /** Problems of files that aren't in the repository. */
   readonly missing?: Missing;
   /** Candidates to choose from. */
   readonly entrypoints?: readonly string[];
   readonly requirementFiles?: readonly string[];
   readonly rootDirectories?: readonly string[];
-  /** False for a package of the index, which has no repository with files to name. */
+  /** False for a package of the index, which has no repository. */
   readonly hasFiles?: boolean;
 }) {
   return (
@@ -177,7 +177,7 @@ export function BuildField({
 
 const allModes = ["towpath-cloud", "towpath-public", "passthrough"] as const satisfies readonly AuthMode[];
 
-/** Choice of who can call the server (PRJ-12). */
+/** Chooses who can call the server (PRJ-12). */
 export function AuthModeChoice<Mode extends AuthMode = AuthMode>({
   value,
   onChange,

@@ -1,6 +1,6 @@
 import { PlainButton } from "~/ui/button.tsx";
 
-/** Values that were found for a field, to choose from. Nothing where there are none. */
+/** Buttons of values found for a field; nothing without any. */
 export function Candidates({
   label,
   values,

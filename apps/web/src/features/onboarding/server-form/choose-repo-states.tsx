@@ -25,7 +25,7 @@ export function ChooseRepoPending() {
   );
 }
 
-/** The form's place while its repository loads: the address says which it is, and whether it is private. */
+/** Placeholder of the form while its repository loads, with the name and privacy from the address. */
 export function DeployPending({ repository, isPrivate }: { readonly repository: string; readonly isPrivate: boolean }) {
   return (
     <OnboardingFrame step="Server" wide title="Deploy a server">

@@ -3,7 +3,7 @@ import { flag, listOf, positiveInteger, type SearchOf, searchParameters, text } 
 /** A variable's name. Cuts off `=value`: a URL must not carry secrets. */
 const variableName = (value: unknown) => text(4096)(value)?.split("=", 1)[0]?.slice(0, 256) || undefined;
 
-/** Of a server, wherever its code comes from. */
+/** Fields of a server from any source. */
 export const serverReaders = {
   serverName: text(64),
   entrypoint: text(200),
@@ -37,7 +37,7 @@ export type SetupSearch = SearchOf<typeof setupReaders>;
 
 export type DeployAddress = { readonly installationId: number; readonly owner: string; readonly repo: string };
 
-/** The repository that the fields name, by owner and name or by both in one; null when it is incomplete. */
+/** The repository in the fields, by owner and name or by both in one; null if incomplete. */
 export function repositoryOf({ installationId, owner, repo, repoName }: DeploySearch): DeployAddress | null {
   const [ownerOfName, nameOfName] = repoName?.split("/") ?? [];
   const address = { owner: owner ?? ownerOfName, repo: repo ?? nameOfName };

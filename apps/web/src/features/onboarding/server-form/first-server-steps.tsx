@@ -15,8 +15,8 @@ export const useHasNoServer = (): boolean =>
   });
 
 /**
- * How far somebody is on the way to their first server (SRC-4). Only what everybody does is a step: connecting GitHub and
- * inviting people are not.
+ * Progress to the first server (SRC-4). Only things that everybody does are steps, unlike connecting GitHub and
+ * inviting people.
  */
 export function FirstServerSteps({ step }: { readonly step: FirstServerStep }) {
   const current = steps.indexOf(step);

@@ -3,7 +3,7 @@ import { classNames } from "~/ui/class-names.ts";
 import { Main } from "~/ui/main.tsx";
 import { type FirstServerStep, FirstServerSteps, useHasNoServer } from "./first-server-steps.tsx";
 
-/** Layout of the welcome screens: progress, until there is a first server; one question, its form. */
+/** Layout of the welcome screens: progress to the first server, one question, and its form. */
 export function OnboardingFrame({
   step,
   title,

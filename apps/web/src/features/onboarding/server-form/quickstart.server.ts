@@ -30,7 +30,7 @@ type Call = {
 
 /**
  * Copies the sample repository into the user's GitHub account, creates the project and its first build (ONB-4). The
- * name and the room for a build are checked first, so that a refusal leaves nothing behind at GitHub.
+ * name and the disk space for a build are checked first, so that a refusal leaves nothing behind at GitHub.
  */
 export async function runQuickstart({ signedIn, ctx, orgSlug, serverName }: Call): Promise<QuickstartResult> {
   await requireFreeName(ctx.db, serverName);

@@ -16,7 +16,7 @@ import { LoadingRepositories } from "./choose-repo-states.tsx";
 
 export type ListedRepository = Awaited<ReturnType<typeof getInstallationRepositories>>["data"][number];
 
-/** Repositories of one account, each with what chooses it, most recently updated first. A search goes through all of them, page by page. */
+/** Repositories of an account, most recently updated first, each with a `choice`. A search loads all pages. */
 export function RepositoryList({
   orgSlug,
   installationId,

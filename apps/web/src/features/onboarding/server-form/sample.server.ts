@@ -13,7 +13,7 @@ const files = import.meta.glob<string>("../../../../../../python/samples/echo/**
   exhaustive: true,
 });
 
-/** The files of the sample, from its root: what a quickstart begins with (ONB-4, SRC-4). */
+/** The files of the sample, with paths from its root (ONB-4, SRC-4). */
 export function sampleFiles(): [SampleFile, ...SampleFile[]] {
   const [first, ...more] = Object.entries(files)
     .filter(([path]) => !/__pycache__|\.pyc$/.test(path))
@@ -25,8 +25,7 @@ export function sampleFiles(): [SampleFile, ...SampleFile[]] {
 export const sampleEntrypoint = "echo.py";
 
 /**
- * Makes a server of the sample, in a repository of this instance: it takes neither an account elsewhere nor a connection to
- * a Git host (SRC-4).
+ * Deploys the sample from a repository of this instance, without an account or connection at a Git host (SRC-4).
  *
  * @throws TowpathError as `deployFiles`
  */

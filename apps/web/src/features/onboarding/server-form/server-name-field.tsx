@@ -19,10 +19,10 @@ export function ServerNameField({
 }: {
   readonly choice: ReturnType<typeof useServerName>;
   readonly urlTemplate: string;
-  /** Another name to offer. */
+  /** An additional name to propose. */
   readonly like?: string | null;
   readonly label?: string;
-  /** The server's error, which replaces the browser's until another name is chosen. */
+  /** The server's error, which replaces the browser's until the name changes. */
   readonly error?: string | null;
 }) {
   const [rolling, setRolling] = useState(false);
@@ -73,8 +73,7 @@ export function ServerNameField({
 }
 
 /**
- * An error of the server, as long as the field has the name that it is about: the one that the field had when the error
- * came. A refusal of another name says nothing of this one.
+ * The server's error while the field still has the name that it refused.
  */
 function useRefusalOf(name: string, error: string | null): string | null {
   const [refused, setRefused] = useState({ name, error });

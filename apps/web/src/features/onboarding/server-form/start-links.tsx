@@ -29,7 +29,7 @@ export function StartLink({
   );
 }
 
-/** To a server that somebody has published: these need no repository. */
+/** Links to deploy a published server, which needs no repository. */
 export function PublishedServerLinks({ orgSlug }: { readonly orgSlug: string }) {
   const params = { orgSlug };
   return (

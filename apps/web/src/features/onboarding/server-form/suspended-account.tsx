@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 
-/** In place of the repositories of an account whose owner has suspended the App. */
+/** Replaces the repositories of an account whose owner has suspended the App. */
 export function SuspendedAccount({
   orgSlug,
   accountLogin,

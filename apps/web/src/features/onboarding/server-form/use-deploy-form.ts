@@ -10,10 +10,10 @@ import { type BuildValues, useBuildFields } from "./build-fields.tsx";
 import type { Variable } from "./env-block.ts";
 import type { Variables } from "./use-variables.ts";
 
-/** Fields that show the server's errors themselves; all other errors are shown above the form. */
+/** Fields that show their errors themselves; all others are shown above the form. */
 const shownFields = new Set(["name", "entrypoint", "arguments", "requirements", "rootDirectory"]);
 
-/** What a server is made of, wherever its code comes from. */
+/** Input for a new server from any source. */
 type NewServer = Omit<BuildValues, "arguments" | "requirements"> & {
   readonly orgSlug: string;
   readonly name: string;

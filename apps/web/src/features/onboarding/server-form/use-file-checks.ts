@@ -11,11 +11,11 @@ type Source = {
   readonly orgSlug: string;
   readonly address: DeployAddress;
   readonly branchName: string;
-  /** Null when nothing has been pushed: then there is nothing to check. */
+  /** Null before the first push: then there is nothing to check. */
   readonly commitSha: string | null;
 };
 
-/** Pause in typing after which a path is looked up, in milliseconds. */
+/** Pause in typing before a path is looked up, milliseconds. */
 const typingMs = 400;
 
 /** `./servers/one/` → `servers/one/`; empty for the repository's root. */
@@ -27,7 +27,7 @@ const prefixOf = (root: string): string => {
   return path === "" || path === "." ? "" : `${path}/`;
 };
 
-/** Those of the repository's paths that are in the root directory, from there. */
+/** Paths below the root directory, relative to it. */
 const pathsWithin = (root: string, paths: readonly string[]): readonly string[] => {
   const prefix = prefixOf(root);
   return paths.flatMap((path) => (path.startsWith(prefix) ? [path.slice(prefix.length)] : []));
@@ -35,19 +35,19 @@ const pathsWithin = (root: string, paths: readonly string[]): readonly string[] 
 
 type Offers = {
   readonly entrypoints: readonly string[];
-  /** Directories with a project of their own, and what may start their servers, from there. */
+  /** Directories with their own project, and possible entrypoints relative to each. */
   readonly projects: readonly { readonly directory: string; readonly entrypoints: readonly string[] }[];
   readonly requirementFiles: readonly string[];
 };
 
-/** What the build fields offer of a repository, for the chosen root directory. */
+/** Candidates for the build fields in the chosen root directory. */
 export const offersWithin = (root: string, { entrypoints, projects, requirementFiles }: Offers) => ({
   entrypoints: projects.find(({ directory }) => directory === root)?.entrypoints ?? pathsWithin(root, entrypoints),
   rootDirectories: projects.map(({ directory }) => directory),
   requirementFiles: pathsWithin(root, requirementFiles),
 });
 
-/** Why the build can't know which of several servers in a repository is meant, for the root directory; null when it can. */
+/** The problem of a root directory that leaves several servers of a repository to choose from; null for none. */
 export function rootProblem(
   { entrypoints, projects }: Pick<Offers, "entrypoints" | "projects">,
   { rootDirectory, entrypoint }: Pick<Files, "rootDirectory" | "entrypoint">,
@@ -71,7 +71,7 @@ export function useFileChecks(source: Source, files: Files): Missing {
   };
 }
 
-/** `path` is empty when there is none to look up. */
+/** `path`: empty for none. */
 function useMissingFile({ orgSlug, address, branchName, commitSha }: Source, path: string): string | null {
   const settled = useSettled(path, typingMs);
   const { installationId, owner, repo: name } = address;

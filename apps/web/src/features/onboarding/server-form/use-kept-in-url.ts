@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** Pause in typing after which the URL follows, in milliseconds. */
+/** Pause in typing before the URL is updated, milliseconds. */
 const settledMs = 300;
 
 /** Keeps fields of a form in the URL, so that a reload or a copied link has them. The initial values stay out of it. */

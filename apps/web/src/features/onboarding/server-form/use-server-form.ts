@@ -6,7 +6,7 @@ import { useVariables } from "./use-variables.ts";
 type DeployForm = Parameters<typeof useDeployForm>;
 type AuthMode = DeployForm[3]["authMode"];
 
-/** Fields of the form in the URL. Variables are there by name: a URL must not carry secrets. */
+/** Fields of the form in the URL. Only names of variables: a URL must not contain secrets. */
 type KeptFields = {
   readonly serverName?: string | undefined;
   readonly entrypoint?: string | undefined;
@@ -18,10 +18,10 @@ type KeptFields = {
 
 type ServerForm<More> = {
   readonly orgSlug: string;
-  /** What the URL had, or proposals. `serverName` must be one of these. */
+  /** Values from the URL, or proposals. `serverName` must have one. */
   readonly initial: KeptFields & { readonly serverName: string; readonly authMode: AuthMode };
   readonly deploy: DeployForm[1];
-  /** What else belongs into the URL. */
+  /** Further parameters of the URL. */
   readonly more: (authMode: AuthMode) => More;
   readonly onKeep: (fields: KeptFields & More) => void;
 };

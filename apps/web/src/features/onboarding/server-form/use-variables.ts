@@ -12,7 +12,7 @@ export type Variables = {
   change(id: number, changed: Partial<Variable>): void;
   paste(id: number, text: string): number;
   add(): void;
-  /** Adds a row with a name, in place of a blank one. */
+  /** Adds a row with a name, replacing a blank one. */
   offer(keyName: string): void;
   remove(id: number): void;
   showAllProblems(): void;
@@ -84,7 +84,7 @@ export function problemsOf(rows: readonly Variable[]): readonly RowProblem[] {
   });
 }
 
-/** Applies a block pasted into row `at`: known names get the new values; new ones replace the row if blank, else follow it. */
+/** Applies a block pasted into row `at`: known names get the new values; new ones replace a blank row, or follow it. */
 export function applyPaste(rows: readonly VariableRow[], at: number, pasted: readonly Variable[], nextId: number) {
   const values = new Map(pasted.map((each) => [each.keyName, each.secretValue]));
   const kept = rows.map((row) => ({ ...row, secretValue: values.get(row.keyName) ?? row.secretValue }));

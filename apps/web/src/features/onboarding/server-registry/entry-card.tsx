@@ -4,7 +4,7 @@ import type { EntryPackage, RegistryEntry } from "@towpath/core/server-registry/
 import { Globe, Package } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 
-/** A server of a registry, with what can be done with it here: deploy its package, or add it by its URL. */
+/** A server of a registry, with its actions: deploy its package, or add it by its URL. */
 export function EntryCard({ orgSlug, entry }: { readonly orgSlug: string; readonly entry: RegistryEntry }) {
   const { name, title, description, version, packages, urls } = entry;
   return (
@@ -45,7 +45,7 @@ export function EntryCard({ orgSlug, entry }: { readonly orgSlug: string; readon
   );
 }
 
-/** What the form of a package is filled in with. */
+/** Search parameters that fill in the form of a package. */
 const packageSearch = ({ name, version, arguments: argv, variables }: EntryPackage) => ({
   name,
   ...(version !== null && { version }),

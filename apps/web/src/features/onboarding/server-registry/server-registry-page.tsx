@@ -14,7 +14,7 @@ import { useSettled } from "~/ui/use-settled.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { registryQuery } from "./server-registry.functions.ts";
 
-/** So long after the last key the registry is asked, milliseconds. */
+/** Pause in typing before the registry is asked, milliseconds. */
 const typingMs = 400;
 
 /** Finds a server in the registry, or reads a server.json, and leads to the form that deploys or adds it (BLD-17). */
@@ -97,7 +97,7 @@ function Found({ orgSlug, search }: { readonly orgSlug: string; readonly search:
   );
 }
 
-/** A field for the text of a server.json, and what it says. */
+/** A field for the text of a server.json, and its parsed entry. */
 function PastedEntry({ orgSlug }: { readonly orgSlug: string }) {
   const [text, setText] = useState("");
   const read = text.trim() === "" ? null : readEntry(text);

@@ -9,14 +9,14 @@ import { Callout, Failure } from "~/ui/callout.tsx";
 import { Form } from "~/ui/form.tsx";
 import { changeSource } from "./source.functions.ts";
 
-/** `source`: what the server is built from now. */
+/** `source`: the server's current source. */
 export type ChangeProps = { readonly projectKey: ProjectKey; readonly source: SourceView };
 
 type Change = Omit<Parameters<typeof changeSource>[0]["data"], keyof ProjectKey>;
 
 /**
- * A form that says what a change of the source does, and makes it. `change`: null until something is chosen. `shownFields`:
- * whose problems the children show themselves.
+ * A form that explains a change of the source and makes it. `change`: null until something is chosen. `shownFields`:
+ * fields whose problems the children show themselves.
  */
 export function ChangeForm({
   source,
@@ -64,7 +64,7 @@ export function ChangeForm({
   );
 }
 
-/** Changes the source, and goes on to the build that this starts. */
+/** Changes the source, and opens the build that this starts. */
 export function useChangeSource(projectKey: ProjectKey) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();

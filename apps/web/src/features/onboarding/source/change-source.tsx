@@ -17,7 +17,7 @@ import { repositoriesQuery } from "./source.functions.ts";
 import { SourceField } from "./source-field.tsx";
 import { useSourceLook } from "./use-source-look.ts";
 
-/** Another place for the server's code, of any kind that the instance has; everything else of it stays (SRC-1). */
+/** Changes the server's source to any kind that the instance supports; everything else of the server stays (SRC-1). */
 export function ChangeSource({ projectKey, source }: ChangeProps) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -122,7 +122,7 @@ function ChangeToPackage({
   );
 }
 
-/** To a repository of this instance. `names`: those to choose from. */
+/** Changes to a repository of this instance. `names`: the choices. */
 function ChangeToRepository({ projectKey, source, names }: ChangeProps & { readonly names: readonly string[] }) {
   const [repository, setRepository] = useState<string | null>(null);
   const [previews, setPreviews] = useState(true);
@@ -146,7 +146,7 @@ function ChangeToRepository({ projectKey, source, names }: ChangeProps & { reado
   );
 }
 
-/** To a Git URL, at which Towpath looks first. `onPackage`: the text names a package. */
+/** Changes to a Git URL, after looking into it. `onPackage`: the text names a package. */
 function ChangeToGitUrl({
   projectKey,
   source,

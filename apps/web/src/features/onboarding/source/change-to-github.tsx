@@ -7,7 +7,7 @@ import { Button } from "~/ui/button.tsx";
 import { Field, TextField } from "~/ui/field.tsx";
 import { ChangeForm, type ChangeProps, useChangeSource } from "./change-form.tsx";
 
-/** To a repository of a GitHub account that is connected. `installations`: at least one. */
+/** Changes to a repository of a connected GitHub account. `installations`: at least one. */
 export function ChangeToGitHub({
   projectKey,
   source,
@@ -81,7 +81,7 @@ export function ChangeToGitHub({
   );
 }
 
-/** The repository that was chosen. The button that chose it is gone, so it takes the focus. */
+/** The chosen repository. Takes the focus, as the button that chose it is gone. */
 function Chosen({ name, onOther }: { readonly name: string; readonly onOther: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), []);

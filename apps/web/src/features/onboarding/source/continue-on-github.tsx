@@ -18,7 +18,7 @@ import { SelectField } from "~/ui/select.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { continueOnGitHub, repositoriesQuery } from "./source.functions.ts";
 
-/** What the form had when it sent the person to GitHub, and as whom they came back. */
+/** The form's values when it sent the person to GitHub, and the account that they authorized with. */
 export type FromGitHub = {
   readonly account: number;
   readonly gitHubName: string;
@@ -32,7 +32,7 @@ export type MovedToGitHub = Extract<Awaited<ReturnType<typeof continueOnGitHub>>
 type Props = {
   readonly projectKey: ProjectKey;
   readonly source: RepositorySourceView;
-  /** Null: the person doesn't come from GitHub. */
+  /** Null: the person isn't returning from GitHub. */
   readonly back: FromGitHub | null;
   readonly onMoved: (moved: MovedToGitHub) => void;
 };
@@ -169,7 +169,7 @@ function MoveForm({
   );
 }
 
-/** Moves the repository, or goes to GitHub first. */
+/** Moves the repository, or sends the person to GitHub first. */
 function useMove(projectKey: ProjectKey, repository: string, onMoved: (moved: MovedToGitHub) => void) {
   const queryClient = useQueryClient();
   const { problems, busy, run } = useSubmit();
@@ -209,7 +209,7 @@ function WhatHappens({
   );
 }
 
-/** That the repository has moved, with what people who cloned it do. */
+/** A notice that the repository has moved, with instructions for people who cloned it. */
 export function MovedNotice({ fullName, cloneUrl, servers }: MovedToGitHub) {
   // The button that was pressed is gone.
   const status = useRef<HTMLDivElement>(null);

@@ -16,7 +16,7 @@ import {
 export type Continued =
   /** The owner of the account must first let Towpath create a repository there. */
   | { readonly kind: "authorize"; readonly url: string }
-  /** `cloneUrl`: the new one. */
+  /** `cloneUrl`: the new clone URL. */
   | {
       readonly kind: "moved";
       readonly fullName: string;
@@ -29,7 +29,7 @@ type Call = {
   readonly ctx: Context;
   readonly input: {
     readonly orgSlug: string;
-    /** Whose settings the person comes back to. */
+    /** The project whose settings the person returns to. */
     readonly projectName: string;
     readonly repository: string;
     readonly installationId: number;
@@ -39,8 +39,8 @@ type Call = {
 };
 
 /**
- * Moves a repository to GitHub. A person's account needs that person's token, so the browser may have to go to GitHub first:
- * it comes back to the form, with the token kept on the server for this repository.
+ * Moves a repository to GitHub. A personal account needs that person's token, so the browser may have to visit GitHub
+ * first and then return to the form; the token is stored on the server for this repository.
  */
 export async function continueRepository({ signedIn, ctx, input }: Call): Promise<Continued> {
   const { projectName, ...move } = input;
@@ -55,7 +55,7 @@ export async function continueRepository({ signedIn, ctx, input }: Call): Promis
   } catch (error) {
     if (!(error instanceof TowpathError)) throw error;
     const isRevoked = userToken !== null && isGitHubError(error.cause, "unauthorized");
-    // Whoever signs in as somebody else now has another token.
+    // Signing in as somebody else will store another token.
     if (isRevoked || error.detail === otherGitHubUser) await deleteUserToken(signedIn.sessionId, tokenName);
     if (error.detail !== needsGitHubUser && !isRevoked) throw error;
     const found = await gitHub().find(connection);

@@ -38,7 +38,7 @@ export function CredentialFields({
 
 type Props = Parameters<typeof CredentialFields>[0];
 
-/** What a token needs at each host: to read code, and nothing else. */
+/** The permission that a token needs at each host: to read code only. */
 const tokenRights = {
   github: "A fine-grained token with read access to this repository's contents.",
   gitlab: "A project access token with the scope read_repository.",
@@ -129,7 +129,7 @@ function DeployKey({ credential: { publicKey, making, makeKey }, url, error }: P
   );
 }
 
-/** Nothing for a host whose pages aren't known. */
+/** Nothing for an unknown host. */
 export function HostLink({ href, children }: { readonly href: string | null; readonly children: string }) {
   if (href === null) return null;
   return (

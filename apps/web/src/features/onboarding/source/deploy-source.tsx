@@ -14,16 +14,16 @@ import type { FoundSource } from "./use-source-look.ts";
 type Props = {
   readonly orgSlug: string;
   readonly found: FoundSource;
-  /** The branch that somebody chose; null: what the link names, else the repository's own, which is followed. */
+  /** The chosen branch; null: the link's, else the repository's default branch, which is followed. */
   readonly branch: string | null;
   readonly credential: GitCredentialInput | null;
-  /** What the address had for this repository. */
+  /** The address's parameters for this repository. */
   readonly search: NewServerSearch;
   readonly onKeep: Keep;
   readonly urlTemplate: string;
 };
 
-/** The form that deploys what was found (SRC-2). */
+/** The form that deploys a found source (SRC-2). */
 export function DeploySource({ orgSlug, found, search, onKeep, urlTemplate, ...source }: Props) {
   const [previews, setPreviews] = useState(search.previews ?? false);
   const { choice, variables, form } = useServerForm({
@@ -71,12 +71,12 @@ const deployTo =
     typeof useDeployForm
   >[1] =>
   (server) => {
-    // The repository's own branch is followed when it changes, unless somebody named one.
+    // Changes of the repository's default branch are followed, unless a branch was chosen.
     const named = branch ?? (found.branch === found.defaultBranch ? null : found.branch);
     return deployGitUrl({ data: { ...server, gitUrl: found.url, branch: named, previews, credential } });
   };
 
-/** The folder of a link, or the only one in which there is something to start. */
+/** The folder of a link, or the only folder with a server. */
 function directoryOf({ directory, entrypoints, projects }: FoundSource): string {
   if (directory !== null) return directory;
   const [only, ...others] = entrypoints.length === 0 ? projects : [];

@@ -15,8 +15,8 @@ const targetSchema = z.object({ name: projectNameSchema, organization: z.string(
  * Finds or creates the repository of this instance that `towpath deploy DIR` pushes a server of this name to.
  * Idempotent.
  *
- * @throws TowpathError `conflict` when the server is built from what the terminal did not make, or somebody has a repository
- * of its name: the terminal replaces the content of a repository and must not overwrite anybody's work.
+ * @throws TowpathError `conflict` if the server is built from a source that the terminal didn't make, or another
+ * repository has its name: the terminal replaces a repository's content and must not overwrite anybody's work.
  */
 async function prepareDeploy(ctx: Context, input: z.output<typeof targetSchema>) {
   const existing = await findProjectOfInstance({ ctx, input: { name: input.name } });

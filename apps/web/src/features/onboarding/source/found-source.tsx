@@ -7,7 +7,7 @@ import { Select } from "~/ui/select.tsx";
 import { HostLink } from "./credential-fields.tsx";
 import type { FoundSource } from "./use-source-look.ts";
 
-/** What is in the repository, in short. */
+/** A summary of the repository. */
 export function FoundSummary({
   found,
   isLooking,

@@ -8,7 +8,7 @@ import { makeGitCredential } from "./source.functions.ts";
 
 type Made = Awaited<ReturnType<typeof makeGitCredential>>;
 
-/** A key for git of the person who asks for it; `made` is null until then. */
+/** Makes a key for the person's git; `made` is null until then. */
 export function useGitKey(orgSlug: string, repository: string) {
   const [made, setMade] = useState<Made | null>(null);
   const { problems, busy, run } = useSubmit();

@@ -5,7 +5,7 @@ import { serverNameFrom } from "@towpath/core/project/schema";
 import { type LookedAtSource, lookAtSource } from "@towpath/core/source";
 import { repositoryProposals } from "~/features/organization/github/repository-proposals.ts";
 
-/** What is in the repository behind a Git URL, by the rules that its build follows. */
+/** Looks into the repository behind a Git URL, by the same rules as a build. */
 export async function lookIntoSource(call: Parameters<typeof lookAtSource>[0]) {
   const { checkout, ...found } = await lookAtSource(call);
   try {

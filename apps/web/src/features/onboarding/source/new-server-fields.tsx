@@ -9,7 +9,7 @@ import type { FoundSource } from "./use-source-look.ts";
 
 type Offers = Pick<FoundSource, "entrypoints" | "projects" | "requirementFiles" | "variables">;
 
-/** What a new server is asked for, wherever its code comes from; `found` is offered. */
+/** Fields of a new server from any source; `found`: candidates. */
 export function NewServerFields({
   choice,
   urlTemplate,
@@ -41,7 +41,7 @@ export function NewServerFields({
 
 const buildFields = ["entrypoint", "arguments", "requirements", "rootDirectory"] as const;
 
-/** Folded: a build finds these by itself. */
+/** Folded, because a build finds these itself. */
 function BuildSettings({
   isToChoose,
   hasProblem,

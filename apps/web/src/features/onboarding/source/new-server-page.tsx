@@ -29,7 +29,7 @@ const ofOther: Record<keyof Omit<NewServerSearch, "from" | "branch">, undefined>
   previews: undefined,
 };
 
-/** Paste and go: what is there, and the form that deploys it (SRC-2). */
+/** A field for a pasted source, the found source, and the form that deploys it (SRC-2). */
 export function NewServerPage({
   orgSlug,
   search,
@@ -91,7 +91,7 @@ export function NewServerPage({
             <>
               <FoundSummary found={found} isLooking={look.isLooking} onBranch={look.setBranch} />
               <DeploySource
-                // Other fields for another repository.
+                // Reset the fields for another repository.
                 key={found.url}
                 orgSlug={orgSlug}
                 found={found}
@@ -160,7 +160,7 @@ function OtherKind({
   );
 }
 
-/** For who has no URL. */
+/** For people without a URL. */
 function OtherWays({ orgSlug }: { readonly orgSlug: string }) {
   const params = { orgSlug };
   const look =

@@ -2,7 +2,7 @@ import { serverReaders } from "~/features/onboarding/server-form/deploy-search.t
 import { flag, oneOf, type SearchOf, searchParameters, text } from "~/http/search-parameters.ts";
 
 const readers = {
-  /** What was pasted, unless it has a password in it. */
+  /** The pasted text, unless it contains a password. */
   from: text(2000),
   branch: text(255),
   ...serverReaders,

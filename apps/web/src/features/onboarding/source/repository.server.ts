@@ -6,8 +6,8 @@ import { gitContext } from "~/http/caller.server.ts";
 type Params = { readonly orgSlug: string; readonly repository: string; readonly _splat?: string | undefined };
 
 /**
- * Git's smart HTTP protocol at `/git/{organization}/{name}.git` (SRC-3), for the holder of a key that REST accepts. A
- * session's cookie counts for nothing: no page can make somebody's browser push.
+ * Git's smart HTTP protocol at `/git/{organization}/{name}.git` (SRC-3), with a key that REST accepts. A session's
+ * cookie is ignored, so that no page can make somebody's browser push.
  */
 export async function serveGitRepository(request: Request, params: Params): Promise<Response> {
   try {
@@ -24,7 +24,8 @@ async function serve(request: Request, { orgSlug, repository, _splat: path = "" 
   const ctx = await gitContext(request);
   const name = repository.replace(/\.git$/, "");
   const found = await findRepositoryForGit({ ctx, input: { orgSlug, name, access: asked.access } });
-  // Only the first request: git follows no redirect of a later one, of a push that began before the organization was renamed.
+  // Only the first request: git doesn't follow later redirects, in a push that began before the organization was
+  // renamed.
   if (found.orgSlug !== orgSlug && request.method === "GET") return moved(request, { ...found, path });
   return repositoryStore.serve(request, {
     ...{ id: found.id, organizationId: found.organizationId, defaultBranch: found.defaultBranch, asked },
@@ -47,7 +48,7 @@ function moved(
   });
 }
 
-/** As plain text, which git prints behind `remote:`. */
+/** As plain text, which git prints after `remote:`. */
 function refusal(thrown: unknown, request: Request): Response {
   const error = asTowpathError(thrown);
   if (error.code === "internal") {
@@ -55,7 +56,7 @@ function refusal(thrown: unknown, request: Request): Response {
   }
   const headers = new Headers({ "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
   if (error.retryAfterSeconds !== undefined) headers.set("retry-after", String(error.retryAfterSeconds));
-  // At this challenge git asks a person for a password, or its credential helper.
+  // Makes git ask the person, or its credential helper, for a password.
   if (error.code === "unauthenticated") headers.set("www-authenticate", 'Basic realm="Towpath"');
   return new Response(`${error.message}\n`, { status: error.httpStatus, headers });
 }

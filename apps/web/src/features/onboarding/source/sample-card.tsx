@@ -6,7 +6,7 @@ import { Button } from "~/ui/button.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { deploySample } from "./source.functions.ts";
 
-/** Makes a server of the sample in one click, and goes to its build (SRC-4). `failure`: why not; null for none. */
+/** Deploys the sample in one click, and opens its build (SRC-4). */
 export function useSample(orgSlug: string) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();

@@ -10,7 +10,7 @@ import { useSourceChange } from "./use-source-change.ts";
 
 type Props = { readonly projectKey: ProjectKey; readonly source: GitSourceView | GitHubSourceView };
 
-/** How pushes to a repository elsewhere become known, when it was last asked, and why that failed (SRC-2, GH-6). */
+/** How pushes to an external repository are detected, when it was last checked, and why that failed (SRC-2, GH-6). */
 export function SourceChecked({ projectKey, source }: Props) {
   const { busy, failure, apply } = useSourceChange(projectKey);
   const { problem } = source;

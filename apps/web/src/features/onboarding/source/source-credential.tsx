@@ -11,7 +11,7 @@ import { updateSource } from "./source.functions.ts";
 import { kindFor, useCredential } from "./use-credential.ts";
 import { useSourceChange } from "./use-source-change.ts";
 
-/** What the repository is read with: shown by its kind only, replaced and removed. */
+/** The repository's credential: shows its kind only; replaces and removes it. */
 export function SourceCredential({
   projectKey,
   source,

@@ -8,7 +8,7 @@ import type { useSourceLook } from "./use-source-look.ts";
 
 const typed = { autoComplete: "off", autoCapitalize: "none", spellCheck: false } as const;
 
-/** Where the code is, as pasted; and why it can't be read, with what cures it. */
+/** The field for a source; shows why it can't be read, and the cure. */
 export function SourceField({
   look,
   label,
@@ -18,7 +18,7 @@ export function SourceField({
   readonly look: ReturnType<typeof useSourceLook>;
   readonly label: string;
   readonly hint: ReactNode;
-  /** For a page that is this one question. */
+  /** For a page with only this question. */
   readonly autoFocus?: boolean;
 }) {
   const { text, setText, problem, failure, isLooking } = look;
@@ -81,7 +81,7 @@ function SignIn({
 }: {
   readonly look: ReturnType<typeof useSourceLook>;
   readonly url: string;
-  /** What is wrong with the credential. */
+  /** The credential's problem. */
   readonly problem: string | null;
 }) {
   const id = useId();

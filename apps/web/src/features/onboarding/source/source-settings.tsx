@@ -24,8 +24,8 @@ import { SourceWebhook } from "./source-webhook.tsx";
 import { useSourceChange } from "./use-source-change.ts";
 
 /**
- * Where a server's code comes from, how pushes become known, and the way to another place (SRC-1, SRC-2). `back`: the
- * person comes from GitHub, where the form to continue there has sent them.
+ * A server's source, how pushes are detected, and how to change it (SRC-1, SRC-2). `back`: the person returns from
+ * GitHub, where the form to continue there sent them.
  */
 export function SourceSettings({
   projectKey,
@@ -189,7 +189,7 @@ function Followed({ projectKey, source }: { readonly projectKey: ProjectKey; rea
   );
 }
 
-/** The branch that goes live: the repository's own, or one that somebody chose. */
+/** The branch that goes live: the repository's default branch, or a chosen one. */
 function LiveBranch({
   projectKey,
   source: { branch, branches, defaultBranch },

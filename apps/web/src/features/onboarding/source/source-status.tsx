@@ -90,7 +90,7 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
   );
 }
 
-/** What a token needs at each host to post states. */
+/** The permission that a token needs at each host to post states. */
 const rights: Readonly<Record<HostKind, string>> = {
   github: "A fine-grained token for this repository with Commit statuses: read and write.",
   gitlab: "A project access token with the role Developer and the scope api.",

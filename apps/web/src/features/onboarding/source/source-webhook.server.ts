@@ -5,7 +5,7 @@ import { readBody } from "~/http/request.server.ts";
 /** The most that a Git host sends: as GitHub's. */
 const maxBytes = 25 * 1024 * 1024;
 
-/** POST /api/sources/{projectId}/webhook (SRC-2): a Git host says that something was pushed. Signed; not read further. */
+/** POST /api/sources/{projectId}/webhook (SRC-2): a Git host reports a push. Signed; the content is not used. */
 export async function receiveGitWebhook(request: Request, projectId: string): Promise<Response> {
   const rawBody = await readBody(request, maxBytes);
   const ctx = services().contextFor({ kind: "job", job: "webhook.receive" });

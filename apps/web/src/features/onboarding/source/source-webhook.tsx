@@ -17,7 +17,7 @@ import { HostLink } from "./credential-fields.tsx";
 import { makeSourceWebhookSecret, removeSourceWebhookSecret } from "./source.functions.ts";
 import { useSourceChange } from "./use-source-change.ts";
 
-/** A webhook of the repository's host, so that pushes become known at once: its URL, and its secret, shown once. */
+/** A webhook of the repository's host, to detect pushes at once: its URL, and its secret, shown once. */
 export function SourceWebhook({
   projectKey,
   source,

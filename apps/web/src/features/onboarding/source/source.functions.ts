@@ -34,13 +34,15 @@ import { lookIntoSource } from "./look.server.ts";
 
 const orgSlug = z.string().min(1).max(100);
 
-/** What is behind a pasted Git URL: branches, the newest commit, and what its files say of the server (SRC-2). */
+/** Looks into a pasted Git URL: branches, the newest commit, and candidates from its files (SRC-2). */
 export const lookAtSource = createServerFn({ method: "POST" })
   .middleware([organizationAccess("project.create")])
   .validator(input(lookAtSourceSchema.extend({ orgSlug })))
   .handler(({ context, data }) => lookIntoSource({ ctx: context.ctx, input: data }));
 
-/** A key pair for a private repository. Its private part comes sealed, and goes back with the URL (SRC-2). */
+/**
+ * A key pair for a private repository. The page gets the private key sealed, and sends it back with the URL (SRC-2).
+ */
 export const makeDeployKey = createServerFn({ method: "POST" })
   .middleware([organizationAccess("project.create")])
   .validator(input(z.object({ orgSlug })))
@@ -61,19 +63,21 @@ export const deploySample = createServerFn({ method: "POST" })
   .validator(input(z.object({ orgSlug, serverName: projectNameSchema })))
   .handler(({ context, data }) => deploySampleServer(context.ctx, data));
 
-/** Where a project's code comes from (SRC-1). Values of credentials never come back. */
+/** A project's source (SRC-1), without values of credentials. */
 const getSource = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => readSource({ ctx: context.ctx, input: data }));
 
-/** Changes the branch that goes live, previews, a Git URL's credential or where states are posted; what is absent stays (SRC-1). */
+/**
+ * Changes the branch that goes live, previews, a Git URL's credential or its build states; absent fields stay (SRC-1).
+ */
 export const updateSource = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
   .validator(input(projectKeySchema.extend(updateSourceSchema.shape)))
   .handler(({ context, data }) => updateSourceVerb({ ctx: context.ctx, input: data }));
 
-/** Builds a server from a Git URL instead of what it was built from; everything else of it stays (SRC-1). */
+/** Changes a server's source to a Git URL; everything else of the server stays (SRC-1). */
 export const changeSource = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
   .validator(input(projectKeySchema.extend(changeSourceSchema.shape)))
@@ -101,21 +105,21 @@ export const repositoriesQuery = (slug: string) =>
   });
 
 /**
- * Moves a repository of this instance to a GitHub account, with every server that is built from it (SRC-3). May answer with
- * the URL at GitHub at which the account's owner must first agree.
+ * Moves a repository of this instance to a GitHub account, with every server that is built from it (SRC-3). May return
+ * the URL at GitHub where the account's owner must agree first.
  */
 export const continueOnGitHub = createServerFn({ method: "POST" })
   .middleware([organizationAccess("repository.continue")])
   .validator(input(continueOnGitHubSchema.extend(projectKeySchema.shape).extend({ gitHubName: gitHubNameSchema })))
   .handler(({ context, data }) => continueRepository({ signedIn: context.signedIn, ctx: context.ctx, input: data }));
 
-/** Asks a repository now which branches have changed (SRC-2, GH-6). */
+/** Checks a repository for changed branches now (SRC-2, GH-6). */
 export const checkSource = createServerFn({ method: "POST" })
   .middleware([projectAccess("build.start")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => checkSourceVerb({ ctx: context.ctx, input: data }));
 
-/** Makes the secret with which a Git host signs its webhooks; it is returned this once (SRC-2). */
+/** Makes the secret that a Git host signs its webhooks with; returned only this once (SRC-2). */
 export const makeSourceWebhookSecret = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
   .validator(input(projectKeySchema))
@@ -127,7 +131,7 @@ export const removeSourceWebhookSecret = createServerFn({ method: "POST" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => removeSecret({ ctx: context.ctx, input: data }));
 
-/** So often the page asks when the repository was last checked, and which branch goes live, milliseconds. */
+/** Interval of refetching the last check and the branch that goes live, milliseconds. */
 const followMs = 10_000;
 
 export const sourceQuery = (key: ProjectKey) =>

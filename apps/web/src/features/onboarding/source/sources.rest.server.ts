@@ -39,7 +39,7 @@ const settingsSchema = z.object({
   capturePayloads: z.boolean().optional(),
 });
 
-/** What belongs to the source. */
+/** Settings of the source. */
 const sourceSchema = z.object({
   branch: shape.branch,
   previews: z.boolean().optional(),
@@ -62,13 +62,13 @@ const saveRepositorySchema = settingsSchema.extend({
   variables: initialSecretsSchema,
 });
 
-/** A server's source, and what a call says of it. */
+/** A server's Git source and the call's settings. */
 type GitSource = {
   readonly orgSlug: string;
   readonly name: string;
   readonly variables: z.output<typeof initialSecretsSchema>;
   readonly settings: z.output<typeof settingsSchema>;
-  /** What belongs to the source. */
+  /** Settings of the source. */
   readonly source: Readonly<Record<string, unknown>>;
   readonly isSame: (of: SourceSummary) => boolean;
   readonly deploy: (
@@ -80,8 +80,8 @@ type GitSource = {
 };
 
 /**
- * Creates the server with its first build. On an existing server of the same source it changes what is given and builds
- * the branch's newest commit, unless the newest build is of it.
+ * Creates the server with its first build. On an existing server of the same source, it changes the given settings and
+ * builds the branch's newest commit, unless the newest build is of it.
  */
 async function saveGitServer(ctx: Context, { orgSlug, name, variables, settings, source, isSame, deploy }: GitSource) {
   const existing = await findProjectOfInstance({ ctx, input: { name } });
@@ -129,7 +129,7 @@ async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>
 /** Deploys a repository of this instance (SRC-3). */
 async function saveRepository(ctx: Context, repository: string, input: z.output<typeof saveRepositorySchema>) {
   const orgSlug = await organizationSlug(ctx, input.organization);
-  // It is part of the address, not a field: refused as what isn't there.
+  // The repository is part of the address, not a field: refuse it as not found.
   await getRepository({ ctx, input: { orgSlug, name: repository } });
   const { name, branch, previews, variables } = input;
   const source = { branch, previews };

@@ -6,7 +6,7 @@ import { CodeBlock } from "~/ui/code-block.tsx";
 import { commandsOf, type Steps } from "./code-commands.ts";
 import { KeyExpiry, useGitKey } from "./git-commands.tsx";
 
-/** Of a repository of this instance, whose commands work as they are copied once they have a key (SRC-3). */
+/** Steps for a repository of this instance. Copied commands work as they are once they contain a key (SRC-3). */
 export function StepsHere({ here, ...steps }: Steps & { readonly here: { orgSlug: string; repository: string } }) {
   const { made, make, busy, failure } = useGitKey(here.orgSlug, here.repository);
   const mayMakeKeys = useMay("apiKey.create");

@@ -19,7 +19,7 @@ type UploadedServer = {
 /** The build looks into the files; nothing is read here. */
 const nothingFound = { entrypoints: [], projects: [], requirementFiles: [], variables: [] };
 
-/** The form that makes a server of the files that somebody picked (SRC-3, SRC-4). */
+/** The form that deploys picked files (SRC-3, SRC-4). */
 export function UploadForm({
   orgSlug,
   picked,
@@ -29,10 +29,10 @@ export function UploadForm({
 }: {
   readonly orgSlug: string;
   readonly picked: Picked;
-  /** A free name, for a folder whose own name can't be a server's. */
+  /** A free name, for a folder whose name can't be a server's. */
   readonly otherName: string;
   readonly urlTemplate: string;
-  /** Picks something else. */
+  /** Picks other files. */
   readonly onChange: () => void;
 }) {
   const choice = useServerName(orgSlug, nameOf(picked) ?? otherName);

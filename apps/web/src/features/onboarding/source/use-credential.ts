@@ -27,7 +27,7 @@ export function useCredential(orgSlug: string) {
     publicKey: key?.publicKey ?? null,
     making,
     makeKey: () => making.run(async () => setKey(await makeDeployKey({ data: { orgSlug } }))),
-    /** What to send, of the chosen kind; null until it is whole. */
+    /** The credential of the chosen kind; null until complete. */
     valueOf: (chosen: CredentialKind): GitCredentialInput | null => {
       if (chosen === "deployKey") return key && { kind: "deployKey", sealed: key.sealed };
       const { token, username, endsOn } = fields;

@@ -5,7 +5,7 @@ import { projectQuery } from "~/features/shared/project-screen/project-screen.fu
 import { useSubmit } from "~/http/use-submit.ts";
 import { sourceQuery } from "./source.functions.ts";
 
-/** Runs what changes or checks a Git repository, shows its new state at once, and keeps what was wrong. */
+/** Runs a change or check of a Git repository, shows its new state at once, and keeps the problems. */
 export function useSourceChange(projectKey: ProjectKey) {
   const queryClient = useQueryClient();
   const { problems, busy, run } = useSubmit();
@@ -13,7 +13,7 @@ export function useSourceChange(projectKey: ProjectKey) {
     run(async () => {
       const view = await work();
       queryClient.setQueryData(sourceQuery(projectKey).queryKey, view);
-      // What it says of the source is in lists and headings too.
+      // Lists and headings show the source, too.
       await queryClient.invalidateQueries({ queryKey: projectQuery(projectKey).queryKey });
     });
   return { busy, failure: Object.values(problems)[0] ?? null, apply };

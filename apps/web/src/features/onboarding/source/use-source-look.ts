@@ -7,16 +7,16 @@ import { failureText } from "~/ui/toast.ts";
 import { lookAtSource } from "./source.functions.ts";
 import { kindFor, useCredential } from "./use-credential.ts";
 
-/** So long after the last key the host is asked, milliseconds. What is pasted is asked for at once. */
+/** Pause in typing before the host is asked, milliseconds. A pasted URL is asked at once. */
 const typingMs = 600;
 const freshMs = 60_000;
 
 export type FoundSource = Awaited<ReturnType<typeof lookAtSource>>;
 
-/** A credential that was given, for one host only. `attempt` stands for it in keys. */
+/** A given credential, for one host only. `attempt` represents it in query keys. */
 type Given = { readonly value: GitCredentialInput; readonly host: string; readonly attempt: number };
 
-/** What was pasted, and what is there (SRC-2): state of the field, of the branch, and of the credential. */
+/** State of a pasted source (SRC-2): the field, the branch, the credential, and the found repository. */
 export function useSourceLook(orgSlug: string, initial: { readonly text: string; readonly branch: string | null }) {
   const [text, setText] = useState(initial.text);
   const [asked, setAsked] = useState(initial.text);
@@ -31,7 +31,7 @@ export function useSourceLook(orgSlug: string, initial: { readonly text: string;
   const source: SourceText | null = "source" in parsed ? parsed.source : null;
   const isSettled = asked === text;
   const url = source?.kind === "git" ? source.url : null;
-  // It must not reach another host.
+  // Must not be sent to another host.
   const sent = given !== null && url !== null && new URL(url).host === given.host ? given : null;
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ["source-look", orgSlug, url, text.trim(), branch, sent?.attempt ?? null],
@@ -41,7 +41,7 @@ export function useSourceLook(orgSlug: string, initial: { readonly text: string;
     staleTime: freshMs,
     retry: false,
     refetchOnWindowFocus: false,
-    // Another branch of the same repository: the form stays.
+    // Keep the form for another branch of the same repository.
     placeholderData: (before, query) => (query?.queryKey[3] === text.trim() ? before : undefined),
   });
   const found = url !== null && isSettled && !error ? data : undefined;
@@ -64,10 +64,10 @@ export function useSourceLook(orgSlug: string, initial: { readonly text: string;
       setAsked(text);
       void refetch();
     },
-    /** What is wrong with the text itself. */
+    /** The text's own problem. */
     problem: isSettled && text.trim() !== "" && "problem" in parsed ? parsed.problem : null,
     credential,
-    /** What the repository is read with; null: nothing. */
+    /** The repository's credential; null: none. */
     sentCredential: sent?.value ?? null,
     sendCredential: () => {
       const value = url === null ? null : credential.valueOf(kindFor(url, credential.kind));
@@ -78,7 +78,7 @@ export function useSourceLook(orgSlug: string, initial: { readonly text: string;
   };
 }
 
-/** Why nothing was found, by what can cure it. */
+/** Why nothing was found, by the kind of cure. */
 function failureOf(error: unknown, hadCredential: boolean) {
   const fields: Readonly<Record<string, string>> = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
   const { credential = null, text = null, branch = null } = fields;
@@ -86,7 +86,7 @@ function failureOf(error: unknown, hadCredential: boolean) {
     message: text ?? branch ?? credential ?? failureText(error),
     /** It is the credential that is wrong, not the text. */
     isCredentials: text === null && branch === null && credential !== null,
-    /** The chosen branch isn't there. */
+    /** The chosen branch doesn't exist. */
     lacksBranch: branch !== null,
     /** A sign-in may help. */
     needsCredential: credential !== null || (hadCredential && branch === null),

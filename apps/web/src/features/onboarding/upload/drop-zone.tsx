@@ -5,7 +5,7 @@ import { classNames } from "~/ui/class-names.ts";
 import { archiveEndings, type NotPicked, type Picked, pickedArchive, pickedByDrop, pickedFolder } from "./picked.ts";
 import { uploadLimits } from "./upload-limits.ts";
 
-/** Takes a dropped folder or archive, or one chosen by a button. */
+/** Accepts a dropped folder or archive, or one chosen by a button. */
 export function DropZone({
   title,
   hint,

@@ -4,7 +4,7 @@ import type { FolderFile } from "./picked.ts";
 /**
  * A folder as a zip.
  *
- * @param onProgress called with the bytes that were packed so far
+ * @param onProgress called with the bytes packed so far
  * @throws DOMException `AbortError`; `NotReadableError` and others for files that changed or vanished meanwhile
  */
 export async function packFolder(

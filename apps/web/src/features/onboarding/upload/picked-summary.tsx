@@ -4,7 +4,7 @@ import { Button } from "~/ui/button.tsx";
 import { formatBytes } from "~/ui/time.tsx";
 import type { Picked } from "./picked.ts";
 
-/** What will be uploaded, and what not. */
+/** The files to upload, and those left out. */
 export function PickedSummary({
   picked,
   onChange,
@@ -14,7 +14,7 @@ export function PickedSummary({
   readonly picked: Picked;
   readonly onChange: () => void;
   readonly disabled: boolean;
-  /** For a version: what isn't in it isn't in the next one. */
+  /** For a new version, which replaces all files. */
   readonly isWhole?: boolean;
 }) {
   const leftOut = picked.kind === "folder" ? picked.leftOut : [];

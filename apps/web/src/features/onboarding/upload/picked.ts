@@ -13,7 +13,7 @@ import { maxUploadBytes, maxUploadFiles } from "./upload-limits.ts";
 /** A file of a folder, by its path in it: `src/server.py`. */
 export type FolderFile = { readonly path: string; readonly file: File };
 
-/** What somebody chose or dropped. `name`: of the folder, or of the archive without its ending. */
+/** A picked folder or archive. `name`: of the folder, or of the archive without its extension. */
 export type Picked =
   | {
       readonly kind: "folder";
@@ -25,7 +25,7 @@ export type Picked =
     }
   | { readonly kind: "archive"; readonly name: string; readonly file: File; readonly bytes: number };
 
-/** What can't be uploaded, and why. */
+/** Why the picked files can't be uploaded. */
 export type NotPicked = { readonly problem: string };
 
 /** Why it is too much to upload; null for none. */
@@ -60,13 +60,13 @@ export function pickedArchive(file: File): Picked | NotPicked {
   return { kind: "archive", name: file.name.replace(archive, ""), file, bytes: file.size };
 }
 
-/** What was dropped: one folder, one archive, or files that belong together. Entries are read before the first pause. */
+/** Reads a drop of one folder, one archive, or several files. Entries are read before the first `await`. */
 export async function pickedByDrop(items: Iterable<DataTransferItem>): Promise<Picked | NotPicked> {
   const dropped = [...items].filter(({ kind }) => kind === "file");
   const entries = dropped.flatMap((item) => item.webkitGetAsEntry() ?? []);
   const [first, ...others] = entries;
   if (!first) {
-    // Not from the file system, as from another page.
+    // Not from the file system: dropped from another page, for example.
     const file = dropped[0]?.getAsFile();
     return file ? pickedArchive(file) : { problem: "Drop a folder or an archive." };
   }
@@ -77,7 +77,7 @@ export async function pickedByDrop(items: Iterable<DataTransferItem>): Promise<P
   }
   const skipped = new Set<string>();
   const files: FolderFile[] = [];
-  // The folder itself is no part of the paths in it.
+  // Paths are relative to the folder.
   const roots = isAlone && first.isDirectory ? await childrenOf(first as FileSystemDirectoryEntry) : entries;
   for (const entry of roots) await walk(entry, "", files, skipped);
   return folder(isAlone ? first.name.replace(/\.py$/, "") : "", files, skipped);
@@ -113,7 +113,7 @@ async function walk(entry: FileSystemEntry, prefix: string, into: FolderFile[], 
   if (entry.isFile) {
     into.push({ path, file: await fileOf(entry as FileSystemFileEntry) });
   } else if (isLeftOutDirectory(entry.name)) {
-    // Not looked into: these are the large ones.
+    // Not read: these are large.
     skipped.add(`${entry.name}/`);
   } else {
     for (const child of await childrenOf(entry as FileSystemDirectoryEntry))
@@ -123,7 +123,7 @@ async function walk(entry: FileSystemEntry, prefix: string, into: FolderFile[], 
 
 const fileOf = (entry: FileSystemFileEntry) => new Promise<File>((resolve, reject) => entry.file(resolve, reject));
 
-/** Browsers give at most a hundred at a time, and none at the end. */
+/** Browsers return at most a hundred at a time, and none at the end. */
 async function childrenOf(entry: FileSystemDirectoryEntry): Promise<readonly FileSystemEntry[]> {
   const reader = entry.createReader();
   const all: FileSystemEntry[] = [];

@@ -16,8 +16,8 @@ const maxSettingsBytes = 1024 * 1024;
 const lineFeed = 10;
 
 /**
- * POST /api/organizations/{orgSlug}/uploads: makes a server of an archive's files (SRC-4). The body is a line of JSON, the
- * server's settings, and then the archive, so that it is one request whose parts aren't held in memory.
+ * POST /api/organizations/{orgSlug}/uploads: deploys an archive's files as a server (SRC-4). The body is a line of JSON
+ * with the server's settings, followed by the archive, so that one request can be streamed.
  *
  * @throws TowpathError as `deployFiles`
  */
@@ -34,8 +34,8 @@ export async function receiveNewServer(request: Request, { orgSlug }: { readonly
 const versionSchema = z.object({ expectedHead: z.string().default(""), message: z.string().max(10_000).optional() });
 
 /**
- * POST /api/projects/{orgSlug}/{projectName}/uploads?expectedHead=: commits an archive's files to the branch that goes live,
- * if that is still at this commit; else `conflict`.
+ * POST /api/projects/{orgSlug}/{projectName}/uploads?expectedHead=: commits an archive's files to the branch that goes
+ * live if its head is still this commit; else `conflict`.
  *
  * @throws TowpathError as `uploadCommit`; `invalid_input` for a server that isn't built from a repository of this instance
  */
@@ -55,7 +55,9 @@ export async function receiveNewVersion(request: Request, key: ProjectKey): Prom
   return Response.json({ commitSha: commit.sha, changed, leftOut });
 }
 
-/** @throws TowpathError `unauthenticated`; `forbidden` for a request of another site's page, which has the cookie too */
+/**
+ * @throws TowpathError `unauthenticated`; `forbidden` for a request of another site's page, which also has the cookie
+ */
 async function ownContext(request: Request): Promise<Context> {
   if (!isSameOrigin(request, services().config.baseUrl))
     throw new TowpathError("forbidden", "Forbidden: not from this site.");
@@ -67,7 +69,7 @@ function bodyOf({ body }: Request): ReadableStream<Uint8Array> {
   return body;
 }
 
-/** What is before the first line feed, and the stream of what is after it. */
+/** The text before the first line feed, and the stream of the rest. */
 async function firstLine(
   body: ReadableStream<Uint8Array>,
 ): Promise<{ readonly line: Uint8Array; readonly rest: ReadableStream<Uint8Array> }> {

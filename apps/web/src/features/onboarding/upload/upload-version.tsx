@@ -19,7 +19,7 @@ import { isCanceled, useUpload } from "./use-upload.ts";
 
 type Props = { readonly projectKey: ProjectKey; readonly source: RepositorySourceView };
 
-/** Another commit of the branch that goes live, from a folder or an archive (SRC-4). */
+/** Makes a commit on the branch that goes live, from a folder or an archive (SRC-4). */
 export function UploadVersion({ projectKey, source }: Props) {
   const { chosen, problem, pick, forget } = usePicked();
   return (

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { type NotPicked, type Picked, sizeProblem } from "./picked.ts";
 
-/** What somebody picked to upload, or why it can't be. */
+/** The picked upload, or why it can't be uploaded. */
 export function usePicked() {
   const [chosen, setChosen] = useState<Picked | null>(null);
   const [problem, setProblem] = useState<string | null>(null);

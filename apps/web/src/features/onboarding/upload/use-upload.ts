@@ -6,9 +6,9 @@ import type { Picked } from "./picked.ts";
 export type UploadProgress = { readonly phase: "packing" | "sending"; readonly done: number };
 
 /**
- * Packs what was picked and sends it. `before`: what the body has before the archive.
+ * Packs and sends the picked files. `before`: the part of the body before the archive.
  *
- * `upload` throws what `packFolder` and `send` throw; a canceled one a DOMException `AbortError`.
+ * `upload` throws like `packFolder` and `send`; DOMException `AbortError` if canceled.
  */
 export function useUpload() {
   const [progress, setProgress] = useState<UploadProgress | null>(null);
@@ -45,11 +45,11 @@ async function pack(picked: Picked, signal: AbortSignal, onProgress: (bytes: num
   return packFolder(picked.files, { signal, onProgress });
 }
 
-/** Whether an upload ended because somebody canceled it. */
+/** Whether an upload was canceled. */
 export const isCanceled = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError";
 
 /**
- * Sends a body with progress, which `fetch` doesn't report for what it sends. Returns the JSON of the answer.
+ * Sends a body with progress, which `fetch` doesn't report for uploads. Returns the JSON of the answer.
  *
  * @throws TowpathError as the server answered, `upstream_unavailable` for a broken connection; DOMException `AbortError`
  */

@@ -18,7 +18,7 @@ export function ConnectGitHubPage({
 }: {
   readonly orgSlug: string;
   readonly app: { readonly url: string } | null;
-  /** Whether they connect this instance to GitHub, which has no App yet (GH-5). */
+  /** Whether the person may connect this instance, which has no App yet, to GitHub (GH-5). */
   readonly mayConnectApp: boolean;
   readonly problem: string | undefined;
   /** The GitHub account that the problem concerns. */

@@ -10,13 +10,15 @@ import { TextField } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
 import { failureText } from "~/ui/toast.ts";
 
-/** ONB-1. The first one is proposed: one click makes it, and the next page makes the first server (SRC-4). */
+/**
+ * ONB-1. The first organization is proposed: one click creates it, and the next page makes the first server (SRC-4).
+ */
 export function CreateOrganizationPage({
   firstName,
   proposal,
 }: {
   readonly firstName: string | null;
-  /** What the field begins with; null: nothing. */
+  /** Initial values of the fields; null: empty. */
   readonly proposal: { readonly name: string; readonly slug: string } | null;
 }) {
   const queryClient = useQueryClient();

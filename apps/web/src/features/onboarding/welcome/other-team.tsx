@@ -7,8 +7,8 @@ import { Callout } from "~/ui/callout.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 
 /**
- * For links that name a team (`teamId`: its slug or id): says when it isn't the one on screen, and switches to it. A link
- * alone must not change the session.
+ * For links with a `teamId` (slug or id of an organization): shows if it isn't the current one, and switches to it. A
+ * link alone must not change the session.
  */
 export function OtherTeam({ teamId }: { readonly teamId: string | undefined }) {
   const { profile, organization } = useRouteContext({ from: "/$orgSlug" });

@@ -29,7 +29,7 @@ export function ServerSetupPage({
   readonly search: SetupSearch;
   /** Writes fields into the URL. */
   readonly onKeep: (fields: SetupSearch) => void;
-  /** The name of the server to create, for a user who comes back from GitHub. */
+  /** The name of the server to create, for a user who returns from GitHub. */
   readonly resume: string | null;
   readonly proposal: { readonly name: string; readonly urlTemplate: string };
   readonly connected: boolean;
@@ -95,7 +95,7 @@ export function ServerSetupPage({
   );
 }
 
-/** On to the form of the repository that the address names, else to a choice. */
+/** Link to the form of the address's repository, else to a choice. */
 function RepositoryLink({ orgSlug, deploy }: { readonly orgSlug: string; readonly deploy: DeploySearch }) {
   const address = repositoryOf(deploy);
   const to = address ? "/$orgSlug/welcome/server-deploy" : "/$orgSlug/welcome/choose-repo";
@@ -162,7 +162,7 @@ function GrantCallout({
   );
 }
 
-/** Leads to the page that looks at what was pasted (SRC-2). */
+/** Opens the page that looks into the pasted source (SRC-2). */
 function PasteUrl({ orgSlug }: { readonly orgSlug: string }) {
   const navigate = useNavigate();
   const [text, setText] = useState("");

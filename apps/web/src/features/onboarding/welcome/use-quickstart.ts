@@ -9,7 +9,7 @@ import { failureText } from "~/ui/toast.ts";
 
 type Grant = { readonly url: string; readonly repository: string };
 
-/** The link with which a quickstart begins at GitHub (ONB-3). */
+/** The link that starts a quickstart at GitHub (ONB-3). */
 export const quickstartUrlQuery = (orgSlug: string, serverName: string) =>
   oauthUrlQuery({ orgSlug, state: { purpose: "quickstart", serverName } });
 

@@ -8,7 +8,7 @@ import type { CallRecord } from "./call-record.ts";
 
 const targetOf = (call: ServerCall) => (call.kind === "resource" ? call.uri : call.name);
 
-/** Arguments on one line, without secrets: somebody may look on. */
+/** Arguments on one line, without secrets: somebody may watch the screen. */
 function briefly(call: ServerCall): string {
   const { call: shown } = callWithoutSecrets(call, undefined);
   return "arguments" in shown ? JSON.stringify(shown.arguments).slice(0, 200) : "";

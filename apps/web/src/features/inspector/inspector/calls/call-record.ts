@@ -22,7 +22,7 @@ export type CallRecord = {
   /** The item that was called: `tools:echo`. */
   readonly item: string;
   readonly call: ServerCall;
-  /** Paths of arguments with secrets, which `call` of a record from an earlier visit lacks. */
+  /** Paths of arguments with secrets, which are missing in `call` of an earlier visit's record. */
   readonly hidden: readonly string[];
   /** Null while it runs. */
   readonly outcome: CallResult | null;

@@ -4,7 +4,7 @@ import { serverCallSchema } from "../inspector.schema.ts";
 import { callWithoutSecrets } from "../share/sensitive.ts";
 import { type CallRecord, maxRecords, newRecord } from "./call-record.ts";
 
-/** Whose calls of which server: a browser may have several people, one after the other. */
+/** The person and server of the calls: several people may use a browser. */
 export type Place = { readonly userId: string; readonly projectId: string };
 
 const prefix = "towpath:inspector:";
@@ -50,8 +50,7 @@ export function readCalls(store: Store, place: Place, now: number): readonly Cal
 }
 
 /**
- * Keeps the calls that have ended: without arguments that hold secrets, without results that show one of them, and
- * without large results.
+ * Stores the ended calls, without secret arguments, results that contain one of them, and large results.
  */
 export function keepCalls(
   store: Store,
@@ -71,7 +70,7 @@ export function keepCalls(
     if (kept.length === 0) store.removeItem(keyOf(place));
     else store.setItem(keyOf(place), `[${kept.join(",")}]`);
   } catch {
-    // The browser keeps nothing, or has no room left.
+    // The browser's storage is disabled or full.
   }
 }
 

@@ -80,7 +80,7 @@ export function useCalls(where: Where) {
     records,
     /** Whether the calls of earlier visits are among them. */
     isLoaded,
-    /** The items of those. */
+    /** Items with calls of an earlier visit. */
     restored,
     run: (item: string, call: ServerCall) => void run(item, call),
     reply,
@@ -88,7 +88,7 @@ export function useCalls(where: Where) {
     cancel: () => running?.cancel(),
     clear: () => setRecords((before) => before.filter(({ id }) => id === running?.id)),
     show: setShownId,
-    /** The record just selected or made if it is of `item`, else the newest of `item`. */
+    /** The selected or newest record if it is of `item`, else the newest of `item`. */
     shownFor: (item: string): CallRecord | null =>
       records.find((record) => record.id === shownId && record.item === item) ??
       records.find((record) => record.item === item) ??
@@ -119,7 +119,7 @@ function useConnection({ projectKey, branchId, deploymentId }: Where, authorizat
 export const useConnectionState = (connection: ServerConnection) =>
   useSyncExternalStore(connection.subscribe, connection.state, connection.state);
 
-/** Calls of an earlier visit come once the page's script runs: the server doesn't know them. */
+/** Loads calls of an earlier visit once the page's script runs: only the browser has them. */
 function useKeptRecords({ place: { userId, projectId }, schemaOf }: Where) {
   const [records, setRecords] = useState<readonly CallRecord[] | null>(null);
   const latestSchemaOf = useRef(schemaOf);

@@ -7,12 +7,12 @@ import { notFound } from "@towpath/core/errors";
 import { mcpUrl } from "@towpath/core/server-url";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 
-/** Where a person's calls go, and with which headers. */
+/** The URL and headers of a person's calls. */
 export type CallTarget = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 /**
- * The public URL of a branch's server, where calls are policed and logged like those of every other client, and the
- * credentials of the person who calls: where the server asks for none, their name for its log (PRJ-4).
+ * The public URL of a branch's server, where calls are policed and logged like every other client's, and the person's
+ * credentials, or if the server checks none, their name for its log (PRJ-4).
  *
  * @throws TowpathError `not_found` for another's project or a branch without a live deployment, `forbidden` for a role
  *   that may not call this server
@@ -32,7 +32,7 @@ export async function callTarget(call: {
   return { url: await urlOf(ctx, input, project), headers: await credentials(call, project) };
 }
 
-/** Of the branch that is asked for; a server that isn't built here has none. */
+/** The branch's URL; a server that isn't built here has no branches. */
 async function urlOf(
   ctx: Context,
   input: ProjectKey & { readonly branchId: string | null },

@@ -13,7 +13,7 @@ import { authorizationHeader } from "./relay.schema.ts";
 /** As the gateway's limit. */
 const maxBodyBytes = 4 * 1024 * 1024;
 
-/** What MCP's transport sends and reads; nothing else of the page's requests reaches a server. */
+/** Headers of MCP's transport; no others of the page's requests reach a server. */
 const sentHeaders = ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id", "mcp-method"];
 const sentPrefixes = ["mcp-name", "mcp-param-"];
 const readHeaders = ["content-type", "mcp-session-id", "mcp-protocol-version", "towpath-request-id", "retry-after"];
@@ -29,9 +29,9 @@ const whereSchema = z.object({
 
 /**
  * POST, GET and DELETE /api/projects/{orgSlug}/{projectName}/mcp: MCP's Streamable HTTP transport for the pages of a
- * project, which are another site than its servers. Each request is sent on to the public URL of the server as the
- * person's own (`branchId`: of which branch, default production). The browser speaks the protocol and keeps the
- * session, so any web process can pass on any request.
+ * project, whose site differs from its servers'. Relays each request to the server's public URL as the person's own
+ * (`branchId`: the branch, default production). The browser speaks the protocol and holds the session, so any web
+ * process can relay any request.
  *
  * @throws TowpathError as `callTarget`; `forbidden` for other sites, `upstream_unavailable` when the gateway doesn't answer
  */

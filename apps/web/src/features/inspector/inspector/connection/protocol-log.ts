@@ -11,7 +11,7 @@ export type ProtocolMessage = {
 
 const limits = { messages: 500, size: 8_000_000 };
 
-/** The newest messages, as many as a page can hold. */
+/** Adds a message, and drops the oldest above the page's limit. */
 export function withMessage(
   log: readonly ProtocolMessage[],
   next: Pick<ProtocolMessage, "direction" | "message" | "time">,

@@ -78,7 +78,7 @@ export function ItemForm({
   }
 }
 
-/** A link or the log may hold anything; a prompt's arguments are texts. */
+/** A link or the log may contain any value, but a prompt's arguments are texts. */
 const textsOf = (args: Arguments): Record<string, string> =>
   Object.fromEntries(Object.entries(args).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 

@@ -21,7 +21,7 @@ const actionLabels = {
   prompts: "Get prompt",
 };
 
-/** One tool, resource, template or prompt: what it is, its form, and pinned below it the button that calls it. */
+/** A tool, resource, template or prompt: its description and form, with the call button pinned below. */
 export function ItemPane({
   item,
   calls,
@@ -58,7 +58,7 @@ export function ItemPane({
           </Callout>
         )}
         {askAuthorization && mayCall && <AuthorizationField calls={calls} />}
-        {/* What is typed before would be lost when the calls of an earlier visit fill the form in. */}
+        {/* Earlier input would be lost when calls of an earlier visit fill in the form. */}
         <fieldset disabled={!calls.isLoaded} className="mt-4 min-w-0">
           <ItemForm
             item={item}
@@ -155,7 +155,7 @@ function AuthorizationField({ calls }: { calls: Calls }) {
   );
 }
 
-/** Ctrl-Enter and Cmd-Enter submit the form in which the focus is, such as an answer to the server; else the item's. */
+/** Ctrl-Enter and Cmd-Enter submit the focused form, such as an answer to the server, else the item's. */
 function useSubmitKey(formId: string): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -171,7 +171,7 @@ function useSubmitKey(formId: string): void {
   }, [formId]);
 }
 
-/** What an item is: its name, title, hints and description. */
+/** An item's name, title, hints and description. */
 function ItemHeader({ item }: { item: InspectorItem }) {
   const { name, title, description } = itemTexts(item);
   return (

@@ -7,7 +7,7 @@ import type { Progress } from "../connection/server-connection.ts";
 import { ElicitationForm } from "../elicitation-form.tsx";
 import { SamplingForm } from "./sampling-form.tsx";
 
-/** What the server reports and asks while a call runs; afterwards its log messages remain. */
+/** The server's progress, questions and log messages during a call; afterwards the log messages remain. */
 export function Activity({
   record,
   projectKey,

@@ -70,7 +70,7 @@ export function AnswerView({
 /** As long as the chat's own parameter. */
 const maxQuestion = 4_000;
 
-/** Puts a prompt's messages into the chat's field. Nothing is asked before the person sends it. */
+/** Puts a prompt's messages into the chat's field, for the person to send. */
 function TryInChat({
   blocks,
   projectKey,

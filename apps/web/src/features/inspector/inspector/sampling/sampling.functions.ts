@@ -5,7 +5,7 @@ import { input } from "~/http/input.ts";
 import { answerByModel } from "./answer-by-model.server.ts";
 import { askModelSchema } from "./sampling.schema.ts";
 
-/** A model's answer to what a server asked (MCP, sampling), which the person sees before it is sent (PRJ-4). */
+/** A model's answer to a server's request (MCP, sampling), which the person reviews before it is sent (PRJ-4). */
 export const askModel = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.read")])
   .validator(input(askModelSchema))

@@ -17,7 +17,7 @@ export type ModelQuestion = Omit<z.infer<typeof askModelSchema>, keyof z.infer<t
 
 const textBlock = z.object({ type: z.literal("text"), text: z.string().min(1) });
 
-/** What a server asks as texts; null for a question with anything else, such as an image, or one that is too long. */
+/** A server's request as texts; null if it has other content, such as an image, or is too long. */
 export function textsOf({ messages, systemPrompt, maxTokens }: Sampling): ModelQuestion | null {
   const texts = messages.map(({ role, content }) => {
     const blocks = z.array(textBlock).safeParse(Array.isArray(content) ? content : [content]);

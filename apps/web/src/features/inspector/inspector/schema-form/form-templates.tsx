@@ -107,7 +107,7 @@ export function ArrayFieldTemplate(props: ArrayFieldTemplateProps) {
   );
 }
 
-/** One item of a list with what can be done to it. */
+/** An item of a list with its buttons. */
 export function ArrayFieldItemTemplate({ children, buttonsProps, hasToolbar, index }: ArrayFieldItemTemplateProps) {
   return (
     <div className="flex items-start gap-1">

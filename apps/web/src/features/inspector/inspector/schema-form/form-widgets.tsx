@@ -48,7 +48,7 @@ export function TextareaWidget(props: WidgetProps) {
   );
 }
 
-/** One or several options. The browser's own control, which copes with hundreds of options and any label. */
+/** One or several options. The native control, which handles hundreds of options and any label. */
 export function SelectWidget(props: WidgetProps) {
   const { id, value, options, multiple = false, required, onChange, schema } = props;
   const choices = options.enumOptions ?? [];

@@ -25,7 +25,7 @@ const templates: Partial<TemplatesType> = {
   ErrorListTemplate: NoTemplate,
 };
 
-// Replaces every widget that a schema can request by itself.
+// Replaces every widget that a schema can request.
 const widgets: RegistryWidgetsType = {
   SelectWidget,
   RadioWidget: SelectWidget,
@@ -39,7 +39,7 @@ const idPrefix = "argument";
 
 const focusable = "input, select, textarea, button";
 
-/** The first invalid field as people read the form: the library's errors come in the schema's order of rules. */
+/** Focuses the first invalid field in reading order: the library's errors are in the order of the schema's rules. */
 function focusFirstInvalid(form: HTMLFormElement | null | undefined, errors: readonly RJSFValidationError[]): void {
   // ".prices['0']" is the field with the id "argument_prices_0". Of an object or list, the first field in it.
   const invalid = errors.map(({ property = "" }) => {

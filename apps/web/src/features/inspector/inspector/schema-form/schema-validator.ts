@@ -7,7 +7,7 @@ import {
   type ValidatorType,
 } from "@rjsf/utils";
 
-/** Errors that only point to a nested error, which follows and is the one to show. */
+/** Errors that only wrap the nested error to show. */
 const wrappers = new Set([
   "properties",
   "items",

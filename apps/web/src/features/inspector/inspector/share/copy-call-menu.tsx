@@ -20,7 +20,7 @@ const languages = [
 const placeholder = (hidden: readonly string[]) =>
   hidden.length > 0 ? `Left out: ${hidden.join(", ")}. Add your own.` : undefined;
 
-/** Copies the call as code, or as a link to this form. Arguments that hold secrets stay out. */
+/** Copies the call as code, or as a link to this form, without secret arguments. */
 export function CopyCallMenu({
   item,
   callNow,

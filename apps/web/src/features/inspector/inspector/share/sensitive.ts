@@ -8,13 +8,13 @@ const words =
   /(^|_)(password|passwd|passphrase|secret|token|api_?key|apikey|credentials?|authorization|private_?key|pin)s?(_|$)/i;
 const snakeCase = (name: string) => name.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").replaceAll(/[-.\s]+/g, "_");
 
-/** Whether an argument holds a secret, by its name or by what its schema says of it. */
+/** Whether an argument is a secret, by its name or its schema. */
 export function isSensitive(name: string, schema: unknown): boolean {
   if (isObject(schema) && (schema.format === "password" || schema.writeOnly === true)) return true;
   return words.test(snakeCase(name));
 }
 
-/** Arguments without those that hold secrets, and the paths of what was left out: `login.password`. */
+/** Arguments without secrets, and the paths of the omitted ones: `login.password`. */
 export function withoutSecrets(
   args: Readonly<Json>,
   schema: unknown,
@@ -39,7 +39,7 @@ export function withoutSecrets(
   return { kept: clean(args, schema, ""), hidden: [...new Set(hidden)] };
 }
 
-/** The same for a whole call. `schema`: of its arguments, where it has one. */
+/** The same for a whole call. `schema`: of its arguments, if any. */
 export function callWithoutSecrets(call: ServerCall, schema: unknown): { call: ServerCall; hidden: readonly string[] } {
   if (call.kind === "resource") return { call, hidden: [] };
   const { kept, hidden } = withoutSecrets(call.arguments, schema);

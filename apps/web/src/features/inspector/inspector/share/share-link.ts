@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 const prefix = "args=";
-/** Of the address: longer ones get cut by messengers. */
+/** Maximum length of the address: messengers truncate longer ones. */
 const maxLength = 8_000;
 const argumentsSchema = z.record(z.string(), z.unknown());
 
@@ -18,7 +18,7 @@ export function fragmentOf(args: Readonly<Record<string, unknown>>): string | nu
   return fragment.length > maxLength ? null : fragment;
 }
 
-/** The arguments that an address carries; null for none, and for what isn't ours. Somebody else may have written it. */
+/** The arguments in an address; null without valid ones. Untrusted: anybody may have written it. */
 export function argumentsIn(fragment: string): Record<string, unknown> | null {
   const text = fragment.replace(/^#/, "");
   if (!text.startsWith(prefix) || text.length > maxLength) return null;

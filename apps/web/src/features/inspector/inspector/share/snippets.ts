@@ -5,7 +5,7 @@ export type SnippetInput = {
   /** The server's MCP endpoint. */
   readonly url: string;
   readonly call: ServerCall;
-  /** What the server spoke last; decides between the eras. */
+  /** The server's last protocol version, which determines the era. */
   readonly protocolVersion: string;
   /** The environment variable with the caller's key or token; null for an open server. */
   readonly keyVariable: string | null;
