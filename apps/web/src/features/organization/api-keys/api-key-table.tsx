@@ -26,7 +26,7 @@ type KeyTableProps = {
   readonly label: string;
   /** Whether the user may revoke and delete a key of the list. */
   readonly mayEnd: (key: ApiKeyView) => boolean;
-  /** Shows as whom each key acts. */
+  /** Shows each key's owner. */
   readonly showsOwner?: boolean;
 };
 

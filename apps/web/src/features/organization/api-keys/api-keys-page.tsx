@@ -22,7 +22,7 @@ const header = {
   ),
 };
 
-/** Keys with which MCP clients call the organization's servers (KEY-3): one's own, and the organization's. */
+/** Keys for MCP clients to call the organization's servers (KEY-3): the user's own, and the organization's. */
 export function ApiKeysPage({ orgSlug }: { readonly orgSlug: string }) {
   const [mayCreate, mayRead, mayManage] = [useMay("apiKey.create"), useMay("apiKey.read"), useMay("apiKey.manage")];
   const [created, setCreated] = useState<NewApiKeyView | null>(null);
@@ -77,7 +77,7 @@ function OrganizationKeys({ orgSlug, mayManage }: { readonly orgSlug: string; re
   );
 }
 
-/** All personal keys but the user's own, which have their own list. */
+/** All personal keys except the user's own, which have their own list. */
 function MembersKeys({ orgSlug }: { readonly orgSlug: string }) {
   const { data: own } = useSuspenseQuery(apiKeysQuery(orgSlug, "me"));
   const { data: all } = useSuspenseQuery(apiKeysQuery(orgSlug, "everyone"));

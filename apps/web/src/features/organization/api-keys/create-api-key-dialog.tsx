@@ -60,7 +60,7 @@ type Fields = typeof empty;
 
 type DialogProps = { readonly orgSlug: string; readonly onCreated: (created: NewApiKeyView) => void };
 
-/** Asks for a key's name, whose key it is, what it is for, the servers that it reaches, and its expiry. */
+/** Asks for a key's name, owner, scope, servers and expiry. */
 export function CreateApiKeyDialog({ orgSlug, onCreated }: DialogProps) {
   const [open, setOpen] = useState(false);
   return (

@@ -104,7 +104,7 @@ function Filters({ orgSlug, search, onSearch }: PageProps) {
   );
 }
 
-/** Downloads what the filters show. */
+/** Downloads the filtered entries. */
 function Export({ orgSlug, search }: Pick<PageProps, "orgSlug" | "search">) {
   const hrefOf = (format: string) =>
     `/api/organizations/${orgSlug}/audit-log?${new URLSearchParams({ format, ...filterOf(search) })}`;

@@ -18,7 +18,7 @@ const getAuditEntries = createServerFn({ method: "GET" })
 
 const detailText = (detail: unknown) => (detail === null ? null : JSON.stringify(detail, null, 2));
 
-/** Who has entries in the audit log. */
+/** Actors with entries in the audit log. */
 const getAuditActors = createServerFn({ method: "GET" })
   .middleware([organizationAccess("audit.read")])
   .validator(input(z.object({ orgSlug: z.string() })))
@@ -38,7 +38,7 @@ export type AuditSearch = {
 
 const dayMs = 86_400_000;
 
-/** The filter of a search, without what is absent. */
+/** The filter of a search, without absent fields. */
 export function filterOf({ actor, group, time }: AuditSearch) {
   return {
     ...(actor && { actor }),

@@ -19,7 +19,7 @@ export function AuditTable({
 }: {
   readonly entries: readonly ShownEntry[];
   readonly orgSlug: string;
-  /** Whether no older ones are left to load. */
+  /** Whether all entries are loaded. */
   readonly isWhole: boolean;
 }) {
   const { rows, sort } = useSorted(entries, sortedBy, isWhole);
@@ -55,7 +55,7 @@ export function AuditTable({
   );
 }
 
-/** In words, with a link to what it is about, and the details as they are stored. */
+/** The entry as a sentence with a link to its subject, and its stored details. */
 function What({ entry, orgSlug }: { readonly entry: ShownEntry; readonly orgSlug: string }) {
   return (
     <div className="min-w-0">
@@ -84,7 +84,7 @@ function What({ entry, orgSlug }: { readonly entry: ShownEntry; readonly orgSlug
 
 const look = "text-accent-text underline underline-offset-3";
 
-/** The entry's words, in which the server's name is a link; a link after them to anything else that it is about. */
+/** The entry's sentence, in which the server's name is a link; other subjects get a link after it. */
 function Sentence({ entry, orgSlug }: { readonly entry: ShownEntry; readonly orgSlug: string }) {
   const { project, subject, action, text } = entry;
   if (!project?.name) {

@@ -2,7 +2,7 @@ import type { InstallationView } from "@towpath/core/installation";
 import type { ComponentProps } from "react";
 import { Select } from "~/ui/select.tsx";
 
-/** One of the connected GitHub accounts. `value`: the number of its installation; the rest is as for `Select`. */
+/** Selects a connected GitHub account. `value`: the number of its installation; other props as in `Select`. */
 export function AccountSelect({
   installations,
   value,

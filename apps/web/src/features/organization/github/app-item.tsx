@@ -13,7 +13,7 @@ import { ChangeAppKeys } from "./change-app-keys.tsx";
 
 type Props = { readonly orgSlug: string; readonly app: GitHubAppView };
 
-/** One GitHub App: what is wrong with it, and what can be done with it. */
+/** A GitHub App with its problems and actions. */
 export function AppItem({ orgSlug, app }: Props) {
   const { hostName, appSlug, ownerLogin, createdAt, accounts, suspended, servers, health, id } = app;
   const settingsUrl = health.settingsUrl;

@@ -16,7 +16,7 @@ export async function renewWebhookSecret(ctx: Context, orgSlug: string, id: stri
   const connection = await gitHub().find(id);
   if (!connection) throw notFound("GitHub connection");
   const webhookSecret = randomToken();
-  // Stored first: what the host signs with it from then on is accepted, and what it signed before is sent again.
+  // Store it first: webhooks signed with the new secret are then accepted, and those signed before are redelivered.
   const after = await changeGitHubKeys({ ctx, input: { orgSlug, id, keys: { webhookSecret } } });
   gitHub().forget();
   const url = services().config.baseUrl + connection.webhookPath;
@@ -27,7 +27,7 @@ export async function renewWebhookSecret(ctx: Context, orgSlug: string, id: stri
 const refused = (message: string) => new TowpathError("invalid_input", message, { fields: { privateKey: message } });
 
 /**
- * Checks that a private key is one of the connection's App.
+ * Checks that a private key belongs to the connection's App.
  *
  * @throws TowpathError `invalid_input` with `fields.privateKey`; `not_found`, `upstream_unavailable`
  */

@@ -11,7 +11,7 @@ import { gitHub, services } from "~/compose.server.ts";
 import { contextForUser } from "~/http/caller.server.ts";
 import { redirectTo } from "~/http/request.server.ts";
 
-/** What a person wants to connect, while their browser makes the App at GitHub (GH-5). */
+/** The connection that a person makes while their browser creates the App at GitHub (GH-5). */
 const appTripSchema = z.object({
   purpose: z.literal("app"),
   orgSlug: z.string(),
@@ -24,11 +24,11 @@ const appTripSchema = z.object({
 });
 export type AppTrip = z.infer<typeof appTripSchema>;
 
-/** Writing the App's name and confirming takes a while. */
+/** People need a while to name and confirm the App. */
 const tripSeconds = 60 * 60;
 
 const returnPath = "/api/github/apps/created";
-/** GitHub takes so many characters, and a name once. */
+/** GitHub's limit for names of Apps, which are unique. */
 const maxNameLength = 34;
 
 const begin = (sessionId: string, data: AppTrip): Promise<string> =>
@@ -40,15 +40,15 @@ async function end(sessionId: string, state: string | null): Promise<AppTrip | n
   return appTripSchema.safeParse(data).data ?? null;
 }
 
-/** The path that leads on to GitHub's page for a new App. The caller has checked who asks. */
+/** The path that leads to GitHub's page for a new App. The caller has checked the permission. */
 export async function beginAppTrip(sessionId: string, trip: Omit<AppTrip, "purpose" | "id">): Promise<string> {
   const state = await begin(sessionId, { ...trip, purpose: "app", id: newId() });
   return `/api/github/apps/new?state=${encodeURIComponent(state)}`;
 }
 
 /**
- * GET /api/github/apps/new: a document that posts the manifest to GitHub at once. GitHub takes it by a form only, and no
- * page of the app may send forms elsewhere: this document's policy names the one host.
+ * GET /api/github/apps/new: a document that immediately posts the manifest to GitHub, which accepts it only by a form.
+ * Pages of the app may not send forms to other sites, but this document's policy allows the one host.
  */
 export async function sendManifest(request: Request): Promise<Response> {
   const signedIn = await services().auth.session(request.headers);
@@ -136,7 +136,7 @@ async function connect(ctx: Context, { orgSlug, id, url }: AppTrip, code: string
     webhookSecret,
     ...app
   } = await convertManifest(apiUrl, code, services().reachGitHub);
-  // An App without a webhook has no secret; it gets this one when a webhook is set.
+  // An App without a webhook has no secret; it uses this one when a webhook is set.
   const input = { ...app, orgSlug, id, url, apiUrl, webhookSecret: webhookSecret ?? randomToken() };
   return connectGitHub({ ctx, input });
 }

@@ -25,8 +25,8 @@ const connectionInput = z.object({ orgSlug, connectionId: z.uuid() });
 export type GitHubAppView = GitHubConnectionView & { readonly health: AppHealth };
 
 /**
- * The GitHub Apps of this instance with what is wrong with each (GH-5); null for people who don't manage them, of whom
- * the same page shows only what their organization has connected.
+ * The GitHub Apps of this instance with their problems (GH-5); null for people who don't manage them, who see only
+ * their organization's connections on the same page.
  */
 const getGitHubApps = createServerFn({ method: "GET" })
   .middleware([organizationAccess("installation.read")])
@@ -56,7 +56,7 @@ const accountSchema = z
   .trim()
   .regex(/^[\w-]{1,100}$/, "Type the organization's name as in its URL");
 
-/** Begins to make an App at GitHub; `path` leads there (GH-5). */
+/** Starts the creation of an App at GitHub; `path` leads there (GH-5). */
 export const beginGitHubApp = createServerFn({ method: "POST" })
   .middleware([organizationAccess("instance.manage")])
   .validator(input(z.object({ orgSlug, host: hostSchema, organization: accountSchema.nullable() })))
@@ -67,7 +67,7 @@ export const beginGitHubApp = createServerFn({ method: "POST" })
     return { path: await beginAppTrip(context.signedIn.sessionId, { orgSlug: data.orgSlug, url, organization }) };
   });
 
-/** A private key or client secret that was made at GitHub, in place of the stored one. GitHub must accept the key. */
+/** Replaces the stored private key or client secret by one made at GitHub, which must accept the key. */
 export const changeAppKeys = createServerFn({ method: "POST" })
   .middleware([organizationAccess("instance.manage")])
   .validator(

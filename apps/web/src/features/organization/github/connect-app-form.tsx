@@ -15,7 +15,7 @@ const owners = [
   { value: "organization", label: "An organization" },
 ] as const;
 
-/** A choice with its name, which the control has for screen readers itself. */
+/** A choice with a visible label; the control has its own for screen readers. */
 function Choice({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <div className="flex flex-col items-start gap-1.5">
@@ -27,7 +27,7 @@ function Choice({ label, children }: { readonly label: string; readonly children
   );
 }
 
-/** Where the App is made, and who owns it; then the browser goes to GitHub. */
+/** Asks for the App's host and owner, and sends the browser to GitHub. */
 export function ConnectAppForm({ orgSlug }: { readonly orgSlug: string }) {
   const [at, setAt] = useState<(typeof hosts)[number]["value"]>("github");
   const [owner, setOwner] = useState<(typeof owners)[number]["value"]>("person");

@@ -12,7 +12,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { type Connection, disconnect, repositoriesQuery } from "./github.functions.ts";
 
-/** One connected account: its state at GitHub, its repositories, and what can be done with it. */
+/** A connected account: its state at GitHub, its repositories, and its actions. */
 export function ConnectionCard({ orgSlug, connection }: { readonly orgSlug: string; readonly connection: Connection }) {
   const { accountLogin, accountType, createdAt, projectCount, gitHub } = connection;
   const settingsUrl = "settingsUrl" in gitHub ? gitHub.settingsUrl : null;

@@ -17,7 +17,7 @@ const texts: Readonly<Record<string, string>> = {
 
 const accountName = /^[\w-]{1,40}$/;
 
-/** What went wrong on a round trip to GitHub that connected nothing; nothing for none. */
+/** The problem of a round trip to GitHub that connected nothing, if any. */
 export function ConnectionProblem({
   problem,
   account,
@@ -28,7 +28,7 @@ export function ConnectionProblem({
 }) {
   if (!problem) return null;
   const text = texts[problem] ?? "GitHub was not connected. Try again; if it happens again, ask the operator.";
-  // The name comes from the URL: only put it into the text if it looks like a login.
+  // The name is from the URL: use it only if it looks like a login.
   const name = account && accountName.test(account) ? account : "that GitHub account";
   return (
     <Callout tone="warn" className="mb-5">

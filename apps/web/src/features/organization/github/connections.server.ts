@@ -7,20 +7,20 @@ import { services } from "~/compose.server.ts";
 type AtGitHub =
   | {
       readonly state: "connected" | "suspended";
-      /** Whether the App may read all repositories of the account, also later ones. */
+      /** Whether the App may read all repositories of the account, including future ones. */
       readonly repositories: "all" | "selected";
       /** Where the account's owner chooses repositories, suspends or removes the App. */
       readonly settingsUrl: string;
       readonly avatarUrl: string;
     }
-  /** The account's owner has removed the App; the record goes with GitHub's webhook. */
+  /** The account's owner has removed the App; GitHub's webhook will delete the record. */
   | { readonly state: "revoked" }
   /** GitHub didn't answer. */
   | { readonly state: "unknown" };
 
 export type Connection = Awaited<ReturnType<typeof listInstallations>>[number] & { readonly gitHub: AtGitHub };
 
-/** An organization's installations with their state at GitHub, asked of all at the same time. */
+/** An organization's installations with their state at GitHub, requested in parallel. */
 export async function connectionsOf(ctx: Context, orgSlug: string): Promise<readonly Connection[]> {
   const installations = await listInstallations({ ctx, input: { orgSlug } });
   const { gitHub } = services();

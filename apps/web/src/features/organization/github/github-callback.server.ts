@@ -30,7 +30,7 @@ export function gitHubSetup(request: Request): Promise<Response> {
     const trip = await endRoundTrip(caller.sessionId, parameters.get("state"));
     const installationId = Number(parameters.get("installation_id"));
     if (!trip) return problemPath("expired");
-    // Without an installation yet, an owner of the GitHub organization has to approve it first.
+    // Without an id, an owner of the GitHub organization must approve the installation first.
     if (!Number.isSafeInteger(installationId) || installationId <= 0) return problemPath("requested", trip);
     const { orgSlug, connection } = trip;
     const claim = { purpose: "claim", orgSlug, connection, installationId, from: fromOf(trip) } as const;
@@ -42,7 +42,7 @@ export function gitHubSetup(request: Request): Promise<Response> {
   });
 }
 
-/** Ends a round trip with the code of an authorization. Returns the path or the URL at GitHub to go on to. */
+/** Ends a round trip with the code of an authorization. Returns the next path, or URL at GitHub. */
 export async function finishAuthorization(
   caller: Caller,
   { state, code }: { readonly state: string | null; readonly code: string | null },
@@ -54,7 +54,7 @@ export async function finishAuthorization(
   return afterAuthorization(caller, trip, await client.exchangeCode({ code, redirectUri: callbackUrl() }));
 }
 
-/** @throws TowpathError `not_found` for a connection that was removed meanwhile */
+/** @throws TowpathError `not_found` if the connection was removed meanwhile */
 async function clientOf({ connection }: RoundTrip): Promise<GitHub> {
   const found = await gitHub().find(connection);
   if (!found) throw notFound("GitHub connection");
@@ -98,8 +98,8 @@ function formPath(trip: Extract<RoundTrip, { purpose: "continue" }>, signedInAs:
 }
 
 /**
- * Connects an installation whose id came in the URL, which anyone can forge. GitHub lists an installation to
- * everyone who can read one of its repositories, but only an administrator of the account may open it to a team.
+ * Connects an installation whose id is from the URL, which anyone can forge. GitHub lists an installation to everyone
+ * who can read one of its repositories, but only an administrator of the account may connect it to an organization.
  */
 async function claim(
   ctx: Context,
@@ -152,7 +152,7 @@ type Problem =
   | "unavailable"
   | "failed";
 
-/** The page that says what went wrong, in the flow that the user started in. */
+/** The page that shows the problem, in the flow that the user started in. */
 function problemPath(problem: Problem, trip?: RoundTrip, account?: string): string {
   if (!trip) return `/new/github-install?problem=${problem}`;
   const place = fromOf(trip) === "settings" ? "settings/github?" : "welcome/connect-github?success=false&";
@@ -160,7 +160,7 @@ function problemPath(problem: Problem, trip?: RoundTrip, account?: string): stri
   return `/${trip.orgSlug}/${place}problem=${problem}${about}`;
 }
 
-/** Requires a session. A failure redirects to a page that says what to do. */
+/** Requires a session. A failure redirects to a page with instructions. */
 async function withSession(
   request: Request,
   goOn: (caller: Caller, parameters: URLSearchParams) => Promise<string>,

@@ -17,7 +17,7 @@ export function GitHubLink({
   ...look
 }: ButtonLook & {
   readonly orgSlug: string;
-  /** What to do when the user comes back. */
+  /** What to do when the user returns. */
   readonly state: State;
   readonly icon?: ReactNode;
   readonly children: ReactNode;

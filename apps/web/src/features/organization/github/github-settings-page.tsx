@@ -71,7 +71,7 @@ export function GitHubSettingsPage({
   );
 }
 
-/** A way to connect an account of each App; of the only one without its host's name. */
+/** Links to connect an account of each App; without the host's name if there is only one App. */
 function ConnectLinks({
   orgSlug,
   apps,

@@ -23,8 +23,8 @@ import {
 
 const orgSlug = z.string().min(1).max(100);
 
-/** Why the browser is sent to GitHub, as the page that sends it says it. */
-/** Which of the instance's Apps; without it the preferred one. */
+/** Why a page sends the browser to GitHub. */
+/** The number of the instance's App; default: the preferred one. */
 const connectionNumber = z.number().int().min(0).optional();
 
 const stateSchema = z.discriminatedUnion("purpose", [
@@ -37,8 +37,8 @@ const stateSchema = z.discriminatedUnion("purpose", [
 ]);
 
 /**
- * The GitHub URL for a purpose (ONB-2, ONB-3). Its own `state` is opaque, works once, for 15 minutes and in this session;
- * it stands for the given one. For the quickstart, name and storage are checked first.
+ * The GitHub URL for a purpose (ONB-2, ONB-3). Its `state` is opaque, represents the given one, and works once, for 15
+ * minutes, in this session. For the quickstart, name and storage are checked first.
  */
 const getUserOAuthUrl = createServerFn({ method: "POST" })
   .middleware([organizationAccess("installation.manage")])
@@ -59,8 +59,8 @@ const getUserOAuthUrl = createServerFn({ method: "POST" })
   });
 
 /**
- * Exchanges the code of an authorization and does what its state stands for; `next` is the path to go on. The callback
- * route does the same for browsers that GitHub redirects.
+ * Exchanges the code of an authorization and performs its state's purpose; `next` is the next path. The callback route
+ * does the same for browsers that GitHub redirects.
  *
  * @public
  */
@@ -76,7 +76,7 @@ export const exchangeCode = createServerFn({ method: "POST" })
 const tokenInput = z.object({ serverName: projectNameSchema });
 
 /**
- * Keeps a user's token, encrypted, for the quickstart of one server: at most 15 minutes, in this session. GitHub must
+ * Stores a user's token, encrypted, for the quickstart of one server: at most 15 minutes, in this session. GitHub must
  * accept it.
  *
  * @public
@@ -92,8 +92,8 @@ export const storeTemporaryToken = createServerFn({ method: "POST" })
   });
 
 /**
- * Whose token is kept for the quickstart of a server, never the token itself; null for none, or one that GitHub has
- * revoked, which is then deleted.
+ * The owner of the token stored for the quickstart of a server, never the token itself; null for none, or one that
+ * GitHub has revoked, which is then deleted.
  */
 export const getTemporaryToken = createServerFn({ method: "GET" })
   .middleware([selfAccess])

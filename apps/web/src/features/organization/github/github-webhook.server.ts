@@ -11,8 +11,9 @@ const maxBytes = 25 * 1024 * 1024;
 const events = new Set([...neededEvents, "installation", "installation_repositories"]);
 
 /**
- * POST /api/github/webhooks (BLD-12) of the environment's App, and below it those of connected ones by id (GH-5). Checks the signature on the raw bytes before anything is parsed or stored, then
- * stores the delivery and enqueues its job in one transaction.
+ * POST /api/github/webhooks (BLD-12) for the environment's App, and below it, by id, for connected ones (GH-5). Checks
+ * the signature of the raw bytes before anything is parsed or stored, then stores the delivery and enqueues its job in
+ * one transaction.
  */
 export async function receiveGitHubWebhook(request: Request, connectionId: string | null): Promise<Response> {
   const { contextFor } = services();

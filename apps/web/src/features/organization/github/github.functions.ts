@@ -23,8 +23,7 @@ const plainName = z.string().regex(/^[\w.-]{1,100}$/, "A repository has a plain 
 const repositoryInput = z.object({ orgSlug, installationId, owner: plainName, name: plainName });
 
 /**
- * What screens need to know about the GitHub App (GH-1); null when none is configured. `apps`: all that accounts can be
- * connected of.
+ * The GitHub App for screens (GH-1); null if none is configured. `apps`: all Apps whose accounts can be connected.
  */
 export const getGitHubApp = createServerFn({ method: "GET" })
   .middleware([organizationAccess("organization.read")])
@@ -83,7 +82,7 @@ export const getBranchAndRepository = createServerFn({ method: "POST" })
   .middleware([organizationAccess("installation.read")])
   .validator(input(repositoryInput.extend({ branch: z.string().min(1).max(255).optional() })))
   .handler(async ({ context, data }) => {
-    // The organization's right to read comes before any call to GitHub.
+    // Check the organization's permission to read before any call to GitHub.
     await requireInstallation({ ctx: context.ctx, input: data });
     return readBranchAndRepository(data);
   });

@@ -44,7 +44,7 @@ const shown = ({ id, hostName: host, url, appSlug: slug, ownerLogin: owner, ...o
 /** Apps are managed in the instance's own organization. */
 const ownOrganization = async (ctx: Context) => (await ensureLocalOrganization({ ctx })).slug;
 
-/** GitHub Apps of the instance (GH-5). They are connected in a browser: GitHub gives their keys to nobody else. */
+/** GitHub Apps of the instance (GH-5). They are connected in a browser, as GitHub returns their keys only there. */
 export const gitHubOperations: readonly Operation[] = [
   operation("GET /github-apps", "listGitHubApps", "operator", {
     summary: "the GitHub Apps of this instance, and what is wrong with each",

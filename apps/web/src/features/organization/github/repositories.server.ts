@@ -21,7 +21,7 @@ type BranchOfRepository = {
   readonly branch?: string | undefined;
 };
 
-/** A repository and a branch of it; `branch` is null when nothing was pushed there yet, or it doesn't exist. */
+/** A repository and one of its branches; `branch` is null if it is empty or doesn't exist. */
 export async function readBranchAndRepository({ branch: requested, ...address }: BranchOfRepository) {
   return withGitHub(async () => {
     const repository = withoutToken(await gitHub().repository(address));

@@ -3,22 +3,22 @@ import { findOffers, projectDirectories, skippedDirectories } from "@towpath/bui
 
 const requirementsPattern = /(^|\/)(requirements[\w.-]*\.txt)$/i;
 
-/** Candidates are only suggestions: a build looks into the code, and the user knows what the server is. */
+/** Only suggestions: a build looks into the code, and the user knows the server. */
 const maxCandidates = 8;
 /** How many projects of a monorepo are looked into. */
 const maxProjects = 6;
 
 export type Proposals = {
-  /** What may start the server, most likely first, from the repository's root. */
+  /** Possible entrypoints, most likely first, relative to the repository's root. */
   readonly entrypoints: readonly string[];
-  /** Directories with a project of their own, as in monorepos, and what may start their servers, from there. */
+  /** Directories with their own project, as in monorepos, and possible entrypoints relative to each. */
   readonly projects: readonly { readonly directory: string; readonly entrypoints: readonly string[] }[];
   readonly requirementFiles: readonly string[];
   /** Variables that its files name, probably needed before the first build. */
   readonly variables: readonly DeclaredVariable[];
 };
 
-/** What a repository offers, by the rule that its build follows (BLD-16), without looking into its Python files. */
+/** Proposals for a repository by the same rules as its build (BLD-16), without reading its Python files. */
 export async function repositoryProposals(
   paths: readonly string[],
   read: (path: string) => Promise<string | null>,

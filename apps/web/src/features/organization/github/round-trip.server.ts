@@ -10,15 +10,15 @@ import type { UserToken } from "@towpath/github";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 
-/** Where the user started, and comes back to. */
+/** The page that the user started from and returns to. */
 export const startedFrom = z.enum(["welcome", "settings"]).default("welcome");
 
-/** For whom, and at which of the instance's connections: its number. */
+/** The organization, and the number of the GitHub connection. */
 const ofConnection = { orgSlug: z.string(), connection: z.number().int() };
 
-/** Why the browser was sent to GitHub, and what to do when it comes back. */
+/** Why the browser was sent to GitHub, and what to do when it returns. */
 const roundTripSchema = z.discriminatedUnion("purpose", [
-  /** Authorize, to learn which installations the user has. */
+  /** Authorize, to list the user's installations. */
   z.object({ purpose: z.literal("connect"), ...ofConnection, from: startedFrom }),
   /** Install the App. */
   z.object({ purpose: z.literal("install"), ...ofConnection, from: startedFrom }),
@@ -26,7 +26,7 @@ const roundTripSchema = z.discriminatedUnion("purpose", [
   z.object({ purpose: z.literal("claim"), ...ofConnection, installationId: z.number().int(), from: startedFrom }),
   /** Authorize, to create a repository in the user's account. */
   z.object({ purpose: z.literal("quickstart"), ...ofConnection, serverName: z.string() }),
-  /** Authorize, to create one that continues a repository of this instance. The rest is what the form had. */
+  /** Authorize, to create one that continues a repository of this instance. The rest are the form's values. */
   z.object({
     ...{ purpose: z.literal("continue"), ...ofConnection, projectName: z.string(), repository: z.string() },
     ...{ installationId: z.number().int(), gitHubName: z.string(), private: z.boolean() },
@@ -43,7 +43,7 @@ export function beginRoundTrip(sessionId: string, data: RoundTrip): Promise<stri
   return createOneTimeState(services().database.db, { newId, sessionId, data, ttlSeconds: roundTripSeconds });
 }
 
-/** Null for a `state` that is unknown, used, expired or of another session. */
+/** Null if `state` is unknown, used, expired or of another session. */
 export async function endRoundTrip(sessionId: string, state: string | null): Promise<RoundTrip | null> {
   if (!state) return null;
   const data = await takeOneTimeState(services().database.db, state, sessionId);
@@ -51,8 +51,7 @@ export async function endRoundTrip(sessionId: string, state: string | null): Pro
 }
 
 /**
- * A user's token is stored for one server name only, so that a link made by someone else can't use it for another
- * server.
+ * A user's token is stored for one server name only, so that somebody else's link can't use it for another server.
  */
 const secretKey = (sessionId: string, serverName: string) => ({
   secret: services().config.secret,
@@ -61,8 +60,8 @@ const secretKey = (sessionId: string, serverName: string) => ({
 });
 
 /**
- * In place of a server's name, which can't look like it: for what a repository of this instance is moved with. With the
- * connection, so that a token of one host is never shown to another.
+ * Name of the token that moves a repository of this instance; no server's name looks like it. Includes the connection,
+ * so that a token of one host is never sent to another.
  */
 export const continueTokenName = (of: {
   readonly orgSlug: string;
@@ -77,7 +76,7 @@ export async function storeUserToken(sessionId: string, serverName: string, toke
   await storeSessionSecret(services().database.db, { ...secretKey(sessionId, serverName), newId, value, expiresAt });
 }
 
-/** Null when there is none or it has expired. */
+/** Null if there is none or it has expired. */
 export function readUserToken(sessionId: string, serverName: string): Promise<string | null> {
   return readSessionSecret(services().database.db, secretKey(sessionId, serverName));
 }

@@ -7,11 +7,10 @@ import { services } from "~/compose.server.ts";
 const maxMs = 8000;
 
 /**
- * Checks that a GitHub Enterprise host that somebody typed can be reached from here, before an App is made there that
- * nothing could use.
+ * Checks that a typed GitHub Enterprise host can be reached from here, before an unusable App is made there.
  *
- * @throws TowpathError `invalid_input` with `fields.host`: no such host, no connection, or an address in a network that the
- * operator hasn't named
+ * @throws TowpathError `invalid_input` with `fields.host`: unknown host, no connection, or an address in a network that
+ * the operator hasn't allowed
  */
 export async function requireReachableHost(url: string): Promise<void> {
   if (gitHubHostName(url) === "GitHub") return;
@@ -19,7 +18,7 @@ export async function requireReachableHost(url: string): Promise<void> {
     const response = await services().reachGitHub(url, { method: "HEAD", signal: AbortSignal.timeout(maxMs) });
     await response.body?.cancel();
   } catch (error) {
-    // Another failure is not about where the host is.
+    // Other failures don't concern the host's address.
     if (!(error instanceof EgressError)) return;
     const isPrivate = error.problem === "address_not_allowed";
     const message = isPrivate ? `${error.message} ${privateNetworkRemedy}` : error.message;

@@ -142,7 +142,7 @@ function Directories({ host }: { readonly host: HostStorageView }) {
   );
 }
 
-/** What builds can use, and what was downloaded for them (BLD-18); nothing until the worker has looked. */
+/** Pythons for builds, installed and downloaded (BLD-18); nothing until a worker reports them. */
 function Pythons({ host: { pythons } }: { readonly host: HostStorageView }) {
   if (pythons === undefined) return null;
   return (

@@ -2,9 +2,9 @@ import type { ProtectionName } from "@towpath/core/host-isolation";
 
 type Words = {
   readonly title: string;
-  /** What it guarantees. */
+  /** Its guarantee. */
   readonly promise: string;
-  /** For a list of what is missing. */
+  /** For a list of missing protections. */
   readonly short: string;
 };
 

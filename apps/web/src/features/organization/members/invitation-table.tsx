@@ -16,7 +16,7 @@ import { createLink, invitationsQuery, revokeInvitation, sendAgain } from "./mem
 type TableProps = {
   readonly invitations: readonly InvitationView[];
   readonly orgSlug: string;
-  /** Called when one was sent again, or its link asked for. */
+  /** Called when an invitation was sent again, or its link was requested. */
   readonly onSent: (result: Invited) => void;
 };
 
@@ -26,7 +26,7 @@ const sortedBy = {
   Expires: ({ expiresAt }: InvitationView) => expiresAt,
 };
 
-/** Invitations that nobody has accepted yet. */
+/** Open invitations. */
 export function InvitationTable({ invitations, orgSlug, onSent }: TableProps) {
   const [question, setQuestion] = useState<Question | null>(null);
   const { rows, sort } = useSorted(invitations, sortedBy);

@@ -14,7 +14,7 @@ const roleOptions = invitableRoles.map((role) => ({
   label: role.charAt(0).toUpperCase() + role.slice(1),
 }));
 
-/** Asks whom to invite, and with which role. */
+/** Asks for people to invite and their role. */
 export function InviteForm(props: {
   readonly orgSlug: string;
   readonly onInvited: (result: Invited) => void;

@@ -3,14 +3,14 @@ import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 
-/** What came of inviting people. `link` shows one that was asked for, without a message. */
+/** Result of inviting people. `link`: shows a requested link, for which no message was sent. */
 export type Invited = Pick<InviteResult, "skipped"> & {
   readonly invited: readonly { readonly email: string; readonly link: string; readonly notSent: string | null }[];
 };
 
 const reasons = { member: "is already a member", invited: "is already invited" } as const;
 
-/** Says who got a message, and shows the links of those who didn't: they can't be shown again. */
+/** Shows who got a message, and the links of those who didn't, which can't be shown again. */
 export function InvitedNotice({ invited, onDismiss }: { readonly invited: Invited; readonly onDismiss: () => void }) {
   const sent = invited.invited.filter(({ notSent }) => notSent === null);
   const links = invited.invited.filter(({ notSent }) => notSent !== null);

@@ -27,7 +27,7 @@ const sortedBy = {
 type Role = MemberView["role"];
 type Organization = { readonly slug: string; readonly name: string; readonly role: string };
 
-/** The members with their roles, which owners and admins change here. */
+/** The members with their roles, which owners and admins can change here. */
 export function MemberTable(props: {
   readonly members: readonly MemberView[];
   readonly organization: Organization;
@@ -127,7 +127,7 @@ function RoleSelect(props: {
   );
 }
 
-/** Changes a role at once, or asks first where it is hard to take back: for owners and for oneself. */
+/** Changes a role at once, or asks first where it is hard to undo: for owners and for the user's own role. */
 function useRoleChange(organization: Organization, userId: string, ask: (question: Question) => void) {
   const queryClient = useQueryClient();
   const { slug: orgSlug, name } = organization;

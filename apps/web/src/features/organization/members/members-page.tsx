@@ -17,7 +17,7 @@ import { RoleMatrix } from "./role-matrix.tsx";
 
 type Organization = { readonly slug: string; readonly name: string; readonly role: string };
 
-/** Who belongs to an organization, who is invited, and what each role may do (ORG-6). */
+/** An organization's members, invitations, and permissions of each role (ORG-6). */
 export function MembersPage({
   organization,
   userId,
@@ -52,7 +52,7 @@ export function MembersPage({
   );
 }
 
-/** Below oneself, as long as nobody else is here or invited. */
+/** Shown while the user is the only member and nobody is invited. */
 function NobodyElse({ orgSlug }: { readonly orgSlug: string }) {
   const { data: invitations } = useSuspenseQuery(invitationsQuery(orgSlug));
   if (invitations.length > 0) return null;

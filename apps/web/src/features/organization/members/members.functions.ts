@@ -31,7 +31,7 @@ const getMembers = createServerFn({ method: "GET" })
   .validator(input(organizationInput))
   .handler(({ context, data }) => listMembers({ ctx: context.ctx, input: data }));
 
-/** Invitations that nobody has accepted. */
+/** Open invitations. */
 const getInvitations = createServerFn({ method: "GET" })
   .middleware([organizationAccess("member.manage")])
   .validator(input(organizationInput))
@@ -85,7 +85,7 @@ export const getOrganizationProfiles = createServerFn({ method: "POST" })
   .validator(input(z.object({ organizationId: z.string() })))
   .handler(({ context, data }) => listUserProfiles({ ctx: context.ctx, input: data }));
 
-/** Profiles by users' ids: those of people with whom the caller shares an organization (ORG-11). @public */
+/** Profiles by users' ids, of people who share an organization with the caller (ORG-11). @public */
 export const getProfilesByIds = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .validator(input(userIdsSchema))

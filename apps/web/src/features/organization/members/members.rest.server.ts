@@ -29,7 +29,7 @@ const newKeySchema = createApiKeySchema.omit({ kind: true, projectIds: true }).e
   servers: z.array(z.string()).min(1).max(200).nullish(),
 });
 
-/** @throws TowpathError `invalid_input` that names what the organization doesn't have */
+/** @throws TowpathError `invalid_input` naming unknown servers */
 async function idsOf(ctx: Context, orgSlug: string, names: readonly string[]): Promise<string[]> {
   const projects = await listProjects({ ctx, input: { orgSlug } });
   return names.map((name) => {
@@ -54,7 +54,7 @@ const keyOperations: readonly Operation[] = [
     summary: "creates a key of the organization, which is shown this once",
     body: newKeySchema,
     answer: peopleAnswers.newApiKey,
-    // Of the organization: the operator is nobody as whom a key could act.
+    // A key of the organization: the operator isn't a user that a key could act as.
     handle: async ({ ctx, orgSlug, body: { servers, ...body } }) => {
       const projectIds = servers ? await idsOf(ctx, orgSlug, servers) : null;
       return createApiKey({ ctx, input: { ...body, orgSlug, kind: "organization", projectIds } });

@@ -14,11 +14,11 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { invitationsQuery, membersQuery, removeMember } from "./members.functions.ts";
 
-/** What ends with any membership. */
+/** Consequences of every membership's end. */
 export const whatEnds =
   "Personal API keys and connected clients stop working, and open connections end, within seconds.";
 
-/** Asks before a member is removed, and which of the organization's keys that they created end too (ORG-6). */
+/** Asks before removing a member, and which of their keys of the organization to revoke (ORG-6). */
 export function RemoveMemberDialog(props: {
   readonly member: MemberView;
   readonly organization: { readonly slug: string; readonly name: string };
@@ -77,7 +77,7 @@ export function RemoveMemberDialog(props: {
   );
 }
 
-/** All are to be revoked unless somebody says that they are still needed: their creator has seen them. */
+/** All are revoked unless unchecked, because their creator has seen them. */
 function CreatedKeys(props: {
   readonly keys: readonly ApiKeyView[];
   readonly kept: readonly string[];

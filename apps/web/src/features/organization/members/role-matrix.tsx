@@ -3,7 +3,7 @@ import { roleNames, roleSummaries } from "@towpath/core/member/schema";
 import { Check, Minus } from "lucide-react";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 
-/** The roles, what each is for, and the matrix of permissions: the same as in docs/roles.md. */
+/** The roles, their purposes, and the matrix of permissions, as in docs/roles.md. */
 export function RoleMatrix() {
   return (
     <>

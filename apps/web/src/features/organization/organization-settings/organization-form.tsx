@@ -29,7 +29,7 @@ export function OrganizationForm({
     await form.run(async () => {
       const change = { name, ...(isMoved && { slug }) };
       const saved = await changeOrganization({ data: { orgSlug: organization.slug, ...change } });
-      // Every address on the page has the old slug: load the page under the new one.
+      // All addresses on the page contain the old slug: load the page under the new one.
       if (saved.slug !== organization.slug)
         return window.location.assign(window.location.pathname.replace(/^\/[^/]+/, `/${saved.slug}`));
       await queryClient.invalidateQueries();

@@ -40,8 +40,8 @@ type WidgetToken =
 const none = (error: string): WidgetToken => ({ token: null, expiresAt: null, error });
 
 /**
- * A token for widgets of the settings of the session's organization (ORG-5). Without a session there is no refusal but a
- * null token with the reason, as the specification says.
+ * A token for widgets of the settings of the session's organization (ORG-5). Without a session it isn't refused but
+ * null, with the reason, as specified.
  *
  * @public
  */

@@ -19,7 +19,7 @@ import { WaterLevel } from "~/ui/water-level.tsx";
 
 type Listed = {
   readonly server: ProjectListItem;
-  /** Null: not known; undefined: it loads. */
+  /** Null: unknown; undefined: loading. */
   readonly activity: ServerActivity | null | undefined;
 };
 
@@ -31,7 +31,7 @@ const sortedBy = {
   Tools: ({ server }: Listed) => server.live?.tools,
 };
 
-/** One row per server: what it is, whether it runs, and how it is used. Arrow keys move between rows. */
+/** One row per server: description, state, and usage. Arrow keys move between rows. */
 export function ServerTable({
   servers,
   activity,
@@ -193,7 +193,7 @@ function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
   rows[to].focus();
 }
 
-/** Where its code comes from, or where it runs. */
+/** Its source, or its address if it runs elsewhere. */
 function originOf({ external, source }: ProjectListItem): string {
   if (external) return new URL(external.url).host;
   if (source === null) return "No repository";

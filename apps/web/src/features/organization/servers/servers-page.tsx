@@ -109,7 +109,7 @@ function Servers({
   readonly selected: string | undefined;
 }) {
   const [pages, setPages] = useState(1);
-  // The selected one is shown, wherever it is.
+  // Show the page with the selected server.
   const selectedPage = Math.floor(servers.findIndex(({ name }) => name === selected) / serversShown) + 1;
   const shown = servers.slice(0, Math.max(pages, selectedPage) * serversShown);
   const hidden = servers.length - shown.length;
@@ -143,7 +143,7 @@ function useActivity(orgSlug: string, servers: readonly ProjectListItem[]) {
   });
 }
 
-/** The ways to a server: build one here, run a published one, or add one that runs elsewhere. */
+/** Links to build a server here, run a published one, or add one that runs elsewhere. */
 function NewServerLinks({ orgSlug }: { readonly orgSlug: string }) {
   const mayCreate = useMay("project.create");
   if (!mayCreate) return null;

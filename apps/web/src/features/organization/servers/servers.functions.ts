@@ -17,7 +17,7 @@ const getServers = createServerFn({ method: "GET" })
 /** How many servers the list shows at first, and how many more at a time. */
 export const serversShown = 60;
 
-/** Calls, errors and last call of servers of the organization (ORG-2); ids of others are left out. */
+/** Calls, errors and last call of the organization's servers (ORG-2); other ids are ignored. */
 const getServersActivity = createServerFn({ method: "GET" })
   .middleware([organizationAccess("project.read")])
   .validator(input(z.object({ orgSlug: z.string(), projectIds: z.array(z.uuid()).max(serversShown) })))
@@ -26,7 +26,7 @@ const getServersActivity = createServerFn({ method: "GET" })
     return readRequestLogs((pool) => serversActivity(pool, own));
   });
 
-/** The projects of all organizations of a user, who must be the signed-in one (PRJ-16). @public */
+/** The projects of all organizations of the signed-in user; other users' are refused (PRJ-16). @public */
 export const getProjectsForUser = createServerFn({ method: "POST" })
   .middleware([selfAccess])
   .validator(input(z.object({ userId: z.uuid() })))

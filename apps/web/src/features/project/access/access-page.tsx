@@ -62,7 +62,7 @@ function AccessEditor({ projectKey }: { projectKey: ProjectKey }) {
 }
 
 function Saved({ isSaved }: { readonly isSaved: boolean }) {
-  // Always rendered, so that screen readers announce what appears in it.
+  // Always rendered, so that screen readers announce its content.
   return (
     <div role="status" className="empty:sr-only">
       {isSaved ? (

@@ -24,6 +24,6 @@ export const accessQuery = (key: ProjectKey) =>
     queryKey: [...projectQueryKey(key), "access"],
     queryFn: ({ signal }) => getAccess({ data: key, signal }),
     ...projectCache,
-    // Keys and tools change elsewhere: the page always shows the present ones.
+    // Keys and tools change elsewhere: always show the current ones.
     staleTime: 0,
   });

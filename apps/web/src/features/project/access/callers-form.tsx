@@ -11,7 +11,7 @@ import { useSubmit } from "~/http/use-submit.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
 
-/** Who may call a server at all (PRJ-12): with the keyboard one passes over choices, so it is saved by a button. */
+/** Auth mode of a server (PRJ-12). Saved by a button, because the keyboard passes over choices. */
 export function CallersForm({ projectKey }: { readonly projectKey: ProjectKey }) {
   const queryClient = useQueryClient();
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
@@ -49,7 +49,7 @@ export function CallersForm({ projectKey }: { readonly projectKey: ProjectKey })
         }}
         {...(project.kind !== "hosted" && { modes: addedModes })}
       />
-      {/* What the mode would mean for the live server, before it is saved. */}
+      {/* Consequences of the mode for the live server, before it is saved. */}
       <div role="status" className="empty:sr-only">
         {warning ? (
           <Callout tone="warn" title={warning.title}>

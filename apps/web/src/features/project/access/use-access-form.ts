@@ -7,7 +7,7 @@ import { accessQuery, saveAccess } from "./access.functions.ts";
 
 type Draft = Pick<AccessView, "roles" | "apiKeys" | "tools">;
 
-/** State of the form: what is chosen, and how saving went. */
+/** State of the form: choices and the result of saving. */
 export function useAccessForm(projectKey: ProjectKey, stored: AccessView) {
   const queryClient = useQueryClient();
   const [draft, setDraft] = useState<Draft>({ roles: stored.roles, apiKeys: stored.apiKeys, tools: stored.tools });

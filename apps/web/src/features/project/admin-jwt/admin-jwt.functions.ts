@@ -19,7 +19,7 @@ export const clearAdminJwts = createServerFn({ method: "POST" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => clearAdminJwtCache({ ctx: context.ctx, input: data }));
 
-/** What the cache has done, and who issues the tokens. */
+/** Statistics of the cache, and the issuer of the tokens. */
 const getAdminJwtStats = createServerFn({ method: "GET" })
   .middleware([projectAccess("adminJwt.manage")])
   .validator(input(projectKeySchema))

@@ -12,7 +12,7 @@ type Server = { readonly name: string; readonly url: string };
 
 const uses = ["curl", "python", "inspector"] as const;
 
-/** A token with its time left, what it says, and how to use it. */
+/** A token with its remaining time, its claims, and how to use it. */
 export function TokenView(view: {
   readonly issued: AdminJwtView;
   readonly server: Server;

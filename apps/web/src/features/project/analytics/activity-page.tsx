@@ -13,7 +13,7 @@ export function ActivityPage(page: {
   description: string;
   timeRange: TimeRange;
   onTimeRange: (timeRange: TimeRange) => void;
-  /** Null: they could not be read, and the list stands by itself. */
+  /** Null: the figures could not be read; only the list is shown. */
   panel: {
     readonly figures: readonly ActivityFigure[];
     readonly series: ActivityTimeseries | undefined;

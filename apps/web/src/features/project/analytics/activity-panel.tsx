@@ -18,7 +18,7 @@ export function ActivityPanel({
 }: {
   figures: readonly ActivityFigure[];
   series: ActivityTimeseries | undefined;
-  /** What the chart counts, in the plural. */
+  /** The counted things, in the plural. */
   noun: string;
 }) {
   return (

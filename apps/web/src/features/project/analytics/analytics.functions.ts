@@ -28,14 +28,14 @@ import { projectQueryKey } from "~/features/shared/project-screen/project-screen
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 
-// The project's id comes from the access check, never from the caller.
+// The project's id is from the access check, never from the caller.
 const ofProject = <Shape extends z.ZodRawShape>(shape: Shape) => input(projectKeySchema.extend(shape));
 const { projectId: _id, ...statsShape } = activityStatsSchema.shape;
 const { projectId: _listId, ...listShape } = activityListSchema.shape;
 const { projectId: _sessionsId, ...sessionListShape } = sessionListSchema.shape;
 const { projectId: _seriesId, ...timeseriesShape } = timeseriesSchema.shape;
 
-/** A page of a project's sessions, of one principal if named (PRJ-6). */
+/** A page of a project's sessions, optionally of one principal (PRJ-6). */
 const getSessions = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(ofProject(sessionListShape))
@@ -61,7 +61,7 @@ const getSessionStats = createServerFn({ method: "GET" })
     readRequestLogs((pool) => sessionStats(pool, { ...data, projectId: context.project.id })),
   );
 
-/** A session, and what it called (PRJ-6). */
+/** A session and its calls by item (PRJ-6). */
 const getSessionUsage = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(ofProject({ sessionId: z.string().min(1).max(128) }))
@@ -99,7 +99,7 @@ const getUserStats = createServerFn({ method: "GET" })
     readRequestLogs((pool) => userStats(pool, { ...data, projectId: context.project.id })),
   );
 
-/** A principal that called the project, and what it called last (PRJ-6). */
+/** A principal that called the project, and its latest calls by item (PRJ-6). */
 const getUserUsage = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(ofProject({ principal: z.string().min(1).max(256), timeRange: timeRangeSchema.default("24h") }))
@@ -125,7 +125,7 @@ const firstPageInterval = ({
 }) => ((state.data?.pages.length ?? 0) > 1 ? false : refetchMs);
 const keyOf = (key: ProjectKey, ...rest: readonly unknown[]) => [...projectQueryKey(key), "analytics", ...rest];
 
-/** A project's sessions in pages of 100; the next page only after a full one. */
+/** A project's sessions in pages of 100; only a full page has a next one. */
 export const sessionsQuery = (key: ProjectKey, timeRange: TimeRange, principal?: string) =>
   infiniteQueryOptions({
     queryKey: keyOf(key, "sessions", timeRange, principal),

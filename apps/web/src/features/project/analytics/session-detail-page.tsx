@@ -14,7 +14,7 @@ import { type NamedSession, sessionUsageQuery } from "./analytics.functions.ts";
 import { lengthOf } from "./session-table.tsx";
 import { UsageTable } from "./usage-table.tsx";
 
-/** One session: who, with which client, and what it called (PRJ-6). */
+/** A session: caller, client, and calls by item (PRJ-6). */
 export function SessionPage({ projectKey, sessionId }: { projectKey: ProjectKey; sessionId: string }) {
   const { data } = useSuspenseQuery(sessionUsageQuery(projectKey, sessionId));
   const { session, usage } = data;

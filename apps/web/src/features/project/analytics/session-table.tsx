@@ -31,9 +31,9 @@ export function SessionTable({
 }: {
   projectKey: ProjectKey;
   sessions: readonly NamedSession[];
-  /** Shows whose session each is; off where all are of one user. */
+  /** Shows each session's caller; off in the list of one user. */
   withPrincipal: boolean;
-  /** Whether no older ones are left to load. */
+  /** Whether all sessions are loaded. */
   isWhole: boolean;
 }) {
   const { rows, sort } = useSorted(sessions, sortedBy, isWhole);

@@ -13,7 +13,7 @@ const sortedBy = {
   "95th percentile": ({ p95Ms }: UsageItem) => p95Ms,
 };
 
-/** What was called, how often, with how many errors and how fast. */
+/** Called items with counts, errors and durations. */
 export function UsageTable({ rows: unsorted }: { rows: readonly UsageItem[] }) {
   const { rows, sort } = useSorted(unsorted, sortedBy);
   return (

@@ -17,7 +17,7 @@ import { sessionsQuery, userUsageQuery } from "./analytics.functions.ts";
 import { SessionTable } from "./session-table.tsx";
 import { UsageTable } from "./usage-table.tsx";
 
-/** A user of a project: its sessions, and what it called (PRJ-6). */
+/** A user of a project: sessions, and calls by item (PRJ-6). */
 export function UserPage({
   projectKey,
   userId,

@@ -23,7 +23,7 @@ const sortedBy = {
   "Last call": ({ lastSeen }: NamedUser) => lastSeen,
 };
 
-/** Who called a project's servers (PRJ-6). */
+/** Users of a project's servers (PRJ-6). */
 export function UsersPage({
   projectKey,
   timeRange,

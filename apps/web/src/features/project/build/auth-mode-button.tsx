@@ -21,7 +21,7 @@ const toMembers: Cure = {
   done: "Only members can call this server.",
 };
 
-/** What ends a warning without a build. */
+/** Changes of settings that end a warning without a build. */
 const cures: Readonly<Partial<Record<BuildWarning["code"], Cure>>> = {
   sign_in_unreachable: toServer,
   sign_in_hidden: toServer,
@@ -29,8 +29,8 @@ const cures: Readonly<Partial<Record<BuildWarning["code"], Cure>>> = {
 };
 
 /**
- * A button that sets the auth mode that a warning asks for (PRJ-12); nothing for other warnings, and for a role that may
- * not change settings.
+ * A button that sets the auth mode recommended by a warning (PRJ-12); nothing for other warnings, and for roles that
+ * may not change settings.
  */
 export function AuthModeButton({ project, warning }: { project: ProjectKey; warning: BuildWarning }) {
   const queryClient = useQueryClient();

@@ -99,7 +99,7 @@ export function BuildHeader({
   );
 }
 
-/** The preview's build whose layers a promotion has. */
+/** Link to the preview's build that was promoted. */
 function PromotedFrom({ project, buildId }: { project: ProjectKey; buildId: string }) {
   return (
     <>

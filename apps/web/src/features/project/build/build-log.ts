@@ -22,18 +22,18 @@ export type PhaseState = {
   readonly durationMs: number | null;
   /** When its first line was written; null before. */
   readonly startedAt: string | null;
-  /** What the phase came to, in a few words; null while it runs, and for builds by earlier versions. */
+  /** The phase's outcome in a short text; null while it runs, and for builds by earlier versions. */
   readonly result: string | null;
-  /** What it does now: its newest step, unless that has come to a result. */
+  /** Its newest step, unless it has a result. */
   readonly doing: string | null;
-  /** What Towpath decided in this phase, and why. */
+  /** Towpath's decisions in this phase, with reasons. */
   readonly steps: readonly string[];
   readonly warnings: readonly string[];
   /** Packages that were installed, as `name==version`. */
   readonly packages: readonly string[];
 };
 
-/** A line in which uv names a package that it installed, such as ` + fastmcp==4.1.2`; null for any other. */
+/** The package that a line of uv reports as installed, such as ` + fastmcp==4.1.2`; null for any other line. */
 export function packageOf({ kind, text }: Pick<BuildLogEntry, "kind" | "text">): string | null {
   if (kind !== "output") return null;
   return /^ \+ (\S+==\S+)/.exec(plainText(text))?.[1] ?? null;
@@ -46,15 +46,15 @@ type BuildFacts = {
 };
 
 /**
- * The five phases of a build, from its log and row. The row's timings win once present; until then a phase lasts from
- * its first line to the first line of the next one. A phase without lines is done when a later one has some: a reused
+ * The five phases of a build, from its log and row. The row's timings take precedence; without them, a phase lasts from
+ * its first line to the first line of the next one. A phase without lines is done once a later one has lines: a reused
  * layer may log nothing.
  */
 export function phaseStates(build: BuildFacts, lines: readonly BuildLogEntry[]): PhaseState[] {
   const firstLine = new Map<BuildPhase, string>();
   for (const line of lines) if (!firstLine.has(line.phase)) firstLine.set(line.phase, line.time);
   const furthest = buildPhases.findLastIndex((phase) => firstLine.has(phase) || build.timings[phase] !== undefined);
-  // With other versions of dependencies it goes back: what it does now is in the newest line.
+  // A build returns to an earlier phase to try other versions of dependencies: the newest line has the current one.
   const newest = lines.at(-1)?.phase;
   const reached = build.status === "building" && newest !== undefined ? buildPhases.indexOf(newest) : furthest;
   const failedAt = build.diagnosis ? buildPhases.indexOf(build.diagnosis.phase) : -1;
@@ -89,7 +89,7 @@ function summaryOf(lines: readonly BuildLogEntry[]): Summary {
   };
 }
 
-/** How far a build is, from 0 to 1: phases that are done, the one that runs counting half. */
+/** Progress of a build from 0 to 1: the running phase counts half. */
 export function progressOf(phases: readonly PhaseState[]): number {
   const weights = { done: 1, running: 0.5, waiting: 0, failed: 0.5, skipped: 0 } as const;
   return phases.reduce((sum, { state }) => sum + weights[state], 0) / phases.length;

@@ -17,7 +17,7 @@ import { RedeployButton } from "./redeploy-button.tsx";
 import { Remedies } from "./remedies.tsx";
 import { SuccessPanel } from "./success-panel.tsx";
 
-/** How a build ended, and what to do next; for one that waits, that it does. */
+/** How a build ended, and what to do next; or that it waits. */
 export function BuildOutcome({
   project,
   build,

@@ -16,7 +16,7 @@ import { BuildOutcome } from "./build-outcome.tsx";
 import { PhaseResults } from "./phase-results.tsx";
 import { RolledBack } from "./rolled-back.tsx";
 
-/** One build, live: its outcome, a line for each phase, and the log (PRJ-3, BLD-2). */
+/** A build, updated live: its outcome, a line for each phase, and the log (PRJ-3, BLD-2). */
 export function BuildPage({ projectKey, buildId }: { projectKey: ProjectKey; buildId: string }) {
   const queryClient = useQueryClient();
   const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));

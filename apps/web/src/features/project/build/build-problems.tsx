@@ -15,7 +15,7 @@ const phaseWords: Readonly<Record<BuildPhase, string>> = {
   rollout: "rolling out",
 };
 
-/** Why a build failed: what happened, where, the output, and what to do (BLD-2). */
+/** Why a build failed: the problem, its place, the output, and what to do (BLD-2). */
 export function DiagnosisPanel({
   diagnosis,
   liveText,
@@ -24,7 +24,7 @@ export function DiagnosisPanel({
   children,
 }: {
   diagnosis: Diagnosis;
-  /** What callers get in the meantime. */
+  /** What callers get until the next build. */
   liveText: ReactNode;
   /** Log line of the first error, to jump to. */
   errorLine: number | null;
@@ -99,7 +99,7 @@ function Excerpt({ text }: { text: string }) {
   );
 }
 
-/** A build's warnings, each with its cause and what to do; nothing when there are none. */
+/** A build's warnings, each with its cause and what to do. */
 export function BuildWarnings({
   warnings,
   actionOf,

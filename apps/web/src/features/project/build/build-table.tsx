@@ -39,7 +39,7 @@ export function BuildTable({
   project: ProjectKey;
   builds: readonly BuildSummary[];
   isPackage: boolean;
-  /** Whether no older ones are left to load. */
+  /** Whether all builds are loaded. */
   isWhole: boolean;
 }) {
   const { rows, sort } = useSorted(builds, sortedBy, isWhole);

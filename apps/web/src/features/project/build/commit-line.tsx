@@ -40,7 +40,7 @@ export function CommitLine({ commit }: { commit: Commit }) {
 }
 
 function PullRequest({ number, url }: { number: number; url: string | null }) {
-  // The URL comes from a webhook's payload: only http(s) becomes a link.
+  // The URL is from a webhook's payload: only http(s) becomes a link.
   if (!url || !/^https?:\/\//.test(url)) return <>#{number}</>;
   return (
     <a

@@ -20,7 +20,7 @@ import { SurfaceChanges } from "./surface-changes.tsx";
 /** A way to make a version live without building it (PRJ-14). */
 export type GoLive = "make-live" | "promote";
 
-/** What the dialog needs of a version's build. */
+/** A version's build, for the dialog. */
 export type Version = Pick<BuildSummary, "id" | "commitSha" | "packageVersion" | "commitMessage"> & {
   readonly branch: { readonly name: string };
   readonly deployment: { readonly id: string } | null;
@@ -32,9 +32,9 @@ export function useWaysToGoLive(build: BuildSummary): readonly GoLive[] {
   const { deployment } = build;
   if (!mayBuild || build.status !== "succeeded" || deployment === null) return [];
   const ways: GoLive[] = [];
-  // What was built for production can be live there, even if its branch has ended.
+  // A build for production can go live again, even if its branch is gone.
   if (!deployment.isLive && (deployment.isProd || !build.branch.isEnded)) ways.push("make-live");
-  // What a fork proposes goes into production by a merge (BLD-9).
+  // A fork's code goes into production by a merge (BLD-9).
   if (!deployment.isProd && forkOf(build.branch.name) === null) ways.push("promote");
   return ways;
 }
@@ -44,13 +44,13 @@ export const goLiveLabels: Readonly<Record<GoLive, string>> = {
   promote: "Promote to production",
 };
 
-/** A button for each way to make a version live, which asks first; nothing where there is none. */
+/** Buttons that make a version live, after asking. */
 export function GoLiveButton({ project, build, ...look }: ButtonLook & { project: ProjectKey; build: BuildSummary }) {
   const ways = useWaysToGoLive(build);
   return ways.map((way) => <OneWayButton key={way} {...{ project, way }} version={build} {...look} />);
 }
 
-/** A button that asks, and makes a version live in one way. */
+/** A button that makes a version live in one way, after asking. */
 export function OneWayButton({
   project,
   way,
@@ -74,7 +74,7 @@ const titles: Readonly<Record<GoLive, string>> = {
   promote: "Promote this version to production?",
 };
 
-/** Says what happens to callers, and asks. */
+/** Explains what happens to callers, and asks. */
 export function GoLiveDialog({
   project,
   way,

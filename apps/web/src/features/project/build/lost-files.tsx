@@ -7,7 +7,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 
 type Lost = NonNullable<NonNullable<ServerStatusView["live"]>["lost"]>;
 
-/** When what is live, whose files are lost, is built again (RUN-8). */
+/** When the live version, whose files are lost, will be rebuilt (RUN-8). */
 export function LostFilesText({ lost: { nextTryAt } }: { readonly lost: Lost }) {
   if (nextTryAt === null) return <>Towpath builds the same commit again now, with the same versions.</>;
   return (
@@ -17,7 +17,7 @@ export function LostFilesText({ lost: { nextTryAt } }: { readonly lost: Lost }) 
   );
 }
 
-/** That what is live can't be started, and what comes next. `buildId`: the newest build. */
+/** A warning that the live version can't start, and what happens next. `buildId`: the newest build. */
 export function LostFiles({
   projectKey,
   buildId,

@@ -5,7 +5,7 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { cloneOf } from "~/features/shared/project-screen/source-names.ts";
 
-/** From a build to the code, for the next version. Nothing for a package, and for a fork, which is pushed by its owner. */
+/** How to change the code for the next version. Nothing for a package, and for a fork, which only its owner pushes. */
 export function NextChange({ project, branch }: { project: ProjectKey; branch: string }) {
   const { data } = useQuery(projectQuery(project));
   const cloned = data ? cloneOf(data) : null;

@@ -23,7 +23,7 @@ const stateWords: Record<PhaseState["state"], string> = {
   skipped: "not reached",
 };
 
-/** One line for each phase: what it came to and how long it took. The reasons are behind it. */
+/** One line for each phase: outcome and duration. Opens to show the reasons. */
 export function PhaseResults({
   phases,
   isPromotion,
@@ -32,7 +32,7 @@ export function PhaseResults({
   phases: readonly PhaseState[];
   /** A promotion needs none of the phases that make layers. */
   isPromotion: boolean;
-  /** What went wrong, in one line; null unless a phase failed. */
+  /** The failure in one line; null unless a phase failed. */
   failure: string | null;
 }) {
   const failed = phases.some(({ state }) => state === "failed");
@@ -55,7 +55,7 @@ export function PhaseResults({
 
 type Shown = PhaseState & { readonly isNeeded: boolean };
 
-/** What the preview had already leaves neither lines nor a time. */
+/** A promotion reuses the preview's phases, which have no lines or time. */
 const promotedPhase = (phase: PhaseState): Shown => ({
   ...phase,
   isNeeded: phase.state !== "done" || phase.durationMs !== null || phase.startedAt !== null,

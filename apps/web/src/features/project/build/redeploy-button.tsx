@@ -31,8 +31,8 @@ export function RedeployButton({
 }
 
 /**
- * A button that builds the newest commit of a branch, by default the default one (PRJ-18), or a version of a package, by
- * default the newest (BLD-17); nothing for a role that may not start builds.
+ * A button that builds the newest commit of a branch (default: the default branch, PRJ-18) or a version of a package
+ * (default: the newest, BLD-17); nothing for roles that may not start builds.
  */
 export function BuildNewestButton({
   project,

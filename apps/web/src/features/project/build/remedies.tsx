@@ -21,15 +21,15 @@ import { SettingsLink } from "./settings-link.tsx";
 type Failed = { project: ProjectKey; build: BuildView; diagnosis: Diagnosis };
 
 /**
- * What can be done about a failed build from here, as its diagnosis says: a change of the settings and a rebuild in one,
- * the settings, the line of the code, or a rebuild. Where only a change of the code helps, a rebuild isn't offered.
+ * Actions for a failed build by its diagnosis: a change of settings with a rebuild, the settings, the line of code, or
+ * a rebuild. If only a change of the code helps, no rebuild is offered.
  */
 export function Remedies({ project, build, diagnosis }: Failed) {
   const { action } = diagnosis;
   const mayBuild = useMay("build.start");
   const mayUpdate = useMay("project.update");
   const mayStore = useMay("secret.manage");
-  // Nothing goes live any more where its branch has ended.
+  // Nothing can go live once the branch is gone.
   if (build.branch.isEnded) return null;
   const again = (variant: "primary" | "secondary") => (
     <RedeployButton project={project} buildId={build.id} variant={variant} />
@@ -86,7 +86,7 @@ function OpenCode({ commitSha, path, line }: { commitSha: string; path: string |
   );
 }
 
-/** Changes what the build lacked, then builds its commit again and opens the new build. */
+/** Makes a change, then rebuilds the commit and opens the new build. */
 function useFixAndRebuild(project: ProjectKey, build: BuildView, change: () => Promise<unknown>) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();

@@ -5,7 +5,7 @@ import { useMay } from "~/features/shared/session/guards.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { OneWayButton } from "./go-live-dialog.tsx";
 
-/** After a rollback: what is live, the way forward again, and what the next push does (PRJ-14). Nothing otherwise. */
+/** After a rollback: the live version, a button to return, and what the next push does (PRJ-14). */
 export function RolledBack({
   project,
   branch,

@@ -19,7 +19,7 @@ import { SurfaceChanges } from "./surface-changes.tsx";
 
 const shownNames = 12;
 
-/** A build that succeeded: the server's URL, the build's warnings, and what the server offers. */
+/** A successful build: the server's URL, the build's warnings, and the server's items. */
 export function SuccessPanel({ project, build }: { project: ProjectKey; build: BuildView }) {
   const { deployment, manifest, warnings } = build;
   const isFine = warnings.length === 0;
@@ -109,7 +109,9 @@ const sections: Readonly<Partial<Record<BuildWarning["code"], SettingsSection>>>
   other_servers: "build",
 };
 
-/** A button that ends a warning, or leads to the settings that may; nothing for one that only a change of the code ends. */
+/**
+ * A button that ends a warning or opens the settings that may; nothing for warnings that only a change of code ends.
+ */
 function WarningAction({ project, warning }: { project: ProjectKey; warning: BuildWarning }) {
   const section = sections[warning.code];
   return section === undefined ? (

@@ -17,7 +17,7 @@ const looks = {
   changed: "bg-warn-soft text-warn",
 } as const;
 
-/** What a build changes for who calls the server, as chips (BLD-14); nothing while it has nothing to be compared with. */
+/** A build's changes for callers, as chips (BLD-14); nothing without a version to compare with. */
 export function SurfaceChanges({
   project,
   buildId,
@@ -31,7 +31,7 @@ export function SurfaceChanges({
 }) {
   const { data } = useQuery(surfaceChangesQuery(project, buildId, against));
   if (!data) return null;
-  // As in the pull request's check and comment: what can break calls first.
+  // Breaking changes first, as in the pull request's check and comment.
   const changes = data.changes.toSorted((one, other) => Number(other.breaking) - Number(one.breaking));
   const breaking = changes.filter((change) => change.breaking).length;
   return (
@@ -66,7 +66,7 @@ export function SurfaceChanges({
   );
 }
 
-/** What knowing the server's tools costs a model. */
+/** The size of the server's tool list in a model's context. */
 function weightText({ before, after }: SurfaceChangesView["toolListTokens"]): string {
   const [was, is] = [before, after].map((tokens) => tokens.toLocaleString("en"));
   const now = `The list of tools has about ${is} ${after === 1 ? "token" : "tokens"}`;

@@ -15,7 +15,7 @@ import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Segmented } from "~/ui/segmented.tsx";
 
-/** How to connect each client, and which are connected (PRJ-8, PRJ-15). */
+/** How to connect each client, and connected clients (PRJ-8, PRJ-15). */
 export function ClientsPage({ projectKey }: { readonly projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const maySeeClients = useMay("client.read");

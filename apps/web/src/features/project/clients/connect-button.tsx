@@ -5,7 +5,7 @@ import { Button } from "~/ui/button.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
 
 /**
- * Opens how to connect a client to the open server, or to the preview that `branchId` names or whose screen is open.
+ * Opens instructions to connect a client to the open server, or to the preview of `branchId` or of the open screen.
  * Loaded when first opened.
  */
 export function ConnectButton({

@@ -50,7 +50,7 @@ export function ConnectDrawer({
   );
 }
 
-/** A branch other than the default one, which has a URL of its own while it is live. */
+/** A branch other than the default one, which has its own URL while it is live. */
 type Preview = { readonly name: string; readonly deployment: { readonly slug: string; readonly url: string } | null };
 
 /** How to connect a client: the URL, the key it may need, and snippets to paste. */

@@ -5,11 +5,11 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 
 export type BranchItem = Omit<BranchView, "latestBuild" | "liveBuild"> & {
   readonly latestBuild: LatestBuild | null;
-  /** What serves this branch now; it may be older than the latest build. */
+  /** The live build of this branch; it may be older than the latest build. */
   readonly liveBuild: LiveBuild | null;
 };
 
-/** With its manifest where it was asked for. */
+/** With its manifest if requested. */
 type LatestBuild = Omit<NonNullable<BranchView["latestBuild"]>, "manifest"> &
   Partial<Pick<NonNullable<BranchView["latestBuild"]>, "manifest">>;
 

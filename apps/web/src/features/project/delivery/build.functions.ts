@@ -58,7 +58,7 @@ export const cancel = createServerFn({ method: "POST" })
     await cancelBuild({ ctx: context.ctx, input: data });
   });
 
-/** What a build changes for callers, against what is live or, with `against`, against production (BLD-14). */
+/** A build's changes for callers, compared with the live version or, with `against`, with production (BLD-14). */
 const getSurfaceChanges = createServerFn({ method: "GET" })
   .middleware([buildAccess("build.read")])
   .validator(input(buildKeySchema.extend({ against: z.literal("production").optional() })))
@@ -118,8 +118,8 @@ export const getPromptsFromManifest = createServerFn({ method: "POST", strict: {
 const pageSize = 100;
 
 /**
- * A project's builds in pages of 100, of all branches or of one by its name. Refetched every 2 s while one runs, else every
- * 5 s to pick up pushes.
+ * A project's builds in pages of 100, of all branches or of one by its name. Refetched every 2 s while a build runs,
+ * else every 5 s to show pushes.
  */
 export const buildsQuery = (key: ProjectKey, branch?: string) =>
   infiniteQueryOptions({
@@ -142,7 +142,7 @@ export const buildQuery = (key: ProjectKey, buildId: string) =>
     ...projectCache,
   });
 
-/** What a build changes for callers; null while it has nothing to be compared with. `against`: by default what is live. */
+/** A build's changes for callers; null without a version to compare with. `against`: default: the live version. */
 export const surfaceChangesQuery = (key: ProjectKey, buildId: string, against?: "production") =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "surface", buildId, against ?? "live"],
@@ -151,7 +151,7 @@ export const surfaceChangesQuery = (key: ProjectKey, buildId: string, against?: 
     ...projectCache,
   });
 
-/** Loads a build of this project. Throws not-found for any other, even one that the user may see elsewhere. */
+/** Loads a build of this project. Throws not-found for any other, even if the user may see it elsewhere. */
 export async function loadBuild(queryClient: QueryClient, key: ProjectKey, buildId: string): Promise<BuildView> {
   if (uuid(buildId) === undefined) throw notFound();
   const build = await orNotFound(queryClient, key, queryClient.ensureQueryData(buildQuery(key, buildId)));

@@ -89,7 +89,7 @@ export const forkPullRequestsQuery = projectQueryOf<readonly ForkPullRequestView
   { refetchInterval: 5_000 },
 );
 
-/** A project's branches. Refetched every 2 s while one builds, else every 5 s to pick up pushes. */
+/** A project's branches. Refetched every 2 s while one builds, else every 5 s to show pushes. */
 export const branchesQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "branches"],

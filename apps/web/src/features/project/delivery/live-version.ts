@@ -2,7 +2,7 @@ import { versionText } from "@towpath/core/build/version/schema";
 import type { ReplacedVersion } from "@towpath/core/deployment";
 import { forkOf } from "~/features/shared/project-screen/branch-title.ts";
 
-/** What is live, of a branch. */
+/** The live version of a branch. */
 export type LiveVersion = {
   readonly commitSha: string;
   readonly packageVersion: string | null;
@@ -13,7 +13,7 @@ export type LiveVersion = {
 export const rolledBackText = (live: Pick<LiveVersion, "commitSha" | "packageVersion">): string =>
   `Rolled back to ${versionText(live)}`;
 
-/** What the next version of a branch does. */
+/** Text of what the next version of a branch does. */
 export function nextVersionText({ packageVersion }: Pick<LiveVersion, "packageVersion">, branch: string): string {
   if (packageVersion !== null) return "The next version that is deployed goes live as usual.";
   if (forkOf(branch) !== null) return "The next push to the pull request waits for approval as usual.";

@@ -7,7 +7,7 @@ import { projectQueryKey } from "~/features/shared/project-screen/project-screen
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 
-/** What is live, its newest build and its process (PRJ-19). */
+/** The live version, the newest build and the process (PRJ-19). */
 const getServerStatus = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(branchKeySchema))

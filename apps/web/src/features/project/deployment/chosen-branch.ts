@@ -1,13 +1,13 @@
 import type { BranchItem } from "~/features/project/delivery/deployment.functions.ts";
 
-// Not beside the page: the loader uses it, and importing the page there would add it to every visitor's first script.
+// Not in the page's file: the loader uses it, and importing the page would add it to every visitor's first script.
 
 type LiveBranch = BranchItem & { readonly deployment: NonNullable<BranchItem["deployment"]> };
 type Chosen = { readonly branch: LiveBranch } | { readonly branch: null; readonly why: "nothing live" | "unknown" };
 
 /**
- * The branch to talk to: the one that the URL names by its own id or its live deployment's, else production, else any
- * that is live. Null with `unknown` when the URL names one that isn't live: another one must not take its place.
+ * The branch to call: the one that the URL names by its id or its live deployment's, else production, else any live
+ * one. Null with `unknown` when the URL names one that isn't live: no other one must replace it.
  */
 export function chosenBranch(
   branches: readonly BranchItem[],

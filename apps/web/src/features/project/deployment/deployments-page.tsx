@@ -24,7 +24,7 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
   const builds = useSuspenseInfiniteQuery(buildsQuery(projectKey, branch));
   const rows = builds.data.pages.flatMap((page) => page.data);
   const production = branches.find(({ isDefault }) => isDefault);
-  // What only waits for approval is in a list of its own.
+  // Forks that wait for approval have their own list.
   const previews = branches.filter(({ isDefault, isUnbuiltFork }) => !isDefault && !isUnbuiltFork);
   const isPackage = project.package !== null;
   return (

@@ -39,7 +39,7 @@ export function DeploymentsError({ error, reset }: { error: unknown; reset: () =
   );
 }
 
-/** The deployments screen's own not-found view (PRJ-2): for a project that is gone, and for a branch that isn't there. */
+/** The deployments screen's own not-found view (PRJ-2): for a deleted project, and for an unknown branch. */
 export function DeploymentsNotFound({ projectKey, branch }: { projectKey: ProjectKey; branch: string | undefined }) {
   if (branch !== undefined) {
     return (

@@ -13,7 +13,7 @@ import { Card, CardHeader } from "~/ui/card.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 
-/** Pull requests from forks that a member has to decide about (BLD-9). Nothing while there is none. */
+/** Pull requests from forks that wait for a member's decision (BLD-9). */
 export function ForkPullRequests({ project }: { project: ProjectKey }) {
   const { data } = useQuery(forkPullRequestsQuery(project));
   const undecided = data?.filter(({ state }) => state !== "approved") ?? [];
@@ -81,7 +81,7 @@ function Decisions({ project, pull }: { project: ProjectKey; pull: ForkPullReque
     onSuccess: (_result, decision) =>
       toast.success(decision === "approve" ? "Approved. The preview is building." : "Declined."),
     onError: (error) => toast.error("Nothing was decided.", { description: failureText(error) }),
-    // Also after a failure: somebody may have pushed or decided meanwhile.
+    // Also after a failure, as somebody may have pushed or decided meanwhile.
     onSettled: () => queryClient.invalidateQueries({ queryKey: projectQueryKey(project) }),
   });
   if (!mayDecide) return <p className="text-xs text-muted">A member of this organization has to decide.</p>;

@@ -17,7 +17,7 @@ import { Card, CardHeader } from "~/ui/card.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { SkippedPush } from "./skipped-push.tsx";
 
-/** Every branch but the default one, each with the commit that its own URL serves. */
+/** Every branch except the default one, with the commit that its URL serves. */
 export function PreviewList({ project, branches }: { project: ProjectKey; branches: readonly BranchItem[] }) {
   if (branches.length === 0) return null;
   return (
@@ -80,7 +80,7 @@ function PromoteButton({ project, branch }: { project: ProjectKey; branch: Branc
   return <OneWayButton project={project} way="promote" version={version} size="sm" />;
 }
 
-/** The newest build of a preview that isn't what its URL serves. */
+/** The newest build of a preview if its URL serves another one. */
 function NewestBuild({
   project,
   build,

@@ -126,7 +126,7 @@ function LiveLinks({ project, buildId }: { project: ProjectKey; buildId: string 
   );
 }
 
-/** The newest build when it isn't the live one: in progress, or ended without going live. */
+/** The newest build if it isn't live: running, or ended without going live. */
 function NewerBuild({
   project,
   build,
@@ -168,7 +168,7 @@ type Counts = { tools: number; resources: number; templates: number; prompts: nu
 
 const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
-/** Such as "4 tools, 1 resource"; leaves out what there is none of. */
+/** Such as "4 tools, 1 resource", without zero counts. */
 export function countsText(counts: Counts): string {
   const parts = [
     [counts.tools, "tool"],

@@ -15,7 +15,7 @@ import { limitsQuery } from "./limits.functions.ts";
 import { limitsHeader } from "./limits-states.tsx";
 import { type LimitsForm, type Subject, useLimitsForm } from "./use-limits-form.ts";
 
-/** How many calls a server takes (GW-8). */
+/** Call limits of a server (GW-8). */
 export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
   const mayChange = useMay("limit.manage");
   const { data: limits } = useSuspenseQuery(limitsQuery(projectKey));
@@ -63,7 +63,7 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
 }
 
 function Saved({ isSaved }: { readonly isSaved: boolean }) {
-  // Always rendered, so that screen readers announce what appears in it.
+  // Always rendered, so that screen readers announce its content.
   return (
     <div role="status" className="empty:sr-only">
       {isSaved ? <Callout tone="ok" title="Saved. It applies within seconds." /> : null}
@@ -80,10 +80,10 @@ function organizationText({ instance: { organization } }: CallLimitView): string
   return organization === null ? "" : `All servers of this organization together accept ${rateText(organization)}.`;
 }
 
-/** A client's handshake and its lists are so many calls. */
+/** Number of calls of a client's handshake and lists. */
 const minUsable = 5;
 
-/** What isn't a number yet is no reason to warn. */
+/** An incomplete number is no reason to warn. */
 const isTooLow = (typed: { readonly perMinute: string; readonly burst: string }) =>
   [typed.perMinute, typed.burst].some((text) => /^\s*[1-9]\d*\s*$/.test(text) && Number(text) < minUsable);
 
@@ -100,7 +100,7 @@ function LimitSection({
   readonly subject: Subject;
   readonly title: string;
   readonly description: string;
-  /** What the instance allows; null: any number. */
+  /** The instance's limit; null: unlimited. */
   readonly allowed: Rate | null;
 }) {
   const own = form.draft[subject];
@@ -160,7 +160,7 @@ function LimitSection({
 
 const refetchMs = 10_000;
 
-/** What limits refused in the last hour, with the way to it in the log. */
+/** Calls refused by limits in the last hour, with a link to the log. */
 function RefusedLately({ projectKey }: { projectKey: ProjectKey }) {
   const everything = { status: "all", methodType: "all", timeRange: "1h" } as const;
   const { data: stats, isError } = useQuery(logStatsQuery(projectKey, everything, true, refetchMs));

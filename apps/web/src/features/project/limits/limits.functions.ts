@@ -6,7 +6,7 @@ import { projectQueryOf } from "~/features/shared/project-screen/project-screen.
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 
-/** How many calls the server takes, and the instance's limits (GW-8). */
+/** Call limits of the server and the instance (GW-8). */
 const getLimits = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema))

@@ -12,13 +12,13 @@ type RateText = { readonly perMinute: string; readonly burst: string };
 /** Null: as many as the instance allows. */
 type Draft = { readonly [subject in Subject]: RateText | null };
 
-/** What the fields begin with when a limit is switched on. */
+/** Initial values when a limit is switched on. */
 const proposed: Readonly<Record<Subject, RateText>> = {
   caller: { perMinute: "60", burst: "20" },
   server: { perMinute: "600", burst: "100" },
 };
 
-/** State of the form: what is typed, and how saving went. */
+/** State of the form: input and the result of saving. */
 export function useLimitsForm(projectKey: ProjectKey, stored: CallLimitView) {
   const queryClient = useQueryClient();
   const [draft, setDraft] = useState<Draft>({ caller: textOf(stored.caller), server: textOf(stored.server) });
@@ -46,7 +46,7 @@ export function useLimitsForm(projectKey: ProjectKey, stored: CallLimitView) {
   return {
     ...{ draft, change, submit, problems, failure, busy, isSaved },
     isChanged: JSON.stringify(draft) !== JSON.stringify(savedDraft),
-    /** Switches between the instance's limit and one of the server's own. */
+    /** Switches between the instance's limit and the server's own. */
     choose: (subject: Subject, isOwn: boolean) => change(subject, isOwn ? proposed[subject] : null),
   };
 }
@@ -56,6 +56,6 @@ export type LimitsForm = ReturnType<typeof useLimitsForm>;
 const textOf = (rate: Rate | null): RateText | null =>
   rate && { perMinute: String(rate.perMinute), burst: String(rate.burst) };
 
-/** What is no number becomes one that the server refuses, with a text. */
+/** Input that isn't a number becomes one that the server refuses with a text. */
 const rateOf = (text: RateText | null): Rate | null =>
   text && { perMinute: Number(text.perMinute.trim() || "0"), burst: Number(text.burst.trim() || "0") };

@@ -1,8 +1,8 @@
 import { formatCount } from "~/ui/figure.tsx";
 
 /**
- * A number against the one of the day before: "12 % more than the day before" would be long, so "+12% vs. the day before".
- * `absolute`: for small counts, where per cent would exaggerate. Null: no number that day.
+ * A number compared with the day before: "+12% vs. the day before". `absolute`: for small counts, where percentages
+ * would exaggerate. Null: no number that day.
  */
 export function changeText(now: number | null, before: number | null, kind: "relative" | "absolute"): string {
   if (now === null) return "no calls";

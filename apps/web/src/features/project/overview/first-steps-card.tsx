@@ -13,7 +13,7 @@ import { firstStepsQuery, hideFirstSteps } from "./overview.functions.ts";
 
 type Step = { readonly title: string; readonly hint: string; readonly done: boolean; readonly link: LinkProps };
 
-/** What to do first with a new server; each step ticks itself off and leads to where it is done (SRC-4). */
+/** First steps with a new server; each is checked off when done and links to its page (SRC-4). */
 export function FirstStepsCard({
   projectKey,
   hasCodeSteps,

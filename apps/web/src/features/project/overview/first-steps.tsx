@@ -48,7 +48,7 @@ export function FirstCall({ projectKey }: { projectKey: ProjectKey }) {
   );
 }
 
-/** Nothing is live: what comes next, by how far the newest build is. */
+/** Shown while nothing is live: the next step, by the state of the newest build. */
 export function NotDeployed({
   projectKey,
   project,

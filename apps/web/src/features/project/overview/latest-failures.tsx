@@ -6,7 +6,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { failuresSearch } from "./failures-search.ts";
 import type { Overview } from "./overview.functions.ts";
 
-/** What failed lately, by kind, with its message; each leads to its row in the log. */
+/** Recent failures by kind, with their messages; each links to its row in the log. */
 export function LatestFailures({
   overview,
   projectKey,
@@ -14,7 +14,7 @@ export function LatestFailures({
 }: {
   overview: Overview | undefined;
   projectKey: ProjectKey;
-  /** The branch whose calls these are; null: all. */
+  /** The branch of these calls; null: all. */
   branch: string | null;
 }) {
   return (

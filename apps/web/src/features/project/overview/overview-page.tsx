@@ -27,7 +27,7 @@ import { TrafficTiles } from "./traffic-tiles.tsx";
 
 const pollMs = 10_000;
 
-// What a page of a server in use doesn't show is not in what it loads.
+// Loaded only when shown: the page of a server in use doesn't show these.
 const LostFiles = lazy(() =>
   import("~/features/project/build/lost-files.tsx").then((it) => ({ default: it.LostFiles })),
 );
@@ -41,7 +41,7 @@ const FirstSteps = lazy(() => import("./first-steps-card.tsx").then((it) => ({ d
 const FirstCall = lazy(() => import("./first-steps.tsx").then((it) => ({ default: it.FirstCall })));
 const NotDeployed = lazy(() => import("./first-steps.tsx").then((it) => ({ default: it.NotDeployed })));
 
-/** A project's home: how its server is, how it is used, what failed, and how to change it (PRJ-19). */
+/** A project's home: its server's state, usage and failures, and how to change it (PRJ-19). */
 export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey; branchId: string | null }) {
   const place = { key: projectKey, branchId };
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));

@@ -48,7 +48,7 @@ export const hideFirstSteps = createServerFn({ method: "POST" })
 
 const stepsRefetchMs = 5000;
 
-/** Steps are done elsewhere too, so they are asked for until all are done. */
+/** Refetched until all steps are done, as they are also done elsewhere. */
 export const firstStepsQuery = (key: ProjectKey) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "first-steps"],

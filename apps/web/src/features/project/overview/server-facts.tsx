@@ -14,7 +14,7 @@ import { formatBytes, RelativeTime } from "~/ui/time.tsx";
 import { Tooltip } from "~/ui/tooltip.tsx";
 import { WaterLevel } from "~/ui/water-level.tsx";
 
-/** What people ask first: its URL and who may call it, whether it runs, and where its code is. */
+/** The server's URL, callers, state, and source. */
 export function ServerFacts({ project, status }: { project: ProjectView; status: ServerStatusView }) {
   const { branch, live, latestBuild, instance } = status;
   const url = branch === null || branch.isDefault ? project.url : live?.url;
@@ -92,7 +92,7 @@ function Runs({ instance }: { instance: ServerStatusView["instance"] }) {
   );
 }
 
-/** Why the process of what is live ended by itself, and what comes next (RUN-6); nothing unless it did. */
+/** Why the live server's process crashed, and what happens next (RUN-6); nothing unless it did. */
 export function Crashed({ projectKey, status }: { projectKey: ProjectKey; status: ServerStatusView }) {
   const { live, instance } = status;
   if (!live || instance?.state !== "crashed") return null;

@@ -6,7 +6,7 @@ import { CommitLink } from "~/features/shared/project-screen/repository-links.ts
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 
-/** In one line: whether it is live, with which commit, since when and by whom. */
+/** One line: whether it is live, with which commit, since when, and who deployed it. */
 export function StateLine({ project, status }: { project: ProjectView; status: ServerStatusView }) {
   const { live, latestBuild } = status;
   const state = stateOf(project, status);

@@ -18,7 +18,7 @@ export function TrafficTiles({
 }: {
   overview: Overview | undefined;
   projectKey: ProjectKey;
-  /** The branch whose calls these are; null: all. */
+  /** The branch of these calls; null: all. */
   branch: string | null;
 }) {
   const { current, previous, hours = [] } = overview ?? {};
@@ -95,7 +95,7 @@ function Tile({ course, children }: { course: ReactNode; children: ReactNode }) 
   );
 }
 
-/** One line, also while it loads. */
+/** One line, also while loading. */
 const Detail = ({ children }: { children: ReactNode }) => (
   <dd className="mb-2 min-h-4.5 text-xs max-sm:min-h-9 text-muted">{children}</dd>
 );

@@ -1,6 +1,6 @@
 import { TextareaField } from "~/ui/field.tsx";
 
-/** What clients tell their model about a portal as a whole. */
+/** Instructions for models about a portal as a whole. */
 export function InstructionsField({
   value,
   onChange,

@@ -3,10 +3,13 @@ import { Badge } from "~/ui/badge.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { Select } from "~/ui/select.tsx";
 
-/** One thing that can be chosen. */
+/** An item that can be chosen. */
 export type Choice = { readonly own: string; readonly description: string | null };
 
-/** Which tools, resources or prompts of a server a portal offers: all, none, or chosen ones, under the names that it gives. */
+/**
+ * Chooses the tools, resources or prompts of a server that a portal offers: all, none, or some, with the portal's
+ * names.
+ */
 export function ItemChoice({
   kind,
   server,
@@ -21,7 +24,7 @@ export function ItemChoice({
   readonly choices: readonly Choice[];
   /** Null: all, later additions too. */
   readonly chosen: readonly string[] | null;
-  /** What the portal offers of this server. */
+  /** The portal's items of this server. */
   readonly offered: readonly Pick<CatalogItem<unknown>, "own" | "exposed">[];
   readonly disabled: boolean;
   readonly onChange: (chosen: readonly string[] | null) => void;

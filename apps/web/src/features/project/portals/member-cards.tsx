@@ -15,7 +15,7 @@ import type { Member, Offered, useMembers } from "./use-members.ts";
 
 type State = ReturnType<typeof useMembers>;
 
-/** The servers of a portal, each with what is chosen of it, and a way to add one. */
+/** The servers of a portal with their chosen items, and a button to add one. */
 export function MemberCards({
   orgSlug,
   state,

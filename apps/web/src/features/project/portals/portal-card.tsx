@@ -9,7 +9,7 @@ import { buttonLook } from "~/ui/button.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
 import { portalQuery } from "./portals.functions.ts";
 
-/** On a portal's overview: its servers, what it offers of each, and who reaches them (ORG-3). */
+/** On a portal's overview: its servers, their offered items, and who reaches them (ORG-3). */
 export function PortalCard({ projectKey }: { readonly projectKey: ProjectKey }) {
   const { data: portal } = useSuspenseQuery(portalQuery(projectKey));
   const mayChange = useMay("project.update");

@@ -15,7 +15,7 @@ import { MemberCards } from "./member-cards.tsx";
 import { portalQuery, savePortal } from "./portals.functions.ts";
 import { inputOf, type Member, useMembers } from "./use-members.ts";
 
-/** Which servers a portal has, and what it offers of each (ORG-3). */
+/** A portal's servers and their offered items (ORG-3). */
 export function PortalServersPage({
   projectKey,
   mayChange,

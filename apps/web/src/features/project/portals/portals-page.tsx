@@ -68,7 +68,7 @@ function NewPortalLink({ orgSlug }: { readonly orgSlug: string }) {
 
 type Listed = {
   readonly portal: PortalListItem;
-  /** Undefined while it loads, and where there are too many to ask for. */
+  /** Undefined while loading, and if there are too many portals. */
   readonly activity: ServerActivity | undefined;
 };
 

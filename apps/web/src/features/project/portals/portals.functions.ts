@@ -23,19 +23,19 @@ export const addPortal = createServerFn({ method: "POST" })
   .validator(input(createPortalSchema.extend({ orgSlug })))
   .handler(({ context, data }) => createPortal({ ctx: context.ctx, input: data }));
 
-/** What it offers, and of which servers. */
+/** A portal's items and servers. */
 const getPortalContents = createServerFn({ method: "GET" })
   .middleware([projectAccess("build.read")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => getPortal({ ctx: context.ctx, input: data }));
 
-/** Changes its servers, what it offers of them, or its instructions; absent ones stay. */
+/** Changes a portal's servers, items or instructions; absent fields stay. */
 export const savePortal = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
   .validator(input(projectKeySchema.extend(updatePortalSchema.shape)))
   .handler(({ context, data }) => updatePortal({ ctx: context.ctx, input: data }));
 
-/** What the live version of a server offers, also of one that runs elsewhere, and of a portal. */
+/** The items of a server's live version, also of external servers and portals. */
 export const getOffers = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("build.read")])
   .validator(input(projectKeySchema))
@@ -50,5 +50,5 @@ export const portalsQuery = (slug: string) =>
 
 export const portalQuery = projectQueryOf(["portal"], getPortalContents);
 
-/** What a server offers now, to choose from. */
+/** A server's current items, to choose from. */
 export const choicesQuery = projectQueryOf(["choices"], getOffers);

@@ -6,7 +6,7 @@ import { type Catalog, createCatalog } from "@towpath/mcp/portal";
 import { useState } from "react";
 import { choicesQuery } from "./portals.functions.ts";
 
-/** What is chosen of a server. Null in place of a list: all, later additions too. */
+/** A server with its chosen items. Null instead of a list: all, including later ones. */
 export type Member = {
   readonly projectId: string;
   readonly name: string;
@@ -18,10 +18,10 @@ export type Member = {
   readonly prompts: readonly string[] | null;
 };
 
-/** What a server offers; null: nothing is known of it; undefined: it loads. */
+/** A server's manifest; null: unknown; undefined: loading. */
 export type Offered = Manifest | null | undefined;
 
-/** State of a portal's servers as a form edits them, with what the portal would offer. */
+/** State of the form of a portal's servers, with a preview of the portal's items. */
 export function useMembers(orgSlug: string, initial: readonly Member[]) {
   const [members, setMembers] = useState(initial);
   const offered = useQueries({
@@ -47,7 +47,7 @@ export function useMembers(orgSlug: string, initial: readonly Member[]) {
   };
 }
 
-/** As the server functions take them. */
+/** The members as input of server functions. */
 export const inputOf = (members: readonly Member[]) =>
   members.map(({ projectId, prefix, tools, resources, prompts }) => ({
     ...{ server: projectId, prefix },
