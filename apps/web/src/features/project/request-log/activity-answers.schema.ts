@@ -2,7 +2,7 @@ import { signInProblems, signInStepKinds } from "@towpath/core/oauth/sign-in-ste
 import { z } from "zod";
 import { listOf, named, time } from "~/http/rest/answer-names.ts";
 
-// What REST answers about the use of servers: request log, server log, sign-ins, sessions, users.
+// REST answers about the use of servers: request log, server log, sign-ins, sessions, users.
 
 const text = z.string().nullable();
 const milliseconds = z.number().nullable();

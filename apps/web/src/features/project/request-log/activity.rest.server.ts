@@ -28,7 +28,7 @@ async function withPrincipalNames<Row extends { readonly principal: string }>(
   return rows.map((row) => ({ ...row, principalName: callers.get(row.principal)?.name ?? null }));
 }
 
-/** How a server is, what it offers, and who called it. */
+/** A server's state, manifest, and callers. */
 export const activityOperations: readonly Operation[] = [
   operation("GET /projects/{name}/status", "readStatus", "project.read", {
     summary: "what is live in production, the newest build, and how the server is",

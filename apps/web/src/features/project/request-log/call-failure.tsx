@@ -10,7 +10,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { plainText } from "~/ui/log-viewer/log-line.ts";
 import type { RequestExplanation } from "./request-log.functions.ts";
 
-/** Why a call failed (PRJ-20); nothing for one that did not. `explained` is undefined while it loads. */
+/** Why a call failed (PRJ-20); nothing for a successful one. `explained`: undefined while it loads. */
 export function CallFailure({
   projectKey,
   row,
@@ -86,11 +86,11 @@ type Failure = {
   readonly text: string | null;
   /** The log would have the message if payloads were kept. */
   readonly isTextMissing: boolean;
-  /** The server's own code that raised it, as its log says. */
+  /** The frame of the server's own code that raised it, from its log. */
   readonly frame: Frame | null;
 };
 
-/** What is known of a call's failure; null for a call that did not fail, or without anything to say about it. */
+/** The explanation of a call's failure; null for a successful call, or without an explanation. */
 export function explainFailure(
   row: Pick<RequestLogEntry, "outcome" | "httpStatus" | "errorCode" | "errorMessage">,
   detail: Pick<RequestLogDetail, "responsePayload"> | undefined,
@@ -109,7 +109,7 @@ export function explainFailure(
   return null;
 }
 
-/** `kept`: the beginning of its message, which the log has also without payloads; not in rows of earlier releases. */
+/** `kept`: the beginning of its message, logged even without payloads; absent in rows of earlier releases. */
 function explainToolError(
   kept: string | null,
   detail: Pick<RequestLogDetail, "responsePayload"> | undefined,

@@ -7,9 +7,9 @@ import {
   type ServerLogEntry,
 } from "@towpath/logs";
 
-/** All that is known of one call (PRJ-20). */
+/** All details of a call (PRJ-20). */
 export type ExplainedRequest = RequestLogDetail & {
-  /** What the server printed while it handled the request, oldest first (LOG-4). */
+  /** The server's output while it handled the request, oldest line first (LOG-4). */
   readonly lines: readonly (ServerLogEntry & { readonly deploymentId: string })[];
   readonly hasMoreLines: boolean;
 };

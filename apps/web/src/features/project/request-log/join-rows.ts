@@ -6,7 +6,7 @@ export function joinRows<Each extends Row>(newest: readonly Each[], older: reado
   return [...newest, ...older.filter((row) => !seen.has(row.id))];
 }
 
-/** How many rows of the newest page come before those that are shown. With none of them on it, all are new. */
+/** Number of rows of the newest page before the shown ones; all, if it has none of them. */
 export function countNew(shown: readonly Row[], newest: readonly Row[]): number {
   const known = new Set(shown.map((row) => row.id));
   const first = newest.findIndex((row) => known.has(row.id));

@@ -20,7 +20,7 @@ const columns = [
 ];
 
 /**
- * The newest 10,000 rows of the request log that match, as CSV or JSON Lines by `?format=`, with the parameters of REST
+ * The newest 10,000 matching rows of the request log, as CSV or JSON Lines by `?format=`, with REST's parameters
  * (PRJ-5). Payloads are left out.
  *
  * @throws TowpathError `invalid_input`; `not_found` for a project of others

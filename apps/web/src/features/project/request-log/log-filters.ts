@@ -26,7 +26,7 @@ export const timeRanges = ["15m", "1h", "6h", "24h", "7d", "30d"] as const satis
 /** The defaults, for a URL without parameters. */
 export const defaultLogSearch = { status: "all", methodType: "all", timeRange: "24h" } as const satisfies LogSearch;
 
-/** Finds what limits refused: what the texts of all of them say (GW-8). */
+/** Search for calls refused by limits, by the common part of their texts (GW-8). */
 export const limitedSearch = {
   ...defaultLogSearch,
   status: "refused",

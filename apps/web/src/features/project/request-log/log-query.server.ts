@@ -44,8 +44,8 @@ export async function resolveNames(
 const booleanText = z.enum(["true", "false"]).transform((value) => value === "true");
 
 /**
- * A log query as parameters of an address (VAL-5), for REST and the export. `deploymentIds` is a comma-separated list;
- * `query` a text such as `tool:echo status:error`, which adds to the other parameters.
+ * A log query as URL parameters (VAL-5), for REST and the export. `deploymentIds` is a comma-separated list; `query` a
+ * text such as `tool:echo status:error`, combined with the other parameters.
  */
 export const logParametersSchema = logQuerySchema
   .omit({ projectId: true, exceptTargets: true, principals: true })
@@ -66,9 +66,9 @@ export const logParametersSchema = logQuerySchema
   });
 
 /**
- * The log query of such parameters, names looked up.
+ * The log query of such parameters, with names resolved.
  *
- * @throws TowpathError `invalid_input` that explains what `query` has that can't be read, or whom it names that isn't there
+ * @throws TowpathError `invalid_input` that explains the unreadable part of `query`, or an unknown name in it
  */
 export async function readLogParameters(
   ctx: Context,

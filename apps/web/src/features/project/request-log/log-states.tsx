@@ -19,7 +19,7 @@ type StateProps = {
   readonly onSearch: (search: LogSearch) => void;
 };
 
-/** Why there are no rows: the log could not be read, took too long, or a filter names nobody. */
+/** Why there are no rows: the log could not be read, took too long, or a filter names an unknown person. */
 export function LogFailure({
   error,
   onRetry,
@@ -66,7 +66,7 @@ export function LogFailure({
   );
 }
 
-/** Nothing matches, or nobody called in the time, or ever. */
+/** Shown if no row matches, or nobody called in the time range, or ever. */
 export function NoRows({
   projectKey,
   search,
@@ -74,7 +74,7 @@ export function NoRows({
   hidden,
   onShowProtocol,
 }: StateProps & {
-  /** How many messages of the protocol are hidden; 0: none, or not known. */
+  /** Number of hidden protocol messages; 0: none, or unknown. */
   readonly hidden: number;
   readonly onShowProtocol: () => void;
 }) {

@@ -43,7 +43,7 @@ export function PeriodSelect({
   );
 }
 
-/** Whether new rows come by themselves, and the button that stops or continues it. */
+/** A button that pauses or resumes the arrival of new rows. */
 export function LiveButton({ paused, onPause }: { paused: boolean; onPause: (paused: boolean) => void }) {
   return (
     <span className="flex items-center gap-2.5">

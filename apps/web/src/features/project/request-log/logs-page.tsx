@@ -181,7 +181,7 @@ function useProtocolChoice(): [isShown: boolean, choose: (shown: boolean) => voi
   ];
 }
 
-/** Downloads what the filters show. */
+/** Downloads the filtered rows. */
 function ExportMenu({
   projectKey,
   search,

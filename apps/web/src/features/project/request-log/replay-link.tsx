@@ -7,8 +7,8 @@ import { replayOf } from "./replay.ts";
 import type { RequestExplanation } from "./request-log.functions.ts";
 
 /**
- * Leads to the inspector with a captured call filled in (PRJ-20). The address names the request, not its arguments, which
- * would stay in the browser's history.
+ * Links to the inspector with a captured call filled in (PRJ-20). The address names the request, not its arguments,
+ * which would stay in the browser's history.
  */
 export function ReplayLink({ projectKey, explained }: { projectKey: ProjectKey; explained: RequestExplanation }) {
   const mayCall = useMay("server.call");

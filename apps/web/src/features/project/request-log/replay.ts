@@ -6,11 +6,11 @@ export type Replay = {
   /** Name of the tool or prompt. */
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Whether the log replaced a part of the arguments, which is not what the caller sent. */
+  /** Whether the log has redacted a part of the arguments. */
   readonly isRedacted: boolean;
 };
 
-/** What the log writes in place of a secret field, or of the value of a variable. */
+/** The log's replacement of a secret field, or of a variable's value. */
 const replaced = /\[(?:redacted|[A-Z_][A-Z0-9_]*)\]/;
 
 /** The call that a captured request made; null for other requests, and where the log has no or not all arguments. */

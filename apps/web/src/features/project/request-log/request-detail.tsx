@@ -22,8 +22,8 @@ import { ClientLabel, exchangeName, OutcomeLabel } from "./request-table.tsx";
 import { timesOf, waitsOf } from "./request-times.ts";
 
 /**
- * All details of one call, in a drawer beside the list, which stays usable. `row` is what the list has of it; null when
- * the list does not show it.
+ * All details of a call, in a drawer beside the list, which stays usable. `row`: the list's row; null if the list
+ * doesn't show it.
  */
 export function RequestDetail({
   projectKey,

@@ -7,7 +7,7 @@ import { ClockTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import type { RequestExplanation } from "./request-log.functions.ts";
 
-/** What the server printed while it handled a request (LOG-4), with a link to that place in its log. */
+/** The server's output while it handled a request (LOG-4), with a link to that place in its log. */
 export function RequestLines({
   projectKey,
   explained,

@@ -23,7 +23,7 @@ import { explainRequest } from "./explain-request.server.ts";
 import { logNamesSchema, resolveNames } from "./log-query.server.ts";
 import { logValues } from "./log-values.server.ts";
 
-// The project's id comes from the access check, never from the caller.
+// The project's id is from the access check, never from the caller.
 const requestLogSchema = projectKeySchema.extend({
   ...logQuerySchema.omit({ projectId: true }).shape,
   ...logNamesSchema.shape,
@@ -33,7 +33,7 @@ const requestLogStatsSchema = projectKeySchema.extend({
   ...logNamesSchema.pick({ deployment: true, branch: true }).shape,
 });
 
-/** A row, with the name of who called. */
+/** A row with its caller's name. */
 export type ShownRequest = RequestLogEntry & { readonly caller: PrincipalView };
 export type ShownPage = {
   readonly data: readonly ShownRequest[];
@@ -55,7 +55,7 @@ const queryLogs = createServerFn({ method: "GET" })
     return { ...page, data: await nameCallers(context.ctx, context.organization.slug, page.data) };
   });
 
-/** One row with its payloads, the lines of its server's log, who called and what was deployed (PRJ-5, PRJ-20). */
+/** A row with payloads, lines of the server's log, caller and deployment (PRJ-5, PRJ-20). */
 const getLogEntry = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema.extend({ id: z.uuid(), time: z.coerce.date().optional() })))
@@ -73,7 +73,7 @@ const getLogEntry = createServerFn({ method: "GET", strict: { output: false } })
     return { ...explained, caller: named?.caller ?? null, deployment };
   });
 
-/** Counts, chart and facets for the same query (PRJ-5); refuses what the sums don't know. */
+/** Counts, chart and facets for the same query (PRJ-5); refuses filters that the sums don't support. */
 const getLogStats = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(requestLogStatsSchema))
@@ -84,7 +84,7 @@ const getLogStats = createServerFn({ method: "GET" })
     return readRequestLogs((pool) => requestLogStats(pool, query));
   });
 
-/** What a query can name: tools, clients, users and so on of the range, and the newest deployments (PRJ-5). */
+/** Values for queries: tools, clients, users and so on in the range, and the newest deployments (PRJ-5). */
 const getLogValues = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema.extend({ timeRange: timeRangeSchema })))
@@ -120,7 +120,7 @@ export const newestLogsQuery = (
     gcTime: 60_000,
   });
 
-/** Where older rows begin, behind the oldest of the newest rows, and when they end (ISO 8601). */
+/** Range of older rows: the cursor after the oldest of the newest rows, and the earliest time (ISO 8601). */
 export type OlderRange = { readonly from: string; readonly cursor: string };
 
 /** Rows of a fixed range in pages of 100. */
@@ -138,7 +138,7 @@ export const olderLogsQuery = (key: ProjectKey, search: LogSearch, showsProtocol
     gcTime: 60_000,
   });
 
-/** Numbers, chart and facets, by all filters that statistics know (`withStatistics`). */
+/** Numbers, chart and facets, by all filters that statistics support (`withStatistics`). */
 export const logStatsQuery = (key: ProjectKey, search: LogSearch, showsProtocol: boolean, refetchMs: number | false) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "logs", "stats", search, showsProtocol],
@@ -159,7 +159,7 @@ export const logStatsQuery = (key: ProjectKey, search: LogSearch, showsProtocol:
     gcTime: 60_000,
   });
 
-/** What the query bar completes, and the deployments that the chart marks. */
+/** Completions of the query bar, and the deployments that the chart marks. */
 export const logValuesQuery = (key: ProjectKey, timeRange: TimeRange) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "logs", "values", timeRange],
@@ -175,7 +175,9 @@ export type RequestExplanation = Awaited<ReturnType<typeof getLogEntry>>;
 /** How long lines of a finished request may still arrive. */
 const linesSettleMs = 5000;
 
-/** A request with its payloads and lines; `time` as the list gave it, if it did. The row never changes; lines of the last seconds may still come. */
+/**
+ * A request with its payloads and lines; `time`: from the list, if known. The row is final; recent lines may follow.
+ */
 export const explainedQuery = (key: ProjectKey, { id, time }: { id: string; time?: string | undefined }) =>
   queryOptions({
     queryKey: [...projectQueryKey(key), "logs", "explained", id],

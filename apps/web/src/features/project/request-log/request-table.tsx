@@ -42,7 +42,7 @@ const sortedBy = {
 /** Rows that phones show at first, and that they add at a time. */
 const phoneRows = 25;
 
-/** Calls, newest first. One tab stop: arrow keys or j and k move focus, Enter opens. */
+/** Calls, newest first. One tab stop: arrow keys or j and k move the focus, Enter opens. */
 export function RequestTable({
   rows: newestFirst,
   openId,
@@ -192,10 +192,10 @@ const labels: Record<string, { label: string; tone: Tone }> = {
   gateway_error: { label: "Gateway error", tone: "bad" },
 };
 
-/** By the gateway, before a server was asked: not an error of the server. */
+/** Refused by the gateway before the call reached a server: not the server's error. */
 const refused = { label: "Refused", tone: "warn" } as const satisfies { label: string; tone: Tone };
 
-/** An exchange's MCP method, or what it was without one. */
+/** An exchange's MCP method, or its kind without one. */
 export function exchangeName({
   method,
   httpMethod,
@@ -207,10 +207,10 @@ export function exchangeName({
   return httpMethod === "DELETE" ? "DELETE session" : `${httpMethod} without a message`;
 }
 
-/** These happen inside of an HTTP answer that succeeded: its status says nothing of them. */
+/** Errors within a successful HTTP answer, whose status doesn't show them. */
 const withinAnswer = ["tool_error", "rpc_error"];
 
-/** How an exchange ended, with its HTTP status where that says more. */
+/** How an exchange ended, with its HTTP status where it adds information. */
 export function OutcomeLabel({
   entry,
 }: {

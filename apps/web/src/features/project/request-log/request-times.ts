@@ -2,7 +2,7 @@ import type { RequestLogEntry } from "@towpath/logs/schema";
 
 type Timed = Pick<RequestLogEntry, "durationMs" | "heldMs" | "serverMs">;
 
-/** Where the time of a request went, milliseconds. `server` and `gateway` are null for rows that don't tell them apart. */
+/** Parts of a request's time, milliseconds. `server` and `gateway` are null for rows without the distinction. */
 export function timesOf({ durationMs, heldMs, serverMs }: Timed) {
   const rest = durationMs - heldMs;
   return {
@@ -28,7 +28,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 export type Wait = { readonly what: string; readonly ms: number | null };
 
-/** What a request waited for, in order; empty when its server was ready. */
+/** The waits of a request, in order; empty if its server was ready. */
 export function waitsOf({ startAttempt }: Pick<RequestLogEntry, "startAttempt">): Wait[] {
   if (startAttempt === null) return [];
   const { outcome, placeMs, startMs, wakeMs, reason } = startAttempt;

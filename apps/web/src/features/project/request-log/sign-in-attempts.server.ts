@@ -7,18 +7,18 @@ import type { SignInAttempt, SignInAttempts } from "@towpath/logs/sign-ins";
 import { readRequestLogs } from "~/features/shared/log-stream/log-reader.server.ts";
 
 export type SignInAttemptView = Omit<SignInAttempt, "userId" | "keyId"> & {
-  /** Email address of the member who signed in; null for nobody, and for people who are not in the team. */
+  /** Email address of the member who signed in; null for nobody, and for people outside of the organization. */
   readonly person: string | null;
   /** Name of the API key. */
   readonly key: string | null;
-  /** Why it failed, or where the client stopped, and what to do; null while it goes on, and when it is connected. */
+  /** Why it failed, or where the client stopped, and what to do; null while it runs, and when it is connected. */
   readonly explanation: SignInText | null;
 };
 
 export type SignInAttemptsView = Omit<SignInAttempts, "attempts"> & { readonly attempts: readonly SignInAttemptView[] };
 
 /**
- * The last attempts of clients to get into a server (GW-5). In which network a client runs is for admins.
+ * The last attempts of clients to sign in to a server (GW-5). Only admins see a client's network.
  *
  * @throws TowpathError as `authorizeProject`
  */

@@ -20,10 +20,10 @@ const pollIntervalMs = 5000;
 const rangeRefreshMs = 60_000;
 
 /**
- * The request log of a search. New rows appear as they come while `isAtRest`: else, and while the log is paused or older
- * rows are shown, the list stays still and says how many there are.
+ * The request log of a search. New rows appear while `isAtRest`; otherwise, and while the log is paused or older rows
+ * are shown, the list stays still and counts them.
  *
- * @param isAtRest whether nobody reads further down, or one of the rows
+ * @param isAtRest whether the list isn't scrolled down and no row is open
  */
 export function useRequestLogs(project: ProjectKey, search: LogSearch, showsProtocol: boolean, isAtRest: boolean) {
   const [paused, setPaused] = useState(false);
@@ -67,15 +67,15 @@ export function useRequestLogs(project: ProjectKey, search: LogSearch, showsProt
     paused,
     setPaused,
     isFixed,
-    /** Rows that came since the list stands still. */
+    /** Number of rows that arrived while the list is held. */
     newRows: page && newest.data && isHeld ? countNew(page.data, newest.data.data) : 0,
-    /** Shows them, in place of older ones. */
+    /** Shows the new rows and drops older pages. */
     showNew: () => {
       setPaused(false);
       setOlder(null);
     },
     loading: newest.isPending,
-    /** Of what is shown: a refetch that fails leaves the rows. */
+    /** A failed refetch keeps the shown rows. */
     error: newest.error ?? pages.error,
     retry: () => void (newest.error ? newest.refetch() : pages.refetch()),
     hasOlder: range ? pages.hasNextPage : (page?.hasMore ?? false),
@@ -84,7 +84,7 @@ export function useRequestLogs(project: ProjectKey, search: LogSearch, showsProt
   };
 }
 
-/** The newest page, or while `isHeld` the one that was shown when that began. A page of another `key` is shown at once. */
+/** The newest page, or while `isHeld` the page shown when that began. A page of another `key` is shown at once. */
 function useHeldPage(key: string, newest: ShownPage | undefined, isHeld: boolean): ShownPage | undefined {
   const [shown, setShown] = useState<{ readonly key: string; readonly page: ShownPage } | null>(null);
   const isShown = shown?.key === key;

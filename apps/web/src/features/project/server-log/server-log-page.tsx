@@ -24,7 +24,7 @@ const levelOptions: readonly { value: ServerLogLevel; label: string }[] = [
   { value: "error", label: "Errors only" },
 ];
 
-/** The live output of one build's server (PRJ-3, RUN-5). */
+/** The live output of a build's server (PRJ-3, RUN-5). */
 export function ServerLogPage({
   projectKey,
   buildId,
@@ -32,7 +32,7 @@ export function ServerLogPage({
 }: {
   projectKey: ProjectKey;
   buildId: string;
-  /** The line around which the log begins; without it, the newest lines. */
+  /** Opens the log around this line; without it, at the newest lines. */
   at?: number | undefined;
 }) {
   const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));

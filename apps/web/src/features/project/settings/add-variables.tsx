@@ -22,7 +22,7 @@ export function AddVariables({
 }: {
   projectKey: ProjectKey;
   stored: readonly SecretView[];
-  /** Names to ask for: what a failed build lacked. */
+  /** Names to ask for, which a failed build lacked. */
   missing: readonly string[];
   onAdded: () => Promise<void>;
 }) {
@@ -38,7 +38,7 @@ export function AddVariables({
     if (!variables.isValid) return;
     if (variables.filled.length === 0) return refuse({ form: "Enter a name and a value first." });
     if (environments.length === 0) return refuse({ form: "Choose at least one environment." });
-    // Of several, or without a text, those that exist keep theirs.
+    // With several variables, or an empty description, existing ones keep theirs.
     const described = description && variables.filled.length === 1 ? { description } : {};
     const choices = { environments: [...environments], sensitive, ...described };
     const isSaved = await run(async () => {
@@ -49,7 +49,7 @@ export function AddVariables({
       setEnvironments(secretEnvironments);
       setSensitive(true);
     });
-    // The form takes the next ones meanwhile.
+    // The form is ready for more meanwhile.
     if (isSaved) await onAdded();
   };
   return (

@@ -95,7 +95,7 @@ function useBuildSettings(projectKey: ProjectKey, stored: Stored, onSaved: (save
     rootDirectory: rootDirectory.trim() || null,
     watchPaths: linesOf(watchPaths),
   };
-  // Only what changed here: the rest may have changed elsewhere since this page was opened.
+  // Only fields changed here: others may have changed elsewhere since this page was opened.
   const changed: Partial<typeof now> = Object.fromEntries(
     Object.entries(now).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(opened[key as keyof Stored])),
   );

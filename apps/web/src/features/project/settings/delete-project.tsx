@@ -37,11 +37,11 @@ export function DeleteProject({ projectKey, name, kind }: Deleted) {
   const { orgSlug } = projectKey;
   const remove = async (confirmation: string) => {
     await removeProject({ data: { ...projectKey, confirmation } });
-    // The page that comes lists the others, and so do switcher and palette.
+    // The next page, the switcher and the palette list the other projects.
     await queryClient.invalidateQueries(profileQuery);
     const to = kind === "portal" ? "/$orgSlug/portals" : "/$orgSlug/servers";
     await navigate({ to, params: { orgSlug }, replace: true });
-    // Only after navigating away: this page's queries would refetch the deleted project.
+    // Only after navigating: this page's queries would refetch the deleted project.
     await queryClient.invalidateQueries();
   };
   return (
@@ -93,7 +93,7 @@ function LostToPortals({ orgSlug, name }: { readonly orgSlug: string; readonly n
   );
 }
 
-/** What whoever calls the portal can't call any more (ORG-3). */
+/** Portals' items that their callers lose (ORG-3). */
 function LostToCallers({ projectKey }: { readonly projectKey: ProjectKey }) {
   const { data: portal } = useQuery(portalQuery(projectKey));
   const { data: clients = [] } = useQuery(connectedClientsQuery(projectKey));

@@ -49,7 +49,7 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
   const submit = async () => {
     if (invalid) return;
     if (environments.length === 0) return refuse({ form: "Choose at least one environment." });
-    // Only what differs: somebody else may have changed the rest.
+    // Only changed fields: somebody else may have changed others.
     const changes = {
       ...(secretValue !== "" && { secretValue }),
       ...(description !== (variable.description ?? "") && { description }),

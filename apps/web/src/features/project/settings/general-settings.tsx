@@ -79,7 +79,7 @@ export function GeneralSettings({
 
 type Stored = { readonly name: string; readonly description: string | null; readonly isPublic: boolean };
 
-/** State of the form: what is typed, and how saving went. */
+/** State of the form: input and the result of saving. */
 function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Saved) => void) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -90,7 +90,7 @@ function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Sav
   const form = useSubmit();
   const [triedName, setTriedName] = useState<string | null>(null);
   const name = choice.name.trim();
-  // Only what changed here: the rest may have changed elsewhere since this page was opened.
+  // Only fields changed here: others may have changed elsewhere since this page was opened.
   const changed = {
     ...(name !== opened.name && { name }),
     ...(description.trim() !== (opened.description ?? "") && { description }),
@@ -114,7 +114,7 @@ function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Sav
     });
   return {
     ...{ choice, form, submit },
-    /** Why the server refused this name; of another one it says nothing. */
+    /** Why the server refused this name; undefined for a name that it hasn't checked. */
     nameRefusal: triedName === name ? form.problems.name : undefined,
     description: { value: description, set: setDescription },
     isPublic: { value: isPublic, set: setPublic },
@@ -122,7 +122,7 @@ function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Sav
   };
 }
 
-/** The names under which a renamed server is still found, with a way to give each up (PRJ-11). */
+/** Former names of a renamed server, which still work, with a button to release each (PRJ-11). */
 function FormerNames({ projectKey }: { readonly projectKey: ProjectKey }) {
   const queryClient = useQueryClient();
   const { data: names = [], isError, refetch } = useQuery(formerNamesQuery(projectKey));

@@ -7,7 +7,7 @@ import { Switch } from "~/ui/checkbox.tsx";
 import { SettingCard } from "./setting-card.tsx";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
-/** The package that a server runs: another version of it, and whether newer ones are deployed (BLD-17). */
+/** A server's package: deploys another version, and whether newer ones are deployed automatically (BLD-17). */
 export function PackageSettings({
   projectKey,
   running: { name, follows },

@@ -68,7 +68,7 @@ async function saveProject(ctx: Context, input: z.output<typeof saveProjectSchem
 /** Deletes a project with everything that belongs to it (PRJ-11). Its name in the URL counts as the confirmation. */
 function removeProject(ctx: Context, name: string, project: ProjectDetailView): Promise<{ readonly id: string }> {
   const { id, orgSlug, name: projectName } = project;
-  // A former name leads here too, and whoever deletes by it may mean something else.
+  // A former name resolves, too, but deleting by it may be a mistake.
   const isFormer = name.toLowerCase() !== projectName.toLowerCase() && name !== id;
   return deleteProject({ ctx, input: { orgSlug, projectName, confirmation: isFormer ? name : projectName } });
 }

@@ -5,7 +5,7 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { Callout } from "~/ui/callout.tsx";
 
-/** What was last saved. */
+/** The last saved section. */
 export type Saved = "general" | "name" | "build" | "watch" | "variables" | null;
 
 const needsBuild = ["name", "build", "variables"] as const satisfies readonly Saved[];
@@ -18,7 +18,7 @@ const titles: Readonly<Record<NonNullable<Saved>, string>> = {
   variables: "Saved. It takes effect with the next build.",
 };
 
-/** After saving, says when the change takes effect and offers the build that it needs. */
+/** After saving, shows when the change takes effect, and a button for the build that it needs. */
 export function SavedChanges({
   projectKey,
   saved,
@@ -34,7 +34,7 @@ export function SavedChanges({
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const isHosted = project.kind === "hosted";
   const isBuilt = isHosted && needsBuild.some((each) => each === saved);
-  // Always rendered, so that screen readers announce what appears in it.
+  // Always rendered, so that screen readers announce its content.
   return (
     <div role="status" className="empty:sr-only">
       {saved !== null && of.includes(saved) ? (

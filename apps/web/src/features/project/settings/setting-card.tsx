@@ -9,7 +9,7 @@ type SettingCardProps = {
   readonly description: string;
   /** Why a change wasn't saved. */
   readonly failure: string | null;
-  /** What holds now, for those who don't see the control. */
+  /** The current state, for people without the control. */
   readonly status: string;
   readonly children: ReactNode;
 };

@@ -78,7 +78,7 @@ const portalOperations: readonly Operation[] = [
   }),
 ];
 
-/** What belongs to a server: who may call it and how often, its variables, its admin JWTs, the servers of a portal. */
+/** Settings of a server: callers, limits, variables, admin JWTs, the servers of a portal. */
 export const settingOperations: readonly Operation[] = [
   operation("GET /projects/{name}/access", "readAccess", "access.read", {
     summary: "who may call, and which tools",

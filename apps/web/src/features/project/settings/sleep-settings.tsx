@@ -23,7 +23,7 @@ const choices: readonly { readonly value: SleepingLists; readonly label: string;
   },
 ];
 
-/** What happens when a client connects to a server that is asleep (GW-12). */
+/** Chooses what happens when a client connects to a sleeping server (GW-12). */
 export function SleepSettings({ projectKey }: { projectKey: ProjectKey }) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { busy, failure, change } = useProjectSwitch<SleepingLists>(projectKey, (sleepingLists) =>
@@ -57,7 +57,7 @@ export function SleepSettings({ projectKey }: { projectKey: ProjectKey }) {
 
 type RecordedProps = { projectKey: ProjectKey; choice: SleepingLists; authMode: string };
 
-/** Why the choice has no effect, or not the expected one. */
+/** Why the choice has no effect, or an unexpected one. */
 function Recorded({ projectKey, choice, authMode }: RecordedProps): ReactNode {
   const { data: recorded } = useQuery(recordedListsQuery(projectKey));
   if (choice === "off" || !recorded) return null;

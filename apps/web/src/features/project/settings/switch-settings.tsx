@@ -19,9 +19,9 @@ type SwitchTexts = {
   readonly description: string;
   /** Of the switch. */
   readonly label: string;
-  /** What it means, in points. */
+  /** Its effects, as a list. */
   readonly effects: readonly ReactNode[];
-  /** What holds when it is on, and when it is off. */
+  /** Texts of its state when on, and when off. */
   readonly states: readonly [on: string, off: string];
 };
 
@@ -156,7 +156,7 @@ export function SwitchSetting({
   );
 }
 
-/** Who is responsible for the capture as it is. */
+/** Who last changed the capture of payloads. */
 function LastCaptureChange({ projectKey, isOn }: { projectKey: ProjectKey; isOn: boolean }) {
   const { data: change } = useQuery(captureChangeQuery(projectKey));
   if (!change) return null;

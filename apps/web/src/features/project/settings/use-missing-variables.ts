@@ -4,7 +4,7 @@ import { buildQuery } from "~/features/project/delivery/build.functions.ts";
 import { type BranchItem, branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 
-/** What a branch's newest build failed for, as far as it is not stored by now. */
+/** Variables that a branch's newest build lacked and that aren't set yet. */
 export type Missing = { readonly branch: string; readonly buildId: string; readonly keyNames: readonly string[] };
 
 /** A project may have many branches, and each build is a request. */
@@ -19,7 +19,7 @@ const failedOf = (branches: readonly BranchItem[]) =>
     .toSorted((one, other) => Number(other.isDefault) - Number(one.isDefault))
     .slice(0, maxBuilds);
 
-/** Loads what `useMissingVariables` needs, so that its form has the names from the start. */
+/** Prefetches the queries of `useMissingVariables`, so that its form has the names from the start. */
 export async function loadMissingVariables(queryClient: QueryClient, key: ProjectKey): Promise<void> {
   const branches = await queryClient.ensureQueryData(branchesQuery(key));
   await Promise.all(failedOf(branches).map(({ buildId }) => queryClient.prefetchQuery(buildQuery(key, buildId))));
@@ -29,7 +29,7 @@ export async function loadMissingVariables(queryClient: QueryClient, key: Projec
 export function useMissingVariables(key: ProjectKey, stored: readonly SecretView[]): readonly Missing[] {
   const { data: branches } = useSuspenseQuery(branchesQuery(key));
   const failed = failedOf(branches);
-  // Not suspended: a build that fails while somebody types must not take the form away.
+  // Not suspended: a build that fails while somebody types must not remove the form.
   const builds = useQueries({ queries: failed.map(({ buildId }) => buildQuery(key, buildId)) });
   return failed.flatMap(({ name, isDefault, buildId }, index) => {
     const action = builds[index]?.data?.diagnosis?.action;

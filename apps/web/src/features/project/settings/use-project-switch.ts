@@ -4,8 +4,8 @@ import { projectQueryKey } from "~/features/shared/project-screen/project-screen
 import { useSubmit } from "~/http/use-submit.ts";
 
 /**
- * State of a switch or choice that saves at once: `change` saves and reloads the project; `failure` says why it wasn't
- * saved. While it is `busy`, make the control read-only rather than disabled, which would take the keyboard's focus.
+ * State of a switch or choice that saves at once: `change` saves and reloads the project; `failure`: why it wasn't
+ * saved. While `busy`, make the control read-only rather than disabled, which would lose the keyboard's focus.
  */
 export function useProjectSwitch<Value = boolean>(projectKey: ProjectKey, save: (value: Value) => Promise<unknown>) {
   const queryClient = useQueryClient();

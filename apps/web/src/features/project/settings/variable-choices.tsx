@@ -37,7 +37,7 @@ export function SensitiveChoice({ checked, onChange }: { checked: boolean; onCha
   );
 }
 
-/** What a variable is for. */
+/** Field for a variable's description. */
 export function VariableDescription({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   return <TextField label="Description" optional value={value} maxLength={500} onChange={onChange} />;
 }

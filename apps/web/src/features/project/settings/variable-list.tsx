@@ -38,7 +38,7 @@ export function VariableList({
         deletedAt.current = index;
       },
     });
-  /** The button that asked is gone after a deletion: the next variable has the focus, or else the form below. */
+  /** After a deletion, its button is gone: focuses the next variable, or else the form below. */
   const focusAfter = () => {
     const index = deletedAt.current;
     if (index === null) return true;
@@ -129,7 +129,7 @@ function environmentsText(environments: readonly SecretEnvironment[]): string {
   return environments[0] === "production" ? "Production only" : "Previews only";
 }
 
-/** In place of any value: its length would say something of it. */
+/** Replaces every value, whose length would reveal something. */
 const hiddenValue = "••••••••";
 
 /** Shows and hides the value of a variable that isn't sensitive. Each time that it is read is in the audit log. */

@@ -12,7 +12,7 @@ import { type Saved, SavedChanges } from "./saved-changes.tsx";
 import { type Missing, useMissingVariables } from "./use-missing-variables.ts";
 import { VariableList } from "./variable-list.tsx";
 
-/** The server's environment variables. Stored values are never in the page unless somebody reveals one (KEY-1). */
+/** The server's environment variables. The page contains a stored value only once it is revealed (KEY-1). */
 export function VariableSettings({
   projectKey,
   saved,
@@ -68,7 +68,7 @@ function ChangedVariables({ projectKey }: { projectKey: ProjectKey }) {
   ));
 }
 
-/** Says which variables failed builds lack. */
+/** Names the variables that failed builds lack. */
 function MissingVariables({
   projectKey,
   missing,

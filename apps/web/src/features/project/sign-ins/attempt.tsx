@@ -16,7 +16,7 @@ const states: Readonly<Record<AttemptState, { readonly label: string; readonly t
   unfinished: { label: "Not finished", tone: "warn" },
 };
 
-/** One attempt: how it went in a line, its steps when it is opened. */
+/** An attempt: its result in one line, and its steps when opened. */
 export function Attempt({
   attempt,
   isOpen,
@@ -135,7 +135,7 @@ function StepMark({ state }: { readonly state: AttemptStep["state"] }) {
   );
 }
 
-/** Who and from where, as far as it is known. */
+/** The person and the network, if known. */
 function About({ attempt }: { readonly attempt: SignInAttemptView }) {
   const facts = [
     { name: "Person", value: attempt.person },

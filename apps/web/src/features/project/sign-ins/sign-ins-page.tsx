@@ -16,9 +16,9 @@ import { PageHeader } from "~/ui/page-header.tsx";
 import { Attempt } from "./attempt.tsx";
 import { signInsQuery } from "./sign-ins.functions.ts";
 
-/** Of each client; older ones are rarely about the same problem. */
+/** For each client; older ones rarely have the same problem. */
 const shownAttempts = 5;
-/** How often to look when too many pages are open for the server to tell of changes. */
+/** Polling interval when too many pages are open for notifications of changes. */
 const pollMs = 5000;
 
 /** Why a client can't connect: its last attempts, step by step, with the reason (GW-5). */
@@ -57,7 +57,7 @@ export function SignInsPage({ projectKey }: { readonly projectKey: ProjectKey })
   );
 }
 
-/** The same client on several machines is one. */
+/** Equal for the same client on several machines. */
 const clientKey = ({ clientId, clientName, agent }: SignInAttemptView) =>
   clientId?.startsWith("https://") ? clientId : (clientName ?? agent?.split("/", 1)[0] ?? clientId ?? "unknown");
 

@@ -12,8 +12,8 @@ import { z } from "zod";
 import { listOf, named, names, time } from "~/http/rest/answer-names.ts";
 import { archiveCommit, projectSource, repository } from "./project-source.schema.ts";
 
-// What REST answers about servers, builds and variables. The types of the operations are checked against it, and
-// `openapi.json` is made of it (OPS-4).
+// REST answers about servers, builds and variables. The operations' types are checked against them, and they make up
+// `openapi.json` (OPS-4).
 
 const deployment = named(
   "Deployment",
@@ -246,7 +246,7 @@ const forkPullRequest = z.object({
   decidedAt: time.nullable(),
 });
 
-/** By the operation's id, or what several return. */
+/** By the operation's id, or a name for answers of several operations. */
 export const answers = {
   deleted: z.object({ id: z.uuid() }),
   caller: z.object({

@@ -3,28 +3,30 @@ import { TowpathError } from "@towpath/core/errors";
 import type { ProjectDetailView } from "@towpath/core/project";
 import { setSecrets } from "@towpath/core/secret";
 
-// What operations that deploy do with a server that exists already.
+// How operations that deploy treat an existing server.
 
 type Sourced = Pick<ProjectDetailView, "name" | "source">;
 
-/** What a server that is built here is built from, in a sentence. */
+/** The source of a server in a sentence. */
 function sourceText(source: NonNullable<Sourced["source"]>): string {
   if (source.kind === "git") return source.url;
   if (source.kind === "package") return `the package ${source.name}`;
   return `the repository ${source.kind === "repository" ? source.name : source.fullName}`;
 }
 
-/** The refusal to deploy to a server from something else than what it is built from. */
+/** The error when a server is deployed from another source than its own. */
 export function otherSource({ name, source }: Sourced, remedy = "Choose another name."): TowpathError {
   const text = source === null ? "is not built here" : `deploys from ${sourceText(source)}`;
   return new TowpathError("conflict", `${name} ${text}. ${remedy}`);
 }
 
-/** A deployment may pass an empty entrypoint, which a change of settings takes as null: each build finds it (BLD-16). */
+/** Converts a deployment's empty entrypoint to null in the settings: each build finds it (BLD-16). */
 export const changedEntrypoint = (given: string | undefined): string | null | undefined =>
   given === "" ? null : given;
 
-/** Creates or changes variables, all or none; a new one is for production and previews. Returns whether there are any. */
+/**
+ * Creates or changes variables, all or none; new ones are for production and previews. Returns whether there were any.
+ */
 export async function saveVariables(
   ctx: Context,
   projectId: string,

@@ -5,7 +5,7 @@ import { invitableRoles } from "@towpath/core/invitation/schema";
 import { z } from "zod";
 import { listOf, named, time } from "~/http/rest/answer-names.ts";
 
-// What REST answers about an organization: members, invitations, keys, the audit log.
+// REST answers about an organization: members, invitations, keys, the audit log.
 
 const person = named("Person", z.object({ id: z.string(), name: z.string(), email: z.string() }));
 
@@ -85,7 +85,7 @@ const auditEntry = named(
   }),
 );
 
-/** By the operation's id, or what several return. */
+/** By the operation's id, or a name for answers of several operations. */
 export const peopleAnswers = {
   organization: z.object({ id: z.uuid(), slug: z.string(), name: z.string() }),
   members: listOf(member),

@@ -69,7 +69,7 @@ export const gitSource = named(
   }),
 );
 
-/** What `lookIntoSource` finds. */
+/** Result of `lookIntoSource`. */
 export const lookedAtSource = named(
   "LookedAtSource",
   z.object({

@@ -3,7 +3,7 @@ import { authModeSchema } from "@towpath/core/project/schema";
 import { z } from "zod";
 import { listOf, named, names, time } from "~/http/rest/answer-names.ts";
 
-// What REST answers about access, limits, admin JWTs, portals and the MCP registry.
+// REST answers about access, limits, admin JWTs, portals and the MCP registry.
 
 const text = z.string().nullable();
 const revision = z.number().int().describe("for the next change; 0: the defaults apply");
@@ -74,7 +74,7 @@ const registryEntry = z.object({
   otherKinds: names.describe("kinds of its other packages, which don't run here"),
 });
 
-/** By what operations return. */
+/** By name of the answer. */
 export const settingAnswers = {
   access,
   limits: z.object({

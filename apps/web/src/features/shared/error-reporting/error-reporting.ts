@@ -3,7 +3,7 @@ import { captureException, init, replayIntegration, tanstackRouterBrowserTracing
 import type { AnyRouter } from "@tanstack/react-router";
 import type { ErrorReportingSettings } from "~/http/third-parties.ts";
 
-/** What is sent, and how often (ERR-6). `origin`: of the pages. */
+/** Options of reports and their rates (ERR-6). `origin`: of the pages. */
 export function reportingOptions(settings: ErrorReportingSettings, origin: string) {
   return {
     ...settings,
@@ -19,13 +19,13 @@ export function reportingOptions(settings: ErrorReportingSettings, origin: strin
   } satisfies BrowserOptions;
 }
 
-/** Starts reporting. Returns what reports an error that a page has shown. */
+/** Starts reporting. Returns a function that reports an error shown by a page. */
 export function startReporting(settings: ErrorReportingSettings, router: AnyRouter): (error: unknown) => void {
   init({
     ...reportingOptions(settings, window.location.origin),
     integrations: [
       tanstackRouterBrowserTracingIntegration(router),
-      // Replays show no text and no pictures: they hold what servers return, and people's names.
+      // Replays show no text and no pictures, which contain servers' results and people's names.
       replayIntegration({ maskAllText: true, maskAllInputs: true, blockAllMedia: true }),
     ],
   });

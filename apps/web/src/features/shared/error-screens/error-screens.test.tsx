@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 
 // Only a build gives the style sheet a URL.
 vi.mock("~/styles.css?url", () => ({ default: "/assets/styles.css" }));
-// Files share their modules: another one may have loaded these with the real style sheet.
+// Test files share modules: another file may have loaded these with the real style sheet.
 vi.resetModules();
 const { DocumentError, UnmatchedRoute } = await import("./error-screens.tsx");
 

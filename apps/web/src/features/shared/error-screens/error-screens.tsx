@@ -37,7 +37,7 @@ export function DocumentError(props: ErrorComponentProps) {
   );
 }
 
-/** ERR-4: an error that nothing else caught. Links home without the router, which may be what failed. */
+/** ERR-4: an uncaught error. Links home without the router, which may have failed. */
 export function RenderError({ error }: ErrorComponentProps) {
   const [shown, setShown] = useState(false);
   useEffect(() => tellShownError(error), [error]);

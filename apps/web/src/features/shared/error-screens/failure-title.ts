@@ -9,12 +9,12 @@ export function failureTitle(error: unknown): string {
   return `${text} · Towpath`;
 }
 
-/** Whether the match says that the page doesn't exist: its own screen does, or no route is as long as the path. */
+/** Whether the page doesn't exist: its own screen says so, or no route matches the whole path. */
 export const isMissing = ({ status, _notFound }: AnyRouteMatch): boolean => status === "notFound" || _notFound === true;
 
 /**
- * The title of a page that shows an error screen, in place of the one that its route gives it; null for all others.
- * Routes with an error view of their own keep theirs, and what is missing outside the app has that of PUB-8.
+ * The title of a page with an error screen, which replaces its route's title; null for other pages. Routes with their
+ * own error view keep theirs, and missing pages outside of the app have PUB-8's.
  */
 export function titleOfFailed(router: AnyRouter, matches: readonly AnyRouteMatch[]): string | null {
   const failed = matches.find((match) => match.status === "error" || isMissing(match));

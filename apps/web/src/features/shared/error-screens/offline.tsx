@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { Button } from "~/ui/button.tsx";
 
-/** What browsers say when a part of a page, or an answer, doesn't arrive. */
+/** Browsers' messages when a part of a page, or an answer, doesn't arrive. */
 const networkFailure =
   /failed to fetch|networkerror|load failed|error loading dynamically imported|importing a module script failed/i;
 
@@ -12,7 +12,7 @@ export const isOfflineFailure = (error: unknown): boolean =>
   error instanceof Error &&
   (networkFailure.test(error.message) || error.name === "AbortError");
 
-/** In place of a page that can't be loaded without a connection. It loads once there is one. */
+/** Replaces a page that can't be loaded offline, and loads it once online. */
 export function OfflinePage({ again }: { readonly again: () => void }) {
   useEffect(() => {
     addEventListener("online", again);
@@ -36,8 +36,8 @@ export function OfflinePage({ again }: { readonly again: () => void }) {
 const reloadedPrefix = "tanstack_router_reload:";
 
 /**
- * Keeps the document while there is no connection. The router reloads it to get parts that a new release has renamed,
- * which offline leaves the browser's own error page in place of the app. Returns what stops this.
+ * Keeps the document while offline. The router reloads it to get parts that a new release has renamed; offline, that
+ * would replace the app by the browser's error page. Returns a function that stops this.
  */
 export function keepDocumentOffline(): () => void {
   const held = new Set<string>();

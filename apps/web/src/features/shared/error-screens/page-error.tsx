@@ -57,7 +57,7 @@ export function withOwnError(Own: (props: ErrorComponentProps) => ReactNode) {
   };
 }
 
-/** `notFoundComponent` of a route that can say more than ERR-2. */
+/** `notFoundComponent` of a route with a more specific text than ERR-2. */
 export function PageNotFound({ reason, actions }: { readonly reason?: ReactNode; readonly actions?: ReactNode }) {
   return (
     <Main>

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** What the server answers to each connection. */
+/** The server's answer to each connection. */
 const answer = (response: () => Response) =>
   vi.stubGlobal("fetch", async (url: string, { headers }: { headers: Record<string, string> }) => {
     opened.push({ url, lastEventId: headers["last-event-id"] ?? null });

@@ -6,8 +6,8 @@ import { services } from "~/compose.server.ts";
 const queryCanceled = "57014";
 
 /**
- * Runs queries of the request log on a small pool of their own with a statement timeout, so that a slow one neither
- * blocks other pages nor takes more than its share of the database.
+ * Runs queries of the request log on their own small pool with a statement timeout, so that a slow query neither blocks
+ * other pages nor takes more than its share of the database.
  *
  * @throws TowpathError `limit_reached` after a timeout; the message says how to query less.
  */

@@ -9,8 +9,8 @@ import { services } from "~/compose.server.ts";
 import { eventStream, idParameter, lastEventId, type Send, wakeable } from "~/http/streams/event-stream.server.ts";
 import { streamReader } from "~/http/streams/stream-reader.server.ts";
 
-// Each stream waits for a PostgreSQL notification and then reads what is new. It polls as well, because a notification
-// can get lost while the listening connection reconnects.
+// Each stream waits for a PostgreSQL notification and then reads new rows. It also polls, because a notification can
+// get lost while the listening connection reconnects.
 
 const buildPollMs = 5000;
 const serverPollMs = 10_000;
@@ -87,7 +87,7 @@ async function sendBuildLines(buildId: string, after: number, send: Send, signal
 
 /**
  * GET /api/deployments/{deploymentId}/log: the newest lines, or with `?around={id}` those around a line and all after it,
- * then each new one, as `line` events; it never ends.
+ * then new lines, as `line` events. It never ends.
  */
 export async function serverLogStream(
   deploymentId: string,

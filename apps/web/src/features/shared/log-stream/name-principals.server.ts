@@ -3,7 +3,7 @@ import { describePrincipals, type PrincipalView } from "@towpath/core/organizati
 
 export type WithPrincipal<Entry> = Omit<Entry, "principal"> & { readonly principal: PrincipalView };
 
-/** The entries with names in place of the ids of who called. */
+/** The entries with callers' names instead of their ids. */
 export async function namePrincipals<Entry extends { readonly principal: string }>(
   ctx: Context,
   orgSlug: string,
@@ -19,7 +19,7 @@ export async function namePrincipals<Entry extends { readonly principal: string 
   });
 }
 
-/** The entries with the name of who called beside its id. */
+/** The entries with callers' names in addition to their ids. */
 export async function nameCallers<Entry extends { readonly principal: string }>(
   ctx: Context,
   orgSlug: string,

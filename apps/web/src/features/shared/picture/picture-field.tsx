@@ -13,7 +13,7 @@ export function PictureField({
   shape,
   onSave,
 }: {
-  /** Whose; for the initials that stand in for a picture. */
+  /** The subject's name, whose initials replace a missing picture. */
   readonly name: string;
   readonly picture: string | null;
   readonly shape: "person" | "organization";
@@ -31,7 +31,7 @@ export function PictureField({
     const isSaved = await run(async () => onSave(await scaledPicture(file)));
     if (isSaved) toast.success("Picture saved");
   };
-  /** Takes the file out of the input, so that the same one can be chosen again. */
+  /** Clears the input, so that the same file can be chosen again. */
   const takeFile = () => {
     const input = chooser.current;
     const file = input?.files?.[0];
@@ -73,10 +73,10 @@ export function PictureField({
   );
 }
 
-/** What can be chosen. SVG isn't among them: it can run scripts. */
+/** Accepted types. No SVG: it can run scripts. */
 const pictureTypes = "image/png,image/jpeg,image/webp,image/gif,image/avif";
 
-/** Larger files would take long to read, and are no portraits. */
+/** Larger files would take long to read. */
 const maxFileBytes = 25_000_000;
 
 /**
@@ -100,7 +100,7 @@ async function scaledPicture(file: File): Promise<string> {
   const [left, top] = [(image.width - side) / 2, (image.height - side) / 2];
   context.drawImage(image, left, top, side, side, 0, 0, pictureSize, pictureSize);
   image.close();
-  // Browsers that don't write WebP give a PNG, which of a photograph can be too large: a JPEG isn't.
+  // Browsers that can't encode WebP return a PNG, which can be too large for a photograph: then a JPEG is used.
   for (const type of ["image/webp", "image/jpeg"]) {
     const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, type, 0.9));
     if (blob && blob.size <= pictureMaxBytes) return base64Of(blob);

@@ -1,4 +1,6 @@
-/** The pull request from a fork that a branch stands for; null for a branch of the repository. Git allows no colon in names. */
+/**
+ * Number of the fork's pull request behind a branch; null for the repository's own branches, whose names have no colon.
+ */
 export const forkOf = (branchName: string): number | null => Number(/^pull:(\d+)$/.exec(branchName)?.[1] ?? 0) || null;
 
 /** A branch's name as people read it. */

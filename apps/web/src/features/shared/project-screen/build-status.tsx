@@ -21,7 +21,7 @@ const triggerLabels: Readonly<Record<BuildTrigger, string>> = {
   package: "Package",
 };
 
-/** What a build was started by. Nobody starts the build of a push, unless it is a fork's, which has to be approved (BLD-9). */
+/** What started a build. Only a fork's push has a person, who approved it (BLD-9). */
 export const triggerLabel = ({ trigger, startedBy }: Pick<BuildSummary, "trigger" | "startedBy">): string =>
   trigger === "push" && startedBy !== null ? "Approved" : triggerLabels[trigger];
 
@@ -50,7 +50,7 @@ type Shown = {
   readonly deployment?: { readonly isLive: boolean; readonly isProd?: boolean } | null;
 };
 
-/** The one state of a build: that its deployment is live says more than that it succeeded. */
+/** A build's state: "live" takes precedence over "succeeded". */
 export function buildState({ status, deployment }: Shown): string {
   if (status !== "succeeded" || !deployment?.isLive) return statusLooks[status].label;
   return deployment.isProd === false ? "Live preview" : "Live";

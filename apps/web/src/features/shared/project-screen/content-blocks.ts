@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Raster image types. SVG is left out: it is a document that can hold scripts. */
+/** Raster image types. No SVG: it is a document that can contain scripts. */
 const safeImages = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);
 const safeAudio = new Set([
   "audio/wav",
@@ -77,7 +77,7 @@ const results = z.object({
   messages: z.array(z.unknown()).optional(),
 });
 
-/** What a result of `tools/call`, `resources/read` or `prompts/get` shows. It is untrusted: each part is checked. */
+/** Content blocks of a result of `tools/call`, `resources/read` or `prompts/get`. Untrusted: each part is checked. */
 export function contentBlocks(result: unknown): ContentBlock[] {
   const parsed = results.safeParse(result);
   if (!parsed.success) return [];
@@ -95,7 +95,7 @@ export function contentBlocks(result: unknown): ContentBlock[] {
   ];
 }
 
-/** The JSON object or array that a text holds, to show it as a tree; undefined for other texts. */
+/** A text parsed as a JSON object or array, to show it as a tree; undefined for other texts. */
 export function jsonOf(value: string): unknown {
   const trimmed = value.trim();
   if (!/^[[{]/.test(trimmed) || trimmed.length > 1_000_000) return undefined;
@@ -117,7 +117,7 @@ const markdownSigns = [
   /`[^`\n]+`/,
 ];
 
-/** Whether a text is better shown as Markdown than as it is written. Long ones stay as they are. */
+/** Whether to render a text as Markdown. Long texts are shown as they are. */
 export const looksLikeMarkdown = (value: string): boolean =>
   value.length < 100_000 && markdownSigns.some((sign) => sign.test(value));
 

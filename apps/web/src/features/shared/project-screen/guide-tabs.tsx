@@ -29,7 +29,7 @@ function Guide({ guide: { label, link, steps, snippet, note } }: { readonly guid
   return (
     <div className="flex flex-col items-start gap-3">
       {link && (
-        // The browser hands links of other schemes to the client; those to a site open beside this page.
+        // The browser passes links of other schemes to the client; links to sites open in a new tab.
         <a
           href={link.href}
           {...(link.href.startsWith("https:") ? { target: "_blank", rel: "noreferrer" } : {})}

@@ -1,4 +1,4 @@
-/** Git hosts whose pages we know, by the shapes of their URLs. */
+/** Git hosts with known page URLs. */
 export const hostKinds = ["github", "gitlab", "gitea", "bitbucket"] as const;
 export type HostKind = (typeof hostKinds)[number];
 
@@ -16,11 +16,11 @@ const patterns: readonly (readonly [RegExp, HostKind])[] = [
   [/(^|\.)(gitea|forgejo)\.|^codeberg\.org$/, "gitea"],
 ];
 
-/** Null for a host of any other name: what runs there isn't known. */
+/** Null for other host names, whose software is unknown. */
 export const hostKindOf = (hostname: string): HostKind | null =>
   patterns.find(([pattern]) => pattern.test(hostname))?.[1] ?? null;
 
-/** The page that a person opens at the host. Null for SSH at a host that isn't known: its web pages may be elsewhere. */
+/** The repository's page at the host. Null for SSH at an unknown host, whose web pages may be elsewhere. */
 export function pageOf(url: string): string | null {
   const { protocol, hostname, host, pathname } = new URL(url);
   const path = pathname.replace(/\.git$/, "");
@@ -30,7 +30,7 @@ export function pageOf(url: string): string | null {
 
 type Place = { readonly sha: string; readonly path: string; readonly line: number | null };
 
-/** Where a repository's code is read; null for what the host has no known page for. */
+/** Pages of a repository's code; null where the host has no known page. */
 export type CodePages = {
   readonly home: string | null;
   commit(sha: string): string | null;
@@ -50,7 +50,7 @@ const shapes: Readonly<Record<HostKind, Shapes>> = {
 
 const encoded = (path: string) => path.split("/").map(encodeURIComponent).join("/");
 
-/** `home`: the repository's page at a host of this kind; null: nothing but that page is known. */
+/** `home`: the repository's page; null: none. `kind`: null: only that page is known. */
 export function codePages(home: string | null, kind: HostKind | null): CodePages {
   const shape = kind && shapes[kind];
   const at = (path: string) => (shape && home !== null ? `${home}/${path}` : null);
@@ -77,7 +77,7 @@ const settingsPaths: Readonly<Record<HostKind, Readonly<Record<Task, string>>>> 
   gitea: { deployKey: "settings/keys", token: "/user/settings/applications", webhook: "settings/hooks" },
 };
 
-/** The host's page for a task of the repository's owner; null for a host that isn't known. */
+/** The host's page for a task of the repository's owner; null for an unknown host. */
 export function settingsPage(url: string, task: Task): string | null {
   const kind = hostKindOf(new URL(url).hostname);
   const home = pageOf(url);

@@ -5,8 +5,8 @@ import type { ProjectKey } from "./project-key.schema.ts";
 import { projectQuery } from "./project-screen.functions.ts";
 
 /**
- * Loads one of a project's things. If it doesn't exist, the page's own not-found view says so; if the project doesn't
- * exist any more either, the error is the project's (PRJ-1).
+ * Loads something of a project. If it doesn't exist, the page's own not-found view is shown; if the project is gone,
+ * too, the error is the project's (PRJ-1).
  */
 export async function orNotFound<T>(queryClient: QueryClient, key: ProjectKey, loading: Promise<T>): Promise<T> {
   try {

@@ -6,7 +6,7 @@ import { classNames } from "~/ui/class-names.ts";
 const icons = { user: User, key: KeyRound, admin: ShieldCheck, anonymous: UserX, other: Bot } as const;
 const kinds = { user: "User", key: "API key", admin: "Admin", anonymous: "Anonymous", other: "Caller" } as const;
 
-/** Who called: an icon for its kind, and its name. */
+/** A caller: an icon for its kind, and its name. */
 export function PrincipalLabel({ principal, className }: { principal: PrincipalView; className?: string }) {
   const Icon = icons[principal.kind];
   return (

@@ -21,7 +21,7 @@ export const authModes = {
   passthrough: { icon: Server, label: "The server decides", description: "The server authenticates callers itself." },
 } as const satisfies Record<AuthMode, unknown>;
 
-/** Who can call the server (PRJ-12). */
+/** A badge for who can call the server (PRJ-12). */
 export function AuthModeBadge({ mode }: { mode: AuthMode }) {
   const { icon: Icon, label, description } = authModes[mode];
   return (
@@ -86,7 +86,7 @@ export function ServerUrl({ url, className }: { url: string; className?: string 
   );
 }
 
-/** What each state is called, how high the water stands, and what the next call meets. */
+/** Label, water level and description of each state. */
 export const instanceLooks: Readonly<
   Record<InstanceState, { label: string; level: number; tone: "accent" | "asleep" | "bad"; description: string }>
 > = {

@@ -18,7 +18,7 @@ const getProjectWithAuth = createServerFn({ method: "GET" })
     const project = await readProject({ ctx: context.ctx, input: data });
     return {
       ...project,
-      /** Whether its page may have to list first steps (SRC-4). */
+      /** Whether its page may list first steps (SRC-4). */
       hasFirstSteps: mayHaveFirstSteps(context.ctx, context.project),
       repositoryUrl: await repositoryUrl(project.githubRepository),
       /** Of the dashboard and public pages. */
@@ -26,7 +26,7 @@ const getProjectWithAuth = createServerFn({ method: "GET" })
     };
   });
 
-/** Where people read the code: at GitHub; null without a repository there, or without its connection. */
+/** The repository's page at GitHub; null without a repository there, or without its connection. */
 async function repositoryUrl(of: { readonly id: number; readonly fullName: string } | null): Promise<string | null> {
   const found = of && (await gitHub().find(atHost(of.id).connection));
   return found ? `${found.github.config.url}/${of.fullName}` : null;

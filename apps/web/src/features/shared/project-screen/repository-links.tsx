@@ -12,7 +12,7 @@ function useOpenProject() {
   return useQuery({ ...projectQuery({ orgSlug, projectName }), enabled: projectName !== "" }).data;
 }
 
-/** Where the code of the open project is read; null for a project without a repository, or while that isn't known. */
+/** Pages of the open project's code; null for a project without a repository, or while loading. */
 function useCodePages(): CodePages | null {
   const project = useOpenProject();
   if (project?.source?.kind === "git") {
@@ -42,7 +42,7 @@ function CodeLink({
   );
 }
 
-/** The first seven digits of a commit's id, as a link to its changes. Nothing for a package, whose versions have names. */
+/** The first seven digits of a commit's id, as a link to its changes. Nothing for a package, which has versions. */
 export function CommitLink({ sha, className }: { sha: string; className?: string }) {
   const project = useOpenProject();
   const href = useCodePages()?.commit(sha) ?? null;

@@ -38,7 +38,7 @@ const updateProjectInput = projectKeySchema.extend(updateProjectSchema.shape).ex
   rootDirectory: z.union([z.undefined(), updateProjectSchema.shape.rootDirectory]),
 });
 
-/** Changes a project's settings; absent ones stay as they are (PRJ-11, PRJ-16). */
+/** Changes a project's settings; absent ones stay (PRJ-11, PRJ-16). */
 export const updateProject = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
   .validator(input(updateProjectInput))
@@ -47,13 +47,13 @@ export const updateProject = createServerFn({ method: "POST" })
     return { name, pathName };
   });
 
-/** The names under which a renamed project is still found (PRJ-11). */
+/** Former names of a renamed project, which still work (PRJ-11). */
 const getFormerNames = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => listFormerNames({ ctx: context.ctx, input: data }));
 
-/** Gives up one of them (PRJ-11). */
+/** Releases a former name (PRJ-11). */
 export const releaseName = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
   .validator(input(projectKeySchema.extend(releaseNameSchema.shape)))
@@ -81,7 +81,7 @@ export const saveVariables = createServerFn({ method: "POST" })
     await setSecrets({ ctx: context.ctx, input: data });
   });
 
-/** Changes what is given of a variable; without a value it keeps its own (KEY-1). */
+/** Changes the given fields of a variable; absent ones stay (KEY-1). */
 export const changeVariable = createServerFn({ method: "POST" })
   .middleware([projectAccess("secret.manage")])
   .validator(input(projectKeySchema.extend(updateSecretSchema.shape)))
@@ -97,7 +97,7 @@ export const removeVariable = createServerFn({ method: "POST" })
     await deleteSecret({ ctx: context.ctx, input: data });
   });
 
-/** The value of a variable that isn't sensitive; the audit log says who has read it (KEY-1, KEY-2). */
+/** The value of a variable that isn't sensitive; the audit log records who read it (KEY-1, KEY-2). */
 export const revealVariable = createServerFn({ method: "POST" })
   .middleware([projectAccess("secret.decrypt")])
   .validator(input(projectKeySchema.extend({ keyName: z.string().min(1).max(255) })))
@@ -117,7 +117,7 @@ export const removeProject = createServerFn({ method: "POST" })
     await deleteProject({ ctx: context.ctx, input: data });
   });
 
-/** Who last switched the capture of payloads, and when; null if that is not known. */
+/** Who last switched the capture of payloads, and when; null if unknown. */
 export const captureChangeQuery = projectQueryOf<CaptureChange | null>(["capture-change"], getCapture);
 
 export const formerNamesQuery = projectQueryOf(["former-names"], getFormerNames);

@@ -1,6 +1,8 @@
 import type { SourceSummary } from "@towpath/core/source";
 
-/** A source as people know it: `owner/repository`, `example.com/group/repository`, or a name of this instance or package. */
+/**
+ * A readable source: `owner/repository`, `example.com/group/repository`, or the name of a repository here or a package.
+ */
 export function sourceName(source: SourceSummary): string {
   if (source.kind === "git") return `${source.host}/${source.name}`;
   return source.kind === "github" ? source.fullName : source.name;
@@ -15,7 +17,7 @@ type Cloned = {
   readonly cloneUrl: string;
   readonly directory: string;
   readonly hasPreviews: boolean;
-  /** Of a repository of this instance, where git asks for an API key as the password; null elsewhere. */
+  /** For a repository of this instance, where git asks for an API key as the password; null elsewhere. */
   readonly here: { readonly orgSlug: string; readonly repository: string } | null;
 };
 

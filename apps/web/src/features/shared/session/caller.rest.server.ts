@@ -4,7 +4,7 @@ import { services } from "~/compose.server.ts";
 import { answers } from "~/features/shared/answers/answers.schema.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
 
-/** Who calls over REST. */
+/** The caller over REST. */
 export const callerOperation: Operation = operation("GET /caller", "readCaller", "organization.read", {
   summary: "who calls: the operator, or an API key and its organization; and how addresses of servers are formed",
   answer: answers.caller,

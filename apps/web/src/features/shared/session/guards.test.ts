@@ -42,7 +42,7 @@ const keys: Readonly<Record<keyof typeof known, readonly unknown[]>> = {
   project: projectQuery(projectKey).queryKey,
 };
 
-/** Opens the page; what its guards read from the server is the answer. */
+/** Opens the page; returns its guards' requests to the server. */
 async function fetchedByGuards(): Promise<string[]> {
   const fetched: string[] = [];
   const stop = queryClient.getQueryCache().subscribe((event) => {

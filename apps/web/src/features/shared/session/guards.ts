@@ -59,7 +59,7 @@ export async function requireOrganization(call: OrganizationGuardInput) {
   if (await isUnknownPage(call)) throw notFound();
   const known = context.queryClient.getQueryData(organizationQuery(params.orgSlug).queryKey);
   const { profile: own } = await requireProfile(call);
-  // AUTH-8 is for addresses that are opened. What was on screen until the user was removed is refused.
+  // AUTH-8 is for newly opened addresses. A page that was open when the user was removed is refused.
   if (known && !own.organizations.some(({ id }) => id === known.id))
     throw new TowpathError("forbidden", "Forbidden: you are not a member of this organization");
   const { auth, profile, active } = await requireActiveOrganization(call);
@@ -79,8 +79,8 @@ export async function requireOrganization(call: OrganizationGuardInput) {
 }
 
 /**
- * What nobody can open: visitors are not asked to sign in for it. Whether an organization has the slug makes no
- * difference to them, or they could find out which organizations exist.
+ * Whether nobody can open the page, so that visitors aren't asked to sign in. Independent of whether an organization
+ * has the slug, which visitors must not find out.
  */
 async function isUnknownPage({ context: { queryClient }, params, matches }: OrganizationGuardInput) {
   const auth = await queryClient.fetchQuery(currentAuthQuery);
@@ -92,15 +92,15 @@ async function isUnknownPage({ context: { queryClient }, params, matches }: Orga
 }
 
 /**
- * Whether the user's role in this organization has a permission, to hide what it doesn't allow. Only for pages below
+ * Whether the user's role in this organization has a permission, to hide controls without it. Only for pages below
  * `/$orgSlug`. Server functions check again.
  */
 export const useMay = (permission: Permission): boolean =>
   useRouteContext({ from: "/$orgSlug", select: ({ organization }) => organization.permissions.includes(permission) });
 
 /**
- * Whether a first path segment can't be an organization's slug, as `robots.txt` and `blog`. Only the server knows the
- * list; nothing in the app links to such a path.
+ * Whether a first path segment, such as `robots.txt` or `blog`, can't be an organization's slug. Only the server has
+ * the list; nothing in the app links to such a path.
  */
 const isReservedPath = createIsomorphicFn()
   .server((segment: string) => isReservedSlug(segment) || !/^[a-z0-9-]+$/.test(segment))

@@ -1,24 +1,24 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
 import { classifyError } from "~/ui/error-screen.tsx";
 
-// Access can be lost while a page is open: a membership is revoked, a role lowered, a project deleted. The next query that
-// is refused reports it. Then what was read before is dropped, so that the page's error screen takes its place.
+// Access can be lost while a page is open: a membership is revoked, a role lowered, a project deleted. The next refused
+// query reports it. Then earlier data is dropped, so that the page's error screen replaces it.
 
 const minute = 60_000;
 /** Longer than a request takes. */
 const settledMs = 5000;
 const isRefusal = (error: unknown) => classifyError(error).kind !== "other";
 
-/** For the queries that say whether the user may see the organization or project on screen. */
+/** Marks queries that show whether the user may see the organization or project on screen. */
 export const accessMeta = { meta: { isAccess: true } } as const;
 
 type Failed = { readonly state: { readonly data: unknown } };
 
-/** Default `throwOnError` of queries: a page whose query is forbidden shows ERR-1, as one whose loader is. */
+/** Default `throwOnError` of queries: a page with a forbidden query shows ERR-1, as after a forbidden loader. */
 export const throwsForbidden = (error: Error, { state }: Failed): boolean =>
   state.data === undefined && classifyError(error).kind === "forbidden";
 
-/** `throwOnError` of what a page is about: it shows ERR-2 when that doesn't exist. */
+/** `throwOnError` of a page's main query: the page shows ERR-2 if its subject doesn't exist. */
 export const throwsRefusal = (error: Error, { state }: Failed): boolean => state.data === undefined && isRefusal(error);
 
 /** For the layouts, which keep those queries active. */

@@ -16,7 +16,7 @@ import { input } from "~/http/input.ts";
 import { accessMeta } from "./lost-access.ts";
 import { signInUrl, startAtProvider } from "./session.server.ts";
 
-/** The session: user, active organization, role and permissions there; null when nobody is signed in (AUTH-4, AUTH-12). */
+/** The session: user, active organization, role and permissions there; null if signed out (AUTH-4, AUTH-12). */
 const getCurrentAuth = createServerFn({ method: "GET" })
   .middleware([publicAccess])
   .handler(async ({ context }) => {
@@ -35,8 +35,7 @@ const getRoleAndPermissions = createServerFn({ method: "GET" })
   );
 
 /**
- * A profile by its user's id; null when there is none, or it is not the signed-in user's, which is logged (AUTH-7,
- * AUTH-12).
+ * A profile by user id; null if it doesn't exist, or isn't the signed-in user's, which is logged (AUTH-7, AUTH-12).
  */
 const getProfile = createServerFn({ method: "GET" })
   .middleware([selfAccess])
@@ -53,15 +52,15 @@ const getProfile = createServerFn({ method: "GET" })
 
 const returnInput = z.object({ returnTo: z.string().max(8192).optional() });
 
-/** Where a visitor signs in or up, and then comes back to `returnTo`, a path of this site (AUTH-1, AUTH-7). */
+/** URLs to sign in or up and then return to `returnTo`, a path of this site (AUTH-1, AUTH-7). */
 export const getSignInUrls = createServerFn({ method: "GET" })
   .middleware([publicAccess])
   .validator(input(returnInput))
   .handler(({ data }) => ({ signIn: signInUrl("/login", data.returnTo), signUp: signInUrl("/signup", data.returnTo) }));
 
 /**
- * The provider's own URL, for a sign-in that this browser begins. POST: it stores the state that the provider's answer
- * must bring back, and sets its cookie.
+ * The provider's own URL, for a sign-in that this browser begins. POST, because it stores the state that the provider
+ * must return, and sets its cookie.
  */
 export const createAuthorizationUrl = createServerFn({ method: "POST" })
   .middleware([publicAccess])

@@ -5,7 +5,7 @@ import { PageHeader } from "~/ui/page-header.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { createAuthorizationUrl } from "./session.functions.ts";
 
-/** In place of a page whose data needs a session that has ended meanwhile: signs in and returns to it. */
+/** Replaces a page after its session has ended: signs in and returns to it. */
 export function SignedOut() {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);

@@ -2,7 +2,7 @@ import { formatPart, type QueryKey, queryKeys, statusValues, tokensOf } from "@t
 
 /** A value of rows. `detail`: its readable name. */
 export type LogValue = { readonly value: string; readonly detail?: string; readonly calls?: number };
-/** What can be completed. Statuses are known without asking. */
+/** Values to complete. Those of `status` and `duration` are constant. */
 export type LogValues = Readonly<Record<Exclude<QueryKey, "status" | "duration">, readonly LogValue[]>>;
 
 export type Completion = {
@@ -14,7 +14,7 @@ export type Completion = {
   readonly text: string;
   /** Where the caret is then. */
   readonly caret: number;
-  /** A value was chosen, so that the query can be asked; else a value is to follow. */
+  /** True for a value: the query can be sent. False for a key, which needs a value. */
   readonly isComplete: boolean;
 };
 
@@ -41,10 +41,10 @@ const durations: readonly LogValue[] = [
 ];
 
 const maxShown = 8;
-/** Matches of other keys than the typed one. */
+/** Maximum of values whose key wasn't typed. */
 const maxGuesses = 5;
 
-/** What can follow at the caret: keys, or the values of the key before it. */
+/** Completions at the caret: keys, or values of the key before it. */
 export function completionsAt(text: string, caret: number, values: LogValues | undefined): CompletionGroup[] {
   const { tokens } = tokensOf(text);
   const token = tokens.find(({ from, to }) => from < caret && caret <= to);
@@ -86,7 +86,7 @@ function valuesOf(key: QueryKey, values: LogValues | undefined): readonly LogVal
   return key === "method" ? [...known, ...prefixesOf(known)] : known;
 }
 
-/** `tools/*` where several methods begin so. */
+/** `tools/*` if several methods have this prefix. */
 function prefixesOf(methods: readonly LogValue[]): LogValue[] {
   const byPrefix = Map.groupBy(methods, ({ value }) => value.split("/")[0] ?? "");
   return [...byPrefix].flatMap(([prefix, own]) =>
@@ -94,7 +94,7 @@ function prefixesOf(methods: readonly LogValue[]): LogValue[] {
   );
 }
 
-/** Values that contain a text, those that begin with it first. */
+/** Values that contain a text; those that begin with it come first. */
 function matching(values: readonly LogValue[], text: string, max: number): readonly LogValue[] {
   const needle = text.toLowerCase();
   const found = values.filter(

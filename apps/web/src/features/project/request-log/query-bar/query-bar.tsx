@@ -12,8 +12,8 @@ import type { Completion, CompletionGroup, LogValues } from "./completions.ts";
 import { useQueryText } from "./use-query-text.ts";
 
 /**
- * The log's filters as text, with completion of keys and values. `/` focuses it (`useShortcuts`), Enter asks, Escape
- * closes the list and then takes back what was typed, the down arrow leads from the closed list to the rows.
+ * The log's filters as text, with completion of keys and values. `/` focuses it (`useShortcuts`), Enter applies it,
+ * Escape closes the list and then reverts the text, the down arrow moves from the closed list to the rows.
  */
 export function QueryBar({
   filters,

@@ -7,7 +7,7 @@ import { completionsAt, type LogValues } from "./completions.ts";
 
 type Details = Autocomplete.Root.ChangeEventDetails;
 
-/** The text of the query bar while it is typed, beside what was last asked for, and what can complete it. */
+/** The query bar's text while it is typed, the last applied query, and completions. */
 export function useQueryText(
   filters: LogFilters,
   onFilters: (filters: LogFilters) => void,
@@ -17,7 +17,7 @@ export function useQueryText(
   const [text, setText] = useState(asked);
   const [caret, setCaret] = useState(asked.length);
   const [open, setOpen] = useState(false);
-  /** The text that was asked for and can't be read. */
+  /** An entered text that can't be parsed. */
   const [refused, setRefused] = useState<string | null>(null);
   const input = useRef<HTMLInputElement>(null);
   useEarlyText(input, asked, ({ value }) => {
@@ -71,7 +71,7 @@ export function useQueryText(
       setText(next);
       setCaret(input.current?.selectionStart ?? next.length);
     },
-    // Choosing an item decides by itself whether the list stays open.
+    // `choose` decides whether the list stays open.
     onOpen: (next: boolean, { reason }: Details): void => {
       if (reason !== "item-press") setOpen(next);
     },
