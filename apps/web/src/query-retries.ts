@@ -2,8 +2,8 @@ import { isNotFound, isRedirect } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
 
 /**
- * How often a browser's query is tried again (UI-3): three times, after 1, 2 and 4 seconds, with a cap of 30. Most
- * TowpathErrors are final; only these two codes are worth another attempt. A redirect or a not-found is an answer.
+ * Retries of a browser's query (UI-3): three, after 1, 2 and 4 seconds, with a cap of 30. Most TowpathErrors are final;
+ * only these two codes are retried. A redirect or a not-found is an answer.
  */
 export const queryRetries = {
   retry: (failures: number, error: unknown): boolean =>

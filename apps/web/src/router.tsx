@@ -17,7 +17,7 @@ export function getRouter() {
     }),
     defaultOptions: {
       queries: { throwOnError: throwsForbidden, ...(isServer ? { retry: false } : queryRetries) },
-      // A mutation made offline fails at once with a message. It must not run later, when nobody expects it.
+      // An offline mutation fails at once with a message, and never runs later unexpectedly.
       mutations: { networkMode: "always" },
     },
   });
@@ -28,9 +28,9 @@ export function getRouter() {
     scrollRestoration: true,
     defaultPreload: "intent",
     defaultPreloadDelay: 50,
-    // The query cache alone decides what is fresh (AUTH-9).
+    // Only the query cache decides what is fresh (AUTH-9).
     defaultPreloadStaleTime: 0,
-    // UI-3. A page without a pending view of its own keeps the old one on screen.
+    // UI-3. Navigation to a page without its own pending view keeps the old page on screen.
     defaultPendingMs: 1000,
     defaultPendingMinMs: 500,
     // Replaces the library's global error screen, which has no styles.

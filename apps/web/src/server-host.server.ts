@@ -2,10 +2,10 @@ import { notFound, TowpathError } from "@towpath/core/errors";
 import type { ServerHost } from "@towpath/core/ports";
 import { createRunnerClient, type RunnerAddress, RunnerError, type RunnerErrorCode } from "@towpath/runner-api";
 
-/** Longer than the runner itself waits for a place and for a start. */
+/** Longer than the runner's own limits for a place and a start. */
 const timeoutMs = 150_000;
 
-/** The server's own fault, or what is missing of it: another try would end the same way. */
+/** Failures of the server itself: a retry would fail in the same way. */
 const serversFault: ReadonlySet<RunnerErrorCode> = new Set([
   "start_failed",
   "layers_lost",

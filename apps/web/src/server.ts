@@ -6,12 +6,12 @@ import { closeServices, services } from "./compose.server.ts";
 
 export default createServerEntry({ fetch: createStartHandler(renderDocument) });
 
-/** For `serve.ts`, which tells the app who asks. */
+/** For `serve.ts`, which sets the client's address. */
 export { forwardedAddress, plainAddress } from "@towpath/limits";
 export { SettingsError } from "./config.server.ts";
-/** For `serve.ts` on shutdown, because log streams never end by themselves. */
+/** For `serve.ts` on shutdown, because log streams are endless. */
 export { endEventStreams as endStreams } from "./http/streams/event-stream.server.ts";
-/** For `serve.ts`, which opens connections at start, so that the first request does not wait. */
+/** For `serve.ts`, which opens connections at start, so that the first request doesn't wait. */
 export { closeServices, services };
 /** How a process starts and stops, from the bundle like everything that `serve.ts` uses. */
 export const role = { neededOpenFiles, reportReady, requireOpenFiles, stopLimits, stopOnSignal };

@@ -13,8 +13,8 @@ import { callerOperation } from "~/features/shared/session/caller.rest.server.ts
 import type { Operation } from "~/http/rest/operation.server.ts";
 
 /**
- * The REST API: what each feature offers in its `*.rest.server.ts`, in the order of the document (OPS-4). Server functions
- * and HTTP routes, such as streams and webhooks, are registered by the framework.
+ * The REST API: the operations in each feature's `*.rest.server.ts`, in the order of the document (OPS-4). The
+ * framework registers server functions and HTTP routes, such as streams and webhooks.
  */
 export const restOperations: readonly Operation[] = [
   callerOperation,

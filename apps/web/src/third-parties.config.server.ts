@@ -10,7 +10,7 @@ function isDsn(text: string): boolean {
   return username !== "" && /\/\d+$/.test(pathname);
 }
 
-/** Settings of what runs beside the pages, all off by default (ERR-6). */
+/** Settings of third-party services on the pages, all off by default (ERR-6). */
 export const thirdPartySettings = {
   TOWPATH_ERROR_REPORTING_DSN: z
     .url({ protocol: /^https?$/, error: exampleDsn })

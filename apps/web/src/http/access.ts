@@ -84,7 +84,7 @@ type NoPermission =
   | "self"
   /** The sender signs the body. */
   | "signature"
-  /** Only with the operator token: it acts on accounts, which belong to no organization. */
+  /** Only with the operator token: for accounts, which belong to no organization. */
   | "operator"
   /** Each operation of the REST API names its own: see `surfaces.server.ts`. */
   | "operation";

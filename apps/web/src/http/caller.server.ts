@@ -12,7 +12,7 @@ import type { WebConfig } from "~/config.server.ts";
 
 type SignedInContext = { readonly signedIn: SignedIn; readonly ctx: Context };
 
-/** The session of the current request; null when nobody is signed in. */
+/** The session of the current request; null if signed out. */
 export function currentSession(): Promise<SignedIn | null> {
   return services().auth.session(getRequestHeaders());
 }
@@ -50,7 +50,7 @@ const howToAuthenticate =
   "Send `Authorization: Bearer` with an API key that may manage servers (create one in the dashboard: Settings → API " +
   "keys), or with the operator token of this instance.";
 
-/** Of one API key over REST, in all processes together. */
+/** Per API key over REST, across all processes. */
 const maxRequestsPerMinute = 600;
 
 /**
@@ -66,7 +66,7 @@ export async function tokenContext(request: Request): Promise<Context> {
 }
 
 /**
- * The same for Git, which sends the credential as the password of basic authentication, under any name.
+ * The same for Git, which sends the credential as the password of basic authentication, with any user name.
  *
  * @throws TowpathError as `tokenContext`
  */

@@ -9,10 +9,10 @@ const parameters: Readonly<Record<Format, string>> = {
 };
 
 /**
- * A file of entries as CSV (RFC 4180) or JSON Lines. The pages are read as they are sent, so that neither side holds them
+ * A file of entries as CSV (RFC 4180) or JSON Lines. Pages are read as they are sent, so that neither side holds them
  * all.
  *
- * @param download `name`: of the file, without its ending; `cells`: an entry as CSV, below the `columns`
+ * @param download `name`: of the file, without extension; `cells`: an entry's values for the `columns` of CSV
  */
 export function download<Entry>(download: {
   readonly format: Format;
@@ -38,7 +38,7 @@ export function download<Entry>(download: {
   return new Response(body, { headers: { "content-type": type, "content-disposition": disposition } });
 }
 
-/** A row of RFC 4180. Cells that a spreadsheet would take for formulas begin with an apostrophe: names are tenants' text. */
+/** A row of RFC 4180. Cells that look like formulas get an apostrophe, as names are tenants' text. */
 function csvRow(cells: readonly string[]): string {
   const safe = cells.map((cell) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell));
   return `${safe.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\r\n`;

@@ -19,7 +19,7 @@ export const documentHeaders = createMiddleware().server(async ({ next, handlerT
   if (shared) headers.set(sharingHeader, "cross-origin");
   if (signInPath.test(new URL(request.url).pathname)) headers.set("cross-origin-opener-policy", "unsafe-none");
   const isPage = headers.get("content-type")?.startsWith("text/html");
-  // A document of its own, such as a form for another site, brings its own.
+  // Special documents, such as a form for another site, set their own.
   if (!headers.has("content-security-policy"))
     headers.set("content-security-policy", isPage ? contentSecurityPolicy(nonce, config) : filePolicy);
   // Responses depend on the session. A response that may be cached sets its own header.
@@ -62,8 +62,8 @@ export const repeatedCookie = createMiddleware().server(async ({ next, request }
 const forgetCookies = { "clear-site-data": '"cookies"', "cache-control": "private, no-store" };
 
 /**
- * From an OAuth client to its consent page, sign-in included. Clients open these in a window of their own and wait for
- * it to come back, which the stricter opener policy would prevent: it separates the window from its opener for good.
+ * Paths from an OAuth client to its consent page, including sign-in. Clients open these in a popup and wait for its
+ * return, which the stricter opener policy would prevent: it separates the window from its opener permanently.
  */
 const signInPath = /^\/(oauth|login|signup|provider|api\/auth)(\/|$)/;
 
@@ -83,7 +83,7 @@ function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Of all that is no page: an image or a feed that somebody opens by itself runs and loads nothing, in no frame. */
+/** For responses that aren't pages: an image or a feed opened directly runs and loads nothing, and can't be framed. */
 const filePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
 
 /**
@@ -114,8 +114,8 @@ function contentSecurityPolicy(nonce: string, { gitHub, thirdParties }: WebConfi
 const arrived = new WeakSet<Request>();
 
 /**
- * A call that reaches no server function is its caller's mistake: there is none of that name (404), or it can't be read
- * (400). The framework answers both as failures of the server.
+ * A call that reaches no server function is the caller's mistake: an unknown name (404), or an unreadable call (400).
+ * The framework would answer both with 500.
  */
 export const unreadableCalls = createMiddleware().server(async ({ next, handlerType, request }) => {
   if (handlerType !== "serverFn") return next();
@@ -135,8 +135,8 @@ const callError = (status: number, code: ErrorCode, message: string) =>
   Response.json({ error: { code, message, fields: {} } }, { status });
 
 /**
- * A server function throws a TowpathError, a redirect or a not-found. Anything else is a bug or an outage: it is logged
- * in full, and the browser gets a public message. Calls without permission are logged too.
+ * Server functions throw a TowpathError, a redirect or a not-found. Anything else is a bug or an outage: it is logged
+ * in full, and the browser gets a public message. Calls without permission are logged, too.
  */
 export const functionErrors = createMiddleware({ type: "function" }).server(async ({ next, serverFnMeta }) => {
   arrived.add(getRequest());

@@ -6,8 +6,8 @@ import { refuseUnknown } from "./rest/unknown-fields.ts";
 // Not in access.ts, which the browser's bundle includes: parseInput must stay on the server.
 
 /**
- * What the middlewares in access.ts read, and the other parameters of routes, which loaders pass on whole: a function that
- * doesn't need them leaves them out of its schema.
+ * Fields that the middlewares in access.ts read, and other parameters of routes, which loaders pass on as a whole:
+ * schemas of functions that don't need them omit them.
  */
 const placeNames: ReadonlySet<string> = new Set([
   ...["orgSlug", "organizationId", "projectName", "buildId"],
@@ -15,8 +15,8 @@ const placeNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Validator of a server function, which refuses what it doesn't know, as REST does (decision 051): a misspelled restriction
- * or filter would be none.
+ * Validator of a server function, which refuses unknown fields, like REST (decision 051): a misspelled restriction or
+ * filter would have no effect.
  *
  * @throws TowpathError `invalid_input` with a message for each invalid field; `unknown_field`
  */

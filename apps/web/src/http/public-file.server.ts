@@ -1,4 +1,4 @@
-/** A file that is the same for everybody, which caches may keep for five minutes unless `maxAgeSeconds` says otherwise. */
+/** A file that is the same for everybody and that caches may keep for `maxAgeSeconds`, by default five minutes. */
 export function publicFile(
   body: string | Uint8Array<ArrayBuffer>,
   contentType: string,

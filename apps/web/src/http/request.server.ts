@@ -21,7 +21,7 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // The parser's message doesn't help callers; the error below says what is wrong.
+    // The parser's message doesn't help callers; the error below does.
   }
   throw new TowpathError("invalid_input", "The request body must be a JSON object.");
 }
@@ -59,7 +59,7 @@ function errorResponse(thrown: unknown, request: Request, more: Readonly<Record<
   return Response.json({ error: { code, message, fields } }, { status: error.httpStatus, headers });
 }
 
-/** Runs a handler and turns what it throws into an error response, which gets `headers`, too. */
+/** Runs a handler and turns its errors into error responses, which also get `headers`. */
 export async function respond(
   request: Request,
   work: () => Promise<Response>,

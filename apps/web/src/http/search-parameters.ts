@@ -11,7 +11,7 @@ type OptionalKeys<R extends Readers> = {
 }[keyof R];
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-/** What `searchParameters` returns for these readers. Keys whose reader may return undefined are optional. */
+/** Result of `searchParameters` for these readers. Keys whose reader may return undefined are optional. */
 export type SearchOf<R extends Readers> = Flat<
   { [Key in Exclude<keyof R, OptionalKeys<R>>]: ReturnType<R[Key]> } & {
     [Key in OptionalKeys<R>]?: ReturnType<R[Key]>;

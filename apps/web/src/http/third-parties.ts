@@ -1,4 +1,4 @@
-/** What the operator lets run beside the pages, all off unless configured (ERR-6). */
+/** Third-party services on the pages, all off unless the operator configures them (ERR-6). */
 export type ThirdParties = {
   /** A Sentry-compatible service. */
   readonly errorReporting: ErrorReportingSettings | null;
@@ -24,17 +24,17 @@ const analyticsScript = ({ script, attributes }: NonNullable<ThirdParties["analy
   `for(const [name,value] of Object.entries(${literal(attributes)}))tag.setAttribute(name,value);` +
   `tag.src=${literal(script)};document.head.append(tag)`;
 
-/** JSON that can't end the script element it stands in. */
+/** JSON that can't end its script element. */
 const literal = (value: unknown) => JSON.stringify(value).replaceAll("<", "\\u003c");
 
-/** What they add to the content security policy, by directive. */
+/** Their additions to the content security policy, by directive. */
 export function thirdPartySources({ errorReporting, analytics }: ThirdParties) {
   const analyticsOrigin = analytics ? [new URL(analytics.script).origin] : [];
   const reportingOrigin = errorReporting ? [new URL(errorReporting.dsn).origin] : [];
   return {
     scripts: analyticsOrigin,
     connections: [...new Set([...reportingOrigin, ...analyticsOrigin])],
-    // A replay of the page is compressed in a worker, which its library makes of a blob.
+    // The replay library compresses in a worker made from a blob.
     workers: errorReporting ? ["'self'", "blob:"] : [],
   };
 }

@@ -6,8 +6,8 @@ import { failureText } from "~/ui/toast.ts";
 export type Problems = Readonly<Record<string, string>>;
 
 /**
- * Runs the work of a form or control, one at a time, and keeps what was wrong until the next try. `run` returns whether it
- * went well; `refuse` shows problems that the form found itself.
+ * Runs the work of a form or control, one at a time, and keeps its problems until the next try. `run` returns whether
+ * it succeeded; `refuse` shows problems that the form found itself.
  */
 export function useSubmit() {
   const [problems, setProblems] = useState<Problems>({});
@@ -31,7 +31,7 @@ export function useSubmit() {
     problems,
     /** Of the form as a whole. */
     failure: problems.form ?? null,
-    /** The first one, for forms that show all in one place. */
+    /** The first problem, for forms that show problems in one place. */
     problem: Object.values(problems)[0] ?? null,
     busy,
     run,

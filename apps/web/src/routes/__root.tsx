@@ -71,7 +71,7 @@ function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** The router's `HeadContent`, except that a page which failed doesn't have the title of its route. */
+/** The router's `HeadContent`, except that a failed page doesn't get its route's title. */
 function Head() {
   const router = useRouter();
   const tags = useTags();

@@ -4,7 +4,7 @@ import { ConfirmEmailPage } from "~/features/account/account/confirm-email-page.
 import { requireProfile } from "~/features/shared/session/guards.ts";
 import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
-/** Where the link of an email change leads, in the account that asked for it (ORG-7). */
+/** The page of an email change's link, for the account that requested it (ORG-7). */
 export const Route = createFileRoute("/account_/email")({
   validateSearch: searchParameters({ token: withDefault(text(100), "") }),
   beforeLoad: (call) => requireProfile(call),

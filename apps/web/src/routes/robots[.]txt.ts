@@ -3,7 +3,7 @@ import { services } from "~/compose.server.ts";
 import { withoutPermission } from "~/http/access.ts";
 import { publicFile } from "~/http/public-file.server.ts";
 
-/** Crawlers may read the public site; all else is behind sign-in anyway (PUB-15, RFC 9309). */
+/** Crawlers may read the public site; everything else is behind sign-in anyway (PUB-15, RFC 9309). */
 const rules = `User-agent: *
 Allow: /api/og
 Disallow: /api/

@@ -28,7 +28,7 @@ export const dispatch = (request: Request, operations: readonly Operation[]): Pr
     return answer instanceof Response ? answer : Response.json(answer);
   });
 
-/** Checks who calls, whether they may, and what they sent, in this order. */
+/** Checks the caller, the permission and the input, in this order. */
 async function run(
   operation: Operation,
   params: Readonly<Record<string, string>>,

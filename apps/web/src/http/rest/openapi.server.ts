@@ -91,7 +91,7 @@ function described(
       },
       ...Object.fromEntries(
         Object.keys(refusals)
-          // Without a caller there is nothing else to refuse.
+          // Public operations have no other refusals.
           .filter((status) => !isPublic || status === "400")
           .map((status) => [status, { $ref: `#/components/responses/${status}` }]),
       ),
@@ -108,7 +108,7 @@ function parametersOf(query: z.ZodType) {
   });
 }
 
-/** What comes back, by media type. */
+/** The answer's content by media type. */
 function contentOf({ answer, mediaTypes }: Operation, schemas: Record<string, unknown>): Record<string, unknown> {
   if (!mediaTypes) return { "application/json": { schema: answerSchema(answer, schemas) } };
   return Object.fromEntries(mediaTypes.map((type) => [type, { schema: { type: "string" } }]));

@@ -14,7 +14,7 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   ? Name | ParameterOf<Rest>
   : never;
 
-/** What a handler gets: everything has been checked. */
+/** A handler's checked input. */
 type Call<Path extends string, Query, Body> = {
   readonly ctx: Context;
   readonly request: Request;
@@ -28,8 +28,8 @@ type Call<Path extends string, Query, Body> = {
 };
 
 /**
- * What a caller must have. A permission is checked before the handler runs, in the organization of `{name}` or `{slug}`;
- * of a path without these, by the verb that the handler calls. `operator`: the operator token only. `public`: nothing.
+ * The caller's required permission, checked before the handler runs in the organization of `{name}` or `{slug}`; for
+ * paths without these, the handler's verb checks it. `operator`: the operator token only. `public`: none.
  */
 type Need = Permission | "operator" | "public";
 
@@ -40,11 +40,11 @@ type Declared<
   Answer extends z.ZodType,
   Given extends z.input<Answer>,
 > = {
-  /** In the imperative or as what comes back, in a few words. */
+  /** A short imperative, or the name of the answer. */
   readonly summary: string;
   readonly query?: Query;
   readonly body?: Body;
-  /** Of what comes back, for the OpenAPI document. The compiler checks that the handler returns this and nothing more. */
+  /** The answer's schema, for the OpenAPI document. The compiler checks that the handler returns exactly this. */
   readonly answer: Answer;
   /** Of an answer that is not JSON: a Response. */
   readonly mediaTypes?: readonly string[];
@@ -52,7 +52,7 @@ type Declared<
   readonly bodyMediaTypes?: readonly string[];
   /** Default: 64 KiB. */
   readonly maxBodyBytes?: number;
-  /** What it returns is the JSON answer, unless it is a Response. */
+  /** Returns the JSON answer, or a Response. */
   handle(call: Call<Path, z.output<Query>, z.output<Body>>): Promise<Given>;
 };
 
@@ -73,7 +73,7 @@ type UnknownFields<Given, Known> = unknown extends Known
 type NamesOf<Known> = Known extends object ? keyof Known : never;
 type FieldOf<Known, Name> = Known extends object ? (Name extends keyof Known ? Known[Name] : never) : never;
 
-/** An entry of the one table from which requests are dispatched and the OpenAPI document is made. */
+/** An entry of the table that dispatches requests and makes the OpenAPI document. */
 export type Operation = Omit<Declared<string, z.ZodType, z.ZodType, z.ZodType, unknown>, "handle"> & {
   readonly method: Method;
   /** Below `/api/v1`. */
@@ -84,7 +84,10 @@ export type Operation = Omit<Declared<string, z.ZodType, z.ZodType, z.ZodType, u
   handle(call: Call<string, unknown, unknown>): Promise<unknown>;
 };
 
-/** An entry: `METHOD /path` below `/api/v1`, its `operationId`, what a caller must have, and the rest, whose types it checks. */
+/**
+ * An entry: `METHOD /path` below `/api/v1`, its `operationId`, the caller's permission, and the rest, with checked
+ * types.
+ */
 export const operation = <
   const Path extends string,
   Query extends z.ZodType,
@@ -114,13 +117,13 @@ export async function organizationSlug(ctx: Context, slug: string | null | undef
     .select({ slug: organization.slug })
     .from(organization)
     .where(own ?? isIt);
-  // An organization of others is as if it weren't there.
+  // An organization of others is not found.
   if (!found || (slug && found.slug !== slug)) throw notFound("organization");
   return found.slug;
 }
 
 /**
- * A project by its name, a former one or its id alone.
+ * A project by its name, a former name, or its id.
  *
  * @throws TowpathError `not_found`, also for a project of others
  */

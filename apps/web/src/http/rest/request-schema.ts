@@ -6,8 +6,8 @@ type RequestSchema = FieldSchema & { readonly required?: readonly string[] };
 const made = new WeakMap<z.ZodType, RequestSchema>();
 
 /**
- * What may be sent, as JSON Schema: of objects only the fields that there are. A rule that JSON Schema can't say is left
- * out: the server still checks it.
+ * The JSON Schema of a request: objects allow only known fields. Rules that JSON Schema can't express are left out; the
+ * server still checks them.
  */
 export function requestSchema(schema: z.ZodType): RequestSchema {
   const known = made.get(schema);

@@ -73,7 +73,7 @@ test("OPS-4 of objects that a member tells apart, the one that is meant says whi
   };
   expect(codeOf({ kind: "git", version: "1" })).toBe('Unknown field: "version".');
   expect(codeOf({ kind: "package", version: "1" })).toBeNull();
-  // Which isn't one of them is for the schema to say.
+  // An unknown variant is left to the schema.
   expect(codeOf({ kind: "other", version: "1" })).toBeNull();
 });
 

@@ -1,6 +1,6 @@
 import { TowpathError } from "@towpath/core/errors";
 
-/** The parts of a JSON Schema that say which fields there are. */
+/** The parts of a JSON Schema that define fields. */
 export type FieldSchema = {
   readonly type?: string;
   readonly const?: unknown;
@@ -17,7 +17,7 @@ const maxNamed = 20;
 const maxNameLength = 64;
 
 /**
- * Refuses what an operation doesn't know: it would have no effect, and often is a slip of the pen.
+ * Refuses fields that an operation doesn't know: they would have no effect, and often are typos.
  *
  * @throws TowpathError `unknown_field` that names all such fields, with a text for each path in `fields`
  */
@@ -36,7 +36,7 @@ export function refuseUnknown(what: "field" | "parameter", schema: FieldSchema, 
 }
 
 /**
- * Refuses parameters that are given more than once: only one of their values would count.
+ * Refuses repeated parameters: only one of their values would count.
  *
  * @throws TowpathError `unknown_field` that names them
  */
@@ -78,14 +78,14 @@ function unknownFields(schema: FieldSchema, value: unknown, at = ""): readonly U
 function fits({ type, properties = {} }: FieldSchema, value: unknown): boolean {
   if (type === undefined) return true;
   if (type !== (Array.isArray(value) ? "array" : value === null ? "null" : typeof value)) return false;
-  // Of objects that a member tells apart, the one that is meant.
+  // The variant of a union that its discriminator names.
   const given = new Map(type === "object" ? Object.entries(value as object) : []);
   return Object.entries(properties).every(
     ([name, field]) => field.const === undefined || !given.has(name) || given.get(name) === field.const,
   );
 }
 
-/** The known name that a name is almost, such as `entrypoint` for `entrypont` or `keyName` for `key_name`. */
+/** The known name closest to a name, such as `entrypoint` for `entrypont` or `keyName` for `key_name`. */
 function nearest(name: string, known: readonly string[]): string | null {
   if (name.length > maxNameLength) return null;
   const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
@@ -95,7 +95,7 @@ function nearest(name: string, known: readonly string[]): string | null {
   return best && best.distance <= Math.floor(best.each.length / 4) ? best.each : null;
 }
 
-/** How many letters to insert, delete, replace, or swap with the next one, to make one text of the other. */
+/** Number of letters to insert, delete, replace, or swap with the next one, to turn one text into the other. */
 function editDistance(one: string, other: string): number {
   let [before, row] = [[] as number[], Array.from({ length: other.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= one.length; i++) {

@@ -5,7 +5,7 @@ import { countStream, type StreamReader, watchReader } from "./stream-reader.ser
 /** One server-sent event. Browsers send the last `id` as Last-Event-ID when they reconnect. */
 type StreamEvent = { readonly event: string; readonly data: unknown; readonly id?: number };
 
-/** Resolves when the reader can take more. Await it, so that no more is read from the database than is sent. */
+/** Resolves when the reader can take more. Await it, so that no more is read from the database than sent. */
 export type Send = (event: StreamEvent) => Promise<void>;
 
 const heartbeatMs = 15_000;
@@ -17,8 +17,8 @@ const open = new Set<AbortController>();
 
 /**
  * Responds with server-sent events (WHATWG HTML, section 9.2) until `produce` returns, the reader disconnects or loses
- * access, or the process stops. `produce` must return when its signal aborts. What it throws is sent to the reader as
- * the event `problem` with `code` and `message`; internal errors are logged.
+ * access, or the process stops. `produce` must return when its signal aborts. Its errors are sent to the reader as the
+ * event `problem` with `code` and `message`; internal errors are logged.
  *
  * @throws TowpathError `limit_reached` when too many streams are open, of this reader or in total.
  */
@@ -62,7 +62,7 @@ export function endedByStop(): { readonly controller: AbortController; readonly 
   return { controller, release: () => void open.delete(controller) };
 }
 
-/** Ends all streams, which would keep the process from stopping. Browsers reconnect and resume. */
+/** Ends all streams, so that the process can stop. Browsers reconnect and resume. */
 export function endEventStreams(): void {
   for (const stream of open) stream.abort();
 }
@@ -131,7 +131,7 @@ function openChannel(stop: AbortController, maxLagMs: number) {
       write(asText(event));
       if (!isFull()) return;
       const lagged = setTimeout(() => {
-        // Not `close`, which would still wait for the reader to take what is buffered.
+        // Not `close`, which would wait for the reader to take the buffer.
         end((stream) => stream.error(new DOMException("The reader is too slow.", "AbortError")));
         stop.abort();
       }, maxLagMs);

@@ -2,11 +2,10 @@ import { endedByStop } from "./event-stream.server.ts";
 import { countStream, type StreamReader, watchReader } from "./stream-reader.server.ts";
 
 /**
- * Passes on the response of another server as it comes, until it ends, the reader disconnects or loses access, or the
- * process stops; each of these aborts `send`'s signal, which cancels the request there. Only `headers` of the response
- * are passed on.
+ * Streams the response of another server until it ends, the reader disconnects or loses access, or the process stops;
+ * each of these aborts `send`'s signal, which cancels the request there. Only `headers` of the response are passed on.
  *
- * @throws TowpathError `limit_reached` when too many streams are open; what `send` throws
+ * @throws TowpathError `limit_reached` when too many streams are open; errors of `send`
  */
 export async function relay(
   request: Request,
@@ -40,7 +39,7 @@ export async function relay(
   }
 }
 
-/** The same bytes, no faster than they are read. `end` is called when there are no more, or nobody reads them. */
+/** The same bytes with back pressure. `end` is called when they end, or nobody reads them. */
 function relayedBody(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
   const source = body.getReader();
   return new ReadableStream({

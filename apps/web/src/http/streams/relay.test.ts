@@ -12,7 +12,7 @@ function readerOf(more: Partial<StreamReader> = {}): StreamReader {
 
 const requestOf = (signal?: AbortSignal) => new Request("http://localhost/api/x", { ...(signal && { signal }) });
 
-/** An answer that goes on until it is aborted, and says when that was. */
+/** An endless answer until it is aborted, which records the abort. */
 function endless() {
   const aborted = Promise.withResolvers<void>();
   const send = async (signal: AbortSignal) => {

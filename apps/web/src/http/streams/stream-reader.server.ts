@@ -10,17 +10,17 @@ export type StreamReader = {
   readonly checkEveryMs: number;
 };
 
-/** How long a removed member can go on reading, at most. */
+/** Maximum time that a removed member can continue to read. */
 const checkEveryMs = 10_000;
 
-/** Each open page with a log is one stream. Those of the operator count only towards `maxStreams`. */
+/** Each open page with a log is one stream. The operator's count only towards `maxStreams`. */
 const maxStreamsPerUser = 20;
 const maxStreams = 1000;
 
 /**
  * Authenticates a stream's reader. `mayRead` checks their permission, now and repeatedly while the stream is open.
  *
- * @throws TowpathError `unauthenticated`, and what `mayRead` throws.
+ * @throws TowpathError `unauthenticated`, and errors of `mayRead`
  */
 export async function streamReader(
   request: Request,
@@ -42,7 +42,7 @@ export async function watchReader(reader: StreamReader, signal: AbortSignal): Pr
   }
 }
 
-/** Of whom streams are counted; null for the operator. */
+/** Key for counting a reader's streams; null for the operator. */
 function readerId(actor: Context["actor"]): string | null {
   if (actor.kind === "apiKey") return actor.keyId;
   return actor.kind === "user" ? actor.userId : null;

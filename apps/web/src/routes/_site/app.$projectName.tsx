@@ -34,7 +34,7 @@ export const Route = createFileRoute("/_site/app/$projectName")({
     };
   },
   component: PublicProject,
-  // Inside the layout, which an ancestor's would replace.
+  // Inside the layout; an ancestor's would replace it.
   notFoundComponent: UnmatchedRoute,
 });
 

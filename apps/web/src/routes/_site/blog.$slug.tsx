@@ -27,7 +27,7 @@ export const Route = createFileRoute("/_site/blog/$slug")({
     return { meta: [...meta, ...article], links };
   },
   component: BlogPost,
-  // Inside the layout, which an ancestor's would replace.
+  // Inside the layout; an ancestor's would replace it.
   notFoundComponent: UnmatchedRoute,
 });
 

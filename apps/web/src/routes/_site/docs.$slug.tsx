@@ -22,7 +22,7 @@ export const Route = createFileRoute("/_site/docs/$slug")({
         })
       : notFoundHead,
   component: Page,
-  // Inside the layout, which an ancestor's would replace.
+  // Inside the layout; an ancestor's would replace it.
   notFoundComponent: UnmatchedRoute,
 });
 

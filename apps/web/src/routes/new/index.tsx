@@ -2,7 +2,7 @@ import { createFileRoute, redirect } from "@tanstack/react-router";
 import { requireProfile } from "~/features/shared/session/guards.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
 
-/** ONB-8: connect GitHub first, then choose a repository. `code` is what GitHub may append; it is not used. */
+/** ONB-8: connect GitHub first, then choose a repository. GitHub may append `code`, which isn't used. */
 export const Route = createFileRoute("/new/")({
   validateSearch: searchParameters({ code: text(200) }),
   beforeLoad: async (call) => {

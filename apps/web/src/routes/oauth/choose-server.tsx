@@ -6,7 +6,7 @@ import { serverChoiceQuery } from "~/features/account/oauth/oauth.functions.ts";
 import { requireProfile } from "~/features/shared/session/guards.ts";
 import { searchParameters, text, withDefault } from "~/http/search-parameters.ts";
 
-/** Asks the signed-in user which server a client wants, when the client doesn't say (GW-5). */
+/** Asks the signed-in user for a client's server if the client doesn't name one (GW-5). */
 export const Route = createFileRoute("/oauth/choose-server")({
   validateSearch: searchParameters({ request: withDefault(text(8000), "") }),
   beforeLoad: (call) => requireProfile(call),

@@ -13,7 +13,7 @@ export const Route = createFileRoute("/welcome/create-organization")({
     const active = activeOrganization(profile.organizations, auth.organizationId);
     return {
       organization: active && (await queryClient.fetchQuery(organizationQuery(active.slug))),
-      // Further ones are no person's own. Without a proposal the field is empty.
+      // Only the first organization is proposed, by the person's name. Without a proposal the field is empty.
       proposal: active ? null : await proposeOrganization().catch(() => null),
     };
   },

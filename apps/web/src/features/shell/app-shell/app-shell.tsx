@@ -16,13 +16,13 @@ import { SidebarLayout, SidebarNavigation } from "~/ui/sidebar-layout.tsx";
 import { useIsWelcome, useOpenProject } from "./shell-location.ts";
 import { TopBar } from "./top-bar.tsx";
 
-/** What comes before any action that a toast reports: the toaster is loaded then, as the network may be what fails. */
+/** Events before any action with a toast. They load the toaster early, as the network may fail later. */
 const firstInput = ["pointermove", "pointerdown", "keydown"] as const;
 
 /**
- * The layout of everything behind sign-in (PUB-3): a bar of 64 px, then the navigation of the open project or of the
- * organization beside the page. It renders the page's `<main>`, except where there is no navigation beside it: during the
- * onboarding, and with `hasSidebar` false.
+ * The layout of all pages behind sign-in (PUB-3): a bar of 64 px, and the navigation of the open project or
+ * organization beside the page. Renders the page's `<main>`, except without navigation: during onboarding, and with
+ * `hasSidebar` false.
  */
 export function AppShell({
   profile,
@@ -72,7 +72,7 @@ export function AppShell({
   );
 }
 
-/** What the sidebar lists: the open project's screens, else the organization's. */
+/** The sidebar's links: the open project's screens, else the organization's. */
 function useNavigation(organization: OrganizationAccessView | null): Navigation | null {
   const projectName = useOpenProject();
   const branchId = useOpenBranch();

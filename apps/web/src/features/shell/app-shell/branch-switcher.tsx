@@ -14,13 +14,16 @@ import { useOpenScreen } from "./shell-location.ts";
 /** Screens that show one branch, by the search parameter `branchId`. */
 const screensOfBranch: ReadonlySet<string> = new Set(["", "/inspector", "/chat"]);
 
-/** Whether the open project has branches: only what is built from a repository does. Until it is known, yes. */
+/** Whether the open project has branches: only those built from a repository do. True while loading. */
 export function useHasBranches(open: ProjectKey): boolean {
   const { data: project } = useQuery(projectQuery(open));
   return project === undefined || (project.kind === "hosted" && project.package === null);
 }
 
-/** Shows the branch of the open screen, or of the open build, and switches to another; from screens of the whole server, to its overview. */
+/**
+ * Shows the branch of the open screen or build, and switches to another one; from screens of the whole server to its
+ * overview.
+ */
 export function BranchSwitcher({ open, className }: { readonly open: ProjectKey; readonly className?: string }) {
   const [isOpened, setOpened] = useState(false);
   const { buildId } = useParams({ strict: false });
@@ -60,6 +63,6 @@ export function BranchSwitcher({ open, className }: { readonly open: ProjectKey;
   );
 }
 
-/** Pages of one item have no screen name, but are not the overview either. */
+/** Pages of an item have no screen name, but aren't the overview. */
 const isOtherScreen = (pathname: string, overview: string, screen: string) =>
   screen === "" && pathname.replace(/\/$/, "") !== overview;

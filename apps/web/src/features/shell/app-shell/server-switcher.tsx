@@ -9,7 +9,7 @@ import { StatusDot } from "~/ui/badge.tsx";
 import { Switcher } from "~/ui/switcher.tsx";
 import { hasScreen, useOpenScreen } from "./shell-location.ts";
 
-/** Shows the open server or portal and switches to another one: on the same screen, if it has that. */
+/** Shows the open server or portal and switches to another one, on the same screen if it has that. */
 export function ServerSwitcher({
   open,
   projects,

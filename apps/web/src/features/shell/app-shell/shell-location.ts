@@ -5,7 +5,7 @@ import { projectScreens } from "~/features/shell/navigation/navigation.tsx";
 
 const projectRoute = "/$orgSlug/$projectName";
 
-/** The segment of the project whose screens are open; null on others, and where there is no such project. */
+/** The path segment of the open project; null on other pages, and for unknown projects. */
 export function useOpenProject(): string | null {
   return useMatches({
     select: (matches) => {
@@ -15,13 +15,13 @@ export function useOpenProject(): string | null {
   });
 }
 
-/** Whether a step of the onboarding is open, which has no navigation beside it. */
+/** Whether a step of the onboarding is open, which has no navigation. */
 export const useIsWelcome = (): boolean =>
   useMatches({ select: (matches) => matches.some(({ routeId }) => routeId.startsWith("/$orgSlug/welcome/")) });
 
 /**
- * What follows the project's segment on its open screen, to open the same screen of another project: "/logs". Empty for screens
- * of one item, which the other project doesn't have.
+ * The path after the project's segment, such as "/logs", to open the same screen of another project. Empty for screens
+ * of an item, which the other project doesn't have.
  */
 export function useOpenScreen(): string {
   return useMatches({ select: (matches) => screenOf(matches.at(-1)?.routeId ?? "") });

@@ -15,7 +15,7 @@ import { ServerSwitcher } from "./server-switcher.tsx";
 import { useOpenProject } from "./shell-location.ts";
 import { UserMenu } from "./user-menu.tsx";
 
-/** The bar of the whole app: where one is, as switchers, then search, Connect and the person's menu. */
+/** The app's bar: the location as switchers, then search, Connect and the person's menu. */
 export function TopBar({
   profile,
   organization,

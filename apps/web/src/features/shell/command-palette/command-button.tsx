@@ -7,7 +7,7 @@ import type { OpenDialog } from "./commands.tsx";
 import type { PalettePlace } from "./palette-groups.tsx";
 import { useCommandKey, useShortcuts } from "./use-shortcuts.ts";
 
-/** The open dialog, and what opens each: the keys of every screen too. */
+/** The open dialog, and functions that open each; also registers the shortcuts of every screen. */
 export function useCommandDialogs() {
   const [dialog, setDialog] = useState<OpenDialog>(null);
   const [dialogs, preload] = useLazyModule(

@@ -16,10 +16,10 @@ import { type PalettePlace, paletteGroups } from "./palette-groups.tsx";
 /** Which of the two dialogs is open. */
 export type OpenDialog = "palette" | "shortcuts" | null;
 
-/** The newest ones: older builds are found on their page. */
+/** The newest builds: older ones are on their own page. */
 const maxBuilds = 30;
 
-/** What the palette offers here. */
+/** The palette's entries. */
 export function useCommands(place: PalettePlace, onShortcuts: () => void): readonly SearchGroup<SearchAction>[] {
   const router = useRouter();
   const key = place.open?.key ?? { orgSlug: "", projectName: "" };

@@ -23,7 +23,7 @@ const profile = {
   projects: [own("weather-api"), own("wiki-elsewhere", "external"), own("desk-portal", "portal"), foreign],
 } as const satisfies PalettePlace["profile"];
 
-/** What a role is offered where this server or portal is open; `done` collects what entries do. */
+/** The entries of a role on a page of this server or portal; `done` collects their actions. */
 function palette(role: Role, opened: Projects[number] | null = null) {
   const done: unknown[][] = [];
   const actions = new Proxy({} as PaletteActions, {

@@ -29,7 +29,7 @@ import type { SearchGroup } from "~/ui/rank-items.ts";
 import type { SearchAction } from "~/ui/search-list.tsx";
 import type { Theme } from "~/ui/theme.ts";
 
-/** Where the palette is opened: what it offers depends on it. */
+/** Where the palette is opened, which determines its entries. */
 export type PalettePlace = {
   readonly profile: ProfileView;
   readonly organization: OrganizationAccessView | null;
@@ -53,10 +53,10 @@ type OpenProject = {
 
 type Version = { readonly id: string; readonly commitSha: string; readonly packageVersion: string | null };
 
-/** What the entries do. */
+/** Actions of the entries. */
 export type PaletteActions = {
   readonly open: (path: string) => void;
-  /** In a new document, so that nothing cached of this organization shows up in another. */
+  /** In a new document, so that no cached data of this organization shows up in another. */
   readonly openDocument: (path: string) => void;
   readonly follow: (link: ScreenGroup["items"][number]["link"]) => void;
   readonly switchTo: (organization: ProfileView["organizations"][number]) => void;
@@ -69,7 +69,7 @@ export type PaletteActions = {
 
 type Group = SearchGroup<SearchAction>;
 
-/** Everything that the palette offers here (UI-4): what concerns the open server first, and only what the role may do. */
+/** All entries of the palette (UI-4): those of the open server first, and only those that the role may use. */
 export function paletteGroups(
   { profile, organization, open }: PalettePlace,
   project: OpenProject | null,

@@ -40,7 +40,7 @@ type Screen = SidebarItem & {
   readonly keywords?: readonly string[];
 };
 export type ScreenGroup = { readonly label: string; readonly items: readonly Screen[] };
-/** What the sidebar lists; `label` says of what. */
+/** The sidebar's links; `label` names the open project or organization. */
 export type Navigation = { readonly label: string; readonly groups: readonly ScreenGroup[] };
 
 /** The screens of an organization, for a role. */
@@ -146,7 +146,10 @@ export function organizationScreens(organization: {
   ]);
 }
 
-/** The screens that a project of this kind has, for a role. `branchId`: those that show a branch open on this one; null: the default branch. */
+/**
+ * The screens of a project of this kind, for a role. `branchId`: for screens that show a branch; null: the default
+ * branch.
+ */
 export function projectScreens(
   project: { readonly orgSlug: string; readonly projectName: string },
   permissions: readonly Permission[],

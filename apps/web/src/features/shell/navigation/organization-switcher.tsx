@@ -16,11 +16,11 @@ export type SwitchableOrganization = {
 export async function openOrganization(organization: SwitchableOrganization): Promise<void> {
   const work = switchOrganization({ data: { orgSlug: organization.slug } });
   await toast.promise(work, { loading: `Switching to ${organization.name}`, success: organization.name });
-  // Load a new document, so that nothing cached for one organization shows up in the other.
+  // Load a new document, so that no cached data of one organization shows up in the other.
   window.location.assign(`/${organization.slug}/servers`);
 }
 
-/** An organization's picture, or else an icon: in a list, initials would be one more name to read. */
+/** An organization's picture, or an icon: in a list, initials would be one more name to read. */
 const Picture = ({ of: { name, pictureUrl } }: { readonly of: SwitchableOrganization }) =>
   pictureUrl ? (
     <Avatar name={name} picture={pictureUrl} shape="organization" className="size-5 text-[0.5rem]" />

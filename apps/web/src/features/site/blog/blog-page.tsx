@@ -4,7 +4,7 @@ import { Main } from "~/ui/main.tsx";
 import { PostByline, PostTags } from "./post-meta.tsx";
 import type { PostSummary } from "./publish-posts.ts";
 
-/** PUB-7. Posts come newest first. */
+/** PUB-7. Newest posts first. */
 export function BlogPage({ posts }: { readonly posts: readonly PostSummary[] }) {
   return (
     <Main className="outline-none mx-auto w-full max-w-3xl px-4 py-14 sm:px-6 sm:py-20">

@@ -9,7 +9,7 @@ export const getPosts = createServerFn({ method: "GET" })
   .middleware([publicAccess])
   .handler(() => posts.map(({ slug, meta, minutes }) => ({ slug, meta, minutes })));
 
-/** One published post; null for a draft and for a slug that no post has (PUB-8). */
+/** A published post; null for drafts and unknown slugs (PUB-8). */
 export const getPost = createServerFn({ method: "GET" })
   .middleware([publicAccess])
   .validator(input(z.object({ slug: z.string().max(200) })))

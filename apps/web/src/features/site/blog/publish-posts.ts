@@ -6,14 +6,14 @@ export type PostSummary = { readonly slug: string; readonly meta: PostMeta; read
 export type Post = PostSummary & {
   readonly content: string;
   readonly headings: MarkdownPage<PostMeta>["headings"];
-  /** The post before and after this one in time; null at the ends. */
+  /** The posts before and after this one in time; null at the ends. */
   readonly previous: PostSummary | null;
   readonly next: PostSummary | null;
 };
 
 type Pages = Readonly<Record<string, MarkdownPage<PostMeta>>>;
 
-/** The published posts among compiled Markdown files, which are named `…/{slug}.md`, newest first (PUB-7). */
+/** The published posts among compiled Markdown files `…/{slug}.md`, newest first (PUB-7). */
 export function publishedPosts(pages: Pages): readonly Post[] {
   const published = Object.entries(pages)
     .filter(([, { frontMatter }]) => frontMatter.draft !== true)

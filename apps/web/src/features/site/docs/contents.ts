@@ -18,13 +18,13 @@ const own = (...[slug, title, description]: Entry): DocumentSummary => ({
   ...{ slug, title, description },
   file: `apps/web/src/features/site/docs/pages/${slug || "start"}.md`,
 });
-/** The repository's own document of that name, which its tests compare with the code. */
+/** A document of the repository, which tests compare with the code. */
 const ofRepository = (...[slug, title, description]: Entry): DocumentSummary => ({
   ...{ slug, title, description },
   file: `docs/${slug}.md`,
 });
 
-/** Everything that the documentation has, in the order in which it is read. */
+/** All pages of the documentation, in reading order. */
 export const contents: readonly Group[] = [
   {
     title: "Get started",

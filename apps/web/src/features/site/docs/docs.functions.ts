@@ -5,7 +5,7 @@ import { input } from "~/http/input.ts";
 import { documents } from "./documents.server.ts";
 import { searchSections } from "./search.server.ts";
 
-/** A page of the documentation without what searches need; null for a slug that no page has. The first has "". */
+/** A page of the documentation without its search data; null for unknown slugs. The first page's slug is "". */
 export const getDocument = createServerFn({ method: "GET" })
   .middleware([publicAccess])
   .validator(input(z.object({ slug: z.string().max(100) })))

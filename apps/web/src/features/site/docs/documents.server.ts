@@ -26,7 +26,7 @@ const compiled = new Map(
   ]),
 );
 
-/** Every page, in the order in which they are read. */
+/** Every page, in reading order. */
 export const documents: readonly Document[] = summaries.map((summary, index) => {
   const page = compiled.get(summary.file);
   if (!page) throw new Error(`The documentation lacks ${summary.file}.`);

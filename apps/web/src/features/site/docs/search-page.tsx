@@ -3,7 +3,7 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { DocsLayout } from "./docs-layout.tsx";
 import type { FoundSection } from "./search.server.ts";
 
-/** What a search of the documentation found. `query`: empty before one. */
+/** Results of a search of the documentation. `query`: empty before a search. */
 export function SearchPage({ query, found }: { readonly query: string; readonly found: readonly FoundSection[] }) {
   return (
     <DocsLayout slug={null} query={query}>
@@ -28,7 +28,7 @@ export function SearchPage({ query, found }: { readonly query: string; readonly 
 }
 
 function Found({ href, title, heading, excerpt }: FoundSection) {
-  // Pieces of one text, in its order: nothing else tells them apart.
+  // Pieces of a text, identified by their position.
   const pieces = excerpt.map((piece, index) => ({ ...piece, key: `${index} ${piece.text}` }));
   return (
     <a href={href} className="group block px-2 py-4 hover:bg-hover">

@@ -5,10 +5,10 @@ import { documents } from "./documents.server.ts";
 /** A place in the documentation. */
 export type FoundSection = {
   readonly href: string;
-  /** The page, and its section if it is one. */
+  /** The page's title, with that of the section if any. */
   readonly title: string;
   readonly heading: string;
-  /** Text around the first word that fits, in pieces: `isMatch` marks those that fit. */
+  /** Text around the first match, in pieces: `isMatch` marks matches. */
   readonly excerpt: readonly { readonly text: string; readonly isMatch: boolean }[];
 };
 
@@ -27,7 +27,7 @@ const index = new MiniSearch<(typeof sections)[number]>({ fields: ["pageTitle", 
 index.addAll(sections);
 const sectionAt = new Map(sections.map((section) => [section.href, section]));
 
-/** The sections that fit all words best, the beginnings of words and small slips included. */
+/** The sections that match all words best, including prefixes and small typos. */
 export function searchSections(query: string): readonly FoundSection[] {
   const options = {
     combineWith: "AND",

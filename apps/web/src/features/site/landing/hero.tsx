@@ -1,6 +1,6 @@
 import { buttonLook } from "~/ui/button.tsx";
 
-/** What Towpath is, and beside it what a push looks like. */
+/** An introduction to Towpath, and a picture of a push. */
 export function Hero() {
   return (
     <section className="mx-auto grid max-w-[1280px] items-center gap-x-12 gap-y-10 px-4 pt-14 pb-8 max-lg:grid-cols-[minmax(0,1fr)] sm:px-6 sm:pt-20 lg:grid-cols-[minmax(0,7fr)_minmax(0,5fr)]">

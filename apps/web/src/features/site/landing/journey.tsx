@@ -17,7 +17,7 @@ const steps = [
   },
 ];
 
-/** Push, build, live, observe: what happens to a commit. */
+/** Push, build, live, observe: the steps of a commit. */
 export function Journey() {
   return (
     <section aria-label="What happens to a commit" className="border-b">

@@ -6,7 +6,7 @@ import { Figures } from "./figures.tsx";
 import { Hero } from "./hero.tsx";
 import { Journey } from "./journey.tsx";
 
-/** What a visitor sees first: what Towpath is, what it promises, how to run it (PUB-4). */
+/** The landing page: what Towpath is, what it promises, how to run it (PUB-4). */
 export function LandingPage({ posts }: { readonly posts: readonly PostSummary[] }) {
   return (
     <Main className="outline-none">
@@ -119,7 +119,7 @@ const promises = [
   },
 ];
 
-/** What Towpath promises, compared with hosting by hand. */
+/** Towpath's promises, compared with hosting by hand. */
 function Promises() {
   return (
     <section aria-labelledby="promises" className="border-y bg-surface">

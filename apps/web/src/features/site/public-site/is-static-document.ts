@@ -1,8 +1,8 @@
 import type { AnyRouteMatch } from "@tanstack/react-router";
 
 /**
- * Whether the page is sent without the app's scripts, as visitors get the public site: a route says so with
- * `isStatic` in its context. Never for a page that failed: its screen has buttons.
+ * Whether the page is sent without the app's scripts, like the public site for visitors: by `isStatic` in its route's
+ * context. Never for a failed page, whose screen has buttons.
  */
 export function isStaticDocument(matches: readonly AnyRouteMatch[]): boolean {
   return (

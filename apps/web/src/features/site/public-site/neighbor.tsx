@@ -1,6 +1,6 @@
 import { ArrowLeft, ArrowRight } from "lucide-react";
 
-/** The text before or after the one that is shown. */
+/** Link to the text before or after the shown one. */
 export function Neighbor({
   href,
   title,

@@ -10,7 +10,7 @@ type Page = {
   readonly type?: "website" | "article";
 };
 
-/** Title, description, canonical link and what link previews read (PUB-15). For a route's `head`. */
+/** Title, description, canonical link and tags for link previews (PUB-15). For a route's `head`. */
 export function pageHead(site: Site, { path, title, description, image = "/api/og", type = "website" }: Page) {
   const url = `${site.baseUrl}${path}`;
   const imageUrl = `${site.baseUrl}${image}`;

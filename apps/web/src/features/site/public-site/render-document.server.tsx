@@ -13,7 +13,7 @@ export const renderDocument = defineHandlerCallback(async (call) => {
   router.ssr = undefined;
   const stream = await renderToReadableStream(<StartServer router={router} />, {
     signal: request.signal,
-    // In one piece: React would send parts of a long page hidden, and show them by a script.
+    // Send the page in one piece: React would send parts of a long page hidden, and reveal them by a script.
     progressiveChunkSize: Number.POSITIVE_INFINITY,
     ...(router.options.ssr?.nonce && { nonce: router.options.ssr.nonce }),
   });
@@ -21,7 +21,7 @@ export const renderDocument = defineHandlerCallback(async (call) => {
   return new Response(stream, { status: statusOf(router), headers: responseHeaders });
 });
 
-/** The router answers every page that failed with 500. One that was refused says so (ERR-1). */
+/** The router answers every failed page with 500; refused ones get their own status (ERR-1). */
 function statusOf(router: AnyRouter): number {
   const failed = router.state.matches.find(({ status }) => status === "error")?.error;
   return failed instanceof TowpathError ? failed.httpStatus : getSsrStatus(router);

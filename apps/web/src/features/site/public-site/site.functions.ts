@@ -13,7 +13,7 @@ export type Site = {
   readonly editUrl: string | null;
 };
 
-/** What public pages need to know about the instance. */
+/** Data of the instance for public pages. */
 const getSite = createServerFn({ method: "GET" })
   .middleware([publicAccess])
   .handler((): Site => {

@@ -41,7 +41,7 @@ const querySchema = z.object({
   version: z.string().max(255).optional(),
 });
 
-/** `GET /v0.1/servers`: all versions, or those that the query asks for. */
+/** `GET /v0.1/servers`: all versions, or those of the query. */
 export async function listServers(request: Request): Promise<Response> {
   const parsed = querySchema.safeParse(Object.fromEntries(new URL(request.url).searchParams));
   if (!parsed.success) {
@@ -56,7 +56,7 @@ export async function listServers(request: Request): Promise<Response> {
   const found = await listRegistryVersions({
     ctx,
     input: {
-      // One more than asked for tells whether there is a next page.
+      // One more than requested, to know whether there is a next page.
       limit: limit + 1,
       ...(after && { after }),
       ...(search && { search: lastPart(search) }),
@@ -91,7 +91,7 @@ async function versionsOf(serverName: string, version: "latest" | number | undef
   return listRegistryVersions({ ctx, input: { name, limit: maxVersions, ...(version !== undefined && { version }) } });
 }
 
-/** Names are searched with their namespace, which is the same for all: what follows it must match. */
+/** Names are searched with their namespace, which is the same for all: the part after it must match. */
 function lastPart(search: string): string {
   const { namespace } = instance();
   const text = search.trim().toLowerCase();
@@ -140,7 +140,7 @@ async function serverResponse(version: RegistryVersion) {
   };
 }
 
-/** The specification knows repositories at github.com; its `id` is GitHub's. */
+/** The specification only has repositories at github.com; `id` is GitHub's. */
 async function repositoryOf({ repository }: RegistryVersion) {
   if (!repository) return {};
   const { connection, id } = atHost(repository.id);

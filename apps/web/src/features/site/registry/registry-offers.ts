@@ -1,7 +1,7 @@
 import type { RegistryEntry } from "@towpath/core/registry";
 import { type ArgumentRow, argumentRows } from "./schema-rows.ts";
 
-/** What the page of a public project shows of its server. */
+/** The server's items on the page of a public project. */
 export type RegistryOffers = {
   readonly protocolVersion: string;
   readonly tools: readonly {

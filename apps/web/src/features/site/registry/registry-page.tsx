@@ -145,7 +145,7 @@ const descriptions = {
 /** How to connect a client: the URL, a link for each client that has one, a command. */
 function ConnectCard({ entry }: { readonly entry: RegistryData }) {
   const { url, authMode } = entry;
-  // Visitors have no keys: clients sign in or ask.
+  // Visitors have no keys: clients sign in, or ask for one.
   const guides = clientGuides({ name: entry.projectName.toLowerCase(), url }, { way: "open" });
   const claudeCode = guides.find(({ id }) => id === "claude-code")?.snippet;
   return (
@@ -181,7 +181,7 @@ function ConnectCard({ entry }: { readonly entry: RegistryData }) {
 
 type Tool = RegistryOffers["tools"][number];
 
-/** One tool with its arguments. Native disclosure, so that it opens without a script. */
+/** A tool with its arguments. A native disclosure, which opens without a script. */
 function ToolCard({ tool }: { readonly tool: Tool }) {
   const rows = tool.arguments;
   return (

@@ -7,8 +7,8 @@ import { input } from "~/http/input.ts";
 import { registryOffers } from "./registry-offers.ts";
 
 /**
- * Registry data by project name (PUB-10, PUB-16). Not ok, without data, for a project that is private and for one that
- * doesn't exist: the answers are the same.
+ * Registry data by project name (PUB-10, PUB-16). Private and unknown projects get the same answer: not ok, without
+ * data.
  */
 export const getRegistryData = createServerFn({ method: "GET" })
   .middleware([publicAccess])

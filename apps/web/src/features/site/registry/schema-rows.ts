@@ -1,10 +1,10 @@
 export type ArgumentRow = {
   readonly name: string;
-  /** As a person would say it: `text`, `number`, `list of text`, `"north" or "south"`. */
+  /** A readable type: `text`, `number`, `list of text`, `"north" or "south"`. */
   readonly type: string;
   readonly isRequired: boolean;
   readonly description: string | null;
-  /** JSON; null without one. */
+  /** JSON; null without a default. */
   readonly defaultValue: string | null;
 };
 
@@ -14,10 +14,10 @@ const isObject = (value: unknown): value is Schema =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const textOf = (value: unknown) => (typeof value === "string" && value.trim() !== "" ? value.trim() : null);
 
-/** Rows that a page shows of one tool. A server may publish a schema of any size. */
+/** Maximum of rows of a tool. A server may publish a schema of any size. */
 const maxRows = 40;
 
-/** The arguments of a tool, from its JSON schema. What the schema doesn't say in a known way is shown as `any`. */
+/** The arguments of a tool, from its JSON schema. Unknown constructs are shown as `any`. */
 export function argumentRows(schema: Schema): readonly ArgumentRow[] {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
@@ -50,7 +50,7 @@ const formats: Readonly<Record<string, string>> = {
   email: "email",
 };
 
-/** Depth of nesting that a type in words is still readable at. */
+/** Maximum depth of nesting of a readable type. */
 const maxDepth = 2;
 const maxChoices = 6;
 

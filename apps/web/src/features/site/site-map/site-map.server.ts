@@ -4,7 +4,7 @@ import { posts } from "~/features/site/blog/posts.server.ts";
 import { documents } from "~/features/site/docs/contents.ts";
 import { documentPath } from "~/features/site/docs/document-path.ts";
 
-/** A sitemap may hold 50,000 addresses (sitemaps.org); the rest is for the site's own pages. */
+/** A sitemap may have 50,000 addresses (sitemaps.org); the rest is for the site's own pages. */
 const maxProjects = 49_000;
 
 /** The addresses of all public pages: the site's own, posts and public projects. */
@@ -22,7 +22,7 @@ export async function siteMap({ config, database }: Services): Promise<string> {
     ...documents.map(({ slug }) => ({ path: documentPath(slug), at: null })),
     ...projects.map(({ name, updatedAt }) => ({ path: `/app/${name}`, at: updatedAt })),
   ];
-  // No path needs escaping: slugs and names hold letters, digits and hyphens only.
+  // No path needs escaping: slugs and names consist of letters, digits and hyphens only.
   const entry = ({ path, at }: (typeof pages)[number]) =>
     `<url><loc>${baseUrl}${path}</loc>${at ? `<lastmod>${at}</lastmod>` : ""}</url>`;
   return `<?xml version="1.0" encoding="UTF-8"?>

@@ -5,7 +5,7 @@ import { type SocialCard, SocialCardImage } from "./social-card.tsx";
 
 /** Images kept in memory: about 40 kB each. */
 const maxKept = 100;
-/** Images that wait to be drawn, one at a time: a drawing takes some 100 ms of a core. */
+/** Maximum of waiting images. They are drawn one at a time, in about 100 ms of a core. */
 const maxWaiting = 16;
 
 const kept = new Map<string, Uint8Array<ArrayBuffer>>();
@@ -33,7 +33,7 @@ export async function renderCard(card: SocialCard): Promise<Uint8Array<ArrayBuff
 }
 
 async function draw(card: SocialCard): Promise<Uint8Array<ArrayBuffer>> {
-  // Loads a native library, which the start of the process shouldn't wait for.
+  // Loaded on demand, as loading this native library would delay the start of the process.
   const { render } = await import("takumi-js");
   const image = await render(<SocialCardImage {...card} />, {
     ...{ width: 1200, height: 630, format: "png", fonts: fonts() },

@@ -12,13 +12,15 @@ export type SocialCard = {
 /** Letters that the bundled fonts have. Others would be boxes. */
 const unknown = /[^\p{Script=Latin}\p{Script=Cyrillic}\p{Nd}\p{P}\p{Zs}$+<=>|~^`©®°±×÷€£]/gu;
 
-/** One line of text that the fonts can show, at most `max` characters long. */
+/** Text in one line, with only characters that the fonts have, at most `max` of them. */
 function plain(text: string, max: number): string {
   const line = text.replace(unknown, "").replace(/\s+/g, " ").trim();
   return line.length > max ? `${line.slice(0, max - 1).trimEnd()}…` : line;
 }
 
-/** What link previews show of a page, 1200 × 630: text above a canal. Laid out by takumi, which knows inline styles only. */
+/**
+ * The picture of link previews, 1200 × 630: text above a canal. Laid out by takumi, which only supports inline styles.
+ */
 export function SocialCardImage({ title, description, label, footer, color }: SocialCard) {
   const heading = plain(title, 90);
   return (

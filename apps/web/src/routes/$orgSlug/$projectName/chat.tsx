@@ -13,7 +13,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/chat")({
     const [branches] = await Promise.all([
       queryClient.ensureQueryData(branchesQuery(params)),
       queryClient.ensureQueryData(chatSetupQuery(params)),
-      // The page says so when there is no such chat.
+      // The page reports an unknown chat.
       deps.chat ? queryClient.prefetchQuery(chatQuery(params, deps.chat)) : null,
     ]);
     const { branch } = chosenBranch(branches, deps);

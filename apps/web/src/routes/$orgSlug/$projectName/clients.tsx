@@ -11,7 +11,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/clients")({
   loader: async ({ context: { queryClient, organization }, params }) => {
     try {
       const { authMode } = await queryClient.ensureQueryData(projectQuery(params));
-      // Viewers may not see them, and nobody signs in to other servers: the page leaves them out.
+      // Viewers may not see connected clients, and other servers have none: the page leaves them out.
       const hasClients = authMode === "towpath-cloud" && organization.permissions.includes("client.read");
       if (hasClients) await queryClient.fetchQuery(connectedClientsQuery(params));
     } catch (error) {

@@ -14,7 +14,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/")({
   loaderDeps: ({ search: { branchId } }) => ({ branchId: branchId ?? null }),
   loader: async ({ context: { queryClient, profile }, params, deps }) => {
     const place = { key: params, branchId: deps.branchId };
-    // Fails quietly: the page says when numbers can't be read, and shows what is live all the same.
+    // Fails silently: the page reports unreadable numbers, and still shows the live version.
     const numbers = queryClient.prefetchQuery(overviewQuery(place));
     const { kind, hasFirstSteps } = await queryClient.ensureQueryData(projectQuery(params));
     const steps = hasFirstSteps && !profile.hidesFirstSteps && queryClient.prefetchQuery(firstStepsQuery(params));

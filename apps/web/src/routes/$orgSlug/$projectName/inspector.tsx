@@ -15,7 +15,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
     const { request } = deps;
     const [branches, replayed] = await Promise.all([
       context.queryClient.ensureQueryData(branchesQuery(params)),
-      // The page says so when it is gone.
+      // The page reports a deleted call.
       request ? context.queryClient.ensureQueryData(explainedQuery(params, { id: request })).catch(() => null) : null,
     ]);
     const { branch } = chosenBranch(branches, replayedBranch(branches, deps, replayed?.deploymentId));

@@ -8,7 +8,7 @@ import { underName } from "~/features/shared/project-screen/under-name.ts";
 import { watchAccess } from "~/features/shared/session/lost-access.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName")({
-  // PRJ-1: a missing project and one that the user may not see look the same. PRJ-11: a former name leads on.
+  // PRJ-1: a missing project and one that the user may not see look the same. PRJ-11: a former name redirects.
   beforeLoad: async ({ context, params, location }) => {
     try {
       const project = await context.queryClient.fetchQuery(projectQuery(params));
@@ -25,7 +25,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName")({
 });
 
 function Project() {
-  // A page that says already that it is missing stays.
+  // A page that already shows its not-found view stays.
   const enabled = !useMatches({ select: (matches) => matches.some(isMissing) });
   useQuery({ ...projectQuery(Route.useParams()), ...watchAccess, enabled });
   return <Outlet />;

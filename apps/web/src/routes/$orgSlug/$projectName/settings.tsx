@@ -9,7 +9,7 @@ import { oneOf, positiveInteger, searchParameters, text } from "~/http/search-pa
 
 /** PRJ-11, KEY-1 */
 export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
-  // GitHub returns to the form that sent the person there.
+  // For the return from GitHub to the form that sent the person there.
   validateSearch: searchParameters({
     ...{ account: positiveInteger, gitHubName: text(100), signedInAs: text(100) },
     visibility: oneOf(["private", "public"]),

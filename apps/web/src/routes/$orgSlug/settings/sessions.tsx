@@ -5,7 +5,7 @@ import { SessionsPage } from "~/features/account/account/sessions-page.tsx";
 
 /** ORG-4, ORG-7 */
 export const Route = createFileRoute("/$orgSlug/settings/sessions")({
-  // What is shown must be true now: sessions begin and end elsewhere.
+  // Always fetch: sessions begin and end elsewhere.
   loader: ({ context }) => context.queryClient.fetchQuery({ ...sessionsQuery, staleTime: 0 }),
   head: () => ({ meta: [{ title: "Sessions · Towpath" }] }),
   component: SessionsPage,

@@ -5,7 +5,7 @@ import { readBody, respond } from "~/http/request.server.ts";
 
 const maxBytes = 16_384;
 
-/** Where the issuer tells us that a session ended (OpenID Connect Back-Channel Logout 1.0, section 2.5; AUTH-3). */
+/** The issuer's notification that a session ended (OpenID Connect Back-Channel Logout 1.0, section 2.5; AUTH-3). */
 export const Route = createFileRoute("/api/auth/backchannel-logout")({
   server: {
     handlers: {

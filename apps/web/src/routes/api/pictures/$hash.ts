@@ -7,7 +7,7 @@ import { respond } from "~/http/request.server.ts";
 const headers = {
   // The address names the bytes. `private`: not everybody may see them.
   "cache-control": "private, max-age=31536000, immutable",
-  // Nothing that somebody uploaded runs or loads anything, not even opened by itself.
+  // Uploads must not run or load anything, even when opened directly.
   "content-security-policy": "default-src 'none'; sandbox",
 };
 

@@ -5,7 +5,7 @@ import { restOperations } from "~/surfaces.server.ts";
 
 const handle = restHandler(restOperations);
 
-/** OPS-4: the operations of `surfaces.server.ts` say what there is and who may use it. */
+/** OPS-4: dispatches the operations of `surfaces.server.ts`, which name their permissions. */
 export const Route = createFileRoute("/api/v1/$")({
   server: {
     handlers: {
