@@ -54,11 +54,11 @@ const precompress = (): Plugin => ({
   },
 });
 
-/** What runs before any page. Rolldown adds what these packages import, and so the routes. */
+/** Modules that run before any page. Rolldown adds their imports, including the routes. */
 const firstLoad =
   /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|store|react-store|start-client-core)|seroval|seroval-plugins|cookie-es)\/|lucide-react\/dist\/esm\/(createLucideIcon|icons\/circle-check)\.|src\/ui\/(callout|field|logo)\./;
 
-/** What opens over a page, and what forms are made of. */
+/** Popups, and parts of forms. */
 const popups = /node_modules\/(@base-ui|@floating-ui)\/|src\/ui\/(select|dialog-popup|tabs|checkbox|segmented)\./;
 
 /** Titles and order are in `contents.ts`: the documents of the repository have no front matter. */
@@ -71,24 +71,23 @@ export default defineConfig({
     client: {
       build: {
         rolldownOptions: {
-          // A schema that no code of the page uses goes, and with the last one the library: it is a fifth of what a page
-          // may load.
+          // Drops unused schemas, and with the last one the library, which is a fifth of a page's script limit.
           treeshake: { manualPureFunctions: ["z"] },
           output: {
-            // One chunk for what each page needs: in 30 small ones, it is 10 kB larger and listed again for each route.
-            // What twelve entries share is a second one: for a page of the app it is dozens of files fewer, and hardly more
+            // One chunk for the modules of every page: 30 small ones would be 10 kB larger and listed for each route. A
+            // second one for modules shared by twelve entries: dozens of files fewer per page of the app, and hardly more
             // bytes.
             codeSplitting: {
               groups: [
                 { name: "first", test: firstLoad, priority: 2 },
-                // What opens, and what forms check, stays apart from what every page shows.
+                // Popups and validation of forms are separate from the chunk of every page.
                 {
                   name: "shared",
                   test: (id) => !popups.test(id) && !id.includes("/zod/"),
                   minShareCount: 12,
                   priority: 1,
                 },
-                // The frame of a signed-in page, with its icons, which would be a file each.
+                // The frame of signed-in pages, with its icons, which would otherwise be a file each.
                 { name: "app", test: /features\/shell\/app-shell\/app-shell\./, priority: 0.5 },
                 { name: "popups", test: popups, minShareCount: 5 },
                 { name: "schemas", test: /node_modules\/zod\//, minShareCount: 2 },

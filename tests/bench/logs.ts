@@ -171,10 +171,7 @@ async function measureQueries(): Promise<void> {
   if (failed.length > 0) console.log(`FAIL: ${failed.join("; ")}`);
 }
 
-/**
- * Queries of the pages of sessions, users and items. Their ranges end now, so a kept directory must be hours old at
- * most.
- */
+/** Queries of the pages of sessions, users and items. Their ranges end now: reuse a directory only within hours. */
 async function usageQueries(newest: Date): Promise<Record<string, () => Promise<unknown>>> {
   const ranges = ["24h", "7d", "30d"] as const;
   const { data: sessions, nextCursor } = await listSessions(pool, { projectId, timeRange: "30d" });

@@ -221,7 +221,7 @@ test("PRJ-14 an owner makes an earlier version live: it asks, says what happens,
   const dialog = page.getByRole("dialog", { name: "Make this version live?" });
   await dialog.getByText("New calls reach it as soon as its server answers").waitFor();
   await expectAccessible(page);
-  // Its server doesn't start any more: what is live stays.
+  // Its server doesn't start any more: the live version stays.
   const message = "The server did not start: it exited with status 1.";
   const failure = { code: "start_failed", message } as const;
   const earlier = await deploymentId();

@@ -236,7 +236,7 @@ test("ORG-7 the email is changed with the password, at once without a mail serve
   await page.getByRole("main").getByText(next).waitFor();
   address = next;
 
-  // As with a mail server, whose test is elsewhere.
+  // Like with a mail server, which another file tests.
   const newAddress = `${newId()}@example.com`;
   const wait = (token: string) =>
     site.db.insert(verification).values({
@@ -290,7 +290,7 @@ test("ORG-7 AUTH-2 the password is changed, forgotten, and reset with the operat
   await expectAccessible(visitor);
   await visitor.getByRole("button", { name: "Change password" }).click();
   await visitor.getByRole("heading", { name: "Your password has changed" }).waitFor();
-  // Their other browser says so, and leads back.
+  // Their other browser shows the ended session, and leads back.
   await page.getByRole("navigation").getByRole("link", { name: "Sessions" }).click();
   await page.getByText("You've been signed out").waitFor();
   await expectAccessible(page);

@@ -239,7 +239,7 @@ test("PRJ-6 PRJ-7 when usage can't be read, the page says so and offers to try a
   await failing.getByRole("button", { name: "Try again" }).click();
   const rows = failing.getByRole("table", { name: "Sessions" }).locator("tbody").getByRole("row");
   await expect.poll(() => rows.count()).toBe(100);
-  // By the page's own clock, which stands still until then.
+  // By the page's own clock, which is stopped until then.
   await failing.getByRole("link", { name: "Tools" }).click();
   await passTimeUntil(failing, failing.getByText("What echo does"));
   const [{ manifest } = { manifest: null }] = await site.db

@@ -70,7 +70,7 @@ test("KEY-3 an owner creates a key of the organization for one server, is shown 
     await page.getByRole("tab", { name: client }).click();
     const snippet = page.getByRole("group", { name: `${client} snippet` });
     await snippet.waitFor();
-    // VS Code asks for the key: its file is a workspace's, which is committed.
+    // VS Code asks for the key, because its file is in a workspace and committed.
     await expect.poll(async () => (await snippet.textContent())?.includes(key)).toBe(client !== "VS Code");
     await expect.poll(() => snippet.textContent()).toContain("/quick-red-heron/mcp");
   }

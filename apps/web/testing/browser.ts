@@ -55,13 +55,13 @@ export function openBrowser(): {
   };
 }
 
-/** What was on a page when a test failed: its address, and its contents as assistive technology reads them. */
+/** A page at a test's failure: its address, and its contents as read by assistive technology. */
 async function describePage(page: Page): Promise<string> {
   const contents = await page.locator("body").ariaSnapshot({ timeout: 2000 }).catch(String);
   return `On ${page.url()}, after the failure:\n${contents}`;
 }
 
-/** A page of which every address is opened until its buttons are ready, as people see them. */
+/** A page that opens each address until its buttons are ready. */
 export async function newPage(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
@@ -86,8 +86,8 @@ export async function newPage(context: BrowserContext): Promise<Page> {
 }
 
 /**
- * Makes `press` of every locator wait until the buttons of its page are ready. `click` waits for an enabled control by
- * itself; `press` sends its key to one that isn't, and the key is lost.
+ * Makes `press` of every locator wait until the buttons of its page are ready. `click` waits for an enabled control
+ * itself; `press` sends its key to a disabled one, where it is lost.
  */
 function pressOnceReady(page: Page): void {
   const locators = Object.getPrototypeOf(page.locator("body")) as Locator;
@@ -103,11 +103,11 @@ function pressOnceReady(page: Page): void {
 
 const locatorsThatWait = new WeakSet<Locator>();
 
-/** Pages whose scripts are held back. */
+/** Pages with delayed scripts. */
 const scriptless = new WeakSet<Page>();
 
 async function untilReady(page: Page): Promise<void> {
-  // Pages whose scripts fail never are.
+  // Pages with failing scripts are never ready.
   if (!scriptless.has(page)) await untilHydrated(page, 5000).catch(() => {});
 }
 
@@ -116,7 +116,7 @@ export async function untilHydrated(page: Page, timeout = 15_000): Promise<void>
   const waiting = () =>
     page
       .evaluate(() => document.querySelectorAll("[data-waiting]").length)
-      // It is being left for another one.
+      // The page navigates.
       .catch(() => 1);
   await expect.poll(waiting, { timeout }).toBe(0);
 }
@@ -136,7 +136,7 @@ export async function gotoWithoutScripts(page: Page, url: string): Promise<() =>
   };
 }
 
-/** Lets the time of a page with `page.clock` pass until the locator is there: failed queries are tried again for seconds. */
+/** Advances the clock of a page with `page.clock` until the locator appears: failed queries are retried for seconds. */
 export async function passTimeUntil(page: Page, shown: Locator): Promise<void> {
   const look = async () => {
     await page.clock.runFor(500);
@@ -154,7 +154,7 @@ export async function signIn(context: BrowserContext, url: string, { visitor }: 
 
 const phone = 360;
 const desktop = 1280;
-/** Rules whose answer depends on the width: the others are asked at one width only, since axe takes most of the time. */
+/** Rules that depend on the width: the others run at one width only, since axe takes most of the time. */
 const widthRules = [
   "target-size",
   "scrollable-region-focusable",
@@ -164,7 +164,7 @@ const widthRules = [
   "aria-hidden-focus",
 ];
 
-/** Rules whose answer depends on the theme: on its colors, and on pictures of which each theme shows its own. */
+/** Rules that depend on the theme: on its colors, and on its pictures. */
 const themeRules = ["color-contrast", "link-in-text-block", "image-alt", "svg-img-alt", "role-img-alt"];
 
 /** Pages, and dialogs on them, that have been looked at. Each file has organizations, and so addresses, of its own. */
@@ -184,13 +184,13 @@ async function isToBeLookedAt(page: Page, how: string): Promise<boolean> {
 }
 
 /**
- * UI-5: no violation of WCAG 2.2 AA that axe finds at the width that the page has, or else on a desktop, and no horizontal
- * overflow on a phone and on a desktop. `./towpath test thorough` asks axe at the other width, too.
+ * UI-5: axe finds no violation of WCAG 2.2 AA at the page's width, or else on a desktop, and nothing overflows
+ * horizontally on a phone or desktop. `./towpath test thorough` runs axe at the other width, too.
  */
 export async function expectAccessible(page: Page): Promise<void> {
   // Some components get their accessible names only with the script.
   if (await page.evaluate(() => document.querySelector("script[type=module]") !== null)) await untilHydrated(page);
-  // In the size in which one that was looked at is left.
+  // The same size as after a check.
   if (!(await isToBeLookedAt(page, "one theme"))) return page.setViewportSize({ width: desktop, height: 800 });
   const main = page.viewportSize()?.width === phone ? phone : desktop;
   for (const width of [phone, desktop]) {
@@ -204,7 +204,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   }
 }
 
-/** The same in the light theme, and then in the dark one by the rules that depend on it. */
+/** The same in the light theme, and then in the dark one with the rules that depend on it. */
 export async function expectAccessibleInBothThemes(page: Page): Promise<void> {
   await showIn(page, "light");
   await expectAccessible(page);
@@ -225,7 +225,7 @@ export async function showIn(page: Page, colorScheme: "light" | "dark"): Promise
   );
 }
 
-/** What axe finds, by all rules or only by these, each with the first element that it is found at, and why. */
+/** Violations that axe finds, by all rules or only these, each with its first element and the reason. */
 export async function violationsOf(page: Page, rules?: readonly string[]): Promise<unknown[]> {
   // Colors of a dialog that is still opening don't count.
   await page.evaluate(() => {

@@ -8,7 +8,7 @@ const web = join(import.meta.dirname, "..");
 /** Not the `dist` of instances: one may be running from it or building it. */
 const directory = join(web, "testing", "dist");
 
-/** Longer than a build takes on a slow machine: twenty seconds of a processor on a quick one. */
+/** Longer than a build on a slow machine: on a fast one it takes twenty seconds of a processor. */
 export const maxBuildMs = 600_000;
 const pauseMs = 200;
 
@@ -64,7 +64,9 @@ async function newest(path: string): Promise<number> {
   return Math.max(0, ...(await Promise.all(inner.map((name) => newest(join(path, name))))));
 }
 
-/** Takes what `./towpath up` or `./towpath test` has built, if that is complete and new: a build takes 20 s of a processor. */
+/**
+ * Copies the build of `./towpath up` or `./towpath test` if it is complete and new: a build takes 20 s of a processor.
+ */
 async function copyOrBuild(): Promise<void> {
   const instances = join(web, "dist");
   if (!(await isFresh(join(instances, ".sources")))) return await build();

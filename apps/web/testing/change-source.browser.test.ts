@@ -13,7 +13,7 @@ import { openPackageIndex } from "./package-index.ts";
 import { openSiteWithGitHub } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-// The server of the first test goes on in the second.
+// The second test continues with the first one's server.
 
 const index = openPackageIndex({ "shop-mcp": ["1.10.0", "1.9.0"] });
 const { site, gitHub } = openSiteWithGitHub(() => ({ UV_DEFAULT_INDEX: index.url() }));
@@ -94,7 +94,7 @@ test("SRC-1 UI-2 a package's server moves to a GitHub repository and back, by ke
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   const form = source.getByRole("form", { name: "Change source" });
-  // An account that GitHub doesn't know any more.
+  // An account that no longer exists at GitHub.
   const account = form.getByRole("combobox", { name: "GitHub account" });
   await account.press("Enter");
   await page.getByRole("option", { name: `acme-${owner.organization.slug}` }).click();

@@ -101,7 +101,7 @@ async function liveServer() {
 
 const key = () => ({ orgSlug: member.organization.slug, projectName: own.name });
 const goTo = (search = "") => page.goto(`${site.url}/${member.organization.slug}/${own.name}/chat${search}`);
-/** A new chat, ready to be used: the suggestions come when the page's script runs. */
+/** Opens a new chat, ready for use: the suggestions appear when the page's script runs. */
 async function openChat(): Promise<void> {
   await goTo();
   await page.getByRole("button", { name: "What is 2 + 3?" }).waitFor();

@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
 import { openSite } from "./site.ts";
 
-/** Stands for a gateway on another host: of this machine, only 127.0.0.1 is a proxy as soon as one is configured. */
+/** Represents a gateway on another host: once a proxy is configured, only 127.0.0.1 of this machine counts as one. */
 const gateway = "127.0.0.3";
 const site = openSite(() => ({ TOWPATH_PROXIES: "127.0.0.2/31, 2001:db8::7" }));
 
@@ -25,7 +25,7 @@ function register(localAddress: string, forwardedFor: string): Promise<number> {
   });
 }
 
-/** Sends one more than an address may; resolves to the statuses that came. */
+/** Sends one request more than an address may; resolves to the statuses. */
 async function flood(localAddress: string, forwardedFor: (at: number) => string): Promise<number[]> {
   const statuses: number[] = [];
   for (let at = 0; at <= registrations; at++) statuses.push(await register(localAddress, forwardedFor(at)));
@@ -37,7 +37,7 @@ test("GW-5 GW-9 OAuth requests are limited by the address that a trusted proxy s
   expect(await flood(gateway, (at) => `198.51.100.${at}, 203.0.113.7`)).toEqual(limitedAtTheEnd);
   expect(await register(gateway, "203.0.113.8")).toBe(400);
   expect(await register(gateway, "203.0.113.8, 203.0.113.7")).toBe(429);
-  // The gateway's address counts for nobody: its other clients go on.
+  // Requests don't count for the gateway's address: its other clients continue.
   expect(await register("127.0.0.1", "203.0.113.9")).toBe(400);
 }, 60_000);
 

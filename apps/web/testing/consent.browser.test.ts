@@ -17,7 +17,7 @@ let context: BrowserContext;
 let page: Page;
 let owner: Member;
 let server: { readonly name: string; readonly resource: string };
-/** The client's own page, to which the answer goes. */
+/** The client's own page, which gets the answer. */
 let client: Server;
 let redirectUri: string;
 

@@ -154,7 +154,7 @@ test("SRC-3 UI-2 a repository goes on in a person's account by keyboard: by way 
     });
   expect(await site.db.$count(build)).toBe(builds);
 
-  // Git says where to push.
+  // Git shows where to push.
   const refused = await git(work(), "push", pushUrl("weather"), "main").catch((error) => String(error.stderr));
   expect(refused).toContain(`git remote set-url origin ${gitHub.url}/ada/rainy-weather.git`);
   expect(await git(work(), "ls-remote", pushUrl("weather"), "main")).toContain("refs/heads/main");

@@ -105,7 +105,7 @@ test("ONB-5 OPS-4 a file that is not in the repository is named by every entry p
     expect(answer).toMatch(text("absent\\.txt"));
   }
   expect(await terminal("front-door", "--entrypoint", "absent.py")).toMatch(text("absent\\.py", "front-door"));
-  // In a root directory they are looked for there.
+  // With a root directory, they are searched there.
   for (const deploy of [entryPoints.dashboard, entryPoints.rest]) {
     const answer = await deploy({ ...settings, rootDirectory: "./servers/one/" });
     expect(answer).toMatch(text("servers/one/absent\\.py"));

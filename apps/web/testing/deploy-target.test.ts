@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from "vitest";
 import { openSite } from "./site.ts";
 import { type Member, newVisitor, seededMember } from "./visitor.ts";
 
-// Where `towpath deploy DIR` pushes to: it replaces the content of a repository, so it must not get anybody's work.
+// The target of `towpath deploy DIR`, which replaces a repository's content and must not overwrite anybody's work.
 
 const site = openSite();
 let owner: Member;

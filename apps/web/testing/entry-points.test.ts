@@ -47,7 +47,7 @@ async function join(role: Role): Promise<{ readonly visitor: Visitor; readonly u
   return { visitor, userId };
 }
 
-/** Input for every function at once, all of one organization. Each function takes the fields that it knows. */
+/** Input for every function at once, all of one organization. Each function gets the fields of its schema. */
 async function everythingOf({ organization }: Member): Promise<Record<string, unknown>> {
   const project = await seedProject(site.db, organization);
   const ids = { projectId: project.id, branchId: project.branchId };

@@ -87,7 +87,7 @@ test("ERR-6 an error that a page shows is reported once configured, without pers
 
 test("ERR-6 one visit in ten is traced, one in a thousand replayed, and each that meets an error", async () => {
   const before = envelopes().length;
-  /** A visit for which every random number is this one, and what it sends. */
+  /** A visit in which every random number is this one, with its requests. */
   const visit = async (random: number) => {
     const { page } = await signedIn(site.url, owner);
     let sent = "";

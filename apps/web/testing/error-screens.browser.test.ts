@@ -7,8 +7,8 @@ import { type PageValues, pageRoutes, pathWith, seedPages } from "./page-routes.
 import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember, type Visitor } from "./visitor.ts";
 
-// Every page of the route tree, and each way in which it can fail: a page without the screen of the specification fails
-// here, also one that is new.
+// Every page of the route tree, and each of its failures: a page without the specified screen fails here, also a new
+// one.
 
 const walkTimeout = { timeout: 300_000 };
 const site = sharedSite();
@@ -24,7 +24,7 @@ beforeAll(async () => {
   owner = await seededMember(site.url, site.db);
   stranger = await seededMember(site.url, site.db);
   values = await seedPages(site, owner);
-  // So that there are clients to read.
+  // So that the page reads clients.
   await site.db.update(project).set({ authMode: "towpath-cloud" }).where(eq(project.kind, "hosted"));
   const served = /^\/(login$|signup$|provider\/|oauth\/authorize$)/;
   routes = (await pageRoutes()).filter((pattern) => !served.test(pattern));
@@ -71,7 +71,7 @@ async function shown(): Promise<string | null> {
   return title === `${name} · Towpath` && home === "/" ? name : `${name} with the title ${title} and ${home}`;
 }
 
-/** The guards' own, which answer: what is refused is what the page reads. */
+/** The guards' own queries, which succeed: only the page's own are refused. */
 const ofGuards = /_serverFn\/(session\.|project-screen\.getProjectWithAuth|site\.)/;
 
 /** Pages that read nothing on the way to them. */
@@ -86,7 +86,7 @@ const readsNothing: Readonly<Record<string, string>> = {
   "/pricing": "Pricing",
   "/welcome/create-organization": "Welcome, Ada. Name your organization.",
 };
-/** Views of their own: PRJ-2, PRJ-8, ONB-6 and ONB-10, and where people come by a link of an app or a message. */
+/** Pages with their own views: PRJ-2, PRJ-8, ONB-6 and ONB-10, and targets of links in apps or messages. */
 const ownViews: Readonly<Record<keyof typeof screens, Readonly<Record<string, string>>>> = {
   403: {},
   404: {
@@ -110,7 +110,7 @@ const ownViews: Readonly<Record<keyof typeof screens, Readonly<Record<string, st
     "/new/select-repo": "Choose a repository",
   },
 };
-/** What pages are given to read before they ask anything. */
+/** Search parameters that pages need before they query anything. */
 const search: Readonly<Record<string, string>> = {
   "/$orgSlug/welcome/server-deploy": "?installationId=1&owner=acme&repo=echo",
 };
@@ -151,7 +151,7 @@ test.each([403, 404, 409] as const)(
   },
 );
 
-/** Opens each page of those, loses access, and lets two minutes pass on it. */
+/** Opens each of these pages, loses access, and lets two minutes pass on it. */
 async function walkAndLose(
   patterns: readonly string[],
   screen: keyof typeof texts,

@@ -115,7 +115,7 @@ test("PRJ-20 PRJ-5 a raised tool without kept payloads: its row and the search h
   await expect.poll(() => drawer.getByText("Keep payloads").count()).toBe(0);
 });
 
-// tests/e2e/own-code.test.ts goes the same ways, with lines that a server has printed.
+// tests/e2e/own-code.test.ts does the same, with lines that a server has printed.
 test.runIf(isThorough)(
   "LOG-4 from a request to its place in the server's log, and from a line back to its request",
   async () => {
@@ -183,7 +183,7 @@ test("PRJ-20 a captured call is replayed in the inspector: its tool and argument
   await expect.poll(() => city.inputValue()).toBe("Delft");
   await page.getByText("The log replaced secrets with names in brackets").waitFor();
   await expectAccessible(page);
-  // Another tool begins empty.
+  // Another tool's form is empty.
   await page.getByRole("option", { name: /^alerts/ }).click();
   await expect.poll(() => city.inputValue()).toBe("");
   await page.goto(at(`logs?request=${gone}`));

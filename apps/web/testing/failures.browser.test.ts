@@ -62,7 +62,7 @@ test("ERR-5 ERR-1 a refusal that the server has serialized is thrown as it was",
   const context = await browser.newContext();
   await signIn(context, site.url, left);
   const theirs = await newPage(context);
-  // Nothing else may be refused first, also nothing that is under way: the page would say that access is lost.
+  // No other call may be refused first, not even a running one: the page would show that access is lost.
   await theirs.route(/_serverFn\/(?!.*proposeServerName)/, () => {});
   await open(theirs, `${site.url}/${left.organization.slug}/welcome/server-setup`);
   const { id: organizationId } = left.organization;
@@ -120,7 +120,9 @@ test("ERR-4 what a page can't render shows Something went wrong!, and its error 
   await error.waitFor({ state: "detached" });
 });
 
-/** Opens a page of the settings on a clock that stands, and holds the servers list until the returned function is called. */
+/**
+ * Opens a page of the settings with a stopped clock, and delays the servers list until the returned function is called.
+ */
 async function heldServers(): Promise<{ readonly asked: () => number; readonly release: () => void }> {
   await page.clock.install();
   await open(page, to("settings/api-keys"));

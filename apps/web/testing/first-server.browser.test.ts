@@ -27,7 +27,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 const orgUrl = () => `${site.url}/${owner.organization.slug}`;
 const store = () => openRepositories({ directory: join(site.dataDirectory, "repositories") });
 
-/** What a server is built from, and its builds. */
+/** A server's source and builds. */
 async function stored(name: string) {
   const [row] = await site.db
     .select({ project, repository })
@@ -212,7 +212,7 @@ test("SRC-4 a new version is uploaded to a server; over somebody else's commit o
   const archive = () => new Blob([zipSync({ "server.py": strToU8("x = 3\n") })]).stream();
   await store().commitFiles(own.id, { branch: "main", archive: archive(), author, message: "Theirs" });
   const theirs = await head();
-  // The worker, which would have seen the first upload, isn't here.
+  // No worker runs here, which would have processed the first upload.
   await choose(version(), "Choose a folder", await folder("gauge-3", { "server.py": "x = 4\n" }));
   await version().getByRole("button", { name: "Upload", exact: true }).click();
   await version().getByText("Somebody else has changed it meanwhile").waitFor();

@@ -122,7 +122,7 @@ test("SRC-3 ERR-1 who has no key, a wrong, revoked or lesser one, and others, ge
     /remote: Forbidden: this API key may only call/,
   );
 
-  // Others learn nothing: neither of a repository that there is, nor of one that there isn't.
+  // Others can't tell existing repositories from unknown ones.
   const stranger = (await keyOf(others)).key;
   const [known, unknown] = [await clone(stranger), await clone(stranger, "unknown")];
   expect(known).toMatch(/repository '.*' not found/);
@@ -236,7 +236,7 @@ test("SRC-3 git goes on at the new address once the organization is renamed, how
     ["by-helper", before, helper],
   ] as const) {
     const cloned = await run(directory, ...options, "clone", from, name);
-    // Git doesn't say so where it had to ask for the key first.
+    // Git doesn't print the redirect if it had to ask for the key first.
     const redirect = name === "by-helper" ? "" : `redirecting to ${after}/`;
     expect(cloned.stderr).toContain(redirect);
     const pushed = await run(work("moving"), ...options, "push", from, "HEAD:refs/heads/main", "HEAD:refs/heads/other");
@@ -249,7 +249,7 @@ test("SRC-3 git goes on at the new address once the organization is renamed, how
   const alone = ["-c", "http.followRedirects=false"];
   expect(await refusal(run(directory, ...header, ...alone, "clone", before, "alone"))).toMatch(/error: 301/);
   expect(await refusal(run(directory, "clone", withKey(before, key), "foreign"))).toMatch(/not found/);
-  // Who takes the address has it for their own, and hides nothing of the former organization.
+  // Whoever takes the old address gets it, and the former organization's repositories stay reachable.
   await updateOrganization({ ctx: as(others), input: { orgSlug: others.organization.slug, slug: former } });
   const theirs = (await keyOf({ ...others, organization: { ...others.organization, slug: former } })).key;
   expect(await refusal(run(directory, "clone", withKey(before, theirs), "taken"))).toMatch(/not found/);

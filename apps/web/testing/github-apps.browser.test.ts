@@ -60,7 +60,7 @@ test("GH-5 an App is connected from the settings: host, GitHub's page, back, and
   await press("Continue to the host");
   await page.getByText("Type the host's name, such as github.example.com").waitFor();
   expect(await page.getByRole("textbox", { name: "Host" }).getAttribute("aria-invalid")).toBe("true");
-  // The addresses of Git URLs: metadata of clouds are open to nobody, private networks where the operator names them.
+  // The same addresses as for Git URLs: never cloud metadata, and private networks only if the operator allows them.
   for (const host of ["https://169.254.169.254", "https://10.1.2.3"]) {
     await page.getByRole("textbox", { name: "Host" }).fill(host);
     await press("Continue to the host");
@@ -124,7 +124,7 @@ test("GH-5 keys and webhook secret are changed there; a key that GitHub refuses 
   await dialog.getByRole("button", { name: "Change secret" }).click();
   await dialog.waitFor({ state: "detached" });
   expect((await rows())[0]?.version).toBe(2);
-  // What the host signs with the new secret arrives.
+  // Webhooks signed with the new secret arrive.
   const before = await site.db.$count(webhookDelivery);
   await page.request.post(`${gitHub.url}/settings/installations/1/uninstall`);
   await expect.poll(() => site.db.$count(webhookDelivery)).toBe(before + 1);
@@ -173,7 +173,7 @@ test("GH-5 OPS-4 beside the instance the terminal says what is wrong with an App
   expect(`${secret.stdout}${secret.stderr}`).not.toContain("s3cret");
   expect((await github("rotate", slug, "webhook-secret")).status).toBe(0);
   expect((await rows())[0]?.version).toBe(5);
-  // What the host signs with the new secret arrives.
+  // Webhooks signed with the new secret arrive.
   const before = await site.db.$count(webhookDelivery);
   const { installationId } = await gitHub.admin.ensureInstallation({ login: "ada-codes" });
   await page.request.post(`${gitHub.url}/settings/installations/${installationId}/uninstall`);

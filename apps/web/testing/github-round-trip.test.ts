@@ -69,7 +69,7 @@ test("ONB-2 GH-1 authorizing records the user's own installation, and only that 
   });
   const location = await callback(member, { state, code: codeOf("ada") });
   expect(location).toBe(`/${member.organization.slug}/welcome/connect-github`);
-  // Ada can read some repository of the company. That alone must not give her team the whole installation.
+  // Ada can read one repository of the company. That must not give her organization the whole installation.
   expect(await installationsOf(member)).toEqual([101]);
   const [account] = await site.db.select().from(user).where(eq(user.id, member.userId));
   expect(account?.githubUserId).toBe(1);
@@ -182,7 +182,7 @@ test("ONB-3 ONB-4 the quickstart authorizes at GitHub first, and stores the toke
   const { rows } = await site.pool.query("SELECT identifier, value FROM verification WHERE identifier LIKE 'secret:%'");
   expect(rows).toHaveLength(1);
   expect(JSON.stringify(rows)).not.toContain(code);
-  // A link with another name, which an attacker may have made, can't use it.
+  // An attacker's link with another name can't use it.
   expect((await start("another-teal-otter")).text).toContain("authorize");
 });
 

@@ -98,7 +98,7 @@ test("ONB-6 while the repositories load the page says so", async () => {
 test("ONB-6 a search goes through all pages of repositories", async () => {
   const own = (await installations()).find(({ accountLogin }) => accountLogin === "ada-codes");
   let asked = 0;
-  // As GitHub answers for an account with 250 repositories; the stand-in's own are too few.
+  // Like GitHub's answer for an account with 250 repositories; the stand-in has too few.
   await page.route(/getInstallationRepositories/, async (route) => {
     asked += 1;
     const first = (asked - 1) * 100;

@@ -19,7 +19,7 @@ test("PUB-4 visitors see the landing page, whose canonical URL is the site's roo
 test("PUB-1 the public bar has the links of the specification, on every public page", async () => {
   for (const path of ["/", "/blog", "/docs", "/pricing"]) {
     const html = await (await newVisitor(site.url).get(path)).text();
-    // Not the footer and the menu of phones, which lead to the same pages.
+    // Without the footer and the menu of phones, which link to the same pages.
     const [bar = ""] = /<header.*?<\/nav>/s.exec(html) ?? [];
     const links = [...bar.matchAll(/<a ([^>]*)>(.*?)<\/a>/gs)].map(([, attributes = "", inner = ""]) => [
       /href="([^"]*)"/.exec(attributes)?.[1]?.replace(/^https:\/\/github\.com\/.+/, "repository"),
@@ -211,7 +211,7 @@ test("ERR-2 ERR-4 AUTH-7 an address without a page is Not Found, also to visitor
       if (who === visitor) expect([path, titleOf(html)]).toEqual([path, title]);
     }
   }
-  // The same for an organization that exists and for one that doesn't, or visitors could find out which exist.
+  // The same for existing and unknown organizations, or visitors could find out which exist.
   for (const path of ["/prcing", `/${own.slug}`, `/${own.slug}/${name}`, `/${own.slug}/no-such-project`])
     expect(goesTo(await stranger.get(path))).toEqual([307, `/login?returnTo=${encodeURIComponent(path)}`]);
 });

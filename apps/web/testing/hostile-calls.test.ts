@@ -41,7 +41,7 @@ test("KEY-3 a key with a misspelled restriction is refused, not made without it"
   expect((await callServerFunction(owner.visitor, "api-keys.createKey", "POST", key)).status).toBe(200);
 });
 
-/** They take nothing, so nothing can be misspelled. */
+/** Functions without input, in which nothing can be misspelled. */
 const withoutInput: readonly string[] = [
   ...["servers.getProjects", "organization-settings.getWidgetToken"],
   ...["account.endOtherSessions", "account.cancelEmailChange", "account.getSignInMethods", "account.getSessions"],
@@ -53,7 +53,7 @@ test.each(functions)("OPS-4 $id refuses a member that it doesn't know", async ({
   const data = { ...place(), surplusMember: true };
   const { status, text } = await callServerFunction(owner.visitor, id, method, data);
   if (withoutInput.includes(id)) return expect(text).not.toContain("surplusMember");
-  // Of a build that there is none.
+  // For an unknown build.
   if (status === 422 && text.includes("buildId is required")) return;
   expect([status, text]).toEqual([400, expect.stringContaining("surplusMember")]);
 });

@@ -251,7 +251,7 @@ test("PRJ-4 fields take no text before the arguments of an earlier visit are in 
   await steps.waitFor();
   await expect.poll(() => steps.isDisabled()).toBe(true);
   runScripts();
-  // Waits until the field takes it.
+  // Waits until the field accepts input.
   await steps.fill("1");
   await callButton().click();
   await result().getByText("done", { exact: true }).waitFor();
@@ -267,7 +267,7 @@ test("PRJ-4 of several invalid fields the first one on the page has the focus; a
   await expect.poll(() => page.getByLabel(/^folder/).evaluate(hasFocus)).toBe(true);
   await page.getByLabel(/^folder/).fill("old");
   await callButton().click();
-  // Not copies_kept, whose name begins in the same way.
+  // Not copies_kept, whose name has the same prefix.
   const copies = page.getByLabel(/^copies(?!_)/);
   await expect.poll(() => copies.evaluate(hasFocus)).toBe(true);
   await copies.fill("1");

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** What `record` keeps in the page. */
+/** State of `record` in the page. */
 type Recorded = {
   readonly visited: Set<Element>;
   readonly problems: string[];
@@ -15,8 +15,8 @@ declare global {
 }
 
 /**
- * Presses Tab through the whole page. What is wrong, each with the element: an action that Tab doesn't reach, focus that
- * can't be seen or is outside the screen, and a trap, which Tab doesn't leave (WCAG 2.1.1, 2.1.2, 2.4.7).
+ * Presses Tab through the whole page. Returns the problems with their elements: unreachable actions, focus that is
+ * invisible or outside the screen, and traps that Tab doesn't leave (WCAG 2.1.1, 2.1.2, 2.4.7).
  */
 export async function keyboardProblems(page: Page): Promise<string[]> {
   await page.evaluate(record);
@@ -48,7 +48,7 @@ function record(): void {
   document.addEventListener("focusin", ({ target }) => {
     const walk = window.tabWalk;
     if (!walk || !(target instanceof HTMLElement)) return;
-    // Once around: the browser's own bar would come next.
+    // All visited: the browser's own bar would be next.
     if (walk.visited.has(target)) {
       walk.isRound ||= target === walk.visited.values().next().value;
       return;
@@ -63,7 +63,7 @@ function record(): void {
   });
 }
 
-/** Runs in the page: what the rounds have shown. */
+/** Runs in the page: the problems found. */
 function found(): string[] {
   const walk = window.tabWalk;
   if (!walk) return ["Nothing was recorded."];
@@ -71,7 +71,7 @@ function found(): string[] {
   if (!isRound) problems.push(`Tab never comes around; it is at ${name(document.activeElement ?? document.body)}`);
   const actions =
     "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=button], [role=link], [role=switch], [role=checkbox]";
-  // Arrow keys go on within these, from the one that has the focus.
+  // Within these, arrow keys move on from the focused element.
   const groups =
     "[role=tablist], [role=radiogroup], [role=listbox], [role=menu], [role=grid], [role=tree], [role=toolbar]";
   const isVisited = (element: Element | null) =>
@@ -86,7 +86,7 @@ function found(): string[] {
       continue;
     problems.push(`Tab doesn't reach: ${name(element)}`);
   }
-  // What React listens on for clicks, and is no control, contains none and is in none.
+  // Elements with React's click listeners that are not controls, contain none and are in none.
   for (const element of document.querySelectorAll<HTMLElement>("div, span, li, tr, td, p, svg, img")) {
     const key = Object.keys(element).find((each) => each.startsWith("__reactProps"));
     const props = key ? (element as unknown as Record<string, { onClick?: unknown }>)[key] : undefined;
@@ -98,13 +98,13 @@ function found(): string[] {
 }
 
 /**
- * Opens with Enter what the buttons of the page open (menus, lists, dialogs), each kind once for all pages (`tried`).
- * What is wrong: one that doesn't open, one that doesn't take the focus, and one that Escape doesn't close with the
- * focus back on its button.
+ * Opens the page's popups (menus, lists, dialogs) with Enter, each kind once for all pages (`tried`). Returns the
+ * problems: popups that don't open, don't take the focus, or that Escape doesn't close with the focus back on their
+ * button.
  */
 export async function popupProblems(page: Page, tried: Set<string>): Promise<string[]> {
   const problems: string[] = [];
-  // Details of a row open beside the list, which keeps the focus.
+  // Details of a row open beside the list, without taking the focus.
   const triggers = page.locator("button[aria-haspopup]:not([data-row]):visible, button[role=combobox]:visible");
   for (const trigger of await triggers.all()) {
     const label = await trigger.evaluate((element) => window.tabWalk?.name(element) ?? "");

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { type CallExpression, type Expression, type ObjectExpression, parse } from "@swc/core";
 
-/** What a caller needs: a permission of the matrix, or the reason why there is none. */
+/** The caller's required permission, or the reason why there is none. */
 type Access =
   | { readonly kind: "permission"; readonly permission: string; readonly scope: string }
   | { readonly kind: "none"; readonly reason: string };
@@ -11,7 +11,7 @@ export type ServerFunction = {
   /** `file.function`, as in its URL. */
   readonly id: string;
   readonly method: "GET" | "POST";
-  /** Null: it names none, which is an error. */
+  /** Null: none is named, which is an error. */
   readonly access: Access | null;
 };
 

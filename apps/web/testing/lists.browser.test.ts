@@ -138,7 +138,7 @@ test("PRJ-2 the builds of one branch, by choice and by address; a branch that is
   await page.getByRole("option", { name: "feature/faster" }).click();
   await expect.poll(() => rowsOf("Builds").count()).toBe(1);
   expect(new URLSearchParams(search()).get("branch")).toBe("feature/faster");
-  // With the older ones that were loaded.
+  // With the loaded older builds.
   await page.goBack();
   await expect.poll(() => rowsOf("Builds").count()).toBe(101);
   const all = page.url().split("?")[0];
@@ -214,7 +214,7 @@ test("PRJ-8 PRJ-15 the clients screen has a guide for each client, and its own e
 
   await tab.context().close();
 
-  // By the true clock: by the other one the page is so old that it reads the project again, and shows ERR-2 for it.
+  // With the real clock: with the other one, the page would be old enough to refetch the project and show ERR-2.
   await page.goto(`${site.url}/${owner.organization.slug}/${own.name}/settings`);
   await untilHydrated(page);
   await site.db.delete(project).where(eq(project.id, own.id));
@@ -223,7 +223,7 @@ test("PRJ-8 PRJ-15 the clients screen has a guide for each client, and its own e
   await expectAccessible(page);
 }, 90_000);
 
-/** A live build and a failed one that lacks its entrypoint, with logs; and a preview with one tool more. */
+/** A live build and a failed one without an entrypoint, with logs; and a preview with an additional tool. */
 async function projectToMend() {
   const { db } = site;
   const own = await seedLiveProject(db, owner.organization);

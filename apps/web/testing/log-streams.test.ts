@@ -88,7 +88,7 @@ test("PRJ-3 a build's log streams existing lines, then each new line, then the e
     expect(await stream.next("line")).toMatchObject({ id, data: { text: `line ${id}` } });
     waits.push(performance.now() - before);
   }
-  // By polling each but the first would take the whole interval of 5 s; by notification none does, but on a busy machine.
+  // By polling, each except the first would take the whole interval of 5 s; by notification, only on a busy machine.
   expect(Math.min(...waits.slice(1))).toBeLessThan(3000);
 
   await site.db.update(build).set({ status: "succeeded" }).where(eq(build.id, buildId));

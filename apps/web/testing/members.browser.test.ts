@@ -26,7 +26,7 @@ let worker: WorkerQueue;
 let owner: Member;
 let page: Page;
 
-/** What a worker does with messages; its other jobs never come. */
+/** Starts the worker's part for messages, without its other jobs. */
 async function startMailWorker(): Promise<WorkerQueue> {
   const queue = await openWorkerQueue({ databaseUrl: site.databaseUrl, onProblem: () => {} });
   const secrets = { current: "a secret for tests that is long enough", previous: [] };

@@ -74,7 +74,7 @@ test("SRC-2 a pasted URL says what it found, by keyboard, and is deployed: its b
   await found.getByRole("combobox", { name: "Branch" }).click();
   await page.getByRole("option", { name: "next" }).click();
   await found.getByText("Measure rain too").waitFor();
-  // What was typed stays when another branch is chosen, and a reload has all of it.
+  // Input stays when another branch is chosen, and after a reload.
   await page.getByLabel("Server name").fill("rain-station");
   await page.getByText("This name is available.").waitFor();
   await expect.poll(() => new URL(page.url()).searchParams.get("serverName")).toBe("rain-station");
@@ -172,7 +172,7 @@ test("SRC-2 problems that people can cure are shown at the field: a mistyped hos
   await page.getByRole("button", { name: "Use the default branch" }).click();
   await page.getByRole("region", { name: "Found" }).getByText("First").waitFor();
   expect(new URL(page.url()).searchParams.has("branch")).toBe(false);
-  // A build couldn't know which server is meant, so it isn't started.
+  // A build couldn't choose between the servers, so none is started.
   await field().fill(`${open.url}/acme/several`);
   await page.getByRole("region", { name: "Found" }).getByText("servers/rain/", { exact: true }).waitFor();
   await page.getByText("This name is available.").waitFor();
@@ -230,7 +230,7 @@ test("SRC-1 SRC-2 the source's settings: branch, previews, check, credential, we
   await page.reload();
   await states.getByText("The host refuses the token for build states.").waitFor();
   await expectGood();
-  // A check that fails says so here and on the overview; what is live stays.
+  // A failed check is shown here and on the overview; the live version stays.
   open.set({ answer: () => ({ status: 404 }) });
   await card.getByRole("button", { name: "Check now" }).click();
   await card.getByText("Pushes aren't followed").waitFor();

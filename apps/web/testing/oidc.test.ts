@@ -167,7 +167,7 @@ test("ORG-7 AUTH-11 the address is the issuer's: each sign-in takes over what it
   expect(await emailOf()).toBe(`${subject}@example.com`);
   const [entry] = await site.db.select().from(auditLog).where(eq(auditLog.subject, userId));
   expect([entry?.action, entry?.detail]).toEqual(["account.email_change", { from: old, to: `${subject}@example.com` }]);
-  // One that another account has stays with it.
+  // Another account's address stays with it.
   await site.db.update(user).set({ email: old }).where(eq(user.id, userId));
   await site.db.insert(user).values({ id: newId(), name: "Other", email: `${subject}@example.com` });
   await roundTrip(newVisitor(site.url), subject);
@@ -224,7 +224,7 @@ test("AUTH-3 /logout ends the session here, then the issuer's, and comes back", 
   expect(query).toMatchObject({ client_id: "towpath", post_logout_redirect_uri: `${site.url}/` });
   expect(decodeJwt(query.id_token_hint ?? "")).toMatchObject({ sub: "grace", aud: "towpath" });
   expect(await signOutAtIssuer(url, atIssuer)).toBe(`${site.url}/`);
-  // The issuer asks who it is again.
+  // The issuer asks for the password again.
   const again = (await newVisitor(site.url).get("/login")).headers.get("location") ?? "";
   const interaction = (await atIssuer.get(again)).headers.get("location") ?? "";
   expect(await (await atIssuer.get(interaction)).text()).toContain('value="login"');

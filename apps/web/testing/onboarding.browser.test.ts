@@ -32,7 +32,7 @@ const documents = () => loaded;
 let loaded = 0;
 
 const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
-/** How far the page says that somebody is. */
+/** The page's steps. */
 const steps = () => page.getByRole("list", { name: "Steps" }).getByRole("listitem").allTextContents();
 const press = (name: string | RegExp) => page.getByRole("button", { name }).first().click();
 
@@ -151,7 +151,7 @@ test("ONB-3 ONB-4 the quickstart authorizes at GitHub, copies the sample, create
     (request) => request.isNavigationRequest() && /isCreating=true/.test(request.url()),
   );
   await press("Deploy the echo server");
-  // The link was prepared with the page: nothing is asked between the press and GitHub.
+  // The link was loaded with the page: no request between the click and GitHub.
   const authorize = new URL((await asked).url()).searchParams;
   expect(authorize.get("redirect_uri")).toBe(`${site.url}/api/github/callback`);
   expect(authorize.get("state")).toMatch(/^\S{20,}$/);
@@ -183,7 +183,7 @@ test("ORG-2 the servers screen shows the server, and finds none of another name"
 test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered and checked", async () => {
   await page.goto(`${site.url}/${orgSlug}/welcome/choose-repo`);
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).waitFor();
-  // There is a first server, so nobody is on the way to it.
+  // There is a first server, so the steps are gone.
   expect(await steps()).toEqual([]);
   await expectAccessible(page);
   const proposed = (await page.getByTestId("proposed-name").textContent()) ?? "";
@@ -191,7 +191,7 @@ test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered an
   await page.getByRole("link", { name: "Choose brave-teal-otter" }).click();
   const entrypoint = page.getByRole("textbox", { name: /^Entrypoint/ });
   await entrypoint.waitFor();
-  // Left empty, the build finds it; what may be it is offered.
+  // Left empty, the build finds the entrypoint; candidates are offered.
   await page.getByRole("button", { name: "echo.py" }).waitFor();
   expect(await entrypoint.inputValue()).toBe("");
   await page.getByRole("textbox", { name: /^Arguments/ }).fill("--greeting 'open");
@@ -200,7 +200,7 @@ test("ONB-5 ONB-6 a chosen repository is deployed after its files are offered an
   await expect.poll(() => page.getByLabel("Server name").inputValue()).toBe(proposed);
   await expectAccessible(page);
   await see("This name is available.");
-  // Files are looked up while the form is filled in, and what is typed survives a reload.
+  // Files are looked up while the form is filled in, and input survives a reload.
   await entrypoint.fill("nope.py:app");
   await see("There is no nope.py in ada-codes/brave-teal-otter at main (");
   await expect.poll(() => new URL(page.url()).searchParams.get("entrypoint")).toBe("nope.py:app");

@@ -77,7 +77,7 @@ test("OPS-4 openapi.json is valid OpenAPI 3.1, and each operation has a schema o
   }));
   const says = (schema: Schema | undefined) => schema !== undefined && ("type" in schema || "$ref" in schema);
   expect(answers.filter(({ schemas }) => schemas.length === 0 || !schemas.every(says)).map(({ id }) => id)).toEqual([]);
-  // The validator leaves the schemas themselves out.
+  // The validator doesn't check the schemas themselves.
   const ajv = new Ajv2020({ strict: true, allErrors: true });
   const all = [
     ...Object.values(document.components.schemas),
@@ -90,7 +90,7 @@ test("OPS-4 openapi.json is valid OpenAPI 3.1, and each operation has a schema o
   for (const each of known) expect(document.components.schemas).toHaveProperty(JSON.parse(each).split("/").at(-1));
 });
 
-/** A schema that takes no fields but its own: answers may get more later, and then the document has them. */
+/** A schema without additional properties: fields added to answers later must be in the document, too. */
 function exact(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(exact);
   if (typeof schema !== "object" || schema === null) return schema;
@@ -217,7 +217,7 @@ test("OPS-4 what operations answer is what openapi.json says, with neither more 
       .filter((id) => !asked.has(id))
       .toSorted(),
   ).toEqual([
-    // Files, and what needs a Git host, a package index, the registry, a builder or a runner.
+    // Files, and operations that need a Git host, a package index, the registry, a builder or a runner.
     ...["changeGitHubAppKeys", "changeSource", "commitArchive", "continueRepository", "decideForkPullRequest"],
     ...["exportAuditEntries", "listGitHubApps", "lookAtSource", "makeDeploymentLive", "makeWebhookSecret"],
     ...["promoteDeployment", "removeGitHubApp", "removeWebhookSecret", "renewGitHubAppWebhookSecret"],
@@ -253,7 +253,7 @@ test("OPS-4 unknown fields and parameters are refused and named, and nothing is 
   }
   expect((await send("GET", `${path}/secrets`)).answer.data).toEqual([]);
   expect((await send("POST", `${path}/admin-jwt`, {})).status).toBe(200);
-  // Who may not call learns nothing about fields.
+  // Without permission, nothing is revealed about fields.
   const refused = await fetch(`${site.url}/api/v1${path}`, { method: "PATCH", body: '{"entrypont": 1}' });
   expect(refused.status).toBe(401);
   await refused.body?.cancel();

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSiteWithGitHub } from "./site.ts";
 import { signedUpVisitor } from "./visitor.ts";
 
-// What the operator's token does with a repository at GitHub, in order, on an instance without accounts.
+// Deploys a repository at GitHub with the operator's token, step by step, on an instance without accounts.
 
 const { site, gitHub } = openSiteWithGitHub();
 let directory: string;

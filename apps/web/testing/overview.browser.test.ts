@@ -11,7 +11,7 @@ import { expectAccessible, newPage, openBrowser, passTimeUntil, signIn, untilHyd
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-// The repositories of this site are at github.com, which no test asks.
+// The repositories of this site are at github.com, which no test calls.
 const site = sharedSite();
 const browser = openBrowser();
 let owner: Member;
@@ -118,7 +118,7 @@ test("PRJ-19 the errors that are counted are the rows that their link opens: non
   await call(project, [3]);
   await call(project, [1], { isError: true, outcome: "gateway_error", httpStatus: 401, refusal: "unauthorized" });
   await call(preview, [1], failed);
-  // The dates of a page whose clock is installed can't be sent.
+  // A page with an installed clock can't send dates.
   const timely = await browser.signedInPage(site.url, owner);
   const requests = timely.getByRole("table", { name: "Requests" }).locator("tbody").getByRole("row");
   for (const [query, counted] of [
@@ -165,7 +165,7 @@ test("PRJ-19 the first visit of the home of a server in use takes at most 170 kB
   await fresh.goto(`${site.url}/${owner.organization.slug}/${project.name}`);
   await untilHydrated(fresh);
   await expect.poll(() => fresh.locator('dt:text-is("Calls") + dd').textContent()).toBe("2");
-  // What is loaded ahead of its use comes within seconds.
+  // Preloads finish within seconds.
   await fresh.waitForTimeout(4000);
   const sizes = await Promise.all(scripts.map(async (script) => (await script.request().sizes()).responseBodySize));
   const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1000;
@@ -204,7 +204,7 @@ test("SRC-4 first steps of a new server tick themselves off, lead to where each 
     await see("1 of 4 done");
   }
   await step(/^Change it/).click();
-  // Of a repository whose page isn't known there are no commands on the overview.
+  // The overview has no commands for a repository without a known page.
   await page.waitForURL(/settings#source$/);
   await page.goBack();
   await call(project, [0], { clientName: "Towpath inspector" });
@@ -215,7 +215,7 @@ test("SRC-4 first steps of a new server tick themselves off, lead to where each 
   await deploy(project, "another");
   await see("All done. This list is gone the next time.");
   await expectAccessible(page);
-  // From then on nothing is asked.
+  // No requests from then on.
   const asked: string[] = [];
   page.on("request", (request) => asked.push(request.url()));
   await page.reload();
@@ -299,7 +299,7 @@ test("ORG-2 the list of servers: calls, errors, last call, tools, awake or aslee
   await page.reload();
   await expect.poll(() => row.textContent()).toMatch(/Live.*Asleep/);
   expect(await row.textContent()).not.toContain("Succeeded");
-  // One failed call of three alarms nobody.
+  // One failed call of three is not highlighted.
   expect(await row.locator(".text-bad").count()).toBe(0);
   const { build: newer } = await startBuild({ ctx: context(), input: { ...keyOf(project), commitSha: shaOf("b") } });
   const link = row.getByRole("link", { name: /Queued/ });

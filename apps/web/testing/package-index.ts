@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll } from "vitest";
 
-/** A package index on this machine, as uv and Towpath ask it (PEP 691). */
+/** A package index on this machine for uv and Towpath (PEP 691). */
 export function openPackageIndex(versions: Readonly<Record<string, readonly string[]>>) {
   const server = createServer((request, response) => {
     const [, name = ""] = /^\/simple\/([^/]+)\/$/.exec(request.url ?? "") ?? [];

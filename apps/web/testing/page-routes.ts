@@ -9,12 +9,12 @@ import { eq } from "drizzle-orm";
 import type { Site } from "./site.ts";
 import type { Member } from "./visitor.ts";
 
-/** Files that are no page: layouts, and sign-out, which only ends the session. */
+/** Files that aren't pages: layouts, and sign-out, which only ends the session. */
 const noPage = /(^|\/)(route|__root|_site|logout)\.tsx$/;
 
 /**
- * Every page of the product as its pattern (`/$orgSlug/$projectName/logs`), from the files of routes, so that a new page
- * is among them. Optional parameters are left out.
+ * Every page of the product as its pattern (`/$orgSlug/$projectName/logs`), from the files of routes, so that new pages
+ * are included. Optional parameters are left out.
  */
 export async function pageRoutes(): Promise<string[]> {
   const files = await readdir(join(import.meta.dirname, "../src/routes"), { recursive: true });

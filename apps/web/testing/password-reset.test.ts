@@ -26,7 +26,7 @@ const ask = (address: string, headers: Record<string, string> = {}) =>
     { "x-forwarded-for": `198.51.100.${++visits}`, ...headers },
   );
 
-/** Delivers what waits, as the worker does, and returns the link of the last message to an address. */
+/** Delivers queued messages like the worker, and returns the link of the last message to an address. */
 async function linkIn(address: string): Promise<string> {
   await expect.poll(() => site.db.$count(mailMessage), { timeout: 20_000 }).toBeGreaterThan(0);
   const secrets = { current: "a secret for tests that is long enough", previous: [] };
@@ -159,7 +159,7 @@ test("ORG-7 ORG-10 an address changes when the link sent to the new one is follo
   expect(JSON.stringify(stored.rows)).not.toContain(tokenOf(link));
   const path = link.slice(site.url.length);
   expect((await newVisitor(site.url).get(path)).headers.get("location")).toContain("/login?returnTo=");
-  // Mail programs open links, too; and somebody else's account is not changed by them.
+  // Mail programs open links, too, which must not change somebody else's account.
   for (const _ of [1, 2]) expect(await (await owner.get(path)).text()).toContain(to);
   expect(await (await stranger.get(path)).text()).toContain("This link doesn&#x27;t work");
   expect((await confirm(stranger, tokenOf(link))).status).toBe(404);
@@ -186,7 +186,7 @@ test("ORG-7 a change of address is refused without the password, for one's own a
   const owner = await signedUpVisitor(site.url, own);
   await signedUpVisitor(site.url, taken);
   const refusal = async (...call: Parameters<typeof change>) => (await change(...call)).text;
-  // Not who has an account, but that the password is wrong.
+  // Doesn't reveal the account, only that the password is wrong.
   expect(await refusal(owner, taken, "a guess at it")).toContain("Wrong password. Try again.");
   expect(await refusal(owner, taken)).toContain("Another account has this address.");
   expect(await refusal(owner, own)).toContain("This is already your address.");

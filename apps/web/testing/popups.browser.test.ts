@@ -6,7 +6,7 @@ import { newPage, openBrowser, signIn, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
-// Menus, lists and dialogs, whose code comes when they are about to open.
+// Menus, lists and dialogs, whose code is loaded just before they open.
 
 const site = sharedSite();
 const browser = openBrowser();

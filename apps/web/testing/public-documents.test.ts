@@ -175,7 +175,7 @@ test("PUB-15 each public page has its own title, description, canonical link and
 
 test.each([
   ...["/robots.php", "/wp-login.php", "/rss.xml/x", "/.env"].map((path) => [path, "Page Not Found · Towpath"]),
-  // Where the public site's own not-found page stands.
+  // The public site's own not-found page.
   ...["/blog/a/b", "/docs/a/b/c"].map((path) => [path, "404 - Not Found"]),
 ])("PUB-15 ERR-4 %s is no organization's: visitors get a 404, not a sign-in page", async (path, shown) => {
   const { status, title } = await documentAt(path);
@@ -283,7 +283,7 @@ test("OPS-7 the command line's page names every command and option of the termin
   const page = await readFile(new URL("../src/features/site/docs/pages/cli.md", import.meta.url), "utf8");
   const sections = page.split(/^## /m).slice(1);
   const documented = sections.map((section) => section.slice(0, section.indexOf("\n")));
-  // Tests are for those who work on Towpath.
+  // `test` is for people who work on Towpath.
   expect(documented).toEqual(Object.keys(commands).filter((name) => name !== "test"));
   const ofAll = new Set(["--data-dir", "--json", "--help", "--version"]);
   for (const [at, name] of documented.entries()) {

@@ -140,7 +140,7 @@ test("PUB-15 the sitemap lists the public pages, and robots.txt names it", async
     expect([address, (await get(new URL(address).pathname)).status]).toEqual([address, 200]);
 });
 
-// What the specification of the registry asks of `ServerResponse` (revision 2025-12-11 of server.json).
+// The registry's specification of `ServerResponse` (revision 2025-12-11 of server.json).
 const string = (more: Schema = {}): Schema => ({ type: "string", ...more });
 const time = string({ format: "date-time" });
 const official = "io.modelcontextprotocol.registry/official";

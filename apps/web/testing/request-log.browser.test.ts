@@ -124,7 +124,7 @@ test("PRJ-5 clients, people, keys, commits and resources are filters; unknown na
       .toEqual([query, query, count]);
   }
   await page.getByText("No matching calls").waitFor();
-  // The chart stays, also for filters that it doesn't know.
+  // The chart stays, even for filters that it doesn't support.
   await page.getByRole("slider", { name: /Choose a period/ }).waitFor();
   await page.getByText("Chart and figures leave out the filters").waitFor();
   await page.goBack();

@@ -364,7 +364,7 @@ test("a body that is too long, or has no content-length, is refused before it is
   const body = "x".repeat(1024 * 1024 + 1);
   const long = await newVisitor(site.url).request("/api/v1/repositories", { method: "POST", headers, body });
   expect(long.status).toBe(413);
-  // More than the socket buffers hold, so that the client is still sending when it is refused.
+  // Larger than the socket buffers, so that the client is still sending when it is refused.
   const huge = await fetch(`${site.url}/api/v1/repositories`, { method: "POST", headers, body: "x".repeat(64 << 20) });
   expect(huge.status).toBe(413);
   const unsaid = await fetch(`${site.url}/api/v1/repositories`, {

@@ -9,9 +9,9 @@ import { type PageValues, pageRoutes, pathWith, seedPages } from "./page-routes.
 import { sharedSite } from "./site.ts";
 import { type Member, newVisitor, seededMember, type Visitor } from "./visitor.ts";
 
-// Every page there is, for everybody who may ask for it: what the server answers, then what a browser makes of it.
-// `./towpath test thorough` opens each in a browser and looks at both themes with axe; without that, only those with the
-// most kinds of controls are opened, and the other files look at theirs.
+// Every page, for every kind of viewer: the server's answer, then the page in a browser. `./towpath test thorough`
+// opens each in a browser and checks both themes with axe; otherwise only those with the most kinds of controls are
+// opened, and other files check theirs.
 
 /** A walk over sixty pages, on a machine that may be busy. */
 const walkTimeout = { timeout: 300_000 };
@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 const pathOf = (pattern: string) => pathWith(values, pattern);
 
-/** What is no page to somebody who is signed in. `:org` is the organization that has the project. */
+/** Patterns that aren't pages for signed-in people. `:org`: the project's organization. */
 const toOwners: Readonly<Record<string, string>> = {
   "/": "→ /:org",
   "/login": "→ /",
@@ -74,7 +74,7 @@ const toVisitors: Readonly<Record<string, string>> = {
   "/signup": "→ /provider/sign-up",
   "/invitations/$invitationId": "missing",
 };
-/** Search parameters that a page completes before it asks for anybody. */
+/** Search parameters that a page adds before it asks visitors to sign in. */
 const completed: Readonly<Record<string, string>> = {
   "/$orgSlug/$projectName/inspector": "?tab=tools",
   "/account/email": "?token=",
@@ -109,7 +109,7 @@ const named = (text: string) =>
     .replaceAll(stranger.organization.slug, ":other")
     .replaceAll(values.projectName ?? "", ":project");
 
-/** What each page is to somebody, in the order of `routes`. */
+/** The outcome of each page for a visitor, in the order of `routes`. */
 async function outcomes(visitor: Visitor, expected: (pattern: string) => string): Promise<void> {
   const rows: [string, string][] = [];
   for (const pattern of routes) rows.push([pattern, await outcomeOf(visitor, pathOf(pattern))]);
@@ -151,12 +151,12 @@ test("PRJ-1 a project of another organization is missing on every page of a proj
 type Theme = "light" | "dark";
 const widths = [360, 768, 1440] as const;
 
-/** Pages that are opened in each run: those with the most kinds of controls. */
+/** Pages opened in each run: those with the most kinds of controls. */
 const openedAlways = /\/(inspector|members|docs\/clients|sign-up)$/;
 /** Kinds of buttons whose popups have been opened. */
 const tried = new Set<string>();
 
-/** What is wrong with a page, in both themes if all is looked at. */
+/** Problems of a page, in both themes if it is checked fully. */
 async function problemsOf(page: Page, path: string, theme: Theme): Promise<unknown[]> {
   const problems: unknown[] = [];
   const complain = (text: string) => void problems.push([path, text]);

@@ -11,12 +11,12 @@ const call = (visitor: Visitor, name: string, data: unknown) =>
   callServerFunction(visitor, `account.${name}`, "POST", data);
 const password = samplePassword;
 
-/** A code of the app: 0 is the one that it shows now, 1 the next; both are accepted, also when a step ends meanwhile. */
+/** A code of the app: 0: the current one, 1: the next; both are accepted, even if a step ends meanwhile. */
 async function appCode(secret: string, step: 0 | 1): Promise<string> {
   return createOTP(secret).hotp(Math.floor(Date.now() / 30_000) + step);
 }
 
-/** The bytes that the app gets, which `createOTP` takes as they are. */
+/** The app's secret as bytes, for `createOTP`. */
 function decodeSecret(text: string): string {
   const [, base32 = ""] = /[?&]secret=([A-Z2-7]+)/.exec(text) ?? [];
   let bits = "";

@@ -19,13 +19,13 @@ const results: Readonly<Record<string, object>> = {
 
 export type ServerElsewhere = {
   readonly url: string;
-  /** The token that it asks for; null: none. */
+  /** The required token; null: none. */
   token: string | null;
   /** Answers everything with 503. */
   isDown: boolean;
 };
 
-/** An MCP server on a port of this machine that asks for a token, for all tests of a file. */
+/** An MCP server on a port of this machine that requires a token, for all tests of a file. */
 export function openServerElsewhere(): ServerElsewhere {
   let port = 0;
   const elsewhere: ServerElsewhere = {

@@ -28,7 +28,7 @@ const shop = {
 };
 const till = { name: "io.github.acme/till", packages: [{ registryType: "npm", identifier: "till" }] };
 
-/** A registry on this machine, as the official one answers. */
+/** A registry on this machine that answers like the official one. */
 let isDown = false;
 const registry = createServer((request, response) => {
   const search = new URL(request.url ?? "", "http://registry").searchParams.get("search") ?? "";

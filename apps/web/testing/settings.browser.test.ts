@@ -94,7 +94,7 @@ test("PRJ-11 VAL-1 a server is renamed on its page: old pages lead to the new on
   const dialog = page.getByRole("dialog", { name: `Release ${old.name}?` });
   await dialog.getByText("Clients that still use this address stop working at once").waitFor();
   await dialog.getByRole("button", { name: "Release name" }).click();
-  // What an open dialog covers has no roles: the list would count as gone before the name is.
+  // An open dialog hides the roles below it: the list would count as gone before the name is.
   await dialog.waitFor({ state: "detached" });
   await form.getByRole("list", { name: "Former names" }).waitFor({ state: "detached" });
   await page.goto(pageOf(old.name, "settings"));
@@ -121,7 +121,7 @@ test("PRJ-5 LOG-5 the open log shows a new call soon, and requests nothing while
   await open.getByText("Following", { exact: true }).waitFor();
   let asked = 0;
   open.on("request", (request: Request) => void (decodeURIComponent(request.url()).includes("timeRange") && asked++));
-  // What connecting causes comes when it comes; what asks again and again never ends.
+  // Requests caused by connecting may come at any time; polling never ends.
   const askedIn20Seconds = async () => {
     asked = 0;
     await open.clock.runFor(20_000);
@@ -184,7 +184,7 @@ test("KEY-1 KEY-5 description, environments and sensitivity are edited without t
     .toMatchObject({
       ...{ description: "For the weather service", environments: ["production", "preview"], sensitive: true },
     });
-  // Its value can't come back by a change of mind.
+  // Unchecking doesn't reveal its value again.
   await change((dialog) => dialog.getByRole("checkbox", { name: /^Sensitive/ }).press("Space"));
   await page.getByText("A sensitive value can't be made visible. Enter a new value to change this.").waitFor();
   await page.getByLabel("Value of API_KEY", { exact: true }).fill("new and visible");
@@ -305,7 +305,7 @@ test("GW-12 PRJ-11 the settings say what answering for a sleeping server means, 
   await radio(/^Answer if all callers see the same lists/).click();
   await expect.poll(storedChoice, { timeout: 15_000 }).toBe("stable");
   await page.getByText("Takes effect with the first deployment.").waitFor();
-  // It is saved before the page knows, and takes no input until then; the focus stays where it is.
+  // While saving, the control ignores input and keeps the focus.
   await expect.poll(() => choice.getAttribute("aria-readonly")).not.toBe("true");
   await expect
     .poll(() => radio(/^Answer if all callers see the same lists/).evaluate((one) => one === document.activeElement))

@@ -113,7 +113,7 @@ test("AUTH-6 the organization switcher opens the other organization's servers in
 
 test("UI-4 Ctrl-K opens the palette, which leads to servers, pages and actions; Escape closes it", async () => {
   await open(`${org}/weather-service/logs`);
-  // The first key may come before the page listens.
+  // The first key may precede the page's listener.
   await expect
     .poll(async () => {
       await page.keyboard.press("Control+k");
@@ -149,7 +149,7 @@ test("UI-4 Ctrl-K opens the palette, which leads to servers, pages and actions; 
 test("UI-4 / focuses the page's search, ? shows the shortcuts, and both are text while someone types", async () => {
   await open(`${org}/servers`);
   const field = page.getByRole("searchbox");
-  // The first key may come before the page listens.
+  // The first key may precede the page's listener.
   await expect
     .poll(async () => {
       await page.keyboard.press("/");

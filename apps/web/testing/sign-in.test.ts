@@ -165,7 +165,7 @@ test("AUTH-2 guesses for one account are limited across addresses and processes,
   expect(await firstRefused("nobody-at-all@example.com")).toBeLessThan(30);
   await second.stop();
 
-  // From an address where she has signed in before, the owner doesn't have to wait.
+  // From an address that she has signed in from before, the owner doesn't have to wait.
   const owner = await newVisitor(site.url).submit(
     "/provider/sign-in",
     { email, password: samplePassword },

@@ -28,7 +28,7 @@ beforeEach(async () => {
   server = { id, name, resource: `http://localhost:8080/${name}/mcp` };
 });
 
-/** What gateways record of a client before it registers. */
+/** Makes the request that gateways record of a client before it registers. */
 async function callGateway(agent: string): Promise<void> {
   const recorder = new SignInRecorder({ pool: site.pool, onProblem: () => {} });
   for (const kind of ["challenge", "resource_metadata"] as const) {

@@ -21,8 +21,8 @@ export type Site = Omit<WebProcess, "stop"> & {
 type Environment = Readonly<Record<string, string>>;
 
 /**
- * A site for the tests of one file. Call it at the top of the file: it opens the site before the hooks that follow and
- * closes it after them. `environment` adds settings, given the site's own URL.
+ * A site for the tests of a file. Call it at the top of the file: it opens the site before later hooks and closes it
+ * after them. `environment` adds settings, given the site's own URL.
  */
 export function openSite(environment?: (url: string) => Environment | Promise<Environment>): Site {
   let opened: Opened | undefined;
@@ -52,7 +52,7 @@ export function sharedSite(): Site {
   beforeAll(async () => {
     shared ??= openShared();
     opened = await shared;
-    // Attempts and requests are limited by address, and all files come from the same.
+    // Attempts and requests are limited by address, and all test files have the same.
     await opened.database.pool.query("TRUNCATE rate_limit, sign_in_attempt");
   }, maxBuildMs);
   return siteOf(() => opened);
@@ -72,7 +72,7 @@ async function openShared(): Promise<Opened> {
 type Opened = {
   readonly database: TestDatabase;
   readonly web: WebProcess;
-  /** Starts every deployment's server, unless a test says otherwise in `servers`. Only the shared site has one. */
+  /** Starts every deployment's server, unless a test overrides it in `servers`. Only the shared site has one. */
   readonly runner?: RunnerStandIn;
 };
 
@@ -110,7 +110,7 @@ function siteOf(find: () => Opened | undefined): Site {
   };
 }
 
-/** The same, with the stand-in for GitHub, which runs in the test's process. `more`: further settings. */
+/** The same with the stand-in for GitHub, which runs in the test's process. `more`: further settings. */
 export function openSiteWithGitHub(more: () => Environment = () => ({})): {
   readonly site: Site;
   readonly gitHub: Pick<GitHubStandIn, "url" | "admin" | "setPushRule">;

@@ -16,7 +16,7 @@ export async function besideSite({ url, dataDirectory }: Site): Promise<Environm
   return { TOWPATH_DATA_DIR: dataDirectory };
 }
 
-/** Runs a command of the terminal to its end. `input`: what stdin brings. */
+/** Runs a command of the terminal to its end. `input`: stdin. */
 export async function runTerminal(
   { env, input = "" }: { readonly env: Environment; readonly input?: string },
   ...args: string[]

@@ -79,7 +79,7 @@ const show = (kind: Kind, text: string) =>
     text,
   ] as const);
 const toasts = () => tab.locator("[data-sonner-toast]");
-/** Lets time pass, and what follows from it. */
+/** Lets time pass, with its effects. */
 async function pass(milliseconds: number): Promise<void> {
   await tab.clock.runFor(milliseconds);
   await tab.clock.runFor(300);
@@ -171,7 +171,7 @@ test("UI-1 a swipe of 45 px dismisses, a shorter and slow one doesn't, a quick o
   /** Drags a toast to the right, within that time on its clock. */
   const swipe = async (text: string, distance: number, milliseconds: number) => {
     const box = await toasts().filter({ hasText: text }).boundingBox();
-    // Beside its text, which dragging would select.
+    // Beside its text, because dragging would select it.
     const [x, y] = [(box?.x ?? 0) + 290, (box?.y ?? 0) + 20];
     await tab.mouse.move(x, y);
     await tab.mouse.down();

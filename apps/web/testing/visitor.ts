@@ -8,7 +8,7 @@ import { fromCrossJSON, toJSONAsync } from "seroval";
 /** An HTTP client that keeps cookies and sends a browser's Sec-Fetch-Site header. */
 export type Visitor = {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
-  /** Submits a form, from one of the site's own pages unless `headers` say otherwise. */
+  /** Submits a form, from one of the site's own pages unless `headers` override that. */
   submit(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<Response>;
   /** Sends any other request, with the cookies. */
   request(path: string, init: RequestInit): Promise<Response>;
@@ -81,7 +81,7 @@ export async function callServerFunction(
   return { status: response.status, text: await response.text() };
 }
 
-/** What a server function returned. Fails for a refusal. */
+/** The result of a server function. Throws for a refusal. */
 export async function answerOf(call: ReturnType<typeof callServerFunction>): Promise<unknown> {
   const { status, text } = await call;
   if (status !== 200) throw new Error(`the server function answered ${status}: ${text}`);

@@ -21,7 +21,7 @@ export type WebProcess = {
 export async function startWeb(options: {
   readonly databaseUrl: string;
   readonly environment?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  /** For a process that nobody stops: vitest ends its workers by a signal. */
+  /** For a process that nothing stops: vitest ends its workers by a signal. */
   readonly endsWithParent?: boolean;
 }): Promise<WebProcess> {
   const dist = await builtWeb();

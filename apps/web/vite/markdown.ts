@@ -16,7 +16,7 @@ import type { MarkdownPage } from "../src/ui/markdown-page.ts";
 import { showPictures } from "./pictures.ts";
 
 type Options = {
-  /** Directory of the pages, and what their front matter must be. */
+  /** Directories of pages, with the schema of their front matter. */
   readonly collections: readonly Collection[];
   /** Directory of files that the site serves as they are: pictures are in it. */
   readonly publicDirectory: string;
@@ -32,8 +32,8 @@ type Collection = {
 type LinkTo = (href: string) => { readonly href: string; readonly title: string } | null;
 
 /**
- * Makes a module of every Markdown file in the given directories, whose default export is a `MarkdownPage`. Front matter
- * that doesn't fit its schema fails the build. Code is highlighted here, so that pages need no script for it.
+ * Compiles every Markdown file in the given directories to a module whose default export is a `MarkdownPage`. Invalid
+ * front matter fails the build. Code is highlighted here, so that pages need no script for it.
  */
 export function markdown({ collections, publicDirectory }: Options): Plugin {
   return {
@@ -92,7 +92,7 @@ function headingsOf(tree: Root) {
   });
 }
 
-/** The text of each part of a page that has a heading, for searches. The first one is what stands before them. */
+/** The text of each section with a heading, for searches. The first one is the text before them. */
 function sectionsOf(tree: Root): MarkdownPage<unknown>["sections"][number][] {
   const sections = [{ id: "", heading: "", text: "" }];
   for (const node of tree.children.filter(isElement)) {
@@ -103,7 +103,7 @@ function sectionsOf(tree: Root): MarkdownPage<unknown>["sections"][number][] {
   return sections.map((section) => ({ ...section, text: section.text.trim() }));
 }
 
-/** A heading is a link to itself, so that its address can be copied. */
+/** Makes headings links to themselves, so that their address can be copied. */
 function linkHeadings(tree: Root): void {
   for (const node of tree.children) {
     if (!isElement(node) || !/^h[23]$/.test(node.tagName)) continue;
@@ -114,7 +114,7 @@ function linkHeadings(tree: Root): void {
   }
 }
 
-/** Colors code in the languages that are known. What scrolls must be reachable by keyboard (WCAG 2.1.1). */
+/** Highlights code in known languages. Scrollable blocks must be reachable by keyboard (WCAG 2.1.1). */
 function highlightCode(tree: Root): void {
   for (const pre of elementsOf(tree, "pre")) {
     pre.properties.tabIndex = 0;
@@ -158,8 +158,8 @@ function rewriteLinks(node: Root | Element, linkTo: LinkTo): void {
 }
 
 /**
- * A table may be wider than a phone. What scrolls must be reachable by keyboard (WCAG 2.1.1). A header without a text is
- * none.
+ * A table may be wider than a phone, and a scrollable one must be reachable by keyboard (WCAG 2.1.1). Headers without
+ * text become plain cells.
  */
 function reachableTables(tree: Root): void {
   for (const node of tree.children) {

@@ -5,19 +5,19 @@ import { Dialog } from "./dialog.tsx";
 import type { FinalFocus } from "./dialog-popup.tsx";
 import { failureText } from "./toast.ts";
 
-/** What to ask before something is done. */
+/** A confirmation before an action. */
 export type Question = {
   title: string;
-  /** What will happen. */
+  /** The action's effects. */
   description: ReactNode;
   /** The verb, for the button: "Remove member". */
   action: string;
   danger?: boolean;
-  /** What it rejects with is shown, and the dialog stays. */
+  /** Its rejection is shown, and the dialog stays open. */
   run: () => Promise<unknown>;
 };
 
-/** A dialog that asks `question` before it is done; null: closed. */
+/** A dialog that asks `question` before running it; null: closed. */
 export function Ask({
   question,
   onClose,

@@ -11,7 +11,7 @@ const looks = {
   outline: "border border-line-strong/60 text-muted",
 };
 
-/** A short label for what it stands next to. */
+/** A short label beside its subject. */
 export function Badge({
   tone = "neutral",
   mono = false,

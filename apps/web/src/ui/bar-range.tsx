@@ -3,8 +3,8 @@ import { type KeyboardEvent, type PointerEvent, useState } from "react";
 type Range = { readonly anchor: number; readonly cursor: number };
 
 /**
- * Over the bars of a chart: chooses some that lie side by side. By pointer: drag, or click one. By keys: arrows move,
- * Shift with them extends, Home and End go to the ends, Enter chooses, Escape gives up.
+ * Selects adjacent bars of a chart. By pointer: drag, or click one. By keys: arrows move, with Shift they extend, Home
+ * and End go to the ends, Enter selects, Escape cancels.
  */
 export function BarRange({
   count,
@@ -13,7 +13,7 @@ export function BarRange({
   onRange,
 }: {
   count: number;
-  /** What the bar at an index says. */
+  /** Text of the bar at an index. */
   describe: (at: number) => string;
   /** Where the cursor is; null: nowhere. */
   onCursor: (at: number | null) => void;

@@ -42,8 +42,8 @@ export type ButtonProps = Omit<ComponentProps<"button">, "className"> &
   };
 
 /**
- * A button without a look. What it does needs the page's script, so it is disabled until React has it (`data-waiting`);
- * one that sends a form works before.
+ * An unstyled button. It needs the page's script, so it is disabled until hydrated (`data-waiting`); a submit button
+ * works before.
  */
 export function PlainButton({ type = "button", disabled = false, ...rest }: ComponentProps<"button">) {
   const isWaiting = !useHydrated() && type === "button";

@@ -4,8 +4,8 @@ import { classNames } from "./class-names.ts";
 import { useEarlyChoice } from "./early-entry.ts";
 
 /**
- * The browser's own checkbox, switch or radio button, which works before the page's script does. What was chosen until
- * then is reported as well; what the browser has kept of an earlier visit is not.
+ * A native checkbox, switch or radio button, which works before the page's script. Earlier choices are reported, too,
+ * but not those that the browser restored from an earlier visit.
  */
 export function Choice({
   checked,
@@ -70,7 +70,7 @@ export function Switch({
   checked: boolean;
   onChange: (checked: boolean) => void;
   disabled?: boolean;
-  /** Takes no input for now, and keeps the focus, which a disabled one loses. */
+  /** Ignores input but keeps the focus, which a disabled control would lose. */
   readOnly?: boolean;
   id?: string;
   "aria-label"?: string;

@@ -13,7 +13,7 @@ async function classesInUse(): Promise<readonly string[]> {
     for (const [, , quoted = ""] of text.matchAll(/(["`'])((?:(?!\1)[^\\\n])*)\1/g))
       for (const name of quoted.split(/\s+/)) if (/^-?[a-z][^"'<>=:]*$/.test(name)) found.add(name);
   }
-  // tailwind-merge keeps twice what it doesn't know.
+  // tailwind-merge keeps duplicates of unknown classes.
   return [...found].filter((name) => twMerge(`${name} ${name}`) === name);
 }
 
@@ -23,7 +23,7 @@ test("of any two classes of the site, the later one wins exactly where tailwind-
   const different = classes.flatMap((first) =>
     classes.flatMap((second) => {
       if (first === second) return [];
-      // It sets both axes, which tailwind-merge doesn't know.
+      // It sets both axes, which tailwind-merge ignores.
       if (/^line-clamp-/.test(second) && /^overflow-[xy]-/.test(first)) return [];
       const [ours, theirs] = [classNames(first, second), twMerge(first, second)];
       return ours === theirs ? [] : [`${first} ${second}: "${ours}" instead of "${theirs}"`];

@@ -1,9 +1,9 @@
 import { type ClassValue, clsx } from "clsx";
 
 /**
- * Joins class names. Of two Tailwind classes for the same property, the later one wins: an earlier class goes if a later one,
- * under the same condition (`sm:`, `hover:`), sets all that it sets. As tailwind-merge does it, of which a test holds every
- * class here to the same result; that library alone would be a twentieth of what a page may load.
+ * Joins class names. Of two Tailwind classes for the same property, the later one wins: an earlier class is dropped if
+ * a later one, under the same condition (`sm:`, `hover:`), sets all of its properties. Works like tailwind-merge, which
+ * a test compares for every class in use; that library alone would be a twentieth of a page's script limit.
  */
 export function classNames(...values: ClassValue[]): string {
   const text = clsx(values);
@@ -58,7 +58,7 @@ const always =
   () =>
     properties;
 
-/** The first that fits. Patterns capture a side, corner or axis, and what it is of. */
+/** The first match counts. Patterns capture a side, corner or axis, and the property. */
 const rules: readonly Rule[] = [
   [/^-?(?<kind>[pm])(?<part>[xytrbl]?)-/, (part, kind) => each(kind, sidesOf[part])],
   [/^-?inset(?:-(?<part>[xy]))?-/, (part) => each("at", sidesOf[part])],
@@ -98,7 +98,7 @@ const rules: readonly Rule[] = [
   ],
 ];
 
-/** The properties that a class sets, as names of our own; none for a class that isn't Tailwind's, which always stays. */
+/** The properties that a class sets, by our own names; empty for classes that aren't Tailwind's, which always stay. */
 function propertiesOf(base: string): readonly string[] {
   for (const [pattern, properties] of rules) {
     const found = pattern.exec(base);

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 import { CopyButton } from "./icon-button.tsx";
 
-/** Preformatted text with a copy button. It scrolls by itself and is reachable by keyboard. */
+/** Preformatted text with a copy button. It scrolls, and is reachable by keyboard. */
 export function CodeBlock({
   code,
   label,

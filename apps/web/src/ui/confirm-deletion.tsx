@@ -6,7 +6,7 @@ import { TextField } from "./field.tsx";
 import { Form } from "./form.tsx";
 import { failureText } from "./toast.ts";
 
-/** A delete button with a dialog that says what will be deleted and asks the user to type its name. */
+/** A delete button with a dialog that names what will be deleted and asks the user to type its name. */
 export function ConfirmDeletion({
   label,
   name,
@@ -17,14 +17,14 @@ export function ConfirmDeletion({
 }: {
   /** Label of the button and title of the dialog, for example `Delete server`. */
   label: string;
-  /** What the user must type. */
+  /** The text that the user must type. */
   name: string;
   description?: string;
-  /** Title of what `onConfirm` rejects with. */
+  /** Title of the error that `onConfirm` rejects with. */
   failed?: string;
   /** What will be deleted. */
   children: ReactNode;
-  /** Deletes and then leaves the page. What it rejects with is shown in the dialog. */
+  /** Deletes and then leaves the page. Its rejection is shown in the dialog. */
   onConfirm: (confirmation: string) => Promise<void>;
 }) {
   const [open, setOpen] = useState(false);

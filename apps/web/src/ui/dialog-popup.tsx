@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { classNames } from "./class-names.ts";
 import { IconButton } from "./icon-button.tsx";
 
-/** What has the focus once a dialog is closed; true: what had it before. */
+/** Gets the focus once a dialog is closed; true: the element that had it before. */
 export type FinalFocus = () => HTMLElement | true;
 
 export type DialogContent = {
@@ -19,7 +19,7 @@ export type DialogContent = {
 
 type DialogProps = DialogContent & { open: boolean; onOpenChange: (open: boolean) => void };
 
-/** What a `Dialog` shows. While it fades, it keeps what it has shown: its owner may have nothing to show any more. */
+/** The popup of a `Dialog`. While it fades out, it keeps its content, which its owner may have removed. */
 export function DialogPopup(props: DialogProps) {
   const [shown, setShown] = useState(props);
   if (props.open && shown !== props) setShown(props);

@@ -4,7 +4,7 @@ import type { ReactElement, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 import { IconButton } from "./icon-button.tsx";
 
-/** A panel at a side of the screen: details of a row at the right, the menu on a phone at the left. */
+/** A panel at a side of the screen: details of a row on the right, the menu of phones on the left. */
 export function Drawer({
   open,
   onOpenChange,

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
-// Small scenes at a canal, for empty states. Lines and fills are the theme's tokens, so they fit light and dark. They say
-// nothing that the text beside them doesn't say, so screen readers skip them.
+// Small canal scenes for empty states. Lines and fills are the theme's tokens, for light and dark. Decorative, so
+// screen readers skip them.
 
 function Scene({ children }: { children: ReactNode }) {
   return (
@@ -72,7 +72,7 @@ export function NoServersDrawing() {
   );
 }
 
-/** A boat moored on still water: nobody has called. */
+/** A boat moored on still water: no calls yet. */
 export function NoCallsDrawing() {
   return (
     <Scene>
@@ -138,7 +138,7 @@ export function NoPortalsDrawing() {
   );
 }
 
-/** A rowing boat without a crew: nobody else is in the team. */
+/** A rowing boat without a crew: no other members. */
 export function NoMembersDrawing() {
   return (
     <Scene>

@@ -5,8 +5,8 @@ import { flushSync } from "react-dom";
 type Control = HTMLInputElement | HTMLTextAreaElement;
 
 /**
- * Reports what was entered in a control before the page's script ran. React takes that for what the server rendered.
- * Entries of several controls are reported one by one, each after the render of the one before.
+ * Reports input entered in a control before the page's script ran, which React takes for the server's value. Entries of
+ * several controls are reported one by one, each after the previous one's render.
  */
 function useEarlyEntry<Target extends Control>(
   element: RefObject<Target | null>,
@@ -23,7 +23,7 @@ function useEarlyEntry<Target extends Control>(
     const entry = control && entryOf(control);
     if (!entry) return;
     queueMicrotask(() => {
-      // The render of an earlier entry has undone this one.
+      // The render of an earlier entry has reverted this one.
       Object.assign(control, entry);
       flushSync(() => latest.current(control));
     });
@@ -34,8 +34,8 @@ function useEarlyEntry<Target extends Control>(
 const asShown = (text: string) => text.replaceAll(/[\r\n]/g, "");
 
 /**
- * `text`: what the control is rendered with; undefined for one that keeps its own value. `early`: what it had before React
- * took it over, if that isn't there any more.
+ * `text`: the control's rendered value; undefined for an uncontrolled one. `early`: its value before hydration, if
+ * React has overwritten it.
  */
 export const useEarlyText = <Target extends Control>(
   element: RefObject<Target | null>,
@@ -52,7 +52,7 @@ export const useEarlyText = <Target extends Control>(
     (control) => report(control as Target),
   );
 
-/** What the textarea of this id has before React takes it over, which then sets it to what was rendered; null otherwise. */
+/** The value of the textarea with this id before hydration, which resets it to the rendered value; null afterwards. */
 export function useTextBeforeHydration(id: string | undefined): string | null {
   const isHydrating = !useHydrated() && typeof document !== "undefined";
   const read = () =>
@@ -60,7 +60,7 @@ export function useTextBeforeHydration(id: string | undefined): string | null {
   return useState(() => read()?.value ?? null)[0];
 }
 
-/** `checked`: what the checkbox, switch or radio button is rendered with. Only the chosen radio button of a group reports. */
+/** `checked`: the control's rendered state. Of a group of radio buttons, only the chosen one reports. */
 export const useEarlyChoice = (
   element: RefObject<HTMLInputElement | null>,
   checked: boolean,

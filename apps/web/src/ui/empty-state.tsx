@@ -3,7 +3,7 @@ import { classNames } from "./class-names.ts";
 
 // Not in callout.tsx: pending and error views of routes are in the first load, and its icons must not be.
 
-/** In place of an empty list: says what belongs there, and the next step. `drawing`: one of drawings.tsx, in place of an icon. */
+/** Replaces an empty list: what belongs there, and the next step. `drawing`: from drawings.tsx, instead of an icon. */
 export function EmptyState({
   icon,
   drawing,

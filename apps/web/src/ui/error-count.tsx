@@ -2,7 +2,7 @@ import { formatCount } from "./figure.tsx";
 
 type Counts = { readonly calls: number; readonly errors: number };
 
-/** Of fewer calls a rate says nothing yet: one failed call of three is not a third of what is to come. */
+/** With fewer calls a rate means little: one failed call of three doesn't predict a third. */
 const minCallsForAlarm = 20;
 
 /** Whether errors are shown in red. */

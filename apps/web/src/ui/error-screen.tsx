@@ -61,7 +61,7 @@ const texts: Record<ErrorKind, { code: string; title: string; text: string; caus
   },
 };
 
-/** The screen for an error (ERR-1, ERR-2, ERR-3). It uses plain links, because the router itself may have failed. */
+/** The screen for an error (ERR-1, ERR-2, ERR-3), with plain links, because the router itself may have failed. */
 export function ErrorScreen({
   error,
   kind,
@@ -70,7 +70,7 @@ export function ErrorScreen({
 }: {
   error?: unknown;
   kind?: ErrorKind;
-  /** What is known beyond the screen's own text. */
+  /** Details in addition to the screen's own text. */
   reason?: ReactNode;
   actions?: ReactNode;
 }) {

@@ -73,8 +73,8 @@ export const controlLook =
   "rounded-md border border-line-strong/70 bg-surface text-sm text-ink transition-[border-color,box-shadow] duration-100 placeholder:text-faint hover:border-line-strong focus-visible:border-focus focus-visible:outline-2 focus-visible:outline-offset-0 focus-visible:outline-focus/60 disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-bad";
 
 /**
- * A one-line text field. `Field` gives it a label, hint and error. `onChange` also gets what was typed or filled in
- * before the page's script ran.
+ * A one-line text field. `Field` gives it a label, hint and error. `onChange` also gets input from before the page's
+ * script ran.
  */
 export function Input({
   className,
@@ -117,7 +117,7 @@ export function Input({
   );
 }
 
-/** A multi-line text field, which reports early entries as `Input` does. */
+/** A multi-line text field, which reports early input like `Input`. */
 export function Textarea({
   className,
   mono = false,
@@ -145,10 +145,10 @@ export function Textarea({
   );
 }
 
-/** Props of a field with its control: the texts, and what goes to the control. */
+/** Props of a field with its control: the texts, and the control's props. */
 export type FieldOf<Control> = FieldTexts & Omit<Control, keyof FieldTexts | keyof FieldControl | "onChange">;
 
-/** Separates the texts of a field from what goes to its control. */
+/** Separates the texts of a field from the props of its control. */
 export function splitField<Props extends FieldTexts>(props: Props) {
   const { label, hint, error, count, max, required, optional, fieldClassName, ...control } = props;
   return [{ label, hint, error, count, max, required, optional, fieldClassName }, control] as const;

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Skeleton } from "./loading.tsx";
 
-/** A number with its name, in a `dl`: 28 px, digits of one width. Without a value, a placeholder. */
+/** A number with its name, in a `dl`: 28 px, tabular digits. Without a value, a placeholder. */
 export function Figure({
   name,
   value,
@@ -13,7 +13,7 @@ export function Figure({
   value: string | undefined;
   detail?: ReactNode;
   bad?: boolean;
-  /** Below the number: its course. */
+  /** Below the number: its chart. */
   children?: ReactNode;
 }) {
   return (

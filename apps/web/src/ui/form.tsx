@@ -23,7 +23,7 @@ export function Form({
       noValidate
       {...rest}
       ref={element}
-      // After the early entries of its fields, which are reported in microtasks, too.
+      // After the early input of its fields, which is reported in microtasks, too.
       action={() => queueMicrotask(submit)}
       onSubmit={(event) => {
         event.preventDefault();

@@ -31,7 +31,7 @@ export function IconButton({
   );
 }
 
-/** Copies `text`, and shows for two seconds that it did. `label` says what is copied: "Copy URL". */
+/** Copies `text`, and confirms it for two seconds. `label`: names the copied text, such as "Copy URL". */
 export function CopyButton({
   text,
   label = "Copy",

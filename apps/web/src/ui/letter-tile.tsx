@@ -8,7 +8,10 @@ const looks = [
   "bg-hover text-muted",
 ] as const;
 
-/** A letter of a name on a tile whose color the name decides. Next to the name, so that it needs no text of its own. */
+/**
+ * A letter of a name on a tile with a color derived from the name. Put it next to the name, as it has no text of its
+ * own.
+ */
 export function LetterTile({ name, className }: { name: string; className?: string }) {
   const letter = /[\p{L}\p{N}]/u.exec(name)?.[0]?.toUpperCase() ?? "·";
   const sum = [...name.toLowerCase()].reduce((total, each) => total + (each.codePointAt(0) ?? 0), 0);

@@ -5,7 +5,7 @@ import { Button } from "./button.tsx";
 import { EmptyState } from "./empty-state.tsx";
 import { classifyError } from "./error-screen.tsx";
 
-/** What a screen shows in its own place when its data can't be read, so that the navigation stays. */
+/** Replaces only a screen's content when its data can't be read, so that the navigation stays. */
 export function LoadFailure({
   title,
   error,
@@ -15,7 +15,7 @@ export function LoadFailure({
   title: string;
   error: unknown;
   reset: () => void;
-  /** What is not affected. */
+  /** Text of what is not affected. */
   children: ReactNode;
 }) {
   const router = useRouter();

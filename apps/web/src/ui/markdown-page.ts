@@ -5,8 +5,8 @@ export type MarkdownPage<FrontMatter> = {
   readonly html: string;
   /** Sections (2) and their subsections (3), with the ids that link to them. */
   readonly headings: readonly { readonly depth: number; readonly id: string; readonly text: string }[];
-  /** The plain text of each of these, for searches; first, without a heading, what stands before them. */
+  /** The plain text of each section, for searches; the first one, without a heading, is the text before them. */
   readonly sections: readonly { readonly id: string; readonly heading: string; readonly text: string }[];
-  /** How long it takes to read. */
+  /** Reading time. */
   readonly minutes: number;
 };

@@ -9,12 +9,12 @@ import { lowlight } from "./highlight.ts";
 
 // Load it lazily: the parser is large.
 
-/** Only what a person may follow knowingly. */
+/** Only addresses that are safe to follow. */
 const safeAddress = (url: string) => (/^(https?:\/\/|mailto:)/i.test(url) ? url : "");
 
 const components: Components = {
   a: ({ href, children }) => <OutsideLink href={href}>{children}</OutsideLink>,
-  // An image would be fetched without being asked for, and its address can carry what the text's author has read.
+  // An image would be fetched without consent, and its address can leak data that the text's author has read.
   img: ({ src, alt }) => <OutsideLink href={typeof src === "string" ? src : ""}>{alt || "Image"}</OutsideLink>,
   pre: ({ children }) => <Pre>{children}</Pre>,
   table: ({ children }) => (
@@ -54,8 +54,8 @@ const look =
   "[&_table]:w-full [&_table]:text-left [&_th]:border-b [&_th]:px-2 [&_th]:py-1 [&_th]:font-medium [&_td]:border-b [&_td]:px-2 [&_td]:py-1 [&_td]:align-top ";
 
 /**
- * Markdown of somebody who is not trusted, such as a model. HTML in it stays text; links open in a new tab and lead to
- * http(s) and mail addresses only; images are links.
+ * Untrusted Markdown, such as a model's. HTML stays text; links open in a new tab and lead to http(s) and mail
+ * addresses only; images become links.
  */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   return (
@@ -70,7 +70,7 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
 /** Longer code is not colored: the highlighter runs while text streams in. */
 const maxLength = 20_000;
 
-/** Code in a few colors; as it is in a language that is not known. Never becomes HTML. */
+/** Highlighted code; plain for unknown languages. Never becomes HTML. */
 function HighlightedCode({ code, language }: { code: string; language: string | null }) {
   if (language === null || !lowlight.registered(language) || code.length > maxLength) return code;
   return toJsxRuntime(lowlight.highlight(language, code), { Fragment, jsx, jsxs });

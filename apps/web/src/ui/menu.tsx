@@ -108,7 +108,7 @@ export function MenuItem({
   );
 }
 
-/** Items of which one is chosen: `[value, label]` each. */
+/** A choice of items: `[value, label]` each. */
 export function MenuChoices<Value extends string>({
   value,
   choices,

@@ -9,7 +9,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Says that the browser is offline, and what that means. Always in the page, so that screen readers announce it. */
+/** Shows that the browser is offline, and the consequences. Always in the page, so that screen readers announce it. */
 export function OfflineBanner() {
   const isOnline = useSyncExternalStore(
     subscribe,

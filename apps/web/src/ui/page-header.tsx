@@ -30,7 +30,7 @@ export function PageHeader({
   );
 }
 
-/** Links to the parents of this page. The last item is the page itself, as text. */
+/** Links to the parents of this page; the last item is the page itself, as text. */
 export function Breadcrumbs({
   items,
   label = "Breadcrumb",

@@ -45,7 +45,7 @@ export function rankItems<Item extends SearchItem>(
     .map(({ label, items }) => ({ label, items }));
 }
 
-/** Above 0 if each word is found. Matches of the label count more than those of other words. */
+/** Above 0 if every word matches. Matches in the label count more than those in keywords. */
 function scoreOf(item: SearchItem, group: string, words: readonly string[]): number {
   if (words.length === 0) return 1;
   let total = 0;

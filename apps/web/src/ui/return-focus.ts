@@ -3,8 +3,8 @@ import type { RefObject } from "react";
 type Element = RefObject<HTMLElement | null>;
 
 /**
- * For `finalFocus` of a popup: its button, unless something else has the focus by then, such as the dialog that an item
- * has opened or the field that was pressed outside.
+ * For `finalFocus` of a popup: its button, unless another element has the focus by then, such as a dialog opened by an
+ * item, or a field that was clicked outside.
  */
 export const returnFocus = (button: Element, popup: Element) => () => {
   const { activeElement, body } = document;

@@ -5,7 +5,7 @@ import { Form } from "./form.tsx";
 import { UnsavedChanges } from "./unsaved-changes.tsx";
 
 export type SaveFormProps = {
-  /** How saving goes (`useSubmit`). */
+  /** State of saving (`useSubmit`). */
   readonly form: { readonly busy: boolean; readonly failure: string | null };
   readonly isChanged: boolean;
   /** Label of the button. */
@@ -15,12 +15,12 @@ export type SaveFormProps = {
   /** Title of a failure. */
   readonly failed?: string;
   readonly onSubmit: () => unknown;
-  /** Below the button, such as what was saved. */
+  /** Below the button, such as the saved changes. */
   readonly after?: ReactNode;
   readonly children: ReactNode;
 };
 
-/** Fields that are saved together: says why they were not, and asks before the person leaves with changes that are not. */
+/** Fields that are saved together: shows failures, and asks before the person leaves with unsaved changes. */
 export function SaveForm({
   label,
   what,
@@ -36,7 +36,7 @@ export function SaveForm({
 }: SaveFormProps & {
   /** Name of the form for screen readers. */
   readonly label: string;
-  /** What has unsaved changes: "limits", "build settings". */
+  /** Name of the fields: "limits", "build settings". */
   readonly what: string;
   readonly className?: string;
 }) {

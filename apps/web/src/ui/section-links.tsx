@@ -1,4 +1,4 @@
-/** Links to the sections of a long page, beside it where there is room, else above it. */
+/** Links to the sections of a long page, beside it if there is room, else above it. */
 export function SectionLinks({ sections }: { readonly sections: readonly (readonly [id: string, title: string])[] }) {
   return (
     <nav

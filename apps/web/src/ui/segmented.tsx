@@ -46,7 +46,7 @@ export function ChoiceCards<Value extends string>({
   readOnly = false,
 }: Group<Value, Option<Value> & { readonly description: string; readonly icon?: ReactNode }> & {
   readonly disabled?: boolean;
-  /** Takes no input for now, and keeps the focus, which a disabled one loses. */
+  /** Ignores input but keeps the focus, which a disabled control would lose. */
   readonly readOnly?: boolean;
 }) {
   const name = useId();

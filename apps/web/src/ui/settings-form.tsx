@@ -16,7 +16,7 @@ export function SettingsForm({
   readonly title: string;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
-  /** What has unsaved changes. */
+  /** Name of the fields, for unsaved changes. */
   readonly what?: string;
 }) {
   return (

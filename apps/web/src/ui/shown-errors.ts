@@ -1,8 +1,8 @@
-// Errors that a page showed instead of its content. Error screens tell them; a listener, if there is one, reports them.
+// Errors that a page showed instead of its content. Error screens add them; a listener, if any, reports them.
 
 type Listener = (error: unknown) => void;
 
-/** Enough for what happens before the listener is loaded. */
+/** Enough for the time before the listener is loaded. */
 const maxKept = 10;
 
 let listener: Listener | undefined;
@@ -14,7 +14,7 @@ export function tellShownError(error: unknown): void {
   else if (kept.length < maxKept) kept.push(error);
 }
 
-/** The one listener; it also gets the errors from before. */
+/** Sets the only listener, which also gets earlier errors. */
 export function onShownError(next: Listener): void {
   listener = next;
   const earlier = kept;

@@ -6,7 +6,7 @@ export type SidebarItem = {
   label: string;
   icon: ReactNode;
   link: Pick<LinkProps, "to" | "params" | "search">;
-  /** Highlights the entry on pages that belong to it but have another URL. */
+  /** Highlights the entry on its pages with another URL. */
   active?: boolean;
   /** Only the page itself highlights the entry, not those below it. */
   exact?: boolean;

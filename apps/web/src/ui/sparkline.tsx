@@ -1,8 +1,8 @@
 import { classNames } from "./class-names.ts";
 
 /**
- * The course of a number, oldest first, as a line of any width over a tinted area. Null: not known, a gap. Hidden from
- * screen readers: the figure beside it says what matters.
+ * A number over time, oldest first, as a line of any width over a tinted area. Null: unknown, a gap. Hidden from screen
+ * readers, as the figure beside it has the information.
  */
 export function Sparkline({
   values,

@@ -6,8 +6,8 @@ import type { SwitcherPopupProps } from "./switcher-popup.tsx";
 import { useLazyModule } from "./use-lazy-module.ts";
 
 /**
- * A button that shows what is chosen and opens a searchable list of the alternatives. The list's code is loaded with the
- * first pointer or key that reaches the button.
+ * A button that shows the current choice and opens a searchable list of alternatives. The list's code is loaded when a
+ * pointer or the focus first reaches the button.
  */
 export function Switcher({
   label,
@@ -17,13 +17,13 @@ export function Switcher({
   onOpen,
   ...list
 }: Pick<SwitcherPopupProps, "placeholder" | "groups" | "empty"> & {
-  /** What the button does, for screen readers: "Switch server". */
+  /** The button's action, for screen readers: "Switch server". */
   label: string;
   icon?: ReactNode;
-  /** What is chosen. */
+  /** The current choice. */
   children: ReactNode;
   className?: string;
-  /** Called when the list opens, to load what it needs. */
+  /** Called when the list opens, to load its data. */
   onOpen?: () => void;
 }) {
   const button = useRef<HTMLButtonElement>(null);

@@ -14,8 +14,8 @@ const roles = {
 } as const;
 
 /**
- * A table that becomes a list of cards below 640 px. Give every `Td` its column's `label`, which cards show in place of
- * the header; of the header they keep the buttons that sort.
+ * A table that becomes a list of cards below 640 px. Give every `Td` its column's `label`, which cards show instead of
+ * the header; they keep the header's sort buttons.
  */
 export function Table({ className, label, children }: { className?: string; label: string; children: ReactNode }) {
   return (
@@ -30,8 +30,8 @@ export function Table({ className, label, children }: { className?: string; labe
 }
 
 /**
- * `columns`: names of plain columns; other ones are `Th` children. `sort`: of `useSorted`, for the plain ones.
- * `hasActions`: a last column has buttons.
+ * `columns`: names of plain columns; others are `Th` children. `sort`: of `useSorted`, for the plain ones.
+ * `hasActions`: the last column has buttons.
  */
 export function TableHead({
   columns = [],
@@ -45,7 +45,7 @@ export function TableHead({
   children?: ReactNode;
 }) {
   return (
-    // Above cards: the buttons that sort, where there are any and at least two rows.
+    // Above cards: the sort buttons, if any, for at least two rows.
     <thead
       {...roles.group}
       className="max-sm:block max-sm:border-b max-sm:px-4 max-sm:py-2 max-sm:not-has-[button]:sr-only max-sm:[table:not(:has(tbody>tr+tr))>&]:hidden"

@@ -22,7 +22,7 @@ export function Tabs<Value extends string>({
   label: string;
   children?: ReactNode;
   className?: string;
-  /** Many tabs go on in a second row instead of scrolling. */
+  /** Many tabs wrap to a second row instead of scrolling. */
   wrap?: boolean;
 }) {
   return (

@@ -15,8 +15,8 @@ type Bar<Row> = {
 export type Mark = { readonly time: string; readonly label: string };
 
 /**
- * Bars over time, stacked from the bottom up, with an axis and, for bars with labels, a legend. Hidden from screen readers,
- * but for the choice of a period: figures beside it must say the same in text.
+ * Bars over time, stacked from the bottom up, with an axis and, for bars with labels, a legend. Hidden from screen
+ * readers except for the choice of a period: figures beside it must have the same information.
  */
 export function TimeBars<Row extends Bucket>({
   data,
@@ -31,10 +31,10 @@ export function TimeBars<Row extends Bucket>({
   data: readonly Row[];
   bucketMs: number;
   bars: readonly Bar<Row>[];
-  /** What the bars of a bucket say. */
+  /** Text of a bucket's bars. */
   describe: (row: Row) => string;
   marks?: readonly Mark[];
-  /** What marks are, in the legend. */
+  /** The legend's text for marks. */
   marksLabel?: string;
   /** Lets the reader choose a period of whole bars, by pointer or by keys; milliseconds since 1970, `to` exclusive. */
   onPeriod?: (from: number, to: number) => void;
@@ -137,7 +137,7 @@ export function TimeBars<Row extends Bucket>({
         </div>
       </div>
       <div className="relative mr-9 h-4.5" aria-hidden>
-        {/* Times are the reader's: only the browser knows their zone. */}
+        {/* Times are in the reader's zone, which only the browser knows. */}
         {isInBrowser &&
           tickIndexes(data.length).map((at) => (
             <span
@@ -195,7 +195,7 @@ function Stack<Row extends Bucket>({
       {bars.map(({ key, color }) => {
         const value = Number(row[key]);
         if (value === 0) return null;
-        // What is there is seen, however small beside the highest bar.
+        // Every value is visible, even if tiny compared with the highest bar.
         const height = Math.max(1.5, (value / top) * 100);
         base -= height;
         return (

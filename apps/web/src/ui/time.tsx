@@ -8,7 +8,7 @@ const PreferencesContext = createContext<TimePreferences>({ timeZone: null, hour
 /** Every time below is shown with these preferences. */
 export const TimePreferencesProvider = PreferencesContext.Provider;
 
-/** What the formatting functions take: `timeZone` undefined is the reader's. */
+/** Options of the formatting functions. `timeZone`: undefined: the reader's. */
 export type TimeFormat = { readonly timeZone?: string | undefined; readonly hourCycle?: "h12" | "h23" };
 
 /** The person's format. On the server, which doesn't know the browser's time zone, that is UTC. */
@@ -54,8 +54,8 @@ export function AbsoluteTime({ time }: { time: string }) {
 }
 
 /**
- * When exactly something happened, in the reader's time zone, to the millisecond: "14:03:22.123", with the day before it
- * for another day than today. For lists; the whole date is in the tooltip. UTC until the page's script runs.
+ * An exact time in the reader's zone: "14:03:22.123", with the day in front if it isn't today. For lists; the tooltip
+ * has the whole date. UTC until the page's script runs.
  */
 export function ClockTime({ time, className }: { time: string | number | Date; className?: string }) {
   const format = useTimeFormat();
@@ -68,7 +68,7 @@ export function ClockTime({ time, className }: { time: string | number | Date; c
   );
 }
 
-/** Whether this is the browser, which alone knows the reader's time zone. False on the server and for the first render. */
+/** Whether this is the browser, which knows the reader's time zone. False on the server and for the first render. */
 export const useIsInBrowser = (): boolean =>
   useSyncExternalStore(
     () => () => {},
@@ -78,7 +78,7 @@ export const useIsInBrowser = (): boolean =>
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** Formats a time. Making a formatter takes ten times as long as using it, and a list shows hundreds of times. */
+/** Formats a time with a cached formatter: making one takes ten times as long as using it, and lists show hundreds. */
 function formatWith(options: Intl.DateTimeFormatOptions, time: number): string {
   const key = JSON.stringify(options);
   const formatter = formatters.get(key) ?? new Intl.DateTimeFormat("en-GB", options);
@@ -99,7 +99,7 @@ export function formatTimeOfDay(
   return formatWith({ ...zoneOf(format), hour, minute: "2-digit", hourCycle, ...more }, time);
 }
 
-/** "14:03:22.123", or "21 Nov 14:03:22.123" for another day than that of `now`. */
+/** "14:03:22.123", or "21 Nov 14:03:22.123" for another day than `now`'s. */
 export function formatClockTime(time: number, format: TimeFormat = {}, now = Date.now()): string {
   const zone = zoneOf(format);
   const clock = formatTimeOfDay(time, format, { second: "2-digit", fractionalSecondDigits: 3 });

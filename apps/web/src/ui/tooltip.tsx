@@ -5,8 +5,8 @@ const gap = 6;
 const screenMargin = 4;
 
 /**
- * A tooltip above `children`, or below them when there is no room, on hover and focus. It must not be the only label. It
- * can be hovered and Escape closes it (WCAG 1.4.13). It uses the popover API directly: it is on every page, and a
+ * A tooltip above `children`, or below them if there is no room, on hover and focus. It must not be the only label. It
+ * can be hovered, and Escape closes it (WCAG 1.4.13). Uses the popover API directly, because it is on every page, and a
  * positioning library would be the largest part of most pages' script.
  */
 export function Tooltip({ content, children }: { content: ReactNode; children: ReactElement }) {

@@ -3,8 +3,8 @@ import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 
 /**
- * Asks before the person leaves a page with changes that were not saved, by a link or by closing the tab. Put it into the
- * form: `<UnsavedChanges when={isChanged} what="build settings" />`. A changed search or hash of the same page doesn't ask.
+ * Asks before the person leaves a page with unsaved changes, by a link or by closing the tab. Put it into the form:
+ * `<UnsavedChanges when={isChanged} what="build settings" />`. A changed search or hash of the same page doesn't ask.
  */
 export function UnsavedChanges({ when, what }: { when: boolean; what: string }) {
   const blocker = useBlocker({

@@ -2,8 +2,8 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { toast } from "./toast.ts";
 
 /**
- * The module of what `open` shows, null until it is loaded, and a function that loads it ahead of that. Unlike with
- * `React.lazy`, a failed load leaves the page as it is, reports it, calls `close`, and the next opening tries again.
+ * The module for `open` content, null until loaded, and a function that preloads it. Unlike `React.lazy`, a failed load
+ * leaves the page as it is, shows the failure and calls `close`; the next opening tries again.
  */
 export function useLazyModule<Module>(
   load: () => Promise<Module>,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** What was typed, once nothing was typed for so many milliseconds. Until then, what it was before. */
+/** The typed value, once it hasn't changed for `milliseconds`; until then the previous one. */
 export function useSettled(value: string, milliseconds: number): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

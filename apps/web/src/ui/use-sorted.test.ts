@@ -19,6 +19,6 @@ test("PRJ-5 PRJ-6 every table of data can be sorted by its headers", async () =>
     const text = await readFile(join(features, path), "utf8");
     if (text.includes("<Table ") && !/ sort=\{sort/.test(text)) unsorted.push(path);
   }
-  // What each role may do is in an order of its own.
+  // The matrix of roles has its own order.
   expect(unsorted).toEqual(["organization/members/role-matrix.tsx"]);
 });

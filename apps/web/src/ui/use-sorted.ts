@@ -2,7 +2,7 @@ import { useMemo, useState } from "react";
 
 type Value = string | number | null | undefined;
 
-/** What a column's header shows and does; undefined where the column can't be sorted by. */
+/** Sort state and action of a column's header; undefined for columns that can't be sorted. */
 export type ColumnSort = { readonly direction: "ascending" | "descending" | "none"; readonly onSort: () => void };
 
 const byText = new Intl.Collator("en", { numeric: true });
@@ -20,7 +20,7 @@ export function compareValues(one: Value, other: Value, sign: 1 | -1): number {
 }
 
 /**
- * Rows in the order that the reader chose by a header: ascending, descending, then as they came.
+ * Rows in the order chosen by a header: ascending, descending, then the original order.
  *
  * @param columns the value to compare by, for each header's name
  * @param isWhole whether the rows are the whole list: the order of a part would mislead

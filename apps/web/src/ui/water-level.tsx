@@ -10,8 +10,8 @@ const fills: Readonly<Record<Tone, string>> = {
 };
 
 /**
- * A lock chamber with water in it: how far a build is (0 to 1), or whether a server is awake (1) or asleep (low and grey).
- * Put it next to text that says the same. The level rises and falls; with reduced motion it jumps.
+ * A lock chamber with water: a build's progress (0 to 1), or a server that is awake (1) or asleep (low and grey). Put
+ * it next to text with the same information. The level rises and falls; with reduced motion it jumps.
  */
 export function WaterLevel({ level, tone, className }: { level: number; tone: Tone; className?: string }) {
   const height = 2 + 11 * Math.min(1, Math.max(0, level));

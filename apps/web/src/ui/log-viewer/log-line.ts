@@ -7,13 +7,13 @@ export type LogLine = {
   /** ISO 8601 in UTC. The time of day is shown, with milliseconds. */
   time: string;
   text: string;
-  /** `step`: a message of Towpath; `result`: its outcome. `output`: what a tool or server printed. */
+  /** `step`: a message of Towpath; `result`: its outcome. `output`: output of a tool or server. */
   tone: "step" | "result" | "output" | "warning" | "error" | "faint";
   /** Shown before the text: a phase or a stream. */
   tag?: string;
-  /** Several lines, of which only this is shown until someone opens them. */
+  /** For several lines: the only one shown until they are opened. */
   summary?: string;
-  /** What the line belongs to. */
+  /** Link to the line's subject. */
   link?: { href: string; label: string };
 };
 
@@ -59,7 +59,7 @@ const controlCharacter = /[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f\u0080-\
 const colorSequence = /\u001b\[[0-9;]*m/g;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above
 
-/** What a terminal would finally show: the text after the last carriage return, without cursor movements. */
+/** The line as a terminal finally shows it: the text after the last carriage return, without cursor movements. */
 function finalText(line: string): string {
   const bare = line.replace(operatingSystemCommand, "").replace(otherSequence, "");
   let end = bare.length;
@@ -72,7 +72,7 @@ function finalText(line: string): string {
 function colorOf(name: string | null): string | null {
   if (!name) return null;
   const plain = name.replace(/^ansi-(bright-)?/, "");
-  // Drop 256-color and RGB values: their contrast on our background isn't known.
+  // Drop 256-color and RGB values: their contrast on our background is unknown.
   return names.includes(plain) ? `var(--ansi-${plain})` : null;
 }
 

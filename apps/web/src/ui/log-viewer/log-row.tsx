@@ -52,7 +52,7 @@ export const LogRow = memo(function LogRow({ line, query, wrap, linked, current 
           href={line.link.href}
           aria-label={line.link.label}
           title={line.link.label}
-          // 24 px: the least that WCAG 2.2 asks of a target (2.5.8).
+          // 24 px: the minimum target size of WCAG 2.2 (2.5.8).
           className="-mx-1.5 flex size-6 shrink-0 items-center justify-center text-faint select-none hover:text-accent-text"
         >
           <Activity className="size-3" aria-hidden />
@@ -64,7 +64,7 @@ export const LogRow = memo(function LogRow({ line, query, wrap, linked, current 
         {line.summary === undefined ? (
           <LogText text={line.text} query={query} />
         ) : (
-          // What the search has found is open.
+          // Matches of the search are open.
           <details open={current || linked || undefined}>
             <summary className="cursor-default text-faint select-none hover:text-muted">{line.summary}</summary>
             {line.text.split("\n").map((text, index) => (

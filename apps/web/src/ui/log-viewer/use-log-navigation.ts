@@ -5,7 +5,7 @@ import { findMatches, type LogLine, plainText } from "./log-line.ts";
 /** How far from the end, in pixels, still counts as the end. */
 const tailSlack = 32;
 
-/** State of the viewer: what is on screen, whether it follows the end, and the search. */
+/** State of the viewer: visible lines, whether it follows the end, and the search. */
 export function useLogNavigation(lines: readonly LogLine[], live: boolean) {
   const scroller = useRef<HTMLDivElement>(null);
   const searchInput = useRef<HTMLInputElement>(null);

@@ -28,8 +28,8 @@ export const watchAccess = { refetchInterval: 2 * minute, throwOnError: throwsRe
 export function onRefusal(queryClient: QueryClient, error: Error, query: Query<unknown, unknown, unknown>): void {
   if (!isRefusal(error)) return;
   if (query.state.data !== undefined) query.setState({ ...query.state, data: undefined });
-  // What the guards know may be out of date too. What was read just now is read again a moment later: it may have been
-  // asked before the access was lost, and asking at once would never end where two queries are refused by turns.
+  // The guards' data may be stale, too. Recently fetched data is refetched a moment later: its request may have
+  // preceded the loss of access, and refetching at once would loop if two queries are refused in turns.
   const again = (each: Query) => void queryClient.invalidateQueries({ predicate: (other) => other === each });
   for (const each of queryClient.getQueryCache().getAll()) {
     if (each === query || each.meta?.isAccess !== true) continue;

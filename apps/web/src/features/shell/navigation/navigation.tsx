@@ -146,10 +146,7 @@ export function organizationScreens(organization: {
   ]);
 }
 
-/**
- * The screens of a project of this kind, for a role. `branchId`: for screens that show a branch; null: the default
- * branch.
- */
+/** The screens of a project of this kind, for a role. `branchId`: of screens with a branch; null: the default branch. */
 export function projectScreens(
   project: { readonly orgSlug: string; readonly projectName: string },
   permissions: readonly Permission[],
