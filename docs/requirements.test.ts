@@ -4,7 +4,7 @@ import { coverageOf, parseRequirements, problemsOf, proofsIn } from "./requireme
 const parse = (...lines: string[]) => parseRequirements(lines.join("\n"));
 const idsIn = (source: string, file = "a.test.ts") => proofsIn(file, source).map(({ id }) => id);
 
-test("promises are read with their marks and with what is shown of them", () => {
+test("promises are read with their marks and Shown lines", () => {
   const { requirements, problems } = parse(
     "# Head",
     "- ZZ-1 spec **M**: signs in.",

@@ -31,7 +31,7 @@ test("OPS-1 every dependency is pinned exactly", () => {
   expect(loose).toEqual([]);
 });
 
-test("OPS-1 the pinned versions are installed of packages where another one is dangerous or breaks", () => {
+test("OPS-1 packages with dangerous or broken versions are installed in the pinned ones", () => {
   const watched = ["better-auth", "@tanstack/react-start", "drizzle-orm", "pg-boss", "@modelcontextprotocol/client"];
   for (const { directory, dependencies } of manifests) {
     for (const name of watched.filter((candidate) => dependencies[candidate])) {

@@ -197,7 +197,7 @@ const printedBy = (command: string) =>
   });
 
 test(
-  "OPS-7 each command of the documentation and the README runs and does what it says, or is known to run elsewhere",
+  "OPS-7 each command of the documentation and the README runs and works, or is known to run elsewhere",
   async () => {
     const documented = [...(await documentedCommands()).keys()];
     const left = new Set(documented.filter((command) => !elsewhere.some(([pattern]) => pattern.test(command))));

@@ -45,7 +45,7 @@ test("RUN-8 OPS-1 GW-7 the gateway is killed under load: it is back every time, 
   expect(row.calls - row.failed).toBeGreaterThan(20);
 });
 
-test("RUN-8 the runner is killed under load: servers go on, no call fails, sessions included", async () => {
+test("RUN-8 the runner is killed under load: servers keep running, no call fails, sessions included", async () => {
   const instances = () => database.query("SELECT id FROM instance WHERE state IN ('ready', 'frozen') ORDER BY id");
   const before = (await instances()).rows;
   const row = await killProcess(rig, "runner");

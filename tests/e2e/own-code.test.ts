@@ -166,7 +166,7 @@ describe("own code from a push to previews", () => {
     await expect.poll(status, { timeout: 20_000 }).toBe(401);
   });
 
-  test("BLD-2 a push that breaks the server fails with a diagnosis; what was live stays", async () => {
+  test("BLD-2 a push that breaks the server fails with a diagnosis; the live version stays", async () => {
     await git("switch", "--quiet", "main");
     await writeFile(join(directory, "server.py"), "import not_there_at_all\n");
     await git("commit", "--quiet", "--all", "-m", "Break it");
@@ -203,7 +203,7 @@ describe("own code from a push to previews", () => {
     expect(stranger.status).toBe(401);
   });
 
-  test("RUN-5 PRJ-3 LOG-4 what the server prints is in its log, and a call's row leads to its lines and back", async () => {
+  test("RUN-5 PRJ-3 LOG-4 the server's output is in its log, and a call's row links to its lines and back", async () => {
     await page.goto(`${url}/${slug}/${server}/deployments`);
     await page.getByRole("link", { name: "Server log" }).first().click();
     await page.getByText("word was asked").first().waitFor();

@@ -36,7 +36,7 @@ async function call(token: string): Promise<unknown> {
   return content;
 }
 
-test("GW-4 BLD-10 a server that does its own sign-in is deployed, and answers through the gateway who has its token", async () => {
+test("GW-4 BLD-10 a server that does its own sign-in is deployed, and answers callers with its token through the gateway", async () => {
   const deployed = await deploy(
     `from fastmcp import FastMCP
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
@@ -122,7 +122,7 @@ def ping() -> str:
   expect(searchParams.get("redirect_uri")).toBe(`${inject("serversUrl")}/${name}/auth/callback`);
 });
 
-test("BLD-6 the terminal prints what is wrong with a server after where it is live", async () => {
+test("BLD-6 the terminal prints a server's warnings after its address", async () => {
   const deployed = await deploy('from fastmcp import FastMCP\n\nmcp = FastMCP("Empty")\n');
   expect(deployed.status).toBe(0);
   // It still decides itself who can call it, and asks for no credentials.

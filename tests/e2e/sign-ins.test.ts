@@ -107,7 +107,7 @@ test("GW-5 a client with a wrong return address, and one at a private address, a
   await expect.poll(problems, { timeout: 20_000 }).toEqual(["document_private"]);
 });
 
-test("GW-5 a person who declines, and one who is no member, end the attempt with that reason", async () => {
+test("GW-5 a person who declines, or is no member, ends the attempt with that reason", async () => {
   const declined = memoryProvider(server.callback.url, "Declined app");
   await expect(connect(declined, "declined")).rejects.toThrow();
   await server.owner.page.goto(declined.kept.asked?.href ?? "");

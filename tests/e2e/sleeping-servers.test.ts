@@ -135,7 +135,7 @@ test("GW-12 the TypeScript clients of both eras and FastMCP's client connect to 
   expect(await runningOfOurs()).toEqual([]);
 });
 
-test("GW-12 the first call of a session opened asleep wakes its server and no other, and the session goes on there", async () => {
+test("GW-12 the first call of a session opened asleep wakes its server and no other, and the session continues there", async () => {
   const awake: string[] = [];
   for (const name of names) {
     const client = new LegacyClient(clientInfo);

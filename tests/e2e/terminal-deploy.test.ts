@@ -50,7 +50,7 @@ test("OPS-4 a deploy makes one commit and one build, and none when nothing chang
   expect(await builds()).toHaveLength(1);
 });
 
-test("OPS-4 a redeploy changes what was passed: entrypoint and callers stay, files that are gone go", async () => {
+test("OPS-4 a redeploy changes only the passed settings: entrypoint and callers stay, deleted files are removed", async () => {
   await rm(join(directory, "README.md"));
   await appendFile(join(directory, "echo.py"), "\n# changed\n");
   expect((await deploy()).status).toBe(0);
@@ -149,7 +149,7 @@ test("RUN-8 OPS-4 a deploy follows its build across a restart of the site, and n
   expect(lines).toHaveLength(rows[0].n);
 });
 
-test("OPS-4 Ctrl-C leaves the build alone and says where it goes on", async () => {
+test("OPS-4 Ctrl-C doesn't stop the build and prints where to follow it", async () => {
   const { child, closed, output } = await deployUntilFirstLine();
   child.kill("SIGINT");
   expect(await closed).toBe(130);

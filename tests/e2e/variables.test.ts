@@ -175,7 +175,7 @@ test("PRJ-11 KEY-1 a build that lacks variables leads to the settings, and from 
   expect(await toolAnswer(late)).toMatchObject([{ type: "text", text: `good evening|${privateKey}` }]);
 });
 
-test("PRJ-11 VAL-2 VAL-3 a wrong entrypoint is shown beside its field, and the next build takes what was saved", async () => {
+test("PRJ-11 VAL-2 VAL-3 a wrong entrypoint is shown at its field, and the next build uses the saved one", async () => {
   await page.getByRole("link", { name: "Settings", exact: true }).click();
   const entrypoint = page.getByLabel("Entrypoint");
   await page.getByLabel(/Requirements file/).fill("../x.txt");

@@ -86,7 +86,7 @@ test("SRC-2 a private repository of a real Gitea is deployed by a deploy key ove
   expect((await checkNow("gitea-key")).problem?.message).toMatch(/shows no repository|refuses the deploy key/);
 });
 
-test("SRC-2 files of LFS and a private submodule of a real Gitea are in what is built, with the token of the repository", async () => {
+test("SRC-2 LFS files and a private submodule of a real Gitea are in the build, with the token of the repository", async () => {
   await newRepository("part", { isPrivate: true, files: { "part.py": 'text = "from a submodule"\n' } });
   const whole = await newRepository("whole", { isPrivate: true, files: null });
   const pointer = await storeLfsFile(whole, "from a large file");
@@ -102,7 +102,7 @@ test("SRC-2 files of LFS and a private submodule of a real Gitea are in what is 
   expect(await versionOf("gitea-whole")).toBe("from a large file and from a submodule");
 });
 
-test("SRC-2 an empty repository of a real Gitea, a path that has none and its front page say what they are", async () => {
+test("SRC-2 an empty repository of a real Gitea, a path without one and its front page each get their own error", async () => {
   const { cloneUrl } = await newRepository("empty", { files: null });
   const refusal = async (url: string) => (await deploy(url, "gitea-nothing")).stderr;
   expect(await refusal(cloneUrl)).toContain("has no commits yet. Push one, then try again.");

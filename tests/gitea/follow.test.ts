@@ -88,7 +88,7 @@ test("SRC-2 a push to a real Gitea is built at once by its webhook, branches get
   await repository.api("DELETE", `/hooks/${id}`);
 });
 
-test("SRC-2 a history that was rewritten at a real Gitea is followed, and one failed build leaves what is live", async () => {
+test("SRC-2 rewritten history at a real Gitea is followed, and a failed build leaves the live version", async () => {
   await repository.git("reset", "--quiet", "--hard", "HEAD~1");
   const broken = await repository
     .push({ "server.py": "raise SystemExit('no server')\n" }, "Broken")

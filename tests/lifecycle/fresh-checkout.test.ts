@@ -17,7 +17,7 @@ async function checkOut(directory: string): Promise<void> {
   });
 }
 
-test("OPS-1 up in a fresh checkout brings what is missing, builds the site and is ready", async () => {
+test("OPS-1 up in a fresh checkout installs what is missing, builds the site and is ready", async () => {
   const directory = await mkdtemp(join(tmpdir(), "towpath-new-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const checkout = join(directory, "towpath");

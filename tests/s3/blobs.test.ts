@@ -70,7 +70,7 @@ test("OPS-13 a large file is stored and read in pieces", async () => {
   expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
 });
 
-test("OPS-13 a listing goes on after a thousand, and leaves out what is no artifact", async () => {
+test("OPS-13 a listing continues after a thousand, and leaves out other objects", async () => {
   await service.newBucket("many");
   const names = Array.from({ length: 2100 }, (_, at) => digestOf(Buffer.from(String(at))));
   await mkdir(join(service.directory, "many", "of"));

@@ -36,7 +36,7 @@ test("UI-3 a failed query is tried three more times, after 1, 2 and 4 seconds", 
   expect(await attemptsOf(new TowpathError("internal", "Something failed."))).toEqual([0, 1, 3, 7]);
 });
 
-test("UI-3 what will fail again is not retried", async () => {
+test("UI-3 permanent failures are not retried", async () => {
   expect(await attemptsOf(new TowpathError("not_found", "Not Found: there is no such project."))).toEqual([0]);
   expect(await attemptsOf(new TowpathError("invalid_input", "Wrong."))).toEqual([0]);
   expect(await attemptsOf(redirect({ to: "/account" }))).toEqual([0]);

@@ -51,7 +51,7 @@ test.each([
   },
 );
 
-test("PRJ-14 so are a version whose server doesn't answer, one that is gone, and any while the runner is unreachable", async () => {
+test("PRJ-14 a version is also refused if its server doesn't answer, if it is gone, or while the runner is unreachable", async () => {
   await expect(host.verify(server({ isSilent: true }))).rejects.toThrow(/is no longer running: It does not answer\./);
   expect(await refusalCode(host.verify(randomUUID()))).toBe("not_found");
   const nobody = openServerHost({ kind: "unix", path: join(directory, "nobody.sock") });

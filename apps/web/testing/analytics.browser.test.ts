@@ -129,7 +129,7 @@ test("PRJ-6 LOG-2 sessions: figures, chart and a list of both eras, 100 per page
   await expect.poll(() => new URL(page.url()).search).toBe("");
 });
 
-test("PRJ-6 a session's page says who called what with which client, and links to its rows", async () => {
+test("PRJ-6 a session's page shows caller, client and called items, and links to its rows", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${base()}/sessions?timeRange=15m`);
   // By keyboard alone.
@@ -174,7 +174,7 @@ test("PRJ-6 users: members by name, anonymous callers as one; a user's sessions 
   await expectAccessible(page);
 });
 
-test("PRJ-7 tools: the first is shown, with schema, figures, chart, who called it, and links", async () => {
+test("PRJ-7 tools: the first is shown, with schema, figures, chart, callers and links", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${base()}/tools`);
   await page.waitForURL(`${base()}/tools/echo`);

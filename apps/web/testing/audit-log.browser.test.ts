@@ -24,7 +24,7 @@ beforeAll(async () => {
 const screen = (path: string) => `${site.url}/${owner.organization.slug}/settings/${path}`;
 const rows = () => page.getByRole("table", { name: "Audit log" }).getByRole("row");
 
-test("ORG-10 the audit log shows who did what, when and from where, narrows it, and goes on to older entries", async () => {
+test("ORG-10 the audit log shows who did what, when and from where, filters it, and loads older entries", async () => {
   const { organization: team, userId } = owner;
   await page.goto(screen("audit-log"));
   await page.getByText("No changes yet").waitFor();
@@ -60,7 +60,7 @@ test("ORG-10 the audit log shows who did what, when and from where, narrows it, 
   await expect.poll(() => rows().count()).toBe(8);
 });
 
-test("ORG-10 what the filters show is downloaded as CSV and JSON Lines", async () => {
+test("ORG-10 the filtered entries are downloaded as CSV and JSON Lines", async () => {
   await page.goto(`${screen("audit-log")}?group=keys`);
   for (const [item, file] of [
     ["CSV", /\.csv$/],

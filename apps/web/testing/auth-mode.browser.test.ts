@@ -53,7 +53,7 @@ test("PRJ-12 GW-4 a warning about a server's own sign-in has a button that ends 
   await expect.poll(() => authMode()).toBe("towpath-cloud");
 });
 
-test("PRJ-11 PRJ-12 the access page says at once what a mode would mean for the live server, and saves it when asked", async () => {
+test("PRJ-11 PRJ-12 the access page shows a mode's consequences for the live server at once, and saves it on request", async () => {
   await goTo("access");
   const form = page.getByRole("form", { name: "Callers" });
   await form.getByRole("radio", { name: /^The server decides/ }).click();

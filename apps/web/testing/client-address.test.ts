@@ -41,12 +41,12 @@ test("GW-5 GW-9 OAuth requests are limited by the address that a trusted proxy s
   expect(await register("127.0.0.1", "203.0.113.9")).toBe(400);
 }, 60_000);
 
-test("GW-9 an IPv6 client counts with its /64, of which it has all addresses", async () => {
+test("GW-9 an IPv6 client counts by its /64, whose addresses it all has", async () => {
   expect(await flood(gateway, (at) => `2001:db8:0:1::${at.toString(16)}`)).toEqual(limitedAtTheEnd);
   expect(await register(gateway, "2001:db8:0:2::1")).toBe(400);
 }, 60_000);
 
-test("GW-9 whoever is no proxy can't change their address by a header", async () => {
+test("GW-9 clients that aren't proxies can't change their address by a header", async () => {
   expect(await flood("127.0.0.4", (at) => `192.0.2.${at}`)).toEqual(limitedAtTheEnd);
   expect(await register("127.0.0.5", "192.0.2.1")).toBe(400);
 }, 60_000);

@@ -150,7 +150,7 @@ test("GW-5 an app that can't say which server it wants: the person chooses, and 
   expect(decodeJwt(token).aud).toBe(server.resource);
 });
 
-test("GW-5 who may call no server learns that there is none to choose", async () => {
+test("GW-5 a person who may call no server sees that there is none to choose", async () => {
   const nobody = await seededMember(site.url, site.db);
   await signIn(context, site.url, nobody);
   const address = new URL((await connectingClient("Lost app")).url);
@@ -202,7 +202,7 @@ test("GW-5 a client's name is shown as text, however it reads", async () => {
   await expectAccessible(page);
 });
 
-test("GW-5 who isn't a member learns what to do, and can go back to the client", async () => {
+test("GW-5 a person who isn't a member sees what to do, and can return to the client", async () => {
   const stranger = await seededMember(site.url, site.db);
   await signIn(context, site.url, stranger);
   const { url } = await connectingClient("Stranger's app");

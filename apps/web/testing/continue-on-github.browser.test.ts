@@ -91,7 +91,7 @@ const rowsOf = (...names: readonly string[]) =>
     ),
   );
 
-test("SRC-3 UI-2 a repository goes on in a person's account by keyboard: by way of GitHub, past a refusal, with all of its servers", async () => {
+test("SRC-3 UI-2 a repository moves to a person's account by keyboard: through GitHub, past a refusal, with all of its servers", async () => {
   await makeStored("weather", "weather", "storms");
   await page.goto(`${site.url}/${owner.organization.slug}/${server("weather")}`);
   await page.locator("#change").getByRole("link", { name: "Continue on GitHub" }).press("Enter");

@@ -67,7 +67,7 @@ test("SRC-3 OPS-4 a new server gets a repository of its name, once; the server t
     expect(await refusalOf(name)).toEqual([409, expect.stringContaining(`did not make that for`)]);
 });
 
-test("SRC-3 OPS-4 what a person made is never written to: their repository, GitHub's, a Git URL's", async () => {
+test("SRC-3 OPS-4 people's repositories are never written to: their own, GitHub's, a Git URL's", async () => {
   expect((await post(key, "/repositories", { name: "weather-own" })).status).toBe(200);
   const [status, text] = await refusalOf("weather-own");
   expect([status, text]).toEqual([409, expect.stringContaining("The terminal did not create the repository")]);

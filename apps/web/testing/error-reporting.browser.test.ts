@@ -85,7 +85,7 @@ test("ERR-6 an error that a page shows is reported once configured, without pers
   await page.context().close();
 });
 
-test("ERR-6 one visit in ten is traced, one in a thousand replayed, and each that meets an error", async () => {
+test("ERR-6 one visit in ten is traced, one in a thousand replayed, and each with an error", async () => {
   const before = envelopes().length;
   /** A visit in which every random number is this one, with its requests. */
   const visit = async (random: number) => {

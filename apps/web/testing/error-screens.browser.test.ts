@@ -116,7 +116,7 @@ const search: Readonly<Record<string, string>> = {
 };
 
 test.each([403, 404, 409] as const)(
-  "ERR-1 ERR-2 ERR-3 every page shows the specification's screen when what it reads is refused with %i",
+  "ERR-1 ERR-2 ERR-3 every page shows the specified screen when its data is refused with %i",
   walkTimeout,
   async (status) => {
     const key = { orgSlug: values.orgSlug, projectName: values.projectName };

@@ -105,7 +105,7 @@ test("ERR-1 ERR-2 ERR-3 a page whose data can't be loaded shows the screen for i
   }
 });
 
-test("ERR-4 what a page can't render shows Something went wrong!, and its error on demand", async () => {
+test("ERR-4 a page that fails to render shows Something went wrong!, and its error on demand", async () => {
   await open(page, to("settings/api-keys"));
   // Members that are no list: reading them succeeds, showing them fails.
   const body = JSON.stringify({ result: { weir: "broken" } });

@@ -110,7 +110,7 @@ test("SRC-4 from sign-up to the first server in three clicks, without GitHub: ac
   await context.close();
 });
 
-test("SRC-4 a folder is chosen by keyboard, says what it leaves out, and becomes a repository, a server and a build", async () => {
+test("SRC-4 a folder is chosen by keyboard, its ignored files are shown, and it becomes a repository, a server and a build", async () => {
   await page.goto(`${orgUrl()}/servers/new`);
   await upload().getByText("up to 200 MB and 20,000 files").waitFor();
   await expectGood();
@@ -134,7 +134,7 @@ test("SRC-4 a folder is chosen by keyboard, says what it leaves out, and becomes
   expect(rowCount).toBe(1);
 });
 
-test("SRC-4 a folder and an archive can be dropped; what is no archive, and a name that is taken, say so and leave nothing", async () => {
+test("SRC-4 a folder and an archive can be dropped; other files and a taken name are refused and leave nothing", async () => {
   await page.goto(`${orgUrl()}/servers/new`);
   await untilHydrated(page);
   const path = await folder("River Gauge", { "main.py": "x = 1\n", "lib/a.py": "y = 2\n", ".venv/pyvenv.cfg": "home" });

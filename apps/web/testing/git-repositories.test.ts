@@ -106,7 +106,7 @@ test("SRC-3 a repository is made, pushed to, cloned and deployed with a key; a p
   expect(await refusal(git(directory, "clone", withKey(urlOf("weather"), key), "gone"))).toMatch(/not found/);
 }, 60_000);
 
-test("SRC-3 ERR-1 who has no key, a wrong, revoked or lesser one, and others, get a text that git prints", async () => {
+test("SRC-3 ERR-1 people with no, a wrong, a revoked or a lesser key, and strangers, get a text that git prints", async () => {
   await call(key, "POST", "/repositories", { name: "closed" });
   await git(work(), "push", "--quiet", withKey(urlOf("closed"), key), "main");
   const clone = (by: string, name = "closed") => refusal(git(directory, "clone", withKey(urlOf(name), by), "nowhere"));
@@ -209,7 +209,7 @@ test("SRC-3 OPS-4 an archive becomes a commit by REST; hostile ones are refused 
   expect((await upload(zip("two"), "?unknown=1")).status).toBe(400);
 });
 
-test("SRC-3 git goes on at the new address once the organization is renamed, however it got the key; others find nothing", async () => {
+test("SRC-3 git continues at the new address once the organization is renamed, with any source of the key; others find nothing", async () => {
   const renamed = await seededMember(site.url, site.db);
   const by = (await keyOf(renamed)).key;
   await call(by, "POST", "/repositories", { name: "moving" });

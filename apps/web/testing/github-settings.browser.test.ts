@@ -161,7 +161,7 @@ test("ONB-2 a suspended account says what that means, and disconnecting asks, en
   await expect.poll(() => site.db.$count(project)).toBe(0);
 });
 
-test("ONB-8 ONB-9 /new leads on by what is connected: install, the only account, or a choice of several", async () => {
+test("ONB-8 ONB-9 /new leads to the next step: install, the only account, or a choice of several", async () => {
   const leadsTo = async (path: string) => {
     const response = await owner.visitor.get(path);
     return [response.status, response.headers.get("location")];

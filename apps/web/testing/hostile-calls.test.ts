@@ -156,7 +156,7 @@ test("KEY-1 OPS-4 the variables of one request, of a deploy too, are saved all o
   expect(rows).toEqual([{ version: 1 }]);
 });
 
-test("OPS-4 wrong credentials from one network are limited, and right ones go on", async () => {
+test("OPS-4 wrong credentials from one network are limited, and right ones still work", async () => {
   const read = (token: string) =>
     fetch(`${site.url}/api/v1/projects`, { headers: { authorization: `Bearer ${token}` } });
   const guesses = ["tpo_", "tp_", ""].map((prefix) => prefix + "x".repeat(43));

@@ -131,7 +131,7 @@ test("PRJ-4 calls, their results and the history are there after a reload, over 
   await page.getByRole("button", { name: "History 0" }).waitFor();
 });
 
-test("PRJ-4 what the server asks while a call runs is answered: a form, a model by hand and by the configured one", async () => {
+test("PRJ-4 the server's questions during a call are answered: a form, a model by hand and by the configured one", async () => {
   await call("book");
   const form = result().getByRole("group", { name: "The server asks" });
   await form.getByLabel("seats").fill("4");
@@ -257,7 +257,7 @@ test("PRJ-4 fields take no text before the arguments of an earlier visit are in 
   await result().getByText("done", { exact: true }).waitFor();
 });
 
-test("PRJ-4 of several invalid fields the first one on the page has the focus; a destructive tool asks before it is called", async () => {
+test("PRJ-4 of several invalid fields the first on the page gets the focus; a destructive tool asks before it is called", async () => {
   await openTool("wipe");
   const hasFocus = (element: Element) => element === document.activeElement;
   const before = heard("tools/call").length;

@@ -83,7 +83,7 @@ test("GW-8 more than the instance allows is refused at its field, and another's 
   await expect.poll(() => stored()).toMatchObject({ serverPerMinute: null });
 });
 
-test("GW-8 what limits refused is counted here and above the log, and one click shows it there", async () => {
+test("GW-8 calls refused by limits are counted here and above the log, and one click shows them there", async () => {
   const refused = { projectId: own.id, isError: true, outcome: "gateway_error", httpStatus: 429 } as const;
   const message = "Rate limit reached (30 a minute, 10 at once for each caller, set under Limits). Try again in 2 s.";
   await writeRequestLogs(site.pool, [

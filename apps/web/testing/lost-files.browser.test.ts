@@ -11,7 +11,7 @@ import { seededMember } from "./visitor.ts";
 const site = sharedSite();
 const browser = openBrowser();
 
-test("RUN-8 while what is live is lost, its home and the build that failed say when it is built again", async () => {
+test("RUN-8 while the live version is lost, its home and the failed build show when it is rebuilt", async () => {
   const owner = await seededMember(site.url, site.db);
   const project = await seedProject(site.db, owner.organization);
   const ctx = testContext(site.db, owner.organization.owner);

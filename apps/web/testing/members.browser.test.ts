@@ -273,7 +273,7 @@ test("ORG-6 roles are changed and members removed after a question; the last own
   await expect.poll(() => rolesIn(person.userId)).toEqual([]);
 });
 
-test("ORG-6 KEY-3 who removes a member sees the organization's keys that the member created, and revokes all but those kept", async () => {
+test("ORG-6 KEY-3 removing a member shows the organization's keys that they created, and revokes all but those kept", async () => {
   const [person, other] = [await join("admin"), await join("admin")];
   const make = async (userId: string, name: string) => {
     const ctx = testContext(site.db, { kind: "user", userId, ipAddress: null });

@@ -58,7 +58,7 @@ async function expectGood(): Promise<void> {
   }
 }
 
-test("SRC-2 a pasted URL says what it found, by keyboard, and is deployed: its branch, Python, entrypoint and variables", async () => {
+test("SRC-2 a pasted URL shows what was found, by keyboard, and is deployed: its branch, Python, entrypoint and variables", async () => {
   await page.goto(`${orgUrl()}/servers`);
   await page.getByRole("link", { name: "New server" }).first().click();
   await page.getByRole("heading", { name: "New server" }).waitFor();

@@ -165,7 +165,7 @@ test("GW-5 the consent page leads through sign-in and back, and can neither be f
   expect((await callServerFunction(owner.visitor, "oauth.denyConsent", "POST", data)).text).toContain("access_denied");
 });
 
-test("GW-5 who isn't a member gets a page and no code; who was removed gets no new token", async () => {
+test("GW-5 non-members get a page and no code; removed members get no new token", async () => {
   const clientId = String((await register())[1].client_id);
   const stranger = await seededMember(site.url, site.db);
   const path = await consentPath(stranger.visitor, clientId);
@@ -186,7 +186,7 @@ test("GW-5 who isn't a member gets a page and no code; who was removed gets no n
   expect(await json(await token(refresh))).toMatchObject([400, { error: "invalid_grant" }]);
 });
 
-test("GW-5 what must not be sent to a client is shown on a page", async () => {
+test("GW-5 errors that must not be sent to a client are shown on a page", async () => {
   const clientId = String((await register())[1].client_id);
   for (const [path, text] of [
     [authorizePath(clientId, { redirect_uri: "https://evil.example/" }), "has not registered"],

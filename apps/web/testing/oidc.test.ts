@@ -149,7 +149,7 @@ test("AUTH-2 AUTH-11 a round trip to a real issuer signs in; identity is issuer 
   expect(again).toHaveLength(1);
 });
 
-test("ORG-7 AUTH-11 the address is the issuer's: each sign-in takes over what it is there, and nobody changes it here", async () => {
+test("ORG-7 AUTH-11 the address is the issuer's: each sign-in updates it, and nobody changes it here", async () => {
   const subject = newId();
   const visitor = newVisitor(site.url);
   await roundTrip(visitor, subject);
@@ -295,7 +295,7 @@ test("AUTH-3 a logout token that the issuer did not sign, or that is an ID token
   expect((await visitor.get("/account")).status).toBe(200);
 });
 
-test("ORG-7 what the issuer owns is changed there: no password and no second factor here", async () => {
+test("ORG-7 the issuer's settings are changed there: no password and no second factor here", async () => {
   const visitor = newVisitor(site.url);
   await roundTrip(visitor, "kim");
   const read = await callServerFunction(visitor, "account.getSignInMethods", "GET", undefined);

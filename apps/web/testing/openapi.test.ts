@@ -108,7 +108,7 @@ async function commitToRepository(name: string, organization: string) {
   return response.json();
 }
 
-test("OPS-4 what operations answer is what openapi.json says, with neither more nor less", async () => {
+test("OPS-4 operations answer exactly as openapi.json describes", async () => {
   const ajv = new Ajv2020({ strict: true, allErrors: true });
   addFormats.default(ajv);
   ajv.addVocabulary(["components"]);

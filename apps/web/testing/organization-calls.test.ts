@@ -17,7 +17,7 @@ beforeAll(async () => {
 const call = (visitor: Visitor, id: string, data: unknown) => callServerFunction(visitor, id, "POST", data);
 const jwtIn = (text: string) => /eyJ[\w-]+\.[\w-]+\.[\w-]+/.exec(text)?.[0] ?? "";
 
-test("ORG-5 who is signed in gets a token that widgets verify by the published keys, for a minute", async () => {
+test("ORG-5 signed-in people get a token that widgets verify by the published keys, for a minute", async () => {
   const { status, text } = await call(owner.visitor, "organization-settings.getWidgetToken", undefined);
   expect(status).toBe(200);
   const keys = createRemoteJWKSet(new URL(`${site.url}/.well-known/jwks.json`));
@@ -38,7 +38,7 @@ test("ORG-5 the anonymous get a null token and the error Not authenticated", asy
   expect([text.includes("Not authenticated"), jwtIn(text)]).toEqual([true, ""]);
 });
 
-test("ORG-5 who was removed from their only organization gets none", async () => {
+test("ORG-5 people removed from their only organization get none", async () => {
   const former = await seededMember(site.url, site.db);
   await site.db.delete(member).where(eq(member.userId, former.userId));
   const { text } = await call(former.visitor, "organization-settings.getWidgetToken", undefined);
@@ -61,7 +61,7 @@ test("ORG-11 profiles by organization and by ids, over the wire", async () => {
   }
 });
 
-test("ORG-10 what people change on pages is in the log with their address, and what the operator does by REST too", async () => {
+test("ORG-10 changes by people on pages are in the log with their address, and so are the operator's by REST", async () => {
   const server = await seedProject(site.db, owner.organization);
   const { slug, id } = owner.organization;
   const data = { orgSlug: slug, projectName: server.name };

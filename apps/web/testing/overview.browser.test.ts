@@ -225,7 +225,7 @@ test("SRC-4 first steps of a new server tick themselves off, lead to where each 
   expect(asked.filter((url) => url.includes("FirstSteps"))).toEqual([]);
 });
 
-test("SRC-4 who hides the first steps, by keyboard, sees them at no server again; others do", async () => {
+test("SRC-4 people who hide the first steps, by keyboard, see them at no server again; others do", async () => {
   const mine = await seededMember(site.url, site.db);
   await beAlone(mine);
   const servers = [
@@ -328,7 +328,7 @@ test("ORG-2 the list is sorted by calls: the busiest server first, one that was 
   await expect.poll(names).toEqual([busy.name, quiet.name, idle.name]);
 });
 
-test("ORG-2 on a phone the buttons that sort are above the cards, in reach of a finger; a list of one has none", async () => {
+test("ORG-2 on a phone the sort buttons are above the cards, large enough to tap; a list of one has none", async () => {
   const mine = await seededMember(site.url, site.db);
   const first = await seedProject(site.db, mine.organization);
   const context = await browser.newContext({ viewport: { width: 360, height: 740 }, hasTouch: true });

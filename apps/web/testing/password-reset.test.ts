@@ -74,7 +74,7 @@ test("AUTH-2 a link by email sets a new password, once, and all sessions end", a
   expect((await signIn(address, next)).status).toBe(303);
 });
 
-test("AUTH-2 who asks for a link doesn't learn whether there is an account, and nobody gets a message without one", async () => {
+test("AUTH-2 requesting a link doesn't reveal whether there is an account, and nobody gets a message without one", async () => {
   const [known, unknown] = [email(), email()];
   await signedUpVisitor(site.url, known);
   const before = await site.db.$count(mailMessage);

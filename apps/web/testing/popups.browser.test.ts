@@ -63,7 +63,7 @@ test("UI-4 a press outside an open list leaves the focus in the field that was p
   expect(await field.evaluate(hasFocus)).toBe(true);
 });
 
-test("UI-4 one press opens what arrives late, and what doesn't arrive is reported and opens by the next press", async () => {
+test("UI-4 one press opens a popup that loads late, and a failed load is reported and opens by the next press", async () => {
   await open("settings/api-keys");
   const arrived = Promise.withResolvers<void>();
   let asked = 0;

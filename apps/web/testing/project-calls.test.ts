@@ -123,7 +123,7 @@ test("PRJ-16 one project, with and without its auth mode, and the access to it",
   expect(access).toMatchObject({ projectId, role: "owner", permissions: expect.arrayContaining(["project.delete"]) });
 });
 
-test("PRJ-16 updating changes what is given and nothing else", async () => {
+test("PRJ-16 updating changes only the given fields", async () => {
   const settings = { description: "Says things again", isPublic: true, requirements: "requirements.txt" };
   await ask("settings.updateProject", "POST", { ...key, ...settings });
   await ask("settings.updateProject", "POST", { ...key, isPublic: false });
@@ -174,7 +174,7 @@ test("PRJ-13 PRJ-18 builds: pages with hasMore, each with its manifest, and one 
   expect(one).toMatchObject({ ...buildEntity, id: buildIds[1], manifest: { tools: [tool] } });
 });
 
-test("PRJ-18 what a build's manifest lists, of the last successful build or of a given one of the project", async () => {
+test("PRJ-18 the tools of a build's manifest, of the last successful build or a given one", async () => {
   for (const [id, method, expected] of [
     ["build.getToolsFromManifest", "GET", tool],
     ["build.getResourcesFromManifest", "GET", resource],

@@ -250,7 +250,7 @@ test("OPS-7 every page of the documentation has its text, contents, neighbors an
   expect((await documentAt("/docs/no-such-page")).status).toBe(404);
 });
 
-test("OPS-7 pages show the product in pictures: of both themes, small, with their size and what they show; none is left over", async () => {
+test("OPS-7 pages show the product in pictures: in both themes, small, with their size and description; none is unused", async () => {
   const seen = new Set<string>();
   for (const path of ["", "/deploy", "/clients", "/logs", "/chat", "/previews", "/portals"].map(
     (each) => `/docs${each}`,

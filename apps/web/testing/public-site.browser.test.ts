@@ -93,7 +93,7 @@ test("OPS-7 / goes to the search of the documentation, code is copied, and a pho
   await page.getByRole("heading", { level: 1, name: "Retention" }).waitFor();
 });
 
-test("OPS-7 UI-2 of a picture's two themes, a page shows and loads the one that it has itself, in its size", async () => {
+test("OPS-7 UI-2 of a picture's two themes, a page shows and loads its own, in its size", async () => {
   await page.emulateMedia({ colorScheme: "light" });
   await page.goto(`${site.url}/docs/logs`);
   const pictures = () =>

@@ -249,7 +249,7 @@ test("PUB-14 search, updated_since and version narrow the list", async () => {
   expect(namesOf(await list(`?updated_since=${soon.toISOString()}`))).toEqual([all[3]]);
 });
 
-test("PUB-14 one server's versions and one version, by encoded name; latest is what is live", async () => {
+test("PUB-14 one server's versions and one version, by encoded name; latest is the live one", async () => {
   const versions = (await (await get("/v0.1/servers/localhost%2Flock-keeper/versions")).json()) as Listed;
   expect(namesOf(versions)).toEqual(all.slice(0, 3));
   for (const [version, expected] of [

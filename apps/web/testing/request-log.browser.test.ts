@@ -204,7 +204,7 @@ test("PRJ-17 the log shows 100 rows, and the next ones on request", async () => 
   await page.getByRole("button", { name: "Show older" }).waitFor({ state: "detached" });
 });
 
-test("PRJ-5 what is shown is exported as JSON Lines and CSV, with names, and nothing else's", async () => {
+test("PRJ-5 the shown rows are exported as JSON Lines and CSV, with names, and no others", async () => {
   const path = `/api/projects/${owner.organization.slug}/${project.name}/request-log`;
   const read = async (query: string) => {
     const response = await owner.visitor.request(`${path}?${query}`, {});

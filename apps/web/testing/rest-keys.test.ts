@@ -97,7 +97,7 @@ test("VAL-2 BLD-16 a change of settings refuses an empty entrypoint; null lets e
   expect(await stored()).toBe("");
 });
 
-test("OPS-4 ERR-1 what belongs to another organization is not there for a key", async () => {
+test("OPS-4 ERR-1 a key gets not found for everything of another organization", async () => {
   for (const { method, path, permission } of await listRestOperations()) {
     if (permission === "operator" || !/\{(name|slug)\}/.test(path)) continue;
     const named = path

@@ -115,7 +115,7 @@ test("every REST route refuses missing, wrong and almost right tokens, even with
   }
 });
 
-test("GW-15 who may call a server is read and replaced; nonsense and unknown servers are refused", async () => {
+test("GW-15 a server's callers are read and replaced; nonsense and unknown servers are refused", async () => {
   const path = `/api/v1/projects/${project.name}/access`;
   const before = await (await asOperator("GET", path)).json();
   expect(before).toMatchObject({ roles: ["owner", "admin", "member"], apiKeys: "all", tools: "all", revision: 0 });
@@ -342,7 +342,7 @@ test("PRJ-10 the operator gets a project's admin JWT, its cache's statistics, an
   expect((await asOperator("POST", "/api/v1/projects/not-there-at-all/admin-jwt")).status).toBe(404);
 });
 
-test("missing things are 404, invalid JSON is 422, what is not configured is 501", async () => {
+test("missing things are 404, invalid JSON is 422, missing configuration is 501", async () => {
   for (const id of [newId(), "no-id"]) expect((await asOperator("GET", `/api/v1/builds/${id}`)).status).toBe(404);
   const unknown = await asOperator("GET", "/api/v1/projects/no-such-one/logs");
   expect(unknown.status).toBe(404);

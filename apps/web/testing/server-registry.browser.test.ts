@@ -88,7 +88,7 @@ test("BLD-17 ORG-9 a server that runs elsewhere is added by the address of its e
   expect(await page.getByRole("textbox", { name: "URL" }).inputValue()).toBe("https://shop.invalid/mcp");
 });
 
-test("BLD-17 a server.json is pasted: what is wrong with it, then what it offers", async () => {
+test("BLD-17 a server.json is pasted: its errors, then its offers", async () => {
   await page.goto(address());
   const field = page.getByLabel("Text of the file");
   await field.fill("{");

@@ -237,7 +237,7 @@ test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may b
   await expect.poll(() => page.content()).not.toContain("north by northwest");
 });
 
-test("KEY-1 the page asks for what a failed build lacked; by keyboard, the focus stays where one works on", async () => {
+test("KEY-1 the page asks for variables that a failed build lacked; by keyboard, the focus stays at the next field", async () => {
   const needy = await seedProject(site.db, member.organization);
   const failed = {
     id: newId(),
@@ -293,7 +293,7 @@ test("KEY-1 the page asks for what a failed build lacked; by keyboard, the focus
   await expectAccessible(page);
 });
 
-test("GW-12 PRJ-11 the settings say what answering for a sleeping server means, and what the live build has recorded", async () => {
+test("GW-12 PRJ-11 the settings explain answers for a sleeping server, and show the live build's recording", async () => {
   const fresh = await seedProject(site.db, member.organization);
   const storedChoice = async () =>
     (await site.db.select().from(project).where(eq(project.id, fresh.id)))[0]?.sleepingLists;

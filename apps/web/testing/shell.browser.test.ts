@@ -202,7 +202,7 @@ test("ONB-1 buttons that need the page's script can't be pressed before it, and 
   await chooser().waitFor();
 });
 
-test("ONB-1 PRJ-11 PRJ-5 what is typed, ticked and switched before the page's script is kept, and saved by an early press", async () => {
+test("ONB-1 PRJ-11 PRJ-5 input entered before the page's script is kept, and saved by an early press", async () => {
   let runScripts = await gotoWithoutScripts(page, `${site.url}${org}/invoice-search/settings`);
   const form = page.getByRole("form", { name: "General" });
   await form.getByLabel(/^Description/).fill("Finds invoices");

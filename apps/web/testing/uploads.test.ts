@@ -57,7 +57,7 @@ test("SRC-4 one request makes repository, commit, server, variables and first bu
   expect(await site.db.$count(auditLog, made)).toBe(1);
 });
 
-test("SRC-4 what is refused leaves no repository: names, settings, archives, other pages, roles and organizations", async () => {
+test("SRC-4 a refused request leaves no repository: names, settings, archives, other pages, roles and organizations", async () => {
   const good = archive("x = 1\n");
   const refused = [
     [

@@ -222,7 +222,7 @@ test("BLD-17 BLD-6 a package of the index goes live with nothing but its name, a
   expect([await statusAt("/mcp"), await statusAt(inspectPath)]).toEqual([expect.toBeOneOf([400, 406]), 404]);
 });
 
-test("RUN-8 what is live is built again when its layers are no longer stored, and its server starts again", {
+test("RUN-8 a live version is rebuilt when its layers are no longer stored, and its server starts again", {
   timeout: 180_000,
 }, async () => {
   const sha = await git("rev-parse", "HEAD");

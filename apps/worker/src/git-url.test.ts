@@ -130,7 +130,7 @@ test("SRC-2 by its webhook a push starts its build at once", async () => {
   expect(tookMs).toBeLessThan(5_000);
 });
 
-test("SRC-2 GH-2 a token reads a private repository and is in no build; when it is refused, what is live stays and the source says so", async () => {
+test("SRC-2 GH-2 a token reads a private repository and is in no build; when it is refused, the live version stays and the source reports it", async () => {
   server.set({ token: "s3cret-token" });
   const { project, build } = await deploy({ credential: { kind: "token", token: "s3cret-token" } });
   let request: BuildRequest | undefined;
@@ -168,7 +168,7 @@ test("SRC-2 submodules that can't be fetched are named in the build's log and it
   );
 });
 
-test("SRC-2 BLD-2 ERR-1 a commit that a rewritten history has lost before its build ran: the build says so, and what is live stays", async () => {
+test("SRC-2 BLD-2 ERR-1 a commit lost by a rewritten history before its build ran fails the build, and the live version stays", async () => {
   const { project, build } = await deploy();
   await bench.work();
   await ended(build.id);
@@ -193,7 +193,7 @@ test("SRC-2 BLD-2 ERR-1 a commit that a rewritten history has lost before its bu
   expect(await live(project.id)).toBe(build.commitSha);
 });
 
-test("SRC-1 RUN-8 a build whose worker is lost fetches what it was queued for, though the server is built from elsewhere now", async () => {
+test("SRC-1 RUN-8 a build whose worker is lost fetches its own source, though the server has another one now", async () => {
   await makeRepository(join(directory, "acme/other.git"), { "echo.py": "elsewhere = 1\n" });
   const { project, build } = await deploy();
   let isLost = true;

@@ -154,7 +154,7 @@ async function signIn(forge: TestForge, login: string) {
   return submit;
 }
 
-test("GH-1 BLD-2 ERR-1 the App is uninstalled while a build runs: the build says so, and what is live stays", {
+test("GH-1 BLD-2 ERR-1 when the App is uninstalled during a build, the build reports it, and the live version stays", {
   timeout: 120_000,
 }, async () => {
   const at = await repositoryAt(0);
@@ -178,7 +178,7 @@ test("GH-1 BLD-2 ERR-1 the App is uninstalled while a build runs: the build says
   expect(await server.live()).toBe(server.first);
 });
 
-test("GH-1 BLD-7 the repository is renamed while a build runs: what is live stays, and it is read by its number from then on", {
+test("GH-1 BLD-7 when the repository is renamed during a build, the live version stays, and it is read by its number from then on", {
   timeout: 120_000,
 }, async () => {
   const at = await repositoryAt(0);

@@ -83,7 +83,7 @@ test("SRC-3 BLD-7 a push to a repository of the instance is built within a secon
   await until(async () => fetched.some((each) => each.includes("third = 3")));
 }, 60_000);
 
-test("SRC-3 what a repository of the instance doesn't store is named in the build's log; a lost one is pushed again", async () => {
+test("SRC-3 files that a repository of the instance doesn't store are named in the build's log; a lost repository is pushed again", async () => {
   await makeRepository(work(), {
     "server.py": "first = 1\n",
     ".gitattributes": "*.bin filter=lfs\n",

@@ -23,7 +23,7 @@ test("CHAT-1 several models of both kinds, in order; only a model without a key 
   expect(parsed([{ ...local, ...limits }]).data?.TOWPATH_CHAT_MODELS).toEqual([{ ...local, ...limits }]);
 });
 
-test("CHAT-1 what is wrong with a model is named at the start, without its key", () => {
+test("CHAT-1 problems of a model are named at the start, without its key", () => {
   const wrong: [unknown, RegExp][] = [
     ["not JSON sk-secret", /must be a JSON list/],
     [{ ...claude }, /must be a JSON list/],

@@ -101,7 +101,7 @@ test.each(providers)("CHAT-1 %s: text streams in pieces, with the key sent to th
 });
 
 test.each(providers)(
-  "CHAT-1 %s: calls tools as the person, as client Towpath chat, and goes on with their results",
+  "CHAT-1 %s: calls tools as the person, as client Towpath chat, and continues with their results",
   async (provider) => {
     const model = await serveModel(provider, calling(["add", { a: 2, b: 3 }], ["add", { a: 1, b: 1 }]));
     const tools = closed(await modernTools());
@@ -240,7 +240,7 @@ test("CHAT-1 values of the server's variables reach neither the model, nor the b
   expect(JSON.stringify([answer, model.requests])).not.toContain("hunter2-hunter2");
 });
 
-test("CHAT-1 results are bounded: a large one is cut for the browser and shorter for the model; images go where they are seen", async () => {
+test("CHAT-1 results are bounded: a large one is cut for the browser and more for the model; images are kept where they can be seen", async () => {
   const tools = closed(await modernTools());
   const large = await serveModel("openai-compatible", calling(["large"]));
   const answer = await ask({ model: modelAt("openai-compatible", large.url), tools });
@@ -269,7 +269,7 @@ test("CHAT-1 all results of an answer together are bounded, and the model still 
   });
 });
 
-test("CHAT-1 a model that never comes to an end is stopped", async () => {
+test("CHAT-1 a model that never ends is stopped", async () => {
   const tools = closed(await modernTools());
   const model = await serveModel("openai-compatible", (_request, count) => ({
     calls: [{ id: `call-${count}`, name: "add", arguments: '{"a":1,"b":1}' }],
@@ -313,7 +313,7 @@ test.each([
 });
 
 test.each(providers)(
-  "CHAT-1 %s: an answer is limited to the tokens of the setting; one that was cut says so, and can go on",
+  "CHAT-1 %s: an answer is limited to the tokens of the setting; a cut one says so, and can be continued",
   async (provider) => {
     const model = await serveModel(provider, (_request, count) =>
       count === 1 ? { text: ["Half an ans"], isCut: true } : { text: ["wer."] },

@@ -55,7 +55,7 @@ test("CHAT-2 templates take tools that only read first, and the first sentence o
   expect(suggestFromTemplates(manifestOf([]))).toEqual([]);
 });
 
-test("CHAT-2 what fails at the provider is thrown", async () => {
+test("CHAT-2 failures of the provider are thrown", async () => {
   const server = await anthropicModel(() => ({ status: 401, body: { error: { message: "no" } } }));
   closing.push(server);
   const common = { name: "Tester", model: "t", url: server.url, maxOutputTokens: 100, maxSilenceSeconds: 90 };

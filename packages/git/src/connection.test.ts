@@ -37,7 +37,7 @@ test("SRC-2 ssh reads no configuration, asks nothing, and connects to the checke
   );
 });
 
-test("SRC-2 names that no branch may have are left out of what a host sends", () => {
+test("SRC-2 invalid names of branches are left out of a host's list", () => {
   const sha = "a".repeat(40);
   const names = ["main", "-x", "a..b", "with space", "..", "ok/name"];
   const text = [

@@ -198,7 +198,7 @@ test("SRC-2 a branch that is gone is named as a commit that the host no longer h
   expect(await open(remote()).changedPaths(gone.sha, { branch: "main", sha })).toBeNull();
 });
 
-test("SRC-2 what killed processes left is removed, what others still use is not", async () => {
+test("SRC-2 leftovers of killed processes are removed, directories in use are not", async () => {
   const parent = join(directory, "leftovers");
   await mkdir(parent);
   const left = async (number: number, owner: string | null) => {

@@ -128,7 +128,7 @@ test("SRC-2 a private repository needs its token, and a wrong token gets another
   expect(inUrl).toEqual({ code: "invalid_input", message: expect.stringMatching(/Add a token instead/) });
 });
 
-test("SRC-2 what is no repository, answers badly or is not there is named as that", async () => {
+test("SRC-2 an address without a repository, with bad answers or without a server gets its own error", async () => {
   const { remote } = await repository({ "server.py": "one" });
   const asked = async (answer: Parameters<GitServer["set"]>[0]["answer"]) => {
     server.set({ answer });

@@ -27,7 +27,7 @@ test("GH-5 an App that was connected a moment ago is known to whoever has its nu
   expect([await connections.find(2), reads]).toEqual([null, 3]);
 });
 
-test("GH-5 SRC-3 what moves a repository to a host that somebody has typed reaches it as all else does, and its push is checked", async () => {
+test("GH-5 SRC-3 moving a repository to a typed host uses the checked connection, and checks the push", async () => {
   const account = { id: 1, login: "acme", type: "Organization", avatar_url: "https://github.test/a" };
   const repository = { id: 7, name: "rain", description: null, full_name: "acme/rain", private: true };
   const more = { default_branch: "main", updated_at: null, html_url: "https://github.test/acme/rain", owner: account };

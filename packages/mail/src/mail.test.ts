@@ -143,7 +143,7 @@ test("ORG-6 one mailbox gets a few messages in an hour, however it is spelled, a
   await sender(tomorrow).send(message(to));
 });
 
-test("ORG-6 nobody can have us write to strangers without end; what people ask for themselves goes on", async () => {
+test("ORG-6 mail to strangers is limited per sender; mail that people request for themselves is not", async () => {
   const own = await createTestDatabase();
   try {
     const send = createMailSender({ db: own.db, queue: memoryQueue(), secret }).send;

@@ -86,7 +86,7 @@ test.each([
   [["test", "unti"], "There is no stage unti. Did you mean unit?"],
   [["test", "bench", "gatway"], "There is no benchmark gatway. Did you mean gateway?"],
   [["deploy", ".", "--public"], "Name the server"],
-] as const)("OPS-4 wrong use has exit status 2 and says what is right: %j", async (args, text) => {
+] as const)("OPS-4 wrong usage exits with status 2 and shows the right one: %j", async (args, text) => {
   const { status, stdout, stderr } = await towpath(...args);
   expect([status, stdout, stderr]).toEqual([2, "", expect.stringContaining(text)]);
 });

@@ -14,7 +14,7 @@ test("OPS-4 VAL-1 the link to a build names the server as the dashboard does", (
   );
 });
 
-test("OPS-4 BLD-2 what a failed build lacks is named as options of the next deploy", () => {
+test("OPS-4 BLD-2 a failed build's remedies are named as options of the next deploy", () => {
   expect(nextStep({ line: null, action: { kind: "variables", names: ["API_TOKEN", "API_URL"] } })).toBe(
     "deploy again with --env API_TOKEN=… --env API_URL=…",
   );

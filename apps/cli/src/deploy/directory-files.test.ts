@@ -25,7 +25,7 @@ const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
 const git = async (directory: string, ...args: string[]) =>
   (await run("git", ["-C", directory, ...identity, ...args])).stdout.trim();
 
-test("SRC-4 OPS-4 a directory without a repository: its .gitignore files count, and what no server is built from is named", async () => {
+test("SRC-4 OPS-4 a directory without a repository: its .gitignore files count, and files that no build needs are named", async () => {
   const directory = await write(`${root}/work`, {
     ".gitignore": "dist/\n*.log\n!.env\n!node_modules/\n",
     "src/.gitignore": "!kept.log\n",
@@ -70,7 +70,7 @@ test("SRC-4 OPS-4 a directory without a repository: its .gitignore files count, 
   expect((await pushDirectory(directory, remote)).changed).toBe(true);
 });
 
-test("SRC-4 a directory of a repository: the rules above it, its exclude file and what is tracked count as for git", async () => {
+test("SRC-4 a directory of a repository: parent rules, its exclude file and tracked files count as in git", async () => {
   const repository = await write(`${root}/repository`, {
     ".gitignore": "*.tmp\n/server/data/\n",
     "server/.gitignore": "local.cfg\n",

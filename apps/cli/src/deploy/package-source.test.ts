@@ -10,7 +10,7 @@ const written = (value: unknown) => {
   return file;
 };
 
-test("BLD-17 OPS-4 a package is named, or read from its server.json with version, arguments and what it requires", () => {
+test("BLD-17 OPS-4 a package is named, or read from its server.json with version, arguments and required variables", () => {
   expect(["pypi:a", "./server.json", "./server", "name"].map(isPackage)).toEqual([true, true, false, false]);
   expect(packageSource("pypi:shop-mcp==1.9.0")).toEqual({ packageName: "shop-mcp", version: "1.9.0", required: [] });
   const shop = {
@@ -23,7 +23,7 @@ test("BLD-17 OPS-4 a package is named, or read from its server.json with version
   });
 });
 
-test("BLD-17 VAL-1 what can't be deployed says why", () => {
+test("BLD-17 VAL-1 sources that can't be deployed get an error with the reason", () => {
   expect(() => packageSource("pypi:a==1==2")).toThrow("There are two versions");
   expect(() => packageSource("./absent.json")).toThrow("./absent.json can't be read. Name a directory");
   expect(() => packageSource(written("{"))).toThrow("is not JSON");

@@ -44,7 +44,7 @@ test("SRC-3 OPS-4 git gets the key of the terminal's login for its instance, and
     expect((await fill(other)).stdout).not.toContain("tp_secret");
 });
 
-test("SRC-3 OPS-4 what git asks is answered for the instance's own address only", async () => {
+test("SRC-3 OPS-4 git gets a credential for the instance's own address only", async () => {
   const ask = async (input: string) =>
     (await run(process.execPath, ["--disable-warning=ExperimentalWarning", main, "git-credential", "get"], input))
       .stdout;

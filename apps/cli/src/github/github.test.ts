@@ -31,7 +31,7 @@ afterEach(async () => {
 
 const run = (...args: string[]) => github([...args, "--data-dir", directory]);
 
-test("GH-5 OPS-4 github names each App with its accounts and servers, and what is wrong with what to do", async () => {
+test("GH-5 OPS-4 github lists each App with its accounts, servers, problems and remedies", async () => {
   expect(await run()).toBe(0);
   expect(printed).toBe("This instance has no GitHub App. towpath github connect makes one.\n");
   printed = "";

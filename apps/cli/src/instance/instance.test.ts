@@ -80,7 +80,7 @@ test("OPS-3 a missing operator token is made again, which is printed; the identi
   written.mockRestore();
 });
 
-test("OPS-3 the instance's secrets are on disk before they have their names, and their names before the start goes on", async () => {
+test("OPS-3 the instance's secrets are on disk before they have their names, and their names before the start continues", async () => {
   const file = await open(`${directory}/any`, "w");
   const flushes: string[] = [];
   const { sync } = file;

@@ -153,7 +153,7 @@ test("PRJ-5 OPS-4 `logs --follow --limit` begins with so many rows, and then lea
   expect(printed.match(/call-\d+/g)).toEqual([9, 10, 11, 12, 13, 14, 15].map((number) => `call-${number}`));
 });
 
-test("PRJ-5 OPS-4 `logs` names who called; an id stands for a former member", async () => {
+test("PRJ-5 OPS-4 `logs` shows callers by name, and former members by id", async () => {
   const rows = [
     { ...row, principal: "user:1", principalName: "Ada Lovelace" },
     { ...row, principal: "user:2" },

@@ -21,7 +21,7 @@ afterEach(() => {
 const hostile = "a\u001b]0;owned\u0007\u001b]52;c;Y3VybA==\u0007\u001b[2J\u001b[8mb\rc\u009b2Jd\u202eexe.\u2066";
 const steering = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 
-test("OPS-4 what a build, a diagnosis or a server's error quotes never steers the terminal", () => {
+test("OPS-4 text quoted in a build, a diagnosis or a server's error never controls the terminal", () => {
   print(lineText({ line: 1, time: "", phase: "install", kind: "output", text: `${hostile}\n\tnext` }));
   printError(`Server error: ${hostile}`);
   expect(written).toContain("\n         \tnext\n");

@@ -35,7 +35,7 @@ test("the tests of a change are those in its folders, and changed ones", async (
   });
 });
 
-test("what is committed since a commit counts, and what git doesn't follow yet, but nothing that was deleted", async () => {
+test("files committed since a commit and untracked ones count, deleted ones don't", async () => {
   write("tests/e2e/four.test.ts", "second");
   write("packages/a/src/page.browser.test.ts", "second");
   rmSync(join(root, "packages/b"), { recursive: true });

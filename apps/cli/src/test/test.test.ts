@@ -116,7 +116,7 @@ test("after the table the failures are named with the first lines of their messa
   expect(lines.slice(-4)).toEqual(["✗ two: many 39", "✗ two: and 1 more", "", "1 passed, 42 failed"]);
 });
 
-test("BLD-16 what follows a stage that takes names says which parts of it run", async () => {
+test("BLD-16 names after a stage that takes names select its parts", async () => {
   const seen: (readonly string[])[] = [];
   const run: Stage["run"] = async (_output, _isAlone, only) => {
     seen.push(only);
@@ -165,7 +165,7 @@ test("OPS-1 a failed file runs again after the lanes have ended, and is unsteady
   ]);
 });
 
-test("OPS-1 a file that fails alone too has failed, and the others go on", async () => {
+test("OPS-1 a file that also fails alone has failed, and the others continue", async () => {
   const never = async () => totalsOf(1, { name: "a.test.ts > works", message: "Timed out again" });
   const { status, lines } = await printedBy([
     stage("one", async () => withFiles(failedFile("a.test.ts", never), failedFile("b.test.ts", passed))),

@@ -9,7 +9,7 @@ test("OPS-1 options: ports are checked, and errors name the option", () => {
   expect(() => parseUpOptions(["--prot", "1"], {})).toThrow("--prot");
 });
 
-test("OPS-1 options: what the environment says is checked and counts like a flag; a flag wins", () => {
+test("OPS-1 options: variables are checked and count like flags; a flag wins", () => {
   const environment = {
     TOWPATH_PORT: "3100",
     TOWPATH_GATEWAY_PORT: "8180",
@@ -62,7 +62,7 @@ const identity = {
   serversBy: "path" as const,
 };
 
-test("GH-3 GitHub is what the operator's settings name; without them there is none", () => {
+test("GH-3 GitHub is set by the operator; without settings there is none", () => {
   const options = parseUpOptions(["--data-dir", "/srv/towpath"], {});
   const serverUrl = serverUrlOf(options, "path");
   const surroundings = {

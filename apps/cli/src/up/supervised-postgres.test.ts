@@ -66,7 +66,7 @@ test("OPS-1 a start of PostgreSQL that gets nowhere ends at once with the instan
   expect(printed).toEqual([expect.stringContaining("PostgreSQL ended (SIGKILL); restarting now.")]);
 });
 
-test("OPS-1 a PostgreSQL that can't start is tried again with growing pauses and one line, and goes on once it can", async () => {
+test("OPS-1 a PostgreSQL that can't start is retried with growing pauses and one line, and the start continues once it runs", async () => {
   const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: true };
   const postgres = await SupervisedPostgres.start(options);
   const control = `${options.dataDirectory}/global/pg_control`;

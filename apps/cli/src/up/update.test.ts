@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { describeUpdate } from "./up.ts";
 
-test("OPS-3 after an update one line names both releases, the migrations and what is built again", () => {
+test("OPS-3 after an update one line names both releases, the migrations and the rebuilt parts", () => {
   const migrated = { from: "0.1.0 (commit a)", to: "0.2.0 (commit b)", applied: 3 };
   expect(describeUpdate(migrated, 0)).toBe("Updated from 0.1.0 (commit a) to 0.2.0 (commit b), 3 migrations.");
   expect(describeUpdate({ ...migrated, applied: 1 }, 3)).toBe(

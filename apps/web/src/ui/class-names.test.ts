@@ -17,7 +17,7 @@ async function classesInUse(): Promise<readonly string[]> {
   return [...found].filter((name) => twMerge(`${name} ${name}`) === name);
 }
 
-test("of any two classes of the site, the later one wins exactly where tailwind-merge says so", async () => {
+test("of any two classes of the site, the later one wins exactly as in tailwind-merge", async () => {
   const classes = await classesInUse();
   expect(classes.length).toBeGreaterThan(500);
   const different = classes.flatMap((first) =>

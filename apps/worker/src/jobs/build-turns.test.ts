@@ -31,7 +31,7 @@ test("BLD-13 builds run two at a time, those of a lone organization too", async 
   expect(most).toBe(2);
 });
 
-test("BLD-13 an organization with many slow builds leaves a place for others, who are served in turns", async () => {
+test("BLD-13 an organization with many slow builds leaves a place for others, which take turns", async () => {
   const teams = await Promise.all([1, 2, 3].map(() => seedOrganization(bench.database.db)));
   const [slow, ...quick] = teams as [SeededOrganization, ...SeededOrganization[]];
   const release = Promise.withResolvers<void>();

@@ -95,7 +95,7 @@ test("BLD-8 a deployment that is no longer served is set inactive, and one delet
   expect(await all()).toBe(before);
 });
 
-test("BLD-8 what GitHub refuses fails nothing: a completed check without a conclusion, long labels, unknown commits", async () => {
+test("BLD-8 refusals of GitHub fail nothing: a completed check without a conclusion, long labels, unknown commits", async () => {
   const reporter = createGitHubReporter(forge.gitHub, log);
   const refused = async (body: unknown) => (await show("/check-runs", "POST", body)).status;
   expect(await refused({ name: "x", head_sha: sha, status: "completed" })).toBe(422);

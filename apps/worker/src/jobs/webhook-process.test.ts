@@ -74,7 +74,7 @@ test.each([
   expect(hintOf(parseWebhookPayload(event, payload), 0)).toEqual(hint);
 });
 
-test("BLD-8 what somebody asks for at a check run is read from its event, and nothing from others", () => {
+test("BLD-8 an action requested at a check run is read from its event, and nothing from others", () => {
   const of = (more: object) =>
     checkActionOf(
       parseWebhookPayload("check_run", {

@@ -153,7 +153,7 @@ async function beginBuild(owner: SeededOrganization): Promise<string> {
   return build.id;
 }
 
-test("RUN-8 LOG-6 what builds left goes unless they run, with whichever worker", async () => {
+test("RUN-8 LOG-6 leftovers of builds are removed unless the builds run, at any worker", async () => {
   const running = await beginBuild(team);
   const limits = { memoryBytes: 2 ** 28, processes: 64, cpus: 1, tmpBytes: 2 ** 20 };
   const common = { organizationId: team.id, limits, diskBytes: 2 ** 30, freeBytes: 0 };
@@ -167,7 +167,7 @@ test("RUN-8 LOG-6 what builds left goes unless they run, with whichever worker",
   expect(await scratch()).toEqual([]);
 });
 
-test("LOG-3 LOG-6 of a host's workers one at a time sweeps its files, each serves its metrics on a socket, and logs go after the days that are set", async () => {
+test("LOG-3 LOG-6 one of a host's workers at a time sweeps its files, each serves its metrics on a socket, and logs are deleted after the set days", async () => {
   const bench = await openBench();
   const { services } = bench;
   const shared = await openSite(services.database, site.dataDirectory);
@@ -226,7 +226,7 @@ async function getOverSocket(socketPath: string, path: string): Promise<{ status
   return { status: response.statusCode ?? 0, text: await text(response) };
 }
 
-test("LOG-6 what is left of the disk is its free space or the rest of the budget, and metrics tell it", async () => {
+test("LOG-6 the remaining disk space is the free space or the rest of the budget, and metrics report it", async () => {
   await storeLayer(site, 300_000, new Date());
   const disk = (budget: number, reserve: number) =>
     new Disk(site.driver.host, {

@@ -133,7 +133,7 @@ test("BLD-10 BLD-6 a build's server starts once: where it was inspected is where
   expect(started[1]).toBeUndefined();
 });
 
-test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deployment, and its build goes on without it", async () => {
+test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deployment, and its build continues without it", async () => {
   const { db } = bench.database;
   const project = await seedProject(db, team);
   const { layers, program } = goodBuild;
@@ -177,7 +177,7 @@ test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deplo
   expect(found).toEqual([null, 0, { endpoint: null, output: ["Loading."], late }, 0]);
 });
 
-test("PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is inspected as a build is, which says why", async () => {
+test("PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is inspected like a build, which diagnoses it", async () => {
   const { db } = bench.database;
   const project = await seedProject(db, team);
   await bench.work();

@@ -71,7 +71,7 @@ test("SRC-3 an archive's files become a commit on the branch: a zip, a tar and a
   await git(bare(), "fsck", "--strict", "--no-dangling");
 });
 
-test("SRC-3 what common programs pack is read", async () => {
+test("SRC-3 archives of common programs are read", async () => {
   const from = join(directory, "packed");
   const files = {
     "server.py": "x".repeat(100_000),
@@ -96,7 +96,7 @@ test("SRC-3 what common programs pack is read", async () => {
   expect(await git(bare(), "diff", "--name-only", first.commit.sha, zipped.commit.sha)).toBe("main.py");
 });
 
-test("SRC-3 a commit goes on top of what was seen, and of nothing else", async () => {
+test("SRC-3 a commit is made only on the head that was seen", async () => {
   const files = (content: string) => makeZip([{ name: "server.py", content }]);
   const first = await commit(files("1"), { expectedHead: null });
   expect(await refusal(commit(files("2"), { expectedHead: null }))).toMatch(/^conflict: .* has commits .*Nothing/);
@@ -148,7 +148,7 @@ test("SRC-3 a tar's hard links are copies, and devices are refused", async () =>
   expect(await refusal(commit(await makeTar([{ name: "tty", type: "character-device" }])))).toMatch(/neither a file/);
 });
 
-test("SRC-3 what is no archive, damaged, encrypted or too large says so", async () => {
+test("SRC-3 files that are no archive, damaged, encrypted or too large get their own error", async () => {
   const entries = [{ name: "server.py", content: "x".repeat(100_000) }];
   const [zip, tar] = [
     makeZip(entries, { stored: true }),
@@ -168,7 +168,7 @@ test("SRC-3 what is no archive, damaged, encrypted or too large says so", async 
   expect(await git(bare(), "for-each-ref")).toBe("");
 });
 
-test("SRC-4 what an archive's .gitignore files name, environments, caches and secrets become no commit, and are named", async () => {
+test("SRC-4 ignored files, environments, caches and secrets of an archive are left out of the commit, and named", async () => {
   const entries: TestEntry[] = [
     { name: "echo-main/server.py", content: "1" },
     { name: "echo-main/dist/a.js", content: "1" },

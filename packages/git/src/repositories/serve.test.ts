@@ -103,7 +103,7 @@ test("SRC-3 a push above the limit is refused with a text that git prints, and n
   expect((await git(bare(), "count-objects", "-v")).replaceAll("\n", " ")).toMatch(/^count: 0 .*in-pack: 0/);
 });
 
-test("SRC-3 who asked to read can't push, and the files of a repository are served by no name", async () => {
+test("SRC-3 a read request can't push, and no file of a repository is served by name", async () => {
   await makeRepository(work(), { "server.py": "one\n" });
   await git(work(), "push", "--quiet", url, "main");
   mayWrite = false;
@@ -115,7 +115,7 @@ test("SRC-3 who asked to read can't push, and the files of a repository are serv
   expect((await fetch(`${url}/git-upload-pack`)).status).toBe(404);
 });
 
-test("SRC-3 what a push may not hold is refused: broken objects, refs of ours; hooks of a repository never run", async () => {
+test("SRC-3 forbidden content of a push is refused: broken objects, internal refs; hooks of a repository never run", async () => {
   await makeRepository(work(), { "server.py": "one\n" });
   await git(work(), "push", "--quiet", url, "main");
   const blob = await git(work(), "rev-parse", "HEAD:server.py");

@@ -167,7 +167,7 @@ test("GH-1 a commit's tarball has one top directory and the commit's files", asy
   await expect(absent).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("GH-2 tokens are narrowed to one repository and to what was asked", async () => {
+test("GH-2 tokens are narrowed to one repository and the requested permissions", async () => {
   const other = await forge.admin.ensureRepository({ owner: "ada", name: "neighbour" });
   const api = `${forge.url}/api/v3`;
   const make = async (body: unknown) => {

@@ -74,7 +74,7 @@ async function codeFor(browser: Browser, more: Record<string, string> = {}): Pro
   return locationOf(await browser.submit("/login/oauth/authorize", fields)).searchParams.get("code") ?? "";
 }
 
-test("GH-1 a code works once; a second use also ends what the first one got", async () => {
+test("GH-1 a code works once; a second use also revokes the first one's tokens", async () => {
   const code = await codeFor(await signedIn("eve"));
   const token = await forge.gitHub.exchangeCode({ code });
   expect(token.expiresAt?.getTime()).toBeGreaterThan(Date.now());

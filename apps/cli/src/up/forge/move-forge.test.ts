@@ -214,7 +214,7 @@ test("SRC-3 the first release's data: who made a repository is known by its firs
   ]);
 });
 
-test("SRC-3 OPS-3 a move that stops after any of its steps goes on at the next start, and makes nothing twice", async () => {
+test("SRC-3 OPS-3 a move that stops after any of its steps resumes at the next start, without duplicates", async () => {
   const own = await seedFromForge(team);
   await forge();
   // Stopped while it copied: an unfinished copy doesn't count.

@@ -50,7 +50,7 @@ test("OPS-4 unknown fields are named all at once, at any depth, with the one tha
   expect(fields.colour).toBe("There are: name, entrypoint, tools, servers, labels, variables.");
 });
 
-test("OPS-4 what is known passes, and values of another type are left to the schema's own check", () => {
+test("OPS-4 known fields pass, and values of another type are left to the schema's own check", () => {
   for (const value of [
     { name: "x", entrypoint: null, tools: "all", servers: [], variables: null, labels: { a: { colour: "red" } } },
     { name: {}, tools: ["echo"], servers: { server: 1 }, variables: [null, 1, "x"], labels: [] },
@@ -58,7 +58,7 @@ test("OPS-4 what is known passes, and values of another type are left to the sch
     expect(refusal(value)).toBeNull();
 });
 
-test("OPS-4 of objects that a member tells apart, the one that is meant says which others there are", () => {
+test("OPS-4 of a union's variants, the one that the discriminator names decides which fields are known", () => {
   const one = z.discriminatedUnion("kind", [
     z.object({ kind: z.literal("git"), repository: z.string() }),
     z.object({ kind: z.literal("package"), version: z.string().optional() }),

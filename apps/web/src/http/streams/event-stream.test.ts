@@ -19,7 +19,7 @@ const untilAborted = (signal: AbortSignal) =>
 
 const line = "x".repeat(1024);
 
-test("PRJ-3 production waits for the reader, who gets everything in the end", async () => {
+test("PRJ-3 production waits for the reader, who finally gets everything", async () => {
   let produced = 0;
   const total = 2000;
   const response = open(readerOf(), async (send, signal) => {
@@ -37,7 +37,7 @@ test("PRJ-3 production waits for the reader, who gets everything in the end", as
   expect(text).toContain(`id: ${total}\n`);
 });
 
-test("PRJ-3 a reader who reads nothing for too long is disconnected", async () => {
+test("PRJ-3 a reader that reads nothing for too long is disconnected", async () => {
   const ended = Promise.withResolvers<void>();
   const response = open(
     readerOf(),
@@ -73,7 +73,7 @@ test("PRJ-3 errors in a stream are sent to the reader", async () => {
   expect(text).toContain('event: problem\ndata: {"code":"not_found","message":"Not Found: there is no such build."}');
 });
 
-test("PRJ-3 a reader who loses access gets an error, and the stream ends", async () => {
+test("PRJ-3 a reader that loses access gets an error, and the stream ends", async () => {
   let checks = 0;
   const check = async () => {
     checks += 1;

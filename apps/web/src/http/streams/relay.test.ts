@@ -39,7 +39,7 @@ test("PRJ-4 an answer is passed on with its status, its bytes and the chosen hea
   });
 });
 
-test("PRJ-4 closing the page's request closes the server's at once, and so does a reader who loses access", async () => {
+test("PRJ-4 closing the page's request closes the server's at once, and so does losing access", async () => {
   const page = new AbortController();
   const first = endless();
   const answer = await relay(requestOf(page.signal), readerOf(), first.send, []);
@@ -58,7 +58,7 @@ test("PRJ-4 closing the page's request closes the server's at once, and so does 
   await third.aborted;
 });
 
-test("PRJ-4 what fails before an answer is thrown, and doesn't count as open", async () => {
+test("PRJ-4 a failure before an answer is thrown, and doesn't count as open", async () => {
   const reader = readerOf();
   const refuse = async () => {
     throw new TowpathError("upstream_unavailable", "unreachable");

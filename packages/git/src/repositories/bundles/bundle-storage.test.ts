@@ -135,7 +135,7 @@ test.each(["before", "stored"] as const)(
   },
 );
 
-test("SRC-3 a cache that is lost is restored; a bundle that is damaged or missing is named, and other repositories go on", async () => {
+test("SRC-3 a lost cache is restored; a damaged or missing bundle is named, and other repositories still work", async () => {
   const url = await serve(directory, "one");
   const [id, other] = [await newId(), await newId()];
   const head = await makeRepository(work(), { "server.py": "one\n" });
@@ -188,7 +188,7 @@ test("SRC-3 many pushes make few bundles, also while others are made; what nothi
   expect(await outcome(git(restored, "cat-file", "-e", gone))).not.toBe("accepted");
 });
 
-test("SRC-3 of pushes that began in one state, other refs are merged, also when they were packed meanwhile, and the same are refused", async () => {
+test("SRC-3 pushes that began in one state are merged if their refs differ, also after packing, and refused if they are the same", async () => {
   const [one, two] = [machine(directory, "one", { maxBundles: 8 }), machine(directory, "two", { maxBundles: 8 })];
   const id = await newId();
   const first = await makeRepository(work(), { "server.py": "one\n" });

@@ -48,7 +48,7 @@ test("SRC-4 a folder's .gitignore files are read in the browser, and say what is
   );
 });
 
-test("SRC-4 nothing but what is left out, another kind of file, and too much of it say why", async () => {
+test("SRC-4 only ignored files, an unsupported file, and too many files are refused with the reason", async () => {
   expect(await pickedFolder([chosen("weather/.git/HEAD")])).toEqual({
     problem: "There are no files in it to build a server from.",
   });

@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { NewestCommit } from "./server-deploy-page.tsx";
 
-test("ONB-5 the form says what is newest in the repository, with a space after the branch", () => {
+test("ONB-5 the form shows the repository's newest commit, with a space after the branch", () => {
   const repository = { full_name: "ada/tide", private: false, default_branch: "main" };
   const text = (branch: Parameters<typeof NewestCommit>[0]["branch"]) =>
     renderToStaticMarkup(<NewestCommit repository={repository} branch={branch} />).replaceAll(/<[^>]+>/g, "");

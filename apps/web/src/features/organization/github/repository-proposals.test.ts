@@ -6,7 +6,7 @@ import { repositoryProposals } from "./repository-proposals.ts";
 const proposalsOf = (files: Record<string, string>) =>
   repositoryProposals(Object.keys(files), async (path) => files[path] ?? null);
 
-test("ONB-5 ONB-12 BLD-16 what may start the server is suggested by the rule of builds, most likely first", async () => {
+test("ONB-5 ONB-12 BLD-16 entrypoints are suggested by the rule of builds, most likely first", async () => {
   const files = [
     ...["README.md", "setup.py", "src/app/util.py", "tests/server.py", "src/server.py", "main.py", "weather_mcp.py"],
     ...["test_main.py", ".github/tool.py", "requirements.txt", "requirements-dev.txt"],

@@ -76,7 +76,7 @@ test("PRJ-3 a log line keeps its number, which links use", () => {
   });
 });
 
-test("BLD-3 PRJ-3 a build that goes back to try other versions is in that phase again, and its line says what it does", () => {
+test("BLD-3 PRJ-3 a build that returns to an earlier phase to try other versions shows that phase and its step", () => {
   const result = (number: number, phase: BuildLogEntry["phase"], text: string) => ({
     ...line(number, phase, number, text),
     kind: "result" as const,

@@ -21,7 +21,7 @@ test("PRJ-20 values that the log redacted are marked", () => {
   expect(replayOf(call({ name: "echo", arguments: { text: "[a], [1] or []" } }))?.isRedacted).toBe(false);
 });
 
-test("PRJ-20 what can't be made again as it was is not offered", () => {
+test("PRJ-20 a call that can't be repeated unchanged is not offered", () => {
   const cut = { ...call({ name: "echo", arguments: {} }), requestTruncated: true };
   const unkept = { ...call({}), requestPayload: null };
   const withheld = { ...call({}), requestPayload: "[withheld: no variables]" };

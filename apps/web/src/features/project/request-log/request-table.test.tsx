@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { exchangeName, OutcomeLabel } from "./request-table.tsx";
 
-test("PRJ-5 an exchange without an MCP method says what it was", () => {
+test("PRJ-5 an exchange without an MCP method is named by its kind", () => {
   const name = (httpMethod: string, kind: "other" | "batch", method: string | null = null) =>
     exchangeName({ method, httpMethod, kind });
   expect(name("POST", "other")).toBe("POST without a message");

@@ -12,7 +12,7 @@ test("PRJ-20 a request's time is split: held, in the server, in the gateway", ()
   expect(timesOf({ durationMs: 10, heldMs: 5, serverMs: 5.001 }).gateway).toBe(0);
 });
 
-test("PRJ-20 a request says what it waited for, or why its server could not be started", () => {
+test("PRJ-20 a request shows its waits, or why its server could not be started", () => {
   const started = { outcome: "started", placeMs: 40, startMs: 510, wakeMs: null, reason: null } as const;
   expect(waitsOf({ startAttempt: started })).toEqual([
     { what: "A free slot on the host", ms: 40 },

@@ -30,7 +30,7 @@ test("PRJ-3 a response that isn't a stream is retried every few seconds, not in 
   close();
 });
 
-test("PRJ-3 a permanent refusal stops the retries and says why; a temporary one is retried", async () => {
+test("PRJ-3 a permanent refusal stops the retries and shows the reason; a temporary one is retried", async () => {
   const refusal = (code: string, status: number) => () =>
     Response.json({ error: { code, message: "Close a page." } }, { status });
   answer(refusal("not_found", 404));

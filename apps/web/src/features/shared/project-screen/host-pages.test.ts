@@ -25,7 +25,7 @@ test.each([
   expect([pages.commit("abc"), pages.branch("fix/it")]).toEqual([commit, branch]);
 });
 
-test("SRC-1 of a host that isn't known only the repository's page is linked, and by SSH nothing", () => {
+test("SRC-1 for an unknown host only the repository's page is linked, and for SSH nothing", () => {
   const pages = pagesOf("https://git.example.com:8443/team/echo.git");
   expect(pages.home).toBe("https://git.example.com:8443/team/echo");
   expect([pages.commit("abc"), pages.branch("main"), pages.file({ sha: "abc", path: "a.py", line: 1 })]).toEqual([

@@ -23,7 +23,7 @@ test("AUTH-9 the profile is fresh for two minutes", () => {
   expect(profileQuery.staleTime).toBe(2 * minute);
 });
 
-test("AUTH-9 within that time nothing is fetched again; what no page uses is dropped when its time is over", async () => {
+test("AUTH-9 within that time nothing is refetched; unused data is dropped when its time is over", async () => {
   vi.useFakeTimers();
   const client = new QueryClient();
   let fetches = 0;

@@ -74,7 +74,7 @@ test.each([
   expect((await fetchedByGuards())[0]).toBe(JSON.stringify(keys[what]));
 });
 
-test("ERR-1 AUTH-8 who was removed from the organization on screen is refused, not led to another", async () => {
+test("ERR-1 AUTH-8 people removed from the organization on screen are refused, not redirected to another", async () => {
   for (const make of Object.values(known)) make();
   const other = { ...acme, id: "p", slug: "other" };
   know(profileQuery.queryKey, { id: "u", organizations: [other] });

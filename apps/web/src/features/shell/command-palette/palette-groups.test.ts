@@ -120,7 +120,7 @@ const byRole = {
 } as const satisfies Record<Role, readonly string[]>;
 
 test.each(["owner", "admin", "member", "viewer"] as const)(
-  "UI-4 ORG-6 the palette of a role leaves out what it may not do, and nothing else: %s",
+  "UI-4 ORG-6 the palette of a role leaves out exactly what it may not do: %s",
   (role) => {
     const all = palette("owner", own("weather-api")).labels();
     const offered = palette(role, own("weather-api")).labels();

@@ -19,7 +19,7 @@ test.each([
   expect(typeOf(schema)).toBe(expected);
 });
 
-test("PUB-10 a row says whether an argument is required, what it means and what it is without", () => {
+test("PUB-10 a row shows whether an argument is required, its description and its default", () => {
   const schema = {
     properties: {
       canal: { type: "string", description: " Name of the canal " },

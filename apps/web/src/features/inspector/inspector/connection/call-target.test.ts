@@ -59,7 +59,7 @@ test("PRJ-4 a viewer can't call a server in any auth mode; a member can", async 
   }
 });
 
-test("PRJ-4 GW-15 who may call is the server's own policy: it may admit a viewer, and leave a member out", async () => {
+test("PRJ-4 GW-15 the server's own policy decides who may call: it may admit a viewer, and exclude a member", async () => {
   const { target, organization, projectId } = await liveProject("towpath-cloud");
   await database.db.insert(accessPolicy).values({ projectId, roles: ["viewer"] });
   const attempt = async (role: Role) => {
@@ -75,7 +75,7 @@ test("GW-4 the gateway's own list of roles that may call agrees with the permiss
   expect(roles.filter((role) => roleMay(role, "server.call"))).toEqual(callingRoles);
 });
 
-test("PRJ-12 PRJ-4 passthrough sends the user's header and no credential of Towpath's, public none; both say who calls, to the gateway", async () => {
+test("PRJ-12 PRJ-4 passthrough sends the user's header and no credential of Towpath's, public none; both name the caller to the gateway", async () => {
   const named = { [callerNameHeader]: expect.any(String) };
   const passthrough = await liveProject("passthrough");
   const authorization = "Bearer theirs";
