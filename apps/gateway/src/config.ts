@@ -3,8 +3,8 @@ import { availableParallelism } from "node:os";
 import { externalNetworkSettings, networkList, networksSetting } from "@towpath/egress";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { openFilesLimit } from "@towpath/role";
-// From the files of the settings: all of these packages costs a second of CPU, which the primary would spend before its
-// workers, and the gateway is away meanwhile.
+// Imported from the settings files: loading the whole packages takes a second of CPU, which the primary would spend
+// before it starts the workers, while nothing answers.
 import { runnerAddressFrom, runnerSettings } from "@towpath/runner-api/settings";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets/config";
 import { z } from "zod";
@@ -93,7 +93,7 @@ const environmentSchema = z.object({
 /** More workers by default would take memory and database connections that little traffic needs. */
 const maxDefaultWorkers = 4;
 
-/** Open files of a worker besides client and server connections: database, log, runner, Node itself. */
+/** Open files of a worker other than client and server connections: database, log, runner, Node itself. */
 const otherFiles = 128;
 const maxDefaultConnections = 10_000;
 
@@ -106,8 +106,8 @@ function schemaFor(openFiles: number) {
   return environmentSchema
     .refine(
       (values) => {
-        const { TOWPATH_GATEWAY_MAX_CONNECTIONS: wanted = 0 } = values;
-        return 2 * Math.ceil(wanted / workersOf(values)) + otherFiles <= openFiles;
+        const { TOWPATH_GATEWAY_MAX_CONNECTIONS: connections = 0 } = values;
+        return 2 * Math.ceil(connections / workersOf(values)) + otherFiles <= openFiles;
       },
       {
         path: ["TOWPATH_GATEWAY_MAX_CONNECTIONS"],

@@ -19,7 +19,7 @@ function raw(server: DeployedServer, headers: readonly string[] = [], body = rpc
   return sendRaw(rig.gateway.port, `${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
-/** The row whose id the client was told. */
+/** The row of the id that the client received. */
 async function rowOf(server: DeployedServer, answer: string) {
   const id = idIn(answer);
   let row: Awaited<ReturnType<Rig["rows"]>>[number] | undefined;

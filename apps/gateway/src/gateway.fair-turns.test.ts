@@ -12,14 +12,14 @@ afterAll(() => rig.close());
 
 const noisyCalls = 200;
 
-/** Two servers of two organizations that note when a request reaches them, and the notes. */
+/** Servers of two organizations, and their names in the order in which requests reached them. */
 async function deployTwo() {
   const reached: string[] = [];
-  const noting = (name: string) => (request: IncomingMessage, response: ServerResponse) => {
+  const recording = (name: string) => (request: IncomingMessage, response: ServerResponse) => {
     reached.push(name);
     answerEmpty(request, response);
   };
-  return { noisy: await rig.deploy(noting("noisy")), quiet: await rig.deploy(noting("quiet")), reached };
+  return { noisy: await rig.deploy(recording("noisy")), quiet: await rig.deploy(recording("quiet")), reached };
 }
 
 /** A connection that the gateway has accepted, and the bytes of a call on it. */

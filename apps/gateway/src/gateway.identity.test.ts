@@ -276,9 +276,9 @@ test("GW-11 an assertion is renewed at half of its life, each caller and server 
     credential: null,
   });
 
-  await pool.query("ALTER TABLE jwks RENAME TO jwks_away");
+  await pool.query("ALTER TABLE jwks RENAME TO jwks_hidden");
   await expect(assertIdentity(one, principal("key:1"))).rejects.toMatchObject({ status: 503 });
-  await pool.query("ALTER TABLE jwks_away RENAME TO jwks");
+  await pool.query("ALTER TABLE jwks_hidden RENAME TO jwks");
   const first = await assertIdentity(one, principal("key:1"));
   expect(first).not.toBeNull();
   now += 29_000;

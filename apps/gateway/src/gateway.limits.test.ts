@@ -37,7 +37,7 @@ beforeEach(async () => {
 const call = (to: DeployedServer, headers: Record<string, string> = {}) =>
   fetch(to.url, { method: "POST", headers, body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' });
 
-/** A connection that stays as it is, whatever the gateway says: it never closes its side. */
+/** A connection that never closes its side, even when the gateway closes. */
 function dial(text = ""): Socket {
   const socket = connect({ port: rig.gateway.port, host: "127.0.0.1", allowHalfOpen: true });
   socket.on("error", () => {}).resume();

@@ -209,7 +209,7 @@ test("ORG-3 requests whose headers and body differ are refused as the revision s
   expect(noSession.status).toBe(400);
 });
 
-test("ORG-3 a server of another team, and a portal, are not served through a portal whatever its rows say", async () => {
+test("ORG-3 a portal never serves another organization's server or another portal, even if its rows name one", async () => {
   const { hosted, external } = await twoServers();
   const own = await addPortal(rig, [{ server: hosted, prefix: "here" }]);
   const nested = await addPortal(rig, [{ server: hosted, prefix: "here" }]);

@@ -201,7 +201,7 @@ test("GW-7 a call whose stream ends early has one row, with its whole duration a
   expect(gets.map((entry) => entry.isError)).not.toContain(true);
 });
 
-test("GW-7 a call that nobody resumes keeps its row when the gateway stops, and a failure found later is told", async () => {
+test("GW-7 a call that nobody resumes keeps its row when the gateway stops, and a failure found later is recorded", async () => {
   const resumed = Promise.withResolvers<void>();
   const server = await rig.deploy(createMcpListener({ beforeResumedAnswer: () => resumed.promise }));
   const { client, transport } = await connectLegacy(server.url);
@@ -218,7 +218,7 @@ test("GW-7 a call that nobody resumes keeps its row when the gateway stops, and 
   expect(lastEventId).not.toBe("");
   await rig.restart();
   expect(await callRow(server.projectId)).toMatchObject({ outcome: "closed_by_server", isError: false });
-  // The gateway that has started since knows nothing of the call, but tells of its failure.
+  // The new gateway knows nothing of the call, but records its failure.
   const url = `http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`;
   const rest = await fetch(url, { headers: { ...headers, "last-event-id": lastEventId } });
   resumed.resolve();

@@ -112,7 +112,7 @@ async function answerOf(response: Response) {
   return { status: response.status, message: data === "" ? null : JSON.parse(data) };
 }
 
-test("GW-12 the first call wakes the server once; it is told how the session was opened, and clients cannot forge that", async () => {
+test("GW-12 the first call wakes the server once; it receives how the session was opened, and clients cannot forge that", async () => {
   const server = await deployAsleep(rig, createMcpListener());
   const session = await openSession(server);
   await postTo(server.url, message("tools/list"), session);
@@ -125,8 +125,8 @@ test("GW-12 the first call wakes the server once; it is told how the session was
   const ids = new Set(server.received.map(({ headers }) => headers["mcp-session-id"]));
   expect([...ids]).toEqual([expect.stringMatching(/^towpath-[0-9a-f-]{36}$/)]);
   for (const { headers } of server.received) {
-    const told = Buffer.from(String(headers["towpath-initialize"]), "base64url").toString();
-    expect(JSON.parse(told)).toEqual(opening);
+    const received = Buffer.from(String(headers["towpath-initialize"]), "base64url").toString();
+    expect(JSON.parse(received)).toEqual(opening);
     expect(Object.keys(headers).filter((name) => name.includes("initialize"))).toEqual(["towpath-initialize"]);
   }
   // Running, it answers lists itself.
@@ -293,10 +293,10 @@ test("GW-12 GW-6 a session opened asleep ends with the process that held it: 404
 });
 
 test("GW-12 GW-3 a stream that is opened while the server sleeps stays open, wakes nothing, and goes to the server with the first call", async () => {
-  const said: string[] = [];
+  const openings: string[] = [];
   const server = await deployAsleep(rig, (request, response) => {
     if (request.method !== "GET") return createMcpListener()(request, response);
-    said.push(String(request.headers["towpath-initialize"]));
+    openings.push(String(request.headers["towpath-initialize"]));
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write('event: message\ndata: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n');
   });
@@ -312,10 +312,10 @@ test("GW-12 GW-3 a stream that is opened while the server sleeps stays open, wak
   const first = reader?.read();
   const quiet = Symbol();
   expect(await Promise.race([first, new Promise((resolve) => setTimeout(resolve, 300, quiet))])).toBe(quiet);
-  expect([server.isStarted(), said]).toEqual([false, []]);
+  expect([server.isStarted(), openings]).toEqual([false, []]);
   await postTo(server.url, message("tools/call", { name: "echo", arguments: { text: "x" } }), session);
   expect(Buffer.from((await first)?.value ?? "").toString()).toContain("list_changed");
-  expect(said).toHaveLength(1);
+  expect(openings).toHaveLength(1);
   gone.abort();
   const metrics = async () => (await fetch(new URL("/-/metrics", server.url))).text();
   await until(async () => /^towpath_gateway_streams_held 0$/m.test(await metrics()));
@@ -342,7 +342,7 @@ test("GW-12 GW-10 without database and runner, lists of sleeping servers are ans
   const list = () => postTo(server.url, message("tools/list", modernParams), modernHeaders("tools/list"));
   expect((await list()).status).toBe(200);
   await own.runner.stop();
-  await own.database.pool.query("ALTER TABLE recorded_answers RENAME TO away");
+  await own.database.pool.query("ALTER TABLE recorded_answers RENAME TO hidden");
   expect((await answerOf(await list())).message.result.tools).toHaveLength(2);
   expect(server.received).toHaveLength(0);
   await own.close();

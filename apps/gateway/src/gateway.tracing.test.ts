@@ -123,7 +123,7 @@ test("LOG-4 the client's flag decides, else the ratio; what is not sampled passe
   expect(seen.at(-1)).toBe(`00-${span?.traceId}-${span?.spanId}-01`);
 });
 
-test("LOG-4 a collector that is away or refuses changes nothing for calls; spans wait in a bounded queue and are counted", async () => {
+test("LOG-4 a collector that is unreachable or refuses doesn't affect calls; spans wait in a bounded queue and are counted", async () => {
   const first = await startCollector();
   await rig.restart({ otlp: otlp(first.port) });
   for (const collector of collectors.splice(0)) {

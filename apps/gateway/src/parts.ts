@@ -30,7 +30,7 @@ import { createSessionIds } from "./policy/sessions.ts";
 import { createMemberIds } from "./portal/member-ids.ts";
 import { MemberSessions } from "./portal/member-sessions.ts";
 import { Portals } from "./portal/portals.ts";
-import { createNoteDecryption } from "./read-model/decryptions.ts";
+import { createAuditDecryption } from "./read-model/decryptions.ts";
 import { createLoadPortals } from "./read-model/portals.ts";
 import { createLoadRecordedAnswers } from "./read-model/recorded-answers.ts";
 import { createVariableReader } from "./read-model/variables.ts";
@@ -200,7 +200,7 @@ export function createServers({ config, log, pool, box, announce }: Base) {
     policy: createAddressPolicy(config.externalNetworks),
     answerMs: config.externalTimeoutMs,
   });
-  const upstreamCredentials = new UpstreamCredentials({ box, note: createNoteDecryption(pool) });
+  const upstreamCredentials = new UpstreamCredentials({ box, audit: createAuditDecryption(pool) });
   const runner = createRunnerClient(config.runner, { timeoutMs: config.holdMs * 2 });
   const leases = new Leases({ runner, upstreams, withoutRunnerMs: outageMs });
   const sessionIds = createSessionIds(secret, secrets.previous);

@@ -128,7 +128,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const address = await api.listen(config.address);
   const notReported = complain("the isolation of this host could not be recorded");
   const reports = startIsolationReports(database.db, host, notReported);
-  const dataRounds = startDataRounds(database.db, host, complain("the data of servers could not be looked after"));
+  const dataRounds = startDataRounds(database.db, host, complain("volume maintenance failed"));
   const eviction = startLayerEviction(
     servers,
     pool,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import journal from "../migrations/meta/_journal.json" with { type: "json" };
 import { migrateDatabase } from "./client.ts";
 import { NewerSchema, recordRelease, requireKnownSchema, thisRelease } from "./release.ts";
-import { createTestDatabase, migrateAnewTo, type TestDatabase } from "./testing/test-database.ts";
+import { createTestDatabase, migrateOnlyTo, type TestDatabase } from "./testing/test-database.ts";
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -32,7 +32,7 @@ test("OPS-3 data of a newer release is refused with the names of both, and nothi
 
 test("OPS-3 a migration tells from which release to which it led and how far; the next release sees its name", async () => {
   expect(thisRelease()).toMatch(new RegExp(`^\\d+\\.\\d+\\.\\d+ \\(.*schema ${journal.entries.at(-1)?.tag}\\)$`));
-  await migrateAnewTo(database, "0000_initial");
+  await migrateOnlyTo(database, "0000_initial");
   const first = await migrateDatabase(database.url);
   expect(first).toEqual({ from: "schema 0000_initial", to: thisRelease(), applied: journal.entries.length - 1 });
   expect(await migrateDatabase(database.url)).toEqual({ from: thisRelease(), to: thisRelease(), applied: 0 });

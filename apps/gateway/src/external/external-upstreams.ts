@@ -10,7 +10,7 @@ const maxIdleMs = 30_000;
 const idleMs = 4000;
 
 /**
- * Connections to servers elsewhere, one pool for each. Each connection resolves the server's name anew and goes only to
+ * Connections to external servers, one pool for each. Each connection resolves the server's name again and goes only to
  * addresses that were checked at that moment. Redirects are not followed.
  */
 export class ExternalUpstreams {

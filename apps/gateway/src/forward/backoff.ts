@@ -30,8 +30,7 @@ export class Backoff {
   /**
    * Waits for a start that other requests may share. Null when the client disconnects; the start goes on.
    *
-   * @throws GatewayError 504, or the error of an earlier attempt, when the time is up first; else whatever the start
-   * fails with
+   * @throws GatewayError 504, or the error of an earlier attempt, when the time is up first; else the start's error
    */
   async waitFor<T>(start: Promise<T>): Promise<T | null> {
     const { promise: settled, resolve, reject } = Promise.withResolvers<T | null>();

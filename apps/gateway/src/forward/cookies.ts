@@ -1,8 +1,8 @@
 import type { ServerAddress } from "../route/server-address.ts";
 
-// Browsers keep cookies by host name, whatever the port and the path: where tenants share a host, each of them could
-// read and set its neighbours' cookies and the dashboard's. There a tenant's cookies carry its label in their name,
-// lie below its path, and are the only ones that it gets.
+// Browsers store cookies by host name, ignoring port and path: tenants that share a host could read and set their
+// neighbours' cookies and the dashboard's. There, a tenant's cookies carry its label in their name and its path, and it
+// receives no others.
 
 /** Where a browser keeps what a server says, and with whom the server shares that place. */
 export type Site =

@@ -11,8 +11,8 @@ const own: Site = { form: "host", host: "weather.example.com" };
 const shared: Site = { form: "path", label: "weather", isMcp: true, cookiesSent: undefined };
 const ours = ["x-forwarded-for", "203.0.113.9", "x-forwarded-proto", "https", "x-forwarded-host", "a.example.com"];
 
-test("GW-4 what a client says about addresses never reaches a server, whatever its spelling", () => {
-  const said = [
+test("GW-4 address headers of a client never reach a server, in any spelling", () => {
+  const forged = [
     "X-Forwarded-For",
     "6.6.6.6",
     "x-forwarded-for",
@@ -34,7 +34,7 @@ test("GW-4 what a client says about addresses never reaches a server, whatever i
   ];
   const kept = ["X-Forward", "a", "Forward", "b", "x-other", "c"];
   expect(
-    headersForServer([...said, ...kept], { principal: anonymous, assertion: null, forwarded: ours, site: own }),
+    headersForServer([...forged, ...kept], { principal: anonymous, assertion: null, forwarded: ours, site: own }),
   ).toEqual([...kept, ...ours]);
 });
 
@@ -136,8 +136,8 @@ const server = createServer((request, response) => {
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
 afterAll(() => server.close());
 
-/** What a server is told about a request that came from this machine with this X-Forwarded-For. */
-async function told(serverUrl: string, forwardedFor?: string): Promise<string[]> {
+/** The client's address and the public origin that a server receives for a request from this machine. */
+async function sent(serverUrl: string, forwardedFor?: string): Promise<string[]> {
   template = serverUrl;
   const address = server.address();
   await new Promise<void>((resolve, reject) => {
@@ -150,19 +150,19 @@ async function told(serverUrl: string, forwardedFor?: string): Promise<string[]>
   return [flat[1] ?? "", `${flat[3]}://${flat[5]}`];
 }
 
-test("GW-4 a server is told its public address, whatever Host was used", async () => {
-  expect((await told("https://{name}.example.com"))[1]).toBe("https://weather.example.com");
-  expect((await told("http://{name}.localhost:8080"))[1]).toBe("http://weather.localhost:8080");
-  expect((await told("https://mcp.example.com/{name}"))[1]).toBe("https://mcp.example.com");
+test("GW-4 a server receives its public address, regardless of the Host header", async () => {
+  expect((await sent("https://{name}.example.com"))[1]).toBe("https://weather.example.com");
+  expect((await sent("http://{name}.localhost:8080"))[1]).toBe("http://weather.localhost:8080");
+  expect((await sent("https://mcp.example.com/{name}"))[1]).toBe("https://mcp.example.com");
 });
 
 test("GW-4 GW-9 proxies are believed about their own clients only, and on a loopback gateway nobody is", async () => {
-  expect((await told("https://{name}.example.com", "6.6.6.6, 203.0.113.9"))[0]).toBe("203.0.113.9");
+  expect((await sent("https://{name}.example.com", "6.6.6.6, 203.0.113.9"))[0]).toBe("203.0.113.9");
   // A chain: the one on this machine, and one that is configured.
-  expect((await told("https://{name}.example.com", "6.6.6.6, 2001:db8::7, 198.51.100.3"))[0]).toBe("2001:db8::7");
-  expect((await told("https://{name}.example.com", "evil, 198.51.100.3"))[0]).toBe("198.51.100.3");
-  expect((await told("https://{name}.example.com", "198.51.100.4,198.51.100.3"))[0]).toBe("198.51.100.4");
-  expect((await told("https://{name}.example.com", "203.0.113.9, evil"))[0]).toBe("127.0.0.1");
-  expect((await told("https://{name}.example.com"))[0]).toBe("127.0.0.1");
-  expect((await told("http://localhost:8080/{name}", "6.6.6.6"))[0]).toBe("127.0.0.1");
+  expect((await sent("https://{name}.example.com", "6.6.6.6, 2001:db8::7, 198.51.100.3"))[0]).toBe("2001:db8::7");
+  expect((await sent("https://{name}.example.com", "evil, 198.51.100.3"))[0]).toBe("198.51.100.3");
+  expect((await sent("https://{name}.example.com", "198.51.100.4,198.51.100.3"))[0]).toBe("198.51.100.4");
+  expect((await sent("https://{name}.example.com", "203.0.113.9, evil"))[0]).toBe("127.0.0.1");
+  expect((await sent("https://{name}.example.com"))[0]).toBe("127.0.0.1");
+  expect((await sent("http://localhost:8080/{name}", "6.6.6.6"))[0]).toBe("127.0.0.1");
 });

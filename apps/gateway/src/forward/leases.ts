@@ -1,7 +1,7 @@
 import type { StartAttempt } from "@towpath/logs/schema";
 import { type RunnerClient, RunnerError, type ServerEndpoint, type ServerState } from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
-import { asleep, refused, runnerAway } from "./runner-refusals.ts";
+import { asleep, refused, runnerUnreachable } from "./runner-refusals.ts";
 import { type SavedLease, SavedLeases } from "./saved-leases.ts";
 import { alreadyRunning, startOf } from "./start-attempts.ts";
 import { answersPing, type Upstreams } from "./upstreams.ts";
@@ -46,11 +46,11 @@ export class Leases {
   readonly #upstreams: Upstreams;
   readonly #withoutRunnerMs: number;
   /** The last call to the runner failed: until one succeeds, requests don't wait for it. */
-  #isRunnerAway = false;
-  /** When the runner last answered: until then it may have frozen what was not leased. */
+  #isRunnerUnreachable = false;
+  /** When the runner last answered: until then it may have frozen servers without a lease. */
   #runnerAnsweredAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
-  /** What earlier and other processes of this gateway had leased: used while the runner is away. */
+  /** Leases of earlier and other processes of this gateway, for when the runner is unreachable. */
   readonly #saved: SavedLeases;
   #version = 0;
 
@@ -71,7 +71,7 @@ export class Leases {
     return this.#version;
   }
 
-  /** What another process needs to reach the same servers while the runner is away. */
+  /** What another process needs to reach the same servers while the runner is unreachable. */
   save(): SavedLease[] {
     const now = performance.now();
     const own = [...this.#entries.values()].map(({ lease }) => lease);
@@ -93,7 +93,7 @@ export class Leases {
     entry.usedAt = now;
     if (!entry.lease || entry.lease.validUntil - marginMs <= now) {
       const renewal = this.#renew(deploymentId, entry);
-      if (!this.#isRunnerAway || !this.#isUsableWithoutRunner(entry.lease, now)) return renewal;
+      if (!this.#isRunnerUnreachable || !this.#isUsableWithoutRunner(entry.lease, now)) return renewal;
       renewal.catch(() => {});
       if (entry.awakeAt > this.#runnerAnsweredAt) return entry.lease;
       return this.#useIfAwake(entry, entry.lease, renewal);
@@ -110,7 +110,7 @@ export class Leases {
    */
   async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
     const lease = this.#entries.get(deploymentId)?.lease;
-    const isValid = lease && (this.#isRunnerAway || lease.validUntil - marginMs > performance.now());
+    const isValid = lease && (this.#isRunnerUnreachable || lease.validUntil - marginMs > performance.now());
     if (isValid) return lease.instanceId === instanceId;
     try {
       return await this.#runner.isRunning(deploymentId, instanceId);
@@ -119,7 +119,7 @@ export class Leases {
       if (error.code !== "unreachable") throw refused(error);
       const known = lease ?? (await this.#saved.find(deploymentId));
       if (known) return known.instanceId === instanceId;
-      throw runnerAway(error);
+      throw runnerUnreachable(error);
     }
   }
 
@@ -228,7 +228,7 @@ export class Leases {
   async #useSaved(deploymentId: string, entry: Entry, error: RunnerError): Promise<Lease> {
     this.#setLease(entry, null);
     const saved = await this.#saved.find(deploymentId);
-    if (!saved) throw runnerAway(error);
+    if (!saved) throw runnerUnreachable(error);
     const { instanceId, endpoint } = saved;
     const upstream = this.#upstreams.at(endpoint);
     if (!(await answersPing(upstream, endpoint))) {
@@ -244,13 +244,13 @@ export class Leases {
   }
 
   #runnerAnswered(hasAnswered: boolean): void {
-    this.#isRunnerAway = !hasAnswered;
+    this.#isRunnerUnreachable = !hasAnswered;
     if (hasAnswered) this.#runnerAnsweredAt = performance.now();
   }
 
   /**
-   * Whether a server is known not to be frozen while the runner is away. It isn't if its lease was still valid when the
-   * runner was found to be away; otherwise it may have been frozen before, so it has to answer a ping.
+   * Whether a server is known not to be frozen while the runner is unreachable. Its lease was valid when the runner
+   * stopped answering, or it answers a ping: the runner may have frozen it before.
    */
   async #isAwake(entry: Entry, lease: Lease, askedAt: number): Promise<boolean> {
     const isKnown = askedAt < lease.validUntil || entry.awakeAt > this.#runnerAnsweredAt;

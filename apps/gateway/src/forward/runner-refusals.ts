@@ -24,7 +24,7 @@ function rebuiltLater(waitMs: number): string {
 
 const retryAfter = (ms: number) => ({ "retry-after": String(Math.max(1, Math.ceil(ms / 1000))) });
 
-/** What the runner said: 404 for a deployment that is gone, else 503. */
+/** The runner's error as the client sees it: 404 if the deployment is gone, else 503. */
 export function refused({ code, message, retryAfterMs, waitHelps }: RunnerError): GatewayError {
   if (code === "not_found") return new GatewayError("unknown_server", message);
   const waitMs = retryAfterMs ?? defaultRetryAfterMs;
@@ -42,8 +42,8 @@ export function asleep({ message: reason }: RunnerError): GatewayError {
   return new GatewayError("server_unreachable", message, { "retry-after": "2" }, 0, "unreachable");
 }
 
-/** A runner that is away is soon back. */
-export function runnerAway({ message: reason }: RunnerError): GatewayError {
+/** Asks the client to retry soon: the supervisor restarts the runner. */
+export function runnerUnreachable({ message: reason }: RunnerError): GatewayError {
   const message = `Servers cannot be started at the moment: ${reason}. Try again shortly.`;
   return new GatewayError("server_failed_to_start", message, { "retry-after": "2" }, 0, "unreachable");
 }

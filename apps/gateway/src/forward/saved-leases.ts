@@ -22,7 +22,7 @@ type Known = Pick<Lease, "instanceId" | "validUntil"> & { readonly endpoint: Ser
 export class SavedLeases {
   readonly #byDeployment = new Map<string, SavedLease>();
   readonly #maxAgeMs: number;
-  /** Restores what other processes saved. Called when the runner is away and a server is unknown. */
+  /** Restores what other processes saved. Called when the runner is unreachable and a server is unknown. */
   onUnknown: (() => Promise<void>) | null = null;
 
   /** `maxAgeMs`: how long a lease is of use after it has ended. */

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { FairTurns } from "./fair-turns.ts";
 
-/** Begins `count` requests of an organization at once and notes their names in the order in which they begin. */
+/** Begins `count` requests of an organization at once and records their names in the order in which they begin. */
 function burst(turns: FairTurns, begun: string[], { name, count }: { name: string; count: number }): void {
   for (let at = 1; at <= count; at++) {
     const turn = turns.take(name, count);

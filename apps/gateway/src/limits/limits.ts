@@ -45,7 +45,7 @@ class Entries {
 /** Requests under way at a time, streams included. */
 export type OpenLimits = { readonly caller: number; readonly organization: number };
 
-/** Where a request comes from: who, and the client's address, by which callers without a name are told apart. */
+/** Where a request comes from: who, and the client's address, which identifies callers without a name. */
 export type Source = {
   readonly principal: Principal;
   readonly address: string;

@@ -50,7 +50,7 @@ export function createAuthorizationServer(issuer: string): AuthorizationServer {
     max: 1,
     ttl: freshMs,
     fetchMethod: read,
-    // What it said last still holds: clients get its own error when they go there.
+    // Its last answer still holds: clients get its own error when they go there.
     allowStaleOnFetchRejection: true,
     noDeleteOnFetchRejection: true,
   });

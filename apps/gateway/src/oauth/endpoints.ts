@@ -18,9 +18,9 @@ export type OAuthEndpoint =
   | { kind: "server-metadata" | "authorize" | "token" | "register"; label: string | null };
 
 /**
- * The endpoint of the platform's that a request is for; null for a path of the server's own. A server of
- * towpath-cloud mode has them, and so has a name that nobody has: the documents depend on the name alone, so that nobody
- * can tell one from the other. Callers with a token want the server, whatever the path.
+ * The platform's endpoint that a request is for; null for a path of the server itself. Servers in towpath-cloud mode
+ * have these endpoints, and so do unused names: the documents depend on the name alone, so names can't be probed.
+ * Callers with a token reach the server at any path.
  */
 export function oauthEndpointOf(
   destination: Extract<Destination, { kind: "server" | "origin" }>,

@@ -23,7 +23,7 @@ const context = "known state of a gateway, version 1";
 const everyMs = 1000;
 /** Leases and times of confirmation move on without a new version. */
 const saveAtLeastEveryMs = 30_000;
-/** The part of its time that a process may spend on saving; it answers nobody meanwhile. */
+/** The share of a process's time that saving may take; it blocks the event loop. */
 const maxShare = 0.05;
 
 const confirmations = <Value extends z.ZodType>(value: Value) =>
@@ -73,10 +73,10 @@ export type SavedStateParts = {
 };
 
 /**
- * What a gateway process has learned and needs when PostgreSQL and the runner are away, on disk (GW-10): for its
- * successor after a crash, and for the other workers, each of which learns by itself. Every process writes a file of its
- * own and reads them all. API keys are there as hashes, access tokens not at all, signing keys by their public halves;
- * the files are sealed, so that neither a copy tells who may call, nor a change lets anybody in.
+ * What a gateway process has learned and needs when PostgreSQL and the runner are unavailable, on disk (GW-10): for its
+ * successor after a crash, and for the other workers, each of which learns by itself. Every process writes its own file
+ * and reads them all. They hold API keys as hashes, no access tokens, and the public halves of signing keys; they are
+ * sealed, so that a copy doesn't reveal who may call and a change lets nobody in.
  */
 export class SavedState {
   readonly #parts: SavedStateParts;
@@ -120,7 +120,7 @@ export class SavedState {
     this.#timer.unref();
   }
 
-  /** Removes what was saved, because something has changed: a successor must not find what was revoked. Saves anew soon. */
+  /** Removes what was saved, so that a successor doesn't accept what has been revoked. Saves again soon. */
   discard(): void {
     this.#discards++;
     this.#savedVersion = "";

@@ -36,7 +36,7 @@ test("GW-9 a network has its share of the connections; proxies and this machine 
   const connections = limited({ maxConnectionsPerAddress: 3, proxies: networkList(["10.1.0.0/16", "fd00::1/128"]) });
   const own = accepted(connections, "203.0.113.7", 10, underWay);
   expect(own).toHaveLength(3);
-  // The same address, told by a socket that listens on both families.
+  // The same address, from a socket that listens on both families.
   expect(accepted(connections, "::ffff:203.0.113.7", 10)).toHaveLength(0);
   expect(accepted(connections, "203.0.113.8", 10, underWay)).toHaveLength(3);
   // One client has all of a /64.

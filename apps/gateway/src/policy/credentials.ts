@@ -45,7 +45,7 @@ export type Credential =
       authorizationId: string | null;
     };
 
-/** What the server is told of its caller (GW-11). */
+/** The caller as the server sees it (GW-11). */
 type Actor = {
   type: "api-key" | "admin" | "user";
   organizationId: string;
@@ -97,7 +97,7 @@ export function createAuthenticate(parts: {
     return caller.name === undefined ? anonymous : named(route, caller.name);
   };
 
-  /** Without an actor: the server is told nothing of the person, and limits don't know them either. */
+  /** Without an actor: neither the server nor the limits learn who the person is. */
   async function named({ projectId }: Route, token: string): Promise<Principal> {
     const userId = await verifyCallerName(parts.signingKeys, { token, projectId });
     return userId === null ? anonymous : { ...anonymous, id: `user:${userId}` };

@@ -74,8 +74,8 @@ export class OpenResponses {
   }
 
   /**
-   * Cuts the streams of projects that have no route any more. Calls that were let in before end by themselves, when they
-   * are answered or their server is stopped: a client whose connection breaks can't know what became of its call.
+   * Cuts the streams of projects that no longer have a route. Calls that were let in before end when they are answered
+   * or their server stops: a client whose connection breaks can't know whether its call had an effect.
    */
   closeUnrouted(routedProjects: ReadonlySet<string>): void {
     const unrouted = this.#open.filter((open) => !routedProjects.has(open.route.projectId) && isOpenStream(open));

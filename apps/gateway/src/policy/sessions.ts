@@ -16,7 +16,7 @@ export type Session = {
   instanceId: string | null;
   /** JSON of the parameters of the `initialize` that was answered in the server's place (GW-12); null for other sessions. */
   opening: string | null;
-  /** What `initialize` said, for the request log. */
+  /** From `initialize`, for the request log. */
   clientName: string | null;
   clientVersion: string | null;
   protocolVersion: string | null;
@@ -45,7 +45,7 @@ const maxClientTextLength = 64;
 const versions = ["s1", "p1", "x1", "m1"] as const;
 type Version = (typeof versions)[number];
 
-/** The server's id, deployment (empty: none), process or endpoint, and what `initialize` said. */
+/** The server's id, deployment (empty: none), process or endpoint, and three values from `initialize`. */
 const payloadSchema = z.tuple([
   z.string(),
   z.string(),
@@ -138,7 +138,7 @@ export function sessionNotFound(): GatewayError {
 
 /**
  * The session that a request names (GW-6). An id that we did not give out, or gave to another principal or at another
- * server, is never forwarded, whatever the server's authentication: only the server chooses session ids.
+ * server, is never forwarded, regardless of the server's authentication: only the server chooses session ids.
  *
  * @throws GatewayError 404, the same for "not yours" and "not there"
  */
@@ -163,8 +163,8 @@ export function headersOfSession(headers: readonly string[], { serverId, opening
 export type SessionHolder = { readonly deploymentId: string | null; readonly instanceId: string };
 
 /**
- * Begins a session with the client of a call, which the answer notes. The client's id of it; null when it would be too
- * long.
+ * Begins a session with the client of a call, and records it in the answer. Returns the id for the client; null when it
+ * would be too long.
  */
 export function beginSession(
   ids: SessionIds,

@@ -51,7 +51,7 @@ function isJson(request: RequestHead): boolean {
   return /json/i.test(headerOf(request, "content-type") ?? "json");
 }
 
-/** Whatever its type says: a server that serves the protocol elsewhere may not look at that. In any encoding of Python's. */
+/** By its bytes, in any of Python's encodings: a server that serves MCP at another path may ignore the type. */
 function looksLikeJson(body: Buffer): boolean {
   const first = body.find((byte) => !insignificant.has(byte));
   return first === 0x7b || first === 0x5b;

@@ -155,7 +155,7 @@ function whenClosed(response: Admitted["call"]["response"], then: () => void): v
   else response.once("close", then);
 }
 
-/** What 2026-07-28 says in each request, a session has said at its begin. */
+/** 2026-07-28 sends in each request what a session sends when it begins. */
 function withoutMeta(params: Record<string, unknown>): Record<string, unknown> {
   const meta = Object.entries(membersOf(params._meta)).filter(([name]) => !name.startsWith("io.modelcontextprotocol/"));
   return { ...params, _meta: Object.fromEntries(meta) };

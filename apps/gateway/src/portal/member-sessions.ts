@@ -32,7 +32,7 @@ export class MemberSessions {
   });
   readonly #ended = new LRUCache<string, true>({ max: maxSessions, ttl: endedMs });
 
-  /** The session at a server; `open` is called for the first request, whatever others come meanwhile. */
+  /** The session at a server; concurrent requests share one call of `open`. */
   find(key: string, projectId: string, open: () => Promise<OpenedMemberSession>): Promise<OpenedMemberSession> {
     const held = this.#of(key);
     const known = held.members.get(projectId);

@@ -33,7 +33,7 @@ export function listPage(
   };
 }
 
-/** Names the last item of a page, so that a page begins where the one before ended, whatever has changed in front of it. */
+/** Names the last item of a page, so that the next page begins there even if earlier items have changed. */
 const cursorOf = (exposed: string): string => Buffer.from(exposed).toString("base64url");
 
 /** An item as the protocol has it, under the name that the portal gives it. */

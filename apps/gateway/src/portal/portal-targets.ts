@@ -99,7 +99,7 @@ function unlisted(
   return { projectId: only.projectId, own: name, exposed: name };
 }
 
-/** What a client is told of a name that it got nowhere, or may not use: the same for both. */
+/** The error for a name that doesn't exist or that the client may not use: the same for both. */
 export function unknownText({ method, params }: PortalRequest): string {
   if (isTaskMethod(method)) return "Task not found in this portal.";
   const name = quotedName(String(params.name ?? params.uri ?? ""));

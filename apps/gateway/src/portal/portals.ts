@@ -43,7 +43,7 @@ export class Portals {
     for (const stored of found?.portals ?? []) this.#replace(stored);
   }
 
-  /** Waits for a load that is under way. Null: not known, or the database is away. */
+  /** Waits for a load that is under way. Null: unknown, or the database is unavailable. */
   async find(portalId: string): Promise<Portal | null> {
     const known = this.#portals.get(portalId);
     if (known) return known;

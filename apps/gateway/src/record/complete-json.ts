@@ -1,4 +1,4 @@
-/** How much of a text that was cut off is left out at its end, besides what makes it no text: it may be half a secret. */
+/** How much is also dropped from the end of a string that was cut off: it may be half a secret. */
 const uncertainCharacters = 256;
 
 type Container = "{" | "[";

@@ -19,7 +19,7 @@ import { Spool } from "./spool.ts";
 const isRoot = process.getuid?.() === 0;
 let disk = "";
 let database: TestDatabase;
-const away = new pg.Pool({ connectionString: "postgresql://127.0.0.1:1/none" });
+const noDatabase = new pg.Pool({ connectionString: "postgresql://127.0.0.1:1/none" });
 
 beforeEach(async () => {
   if (!isRoot) return;
@@ -34,7 +34,7 @@ afterEach(async () => {
   await database.close();
 });
 
-afterAll(() => away.end());
+afterAll(() => noDatabase.end());
 
 /** Fills the disk to its last byte. */
 function fill(): void {
@@ -68,7 +68,7 @@ test.runIf(isRoot)(
     const root = join(disk, "spool");
     const lines: string[] = [];
     const log = pino({ level: "error" }, { write: (line: string) => lines.push(line) });
-    const recorder = new Recorder({ pool: away, spool: await Spool.open(root), log });
+    const recorder = new Recorder({ pool: noDatabase, spool: await Spool.open(root), log });
     const projectId = randomUUID();
     recorder.add(row(projectId));
     await turn();
@@ -102,7 +102,7 @@ test.runIf(isRoot)(
   async () => {
     const lines: { readonly msg: string }[] = [];
     const log = pino({ level: "error" }, { write: (line: string) => lines.push(JSON.parse(line)) });
-    const recorder = new Recorder({ pool: away, spool: await Spool.open(join(disk, "spool")), log });
+    const recorder = new Recorder({ pool: noDatabase, spool: await Spool.open(join(disk, "spool")), log });
     fill();
     const [kept, lost] = [randomUUID(), randomUUID()];
     // The reserve is 4 MiB.

@@ -46,10 +46,10 @@ async function killAll(spoolRoot: string): Promise<void> {
 }
 const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-/** Makes every write of the request log fail, as a database does that is away, until the result is called. */
-async function takeTableAway(): Promise<() => Promise<unknown>> {
-  await database.pool.query("ALTER TABLE request_log RENAME TO request_log_away");
-  return () => database.pool.query("ALTER TABLE request_log_away RENAME TO request_log");
+/** Makes every write of the request log fail, as without a database, until the result is called. */
+async function hideTable(): Promise<() => Promise<unknown>> {
+  await database.pool.query("ALTER TABLE request_log RENAME TO request_log_hidden");
+  return () => database.pool.query("ALTER TABLE request_log_hidden RENAME TO request_log");
 }
 
 test("GW-10 a row is on disk within the turn that ended its call, and gone from there when it is in the database", async () => {
@@ -100,14 +100,14 @@ test("GW-10 GW-14 nobody takes the segments of a living process, however late it
   await noDatabase.end();
 }, 30_000);
 
-test("GW-10 with the disk full and the database away, rows wait in memory", async () => {
+test("GW-10 with a full disk and no database, rows wait in memory", async () => {
   const directory = join(root, randomUUID());
   await writeFile(directory, "nothing can be created below a file");
   const spool = await Spool.open(directory);
   const recorder = new Recorder({ pool: database.pool, spool, log });
   recorder.start();
   const projectId = randomUUID();
-  const bringBack = await takeTableAway();
+  const bringBack = await hideTable();
   for (let at = 0; at < 2800; at++) {
     recorder.add(row(projectId));
     if (at % 100 === 0) await turn();
@@ -131,7 +131,7 @@ test("GW-10 when disk and memory are full, the chatty project loses rows, and th
   const kept = pino({ level: "error" }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const recorder = new Recorder({ pool: database.pool, spool, log: kept });
   const [quiet, chatty] = [randomUUID(), randomUUID()];
-  const bringBack = await takeTableAway();
+  const bringBack = await hideTable();
   for (let at = 0; at < 50; at++) recorder.add(row(quiet));
   for (let at = 0; at < 21_000; at++) recorder.add(row(chatty));
   await turn();
@@ -148,7 +148,7 @@ test("GW-10 what memory has no room for is read from disk again", async () => {
   const recorder = new Recorder({ pool: database.pool, spool: await newSpool(), log });
   recorder.start();
   const projectId = randomUUID();
-  const bringBack = await takeTableAway();
+  const bringBack = await hideTable();
   for (let at = 0; at < 21_000; at++) recorder.add(row(projectId));
   await turn();
   expect(recorder.held).toBeLessThan(21_000);
@@ -202,7 +202,7 @@ async function refuseTarget(target: string): Promise<{ end: () => Promise<unknow
   return { end: () => database.pool.query("DROP FUNCTION refuse_target CASCADE") };
 }
 
-test("GW-7 a row is bounded before it is held, whatever a client calls itself", async () => {
+test("GW-7 a row is bounded before it is held, even if the client's name is huge", async () => {
   const spool = await newSpool();
   const recorder = new Recorder({ pool: database.pool, spool, log });
   const projectId = randomUUID();

@@ -1,4 +1,11 @@
-import { BatchWriter, cutTexts, type RequestLogRow, requestLogBatches, writeRequestLogs } from "@towpath/logs";
+import {
+  BatchWriter,
+  cutTexts,
+  type RequestLogRow,
+  requestLogBatches,
+  type WriteOutcome,
+  writeRequestLogs,
+} from "@towpath/logs";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Logged } from "../call/states.ts";
@@ -81,8 +88,8 @@ export class Recorder {
         const { id, projectId } = row;
         log.error({ err: error, row: id, projectId }, "the database refuses a request-log row; it was put aside");
       },
-      onAway: (error) => log.warn({ err: error }, "request logs cannot be written; they wait on disk"),
-      onBack: () => log.info("request logs are written again"),
+      onUnavailable: (error) => log.warn({ err: error }, "request logs cannot be written; they wait on disk"),
+      onRecovered: () => log.info("request logs are written again"),
     });
   }
 
@@ -193,11 +200,11 @@ export class Recorder {
     const isDue = (segment: Segment) => this.#isDue(segment);
     try {
       await this.#adopt();
-      // While the database is away, writing the rows in memory detects when it is back.
-      if (this.#writer.isAway && this.#writer.size > 0) return;
+      // Writing the rows in memory detects when the database is available again.
+      if (this.#writer.isUnavailable && this.#writer.size > 0) return;
       for (let next = await this.#spool.nextToReplay(isDue); next; next = await this.#spool.nextToReplay(isDue)) {
         const outcome = await this.#replaySegment(next.segment, next.rows);
-        if (outcome === "away") return;
+        if (outcome === "unavailable") return;
         if (outcome === "doubtful") this.#doubt(next.segment);
         else {
           this.#doubtful.delete(next.segment);
@@ -221,13 +228,13 @@ export class Recorder {
     }
   }
 
-  async #replaySegment(segment: Segment, rows: readonly RequestLogRow[]): Promise<"done" | "away" | "doubtful"> {
+  async #replaySegment(segment: Segment, rows: readonly RequestLogRow[]): Promise<WriteOutcome> {
     const since = this.#doubtful.get(segment)?.since ?? null;
     let isDoubtful = false;
     for (let at = 0; at < rows.length; at += requestLogBatches.batchRows) {
       const batch = rows.slice(at, at + requestLogBatches.batchRows).map(fromDisk);
       const outcome = await this.#writer.writeNow(batch, since);
-      if (outcome === "away") return "away";
+      if (outcome === "unavailable") return outcome;
       isDoubtful ||= outcome === "doubtful";
     }
     return isDoubtful ? "doubtful" : "done";

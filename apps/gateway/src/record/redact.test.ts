@@ -5,7 +5,7 @@ import { captureBytes, captureOf, redactedText, withheld } from "./redact.ts";
 const capture = (json: string) => captureOf(Buffer.from(json), Buffer.byteLength(json), unchanged);
 const redact = (value: unknown) => capture(JSON.stringify(value)).payload;
 
-test("GW-7 sealed state, answers and secrets are never kept, whatever their form and depth", () => {
+test("GW-7 sealed state, answers and secrets are never kept, in any form and at any depth", () => {
   expect(
     redact({
       params: {

@@ -117,13 +117,13 @@ test("KEY-4 a database that hangs keeps the requests to one deployment waiting, 
 });
 
 test("KEY-4 after a failure values are asked for again, but not by every request", async () => {
-  let isAway = true;
+  let fails = true;
   const { redactors, clock, asked } = createRedactors(async (id) => {
-    if (isAway) throw new Error("away");
+    if (fails) throw new Error("unavailable");
     return values(id);
   });
   expect(await redactors.wait("a")).toBeNull();
-  isAway = false;
+  fails = false;
   clock.now = 1999;
   expect(await redactors.wait("a")).toBeNull();
   expect(asked).toHaveLength(1);

@@ -14,7 +14,7 @@ const maxBytes = 64 * 1024 * 1024;
 const maxBytesOfOne = 24 * 1024 * 1024;
 /** Loading takes at most this part of the process's time, in slices: nobody's variables slow down others' requests. */
 const maxBusyPart = 0.2;
-/** What a failure counts as: while the database is away, attempts must not become a load of their own. */
+/** The load that a failure counts as: retries during an outage must not slow down the process. */
 const failureMs = 5;
 const sweepMs = 60_000;
 const forgetAfterMs = 60 * 60_000;

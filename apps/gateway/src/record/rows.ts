@@ -156,7 +156,7 @@ function errorOf({ refusal, redactor }: Answer, { message, outcome, found }: Ans
   return { code: found?.errorCode ?? null, message: outcome === "tool_error" ? beginningOf(text) : text };
 }
 
-/** Refusals are our own words, but may quote what the client named. */
+/** A refusal is our own text, but may quote what the client named. */
 function refusalText(text: string, target: string | null, redactor: Redactor | null): string {
   if (redactor !== null) return redactor.text(text);
   return target === null || target === "" ? text : text.replaceAll(quotedName(target), withheld);

@@ -10,7 +10,7 @@ import type { OAuthEndpoint } from "../oauth/endpoints.ts";
 import type { Principal } from "../policy/credentials.ts";
 import type { Route } from "../read-model/routes.ts";
 
-/** Refused keys that are looked up at the same time; of further ones it is only said that they are not valid. */
+/** Refused keys that are looked up at the same time; further ones are only recorded as invalid. */
 const maxLookups = 4;
 const stopMs = 300;
 
@@ -53,7 +53,7 @@ export class SignIns {
     }
     this.#lookups++;
     void this.#explainKey(route, key)
-      // While the database is away, nothing is recorded either.
+      // Without the database, nothing is recorded either.
       .catch(() => refused)
       .then((explained) => this.#record(route, { ...explained, kind }, seen))
       .finally(() => {
@@ -76,7 +76,7 @@ export class SignIns {
   async #explainKey(route: Route, key: string): Promise<RefusedSignIn> {
     const found = await explainRefusedApiKey(this.#pool, key);
     if (!found) return { problem: "key_unknown", isProven: false };
-    // Whose it is, and what became of it, is not this team's business.
+    // Another organization's: don't reveal whether it was revoked or has expired.
     if (found.organizationId !== route.organizationId) return { problem: "key_of_other_team", isProven: false };
     const problem = found.problem === "revoked" ? "key_revoked" : "key_expired";
     return { problem, isProven: true, keyId: found.keyId };

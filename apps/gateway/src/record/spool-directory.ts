@@ -20,7 +20,7 @@ export class SpoolDirectory {
   readonly #root: string;
   readonly #id: string;
   readonly #server: Server;
-  /** Keeps paths of sockets short, whatever the root's is: they hold 107 bytes. */
+  /** Keeps paths of sockets short (at most 107 bytes) even below a long root. */
   readonly #rootDescriptor: number;
   #lastSegment = 0;
 

@@ -37,7 +37,7 @@ describe("destinationOf", () => {
   const byHost = parseServerUrl("https://{name}.example.com");
   const byPath = parseServerUrl("http://localhost:8080/{name}");
 
-  test("GW-1 by host: production and preview labels, whatever the port and the case", () => {
+  test("GW-1 by host: production and preview labels, with any port and in any case", () => {
     for (const host of ["brave-otter.example.com", "Brave-Otter.EXAMPLE.com:443", "brave-otter.example.com."]) {
       expect(destinationOf(byHost, host, "/mcp")).toMatchObject({
         kind: "server",

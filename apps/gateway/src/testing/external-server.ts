@@ -30,7 +30,7 @@ type Options = Parameters<Rig["deploy"]>[1] & {
   sealedFor?: string;
 };
 
-/** Adds an external server, and waits until the gateway has heard of it. */
+/** Adds an external server, and waits until the gateway knows it. */
 export async function addExternal(rig: Rig, url: string, options: Options = {}): Promise<DeployedServer> {
   const { credential, sealedFor = url, authMode = "towpath-public", ...rest } = options;
   const server = await rig.deploy(

@@ -77,7 +77,7 @@ export function outputLine(child: ChildProcess, line: string): Promise<void> {
     lines.on("line", (text) => {
       if (text === line) resolve();
     });
-    child.once("exit", () => reject(new Error(`the process ended before it said ${line}`)));
+    child.once("exit", () => reject(new Error(`the process ended before it printed ${line}`)));
   });
 }
 

@@ -48,7 +48,7 @@ export async function deployAsleep(
   return { ...server, received, isStarted: () => rig.runner.ensured.includes(server.deploymentId) };
 }
 
-/** Changes the project's setting; resolves when the gateway has heard of it. */
+/** Changes the project's setting; resolves when the gateway knows it. */
 export async function choose(rig: Rig, { projectId }: DeployedServer, choice: string): Promise<void> {
   await rig.database.pool.query("UPDATE project SET sleeping_lists = $2 WHERE id = $1", [projectId, choice]);
   // The gateway loads all routes at once: when it knows another new one, it knows the setting too.

@@ -21,7 +21,7 @@ export function createTracer(exporter: SpanExporter, sampleRatio: number): Trace
       const peek = peekOf(call);
       for (const [at, whole] of rows.entries()) {
         if (whole.method === null && whole.refusal === null) continue;
-        // Payloads are no part of a span, and must not be held in memory while a collector is away.
+        // Payloads are not part of a span, and must not take memory while the collector is unavailable.
         const { requestPayload: _request, responsePayload: _response, ...row } = whole;
         const rpcId = rows.length === 1 ? peek.id : (peek.messages[at]?.id ?? null);
         exporter.push({ trace: at === 0 ? trace : { ...trace, spanId: newSpanId() }, rpcId, userAgent, row });

@@ -52,7 +52,7 @@ export function refuseTunnel(socket: Socket): void {
   });
 }
 
-/** There are too many connections of the client's address: said without waiting for its request. */
+/** Refuses a client address with too many connections, without waiting for its request. */
 export function refuseConnection(socket: Socket): void {
   const text = textOf({
     status: "429 Too Many Requests",

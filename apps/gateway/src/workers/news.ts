@@ -10,7 +10,7 @@ export type Taken = z.infer<typeof takenSchema>[number];
 /** Identifies a legacy session in the log; no usable session id. */
 const session = z.string();
 
-/** What all processes of all gateways must hear of. */
+/** What all processes of all gateways must know. */
 export const newsSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("taken"), taken: takenSchema }),
   /** A client has canceled a call that may be under way elsewhere. */
@@ -22,7 +22,7 @@ export const newsSchema = z.discriminatedUnion("kind", [
 ]);
 export type News = z.infer<typeof newsSchema>;
 
-/** Resolves once the others have heard it, or within two seconds: what hangs is not waited for. */
+/** Resolves once the others have received it, or after two seconds. */
 export type Announce = (news: News) => Promise<unknown>;
 
 const giveUpMs = 2000;

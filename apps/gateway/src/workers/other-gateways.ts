@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import { z } from "zod";
 import { type News, newsSchema } from "./news.ts";
 
-/** How often a gateway says that it is there, and after which silence it is taken to be gone. */
+/** How often a gateway announces itself, and after how long a silence it counts as gone. */
 const helloMs = 10_000;
 const goneMs = 35_000;
 
@@ -15,9 +15,9 @@ const messageSchema = z.object({ from: z.string(), news: z.array(newsSchema) });
 type Parts = {
   pool: Pool;
   notifications: Notifications;
-  /** The same in all workers of a gateway, which hear of one another without the database. */
+  /** The same in all workers of a gateway, which exchange messages without the database. */
   gatewayId: string;
-  /** One worker says for all that the gateway is there. */
+  /** One worker announces the gateway for all. */
   speaksForGateway: boolean;
 };
 
@@ -29,7 +29,7 @@ type Parts = {
 export class OtherGateways {
   readonly #parts: Parts;
   /** performance.now() of the last message of each. */
-  readonly #heardAt = new Map<string, number>();
+  readonly #lastMessageAt = new Map<string, number>();
   /** News that go with the next query, and its promise. One query runs at a time. */
   #waiting: News[] = [];
   #next: Promise<void> | null = null;
@@ -40,9 +40,9 @@ export class OtherGateways {
     this.#parts = parts;
   }
 
-  /** Those that were heard of lately. */
+  /** Gateways that sent a message lately. */
   get count(): number {
-    return this.#heardAt.size;
+    return this.#lastMessageAt.size;
   }
 
   start(onNews: (news: News) => void): void {
@@ -74,7 +74,7 @@ export class OtherGateways {
 
   #sayHello(): void {
     const now = performance.now();
-    for (const [id, heardAt] of this.#heardAt) if (now - heardAt > goneMs) this.#heardAt.delete(id);
+    for (const [id, at] of this.#lastMessageAt) if (now - at > goneMs) this.#lastMessageAt.delete(id);
     if (this.#parts.speaksForGateway) void this.#notify([this.#payloadOf([])]);
   }
 
@@ -83,8 +83,8 @@ export class OtherGateways {
     if (payload === undefined) this.#sayHello();
     const message = payload === undefined ? null : parseMessage(payload);
     if (message === null || message.from === this.#parts.gatewayId) return;
-    const isNew = !this.#heardAt.has(message.from);
-    this.#heardAt.set(message.from, performance.now());
+    const isNew = !this.#lastMessageAt.has(message.from);
+    this.#lastMessageAt.set(message.from, performance.now());
     if (isNew) this.#sayHello();
     for (const news of message.news) onNews(news);
   }

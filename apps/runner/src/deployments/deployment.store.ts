@@ -55,11 +55,11 @@ export async function readDeployment(
   if (row === undefined) return null;
   const stored = await readDeploymentSecrets(pool, deploymentId);
   if (stored === null) return null;
-  const { entrypoint, arguments: words, program, ...facts } = row;
+  const { entrypoint, arguments: argv, program, ...facts } = row;
   return {
     ...facts,
     // Null for builds by earlier versions.
-    program: programSchema.parse(program ?? { entrypoint, arguments: words }),
+    program: programSchema.parse(program ?? { entrypoint, arguments: argv }),
     deploymentId,
     environment: z.enum(["production", "preview"]).parse(row.environment),
     layers: layersSchema.parse(row.layers),

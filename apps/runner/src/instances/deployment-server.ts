@@ -21,7 +21,7 @@ export type DeploymentServerParts = LaunchParts & {
 /** What a call had to do, and what that took. */
 type Obtained = Pick<LeasedInstance, "state" | "spent" | "shown">;
 
-/** Requests wait for a back-off up to this long; beyond that, the caller is told when to retry. */
+/** Requests wait for a back-off up to this long; beyond that, the answer says when to retry. */
 const maxHeldBackOffMs = 1000;
 
 /**

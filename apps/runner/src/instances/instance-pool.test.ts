@@ -227,7 +227,7 @@ test("RUN-5 under a flood the server still answers and the log is bounded", asyn
   expect(await tinyServer.get(lease.endpoint, "/", 10_000)).toMatch(/^hello/);
   await pool.stop(deployed.deploymentId);
   const seconds = (performance.now() - begun) / 1000;
-  // A burst of ten seconds' lines, and 500 a second; each drop is told by a line.
+  // A burst of ten seconds' lines, and 500 a second; a line reports each drop.
   expect((await logOf(deployed)).length).toBeLessThan(5000 + 502 * (seconds + 1));
 });
 

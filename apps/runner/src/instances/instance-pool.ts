@@ -21,7 +21,7 @@ export type InstancePoolParts = {
   readonly nextRebuild: LaunchParts["nextRebuild"];
   /** What these deployments' servers are for; absent for a deployment that doesn't exist. */
   readonly uses: (ids: readonly string[]) => Promise<ReadonlyMap<string, DeploymentUse>>;
-  /** Told of errors of the platform. */
+  /** Receives errors of the platform. */
   readonly onError: (error: unknown) => void;
 };
 

@@ -145,13 +145,13 @@ export class Instance {
 
   /** Returns why, without secrets: callers of the server read it. */
   didNotStart(reason: string, exit: Exit | null): string {
-    const words = this.#context.redact(reason);
-    this.#end("crashed", words, exit);
-    this.#say("error", `The server did not start: ${words}`);
-    return words;
+    const redacted = this.#context.redact(reason);
+    this.#end("crashed", redacted, exit);
+    this.#say("error", `The server did not start: ${redacted}`);
+    return redacted;
   }
 
-  /** Returns why, in words. `restartMs`: when it may start again. */
+  /** Returns why. `restartMs`: when it may start again. */
   crashed(exit: Exit, restartMs: number): string {
     const reason = describeExit(exit, this.limits);
     this.#end("crashed", reason, exit);
@@ -164,7 +164,7 @@ export class Instance {
     this.#say("info", `Stopped: ${reason}.`);
   }
 
-  /** Nobody asked the platform for it. Returns why, in words. */
+  /** A stop that the platform didn't request. Returns why. */
   stoppedFromOutside(exit: Exit): string {
     const reason = describeExit(exit, this.limits);
     this.stopped(reason, exit);

@@ -38,13 +38,13 @@ export function createServerLogWriter(
     bytesOf: (row) => row.line.length + 256,
     async write(rows) {
       const mentioned = new Map<string, number>();
-      const noted = rows.flatMap((row) => {
+      const withLosses = rows.flatMap((row) => {
         const count = lost.get(row.deploymentId);
         if (count === undefined || mentioned.has(row.deploymentId)) return [row];
         mentioned.set(row.deploymentId, count);
-        return [noteBefore(row, count), row];
+        return [lossBefore(row, count), row];
       });
-      await write(noted);
+      await write(withLosses);
       for (const [deploymentId, count] of mentioned) {
         const since = (lost.get(deploymentId) ?? 0) - count;
         if (since > 0) lost.set(deploymentId, since);
@@ -61,8 +61,8 @@ export function createServerLogWriter(
       const message = `a log line of deployment ${row.deploymentId} was rejected by the database and dropped`;
       onError(new Error(message, { cause: error }));
     },
-    onAway: onError,
-    onBack: () => {},
+    onUnavailable: onError,
+    onRecovered: () => {},
   });
 
   return {
@@ -77,7 +77,7 @@ export function createServerLogWriter(
   };
 }
 
-function noteBefore(row: ServerLogRow, count: number): ServerLogRow {
+function lossBefore(row: ServerLogRow, count: number): ServerLogRow {
   const lines = count === 1 ? "1 line was" : `${count} lines were`;
   return { ...row, stream: "platform", level: "warning", line: `… ${lines} lost while the log could not be written` };
 }

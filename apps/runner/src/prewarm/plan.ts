@@ -22,7 +22,7 @@ const maxPerKind = 8;
 export function planPrewarm(demands: readonly Demand[], memoryBytes: number): ReadonlyMap<string, number> {
   const recent = [...demands].sort((a, b) => b.lastUsedAt - a.lastUsedAt);
   const queues = Map.groupBy(
-    recent.flatMap((demand) => Array.from({ length: wanted(demand) }, (_, level) => ({ demand, level }))),
+    recent.flatMap((demand) => Array.from({ length: targetCount(demand) }, (_, level) => ({ demand, level }))),
     ({ demand }) => demand.organizationId,
   );
   for (const queue of queues.values()) queue.sort((a, b) => a.level - b.level);
@@ -45,5 +45,5 @@ export function planPrewarm(demands: readonly Demand[], memoryBytes: number): Re
   return plan;
 }
 
-/** One even while all of its servers run: the next push starts another. */
-const wanted = ({ idleServers }: Demand) => Math.min(maxPerKind, Math.max(1, idleServers));
+/** At least one even while all servers run: the next push starts another. */
+const targetCount = ({ idleServers }: Demand) => Math.min(maxPerKind, Math.max(1, idleServers));

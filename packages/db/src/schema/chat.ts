@@ -6,7 +6,7 @@ import { project } from "./project.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
-/** A person's conversation with a server. Nobody else sees it, whatever their role. */
+/** A person's conversation with a server. Nobody else sees it, not even owners. */
 export const chat = pgTable(
   "chat",
   {

@@ -15,7 +15,7 @@ export const portal = pgTable(
     projectId: uuid()
       .notNull()
       .references(() => project.id, { onDelete: "cascade" }),
-    /** What clients are told of the portal as a whole; null: nothing. */
+    /** Instructions for clients on the portal as a whole; null: none. */
     instructions: text(),
     /** Incremented by each change, to detect that two people change it at once. */
     revision: integer().notNull().default(1),

@@ -36,7 +36,7 @@ export const project = pgTable(
     sourceChangedAt: instant(),
     /** Empty: each build finds it in its commit. Also empty unless hosted. */
     entrypoint: text().notNull(),
-    /** Words after the name of the program that the entrypoint starts. Not for secrets: they are shown and logged. */
+    /** Arguments of the program that the entrypoint starts. Not for secrets: they are shown and logged. */
     arguments: text().array().notNull().default(sql`'{}'::text[]`),
     requirements: text(),
     /** Relative to the repository's root, which null means. */
@@ -51,7 +51,7 @@ export const project = pgTable(
     isPublic: boolean().notNull().default(false),
     /** Whether request logs keep redacted payloads. */
     capturePayloads: boolean().notNull().default(false),
-    /** Whether the server gets a signed assertion of who calls (GW-11), besides the headers. */
+    /** Whether the server gets a signed assertion of its caller in addition to the headers (GW-11). */
     identityAssertion: boolean().notNull().default(false),
     /** off | stable | always: whether gateways answer lists from `recorded_answers` while the server is asleep (GW-12). */
     sleepingLists: text().notNull().default("off"),

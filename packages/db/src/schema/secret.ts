@@ -28,8 +28,8 @@ export const secret = pgTable(
 export const secretRetention: RetentionRule = { until: "deleted" };
 
 /**
- * Every version of each variable, copied here by a trigger of `secret`. A build names those that it was given, and its
- * deployments start with them, whatever has changed or was deleted since.
+ * Every version of each variable, copied here by a trigger of `secret`. A build names its versions, and its deployments
+ * start with them, even if they have changed or were deleted since.
  */
 export const secretVersion = pgTable(
   "secret_version",

@@ -26,7 +26,7 @@ async function directoryForData(): Promise<string> {
 
 const prefix = "towpath-test-";
 
-/** What killed runs left would take memory until the machine starts anew. */
+/** Leftovers of killed runs would take memory until the machine restarts. */
 async function removeLost(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1];

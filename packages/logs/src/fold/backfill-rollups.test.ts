@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { migrateDatabase } from "@towpath/db";
 import { requestLogDelta } from "@towpath/db/schema";
-import { createTestDatabase, migrateAnewTo, type TestDatabase } from "@towpath/db/testing";
+import { createTestDatabase, migrateOnlyTo, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { backfillRollups, foldRequestLogs, queryRequestLogs, requestLogStats, writeRequestLogs } from "../index.ts";
 import { requestLogRow } from "../testing/rows.ts";
@@ -34,7 +34,7 @@ async function fillAsBefore(): Promise<void> {
 const totals = async () => (await requestLogStats(database.pool, { projectId, timeRange: "7d" })).total;
 
 test("LOG-5 an upgrade leaves existing rows where they are, and they are counted once in batches, beside new ones", async () => {
-  await migrateAnewTo(database, "0006_retention");
+  await migrateOnlyTo(database, "0006_retention");
   await fillAsBefore();
   const placed = async () =>
     (

@@ -1,4 +1,4 @@
-/** CTE `calling`: one row per caller and ten minutes. A batch has each caller of its time, and much is done for each row. */
+/** CTE `calling`: one row per caller and ten minutes, as later steps cost much per row. */
 export const callingCte = `
   calling AS MATERIALIZED (
     SELECT project_id, hash, date_bin('10 minutes', first_seen, 'epoch') AS slot,

@@ -2,8 +2,8 @@
 // turns, so nobody else writes these tables at the same time.
 
 /**
- * Calls of one principal and client without a session id belong to one session unless nothing came for longer than this.
- * Must be more than the ten minutes into which callers are summed: within these, calls can't be told apart any more.
+ * Calls of one principal and client without a session id form one session until a pause of this length. Must be longer
+ * than the ten minutes over which callers are summed: calls within these can't be distinguished any more.
  */
 const idleGap = "interval '30 minutes'";
 

@@ -128,7 +128,7 @@ export async function readServerLogs(
   if (query.around !== undefined) {
     const before = await newest(reader, deploymentId, query.around, linesBefore + 1);
     const first = before[0];
-    // The line may be gone with its day: then whatever is there, as without it.
+    // If the line was deleted with its day, the newest lines, as without `around`.
     if (first !== undefined) return after(reader, deploymentId, first.id - 1, limit);
   }
   return newest(reader, deploymentId, Number.MAX_SAFE_INTEGER, limit);

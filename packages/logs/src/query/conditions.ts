@@ -64,7 +64,7 @@ export function scopeCondition(query: LogQuery, conditions: Conditions, aliased:
   return all.join(" AND ") || "true";
 }
 
-/** Methods that keep the protocol going, besides all lists and notifications. */
+/** Methods of the protocol itself, in addition to all lists and notifications. */
 const protocolMethods = [
   ...["initialize", "ping", "server/discover", "logging/setLevel", "subscriptions/listen"],
   ...["resources/subscribe", "resources/unsubscribe"],

@@ -58,11 +58,11 @@ describe("counting", () => {
     const projectId = randomUUID();
     await foldAll();
     await write([requestLogRow({ projectId })]);
-    await database.pool.query("ALTER TABLE request_log_hour RENAME TO request_log_hour_away");
+    await database.pool.query("ALTER TABLE request_log_hour RENAME TO request_log_hour_hidden");
     try {
       await expect(foldRequestLogs(database.pool)).rejects.toThrow("request_log_hour");
     } finally {
-      await database.pool.query("ALTER TABLE request_log_hour_away RENAME TO request_log_hour");
+      await database.pool.query("ALTER TABLE request_log_hour_hidden RENAME TO request_log_hour");
     }
     expect((await stats({ projectId })).total).toBe(1);
     expect(await foldRequestLogs(database.pool)).toBe(1);

@@ -4,7 +4,7 @@ import type { AttemptStep, SignInAttempt, SignInAttempts, SignInStepEntry } from
 const minuteMs = 60_000;
 /** People take this long to sign in and decide; the authorization server waits no longer. */
 const patienceMs = 15 * minuteMs;
-/** A client that begins anew so soon goes on with the same attempt. */
+/** A client that starts over within this time continues the same attempt. */
 const restartMs = 2 * minuteMs;
 /** Each: what strangers cause pushes out nothing else. */
 const maxProven = 200;
@@ -112,7 +112,7 @@ function mayGoOn(draft: Draft, step: SignInStepEntry): boolean {
 
 type Client = { readonly clientId: string | null; readonly clientName: string | null };
 
-/** Which client a program is, as far as it has said so in another attempt, and has been no other. */
+/** The client of each program that named exactly one in all attempts. */
 function clientsOfPrograms(steps: readonly SignInStepEntry[]): ReadonlyMap<string, Client> {
   const clients = new Map<string, Client>();
   const ambiguous = new Set<string>();

@@ -14,9 +14,9 @@ const columns = `id, time, kind, problem, is_proven AS "isProven", client_id AS 
   left_out AS "leftOut"`;
 
 /**
- * The latest steps of clients that wanted to sign in to a server, oldest first. Steps that name no server, such as a
- * registration, belong to it when the same program in the same network was at the server minutes before, unless the client
- * they name went to another server, or when that client was here.
+ * The latest steps of clients that tried to sign in to a server, oldest first. A step that names no server, such as a
+ * registration, belongs to it if the client that it names was at this server, or if the same program in the same
+ * network was there minutes before and the client was at no other.
  *
  * The caller has checked access to the project.
  */

@@ -50,8 +50,8 @@ export class SignInRecorder {
       write: (steps) => writeSteps(pool, steps),
       onEvicted: () => {},
       onRefused: (_, error) => onProblem(error),
-      onAway: onProblem,
-      onBack: () => {},
+      onUnavailable: onProblem,
+      onRecovered: () => {},
     });
   }
 

@@ -39,11 +39,11 @@ async function newProject(): Promise<string> {
   return project;
 }
 
-/** One for each test: steps that name no server are told apart by it. */
+/** One for each test: it distinguishes steps that name no server. */
 let program: { address: string; agent: string };
 const browser = { address: "198.51.100.9", agent: null };
 
-/** Records a step, in the client's program unless told otherwise, ten seconds after the one before. */
+/** Records a step, by default in the client's program, ten seconds after the one before. */
 function record(step: Pick<RecordedStep, "kind"> & Partial<RecordedStep>, by: RecordedStep | object = program): void {
   clock += 10_000;
   // Steps are ordered by the millisecond.
@@ -309,12 +309,12 @@ test("GW-5 neither a whole address nor a long or broken text is stored, nor a st
 });
 
 test("GW-5 without the database nobody waits, and nothing fails", async () => {
-  const away = new SignInRecorder({
-    pool: { query: () => Promise.reject(new Error("away")) } as never,
+  const recorder = new SignInRecorder({
+    pool: { query: () => Promise.reject(new Error("unavailable")) } as never,
     now: () => clock,
     onProblem: (error) => problems.push(error),
   });
-  away.record({ kind: "challenge", problem: null, isProven: false, projectId, ...program });
-  await away.stop(300);
+  recorder.record({ kind: "challenge", problem: null, isProven: false, projectId, ...program });
+  await recorder.stop(300);
   expect(problems).toHaveLength(1);
 });

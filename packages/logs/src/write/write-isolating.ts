@@ -1,10 +1,12 @@
+/**
+ * `unavailable`: the database takes no rows now. `doubtful`: it refuses rows without blaming them or the table, and no
+ * other row could be written that would show it.
+ */
+export type WriteOutcome = "done" | "unavailable" | "doubtful";
+
 export type Isolation<Row> = {
-  /**
-   * `away`: the database cannot be asked now. `doubtful`: it refuses rows without saying whether they or the table are
-   * at fault, and no other row could be written that would show it. In both cases `unwritten` is not empty.
-   */
-  outcome: "done" | "away" | "doubtful";
-  /** Rows that could not be written now, in order. */
+  outcome: WriteOutcome;
+  /** Rows that could not be written now, in order. Empty when `done`. */
   unwritten: readonly Row[];
   /** Rows that the database will never take, with its reason. */
   refused: readonly { row: Row; error: unknown }[];
@@ -47,7 +49,7 @@ export async function writeIsolating<Row>(
       const [row] = piece;
       const blame = blameFor(error);
       if (blame === "database") {
-        return { outcome: "away", unwritten: inOrder([...pieces, piece]), refused, error, hasWritten };
+        return { outcome: "unavailable", unwritten: inOrder([...pieces, piece]), refused, error, hasWritten };
       }
       if (piece.length > 1 || row === undefined) {
         const middle = piece.length >> 1;
@@ -80,7 +82,7 @@ function splitOffAny<Row>(pieces: (readonly Row[])[]): void {
 
 /**
  * SQLSTATE classes 22 (data), 23 (constraint) and 54 (limit) blame a row. Connection, resource and operator classes, a
- * missing table, column or privilege, and errors that did not come from the database say that it cannot be asked now.
+ * missing table, column or privilege, and errors that did not come from the database mean that it is unavailable.
  * Others may mean either.
  */
 function blameFor(error: unknown): "row" | "database" | "unknown" {

@@ -10,7 +10,7 @@ export type ServerSpec = {
   readonly pythonVersion: string;
   /** `file.py:object`, relative to the code layer, or a program (BLD-16). */
   readonly entrypoint: string;
-  /** Words after the program's name. Never secrets: all of the sandbox's processes can read them. */
+  /** After the program's name. Never secrets: all of the sandbox's processes can read them. */
   readonly arguments?: readonly string[];
   /** Secrets and TOWPATH_CLOUD_* (RUN-4). The driver adds only what Python needs. */
   readonly environment: Readonly<Record<string, string>>;

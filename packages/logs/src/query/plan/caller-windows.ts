@@ -10,7 +10,7 @@ const maxCallers = 2000;
 /** A condition on a row of `request_log_caller` with the alias `c`. */
 type CallerCondition = (query: LogQuery, conditions: Conditions) => string;
 
-/** Finds rows of a client, a session or users, whatever they called. */
+/** Finds rows of a client, a session or users, regardless of what they called. */
 export async function callerWindows(scope: Scope, count: number): Promise<QueryPlan | null> {
   const { query, period } = scope;
   if (!asksForCallers(query)) return null;

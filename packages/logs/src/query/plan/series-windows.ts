@@ -6,7 +6,7 @@ import type { QueryPlan, Scope } from "./query-plan.ts";
 /** A period in which fewer rows match than one of so many is narrowed down to shorter ones before it is read. */
 const maxReadPerRow = 40;
 
-/** Finds rows by their names, classes and durations, whatever is searched for in them. */
+/** Finds rows by their names, classes and durations, ignoring the search. */
 export async function seriesWindows(scope: Scope, count: number): Promise<QueryPlan | null> {
   const query = { ...scope.query, search: undefined };
   const isOther = asksForCallers(query) || scope.query.search;

@@ -39,10 +39,10 @@ export function parseQueryText(text: string): ParsedQuery {
   const problems = [...unread];
   const filters: LogFilters = { ...noFilters };
   const seen = new Map<QueryKey, Token>();
-  const words: string[] = [];
+  const terms: string[] = [];
   for (const token of tokens) {
     if (token.key === null) {
-      words.push(token.value);
+      terms.push(token.value);
       continue;
     }
     const key = queryKeys.find((each) => each === token.key?.toLowerCase());
@@ -51,7 +51,7 @@ export function parseQueryText(text: string): ParsedQuery {
     else if (key) Object.assign(filters, filterOf(key, token.value));
     if (key) seen.set(key, token);
   }
-  const search = words.filter((word) => word !== "").join(" ");
+  const search = terms.filter((term) => term !== "").join(" ");
   if (search.length > maxSearch)
     problems.push({ from: 0, to: text.length, text: `Search for at most ${maxSearch} characters.` });
   if (search !== "") filters.search = search;
@@ -143,10 +143,10 @@ export const formatQueryText = (filters: LogFilters): string => queryParts(filte
 /** One filter as it is typed, in quotes where it needs them. */
 export function formatPart({ key, value }: QueryPart): string {
   if (key !== null) return `${key}:${/^[^\s"]+$/.test(value) ? value : quoted(value)}`;
-  return readsAsWords(value) ? value : quoted(value);
+  return needsNoQuotes(value) ? value : quoted(value);
 }
 
-function readsAsWords(text: string): boolean {
+function needsNoQuotes(text: string): boolean {
   const { filters, problems } = parseQueryText(text);
   return problems.length === 0 && filters.search === text && queryParts(filters).length === 1;
 }

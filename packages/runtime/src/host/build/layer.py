@@ -57,9 +57,9 @@ def offers(environment: Path, package: str) -> dict[str, bool]:
     """
     site = next(environment.glob("lib/python*/site-packages"))
     plain = re.compile(r"[-_.]+")
-    wanted = plain.sub("-", package).lower()
+    name = plain.sub("-", package).lower()
     found = next(
-        (each for each in distributions(path=[str(site)]) if plain.sub("-", each.metadata["Name"]).lower() == wanted), None
+        (each for each in distributions(path=[str(site)]) if plain.sub("-", each.metadata["Name"]).lower() == name), None
     )
     files = [] if found is None else [str(file) for file in found.files or []]
     if found is None or not files:

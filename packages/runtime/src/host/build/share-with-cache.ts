@@ -10,24 +10,23 @@ const chunkBytes = 1024 * 1024;
 const archivesOf = /^archive-v\d+$/;
 
 /**
- * Lets a finished dependency layer and uv's cache share the bytes of their larger files by hard links, where uv has
- * copied them. Nothing may change the layer meanwhile; builds may change the cache. Resolves to the bytes that the disk
- * no longer holds twice.
+ * Lets a finished dependency layer and uv's cache share their larger files by hard links where uv has copied them. The
+ * layer must not change meanwhile; builds may change the cache. Resolves to the bytes saved on disk.
  *
- * A build can't write through such a link: its file belongs to the platform and is read-only, and nobody has had it open
- * for writing since it came to be in the cache. So the cache gets a link to the layer's file, which only sandboxes that
- * have ended could write; and the layer one to the cache's only if that file is the platform's, as those of earlier
- * layers are. It takes builds that run as another user than the platform: else it does nothing.
+ * A build can't write through such a link: the file belongs to the platform, is read-only, and nobody has it open for
+ * writing. So the cache gets a link to the layer's file, which only sandboxes that have ended could write; the layer
+ * gets a link to the cache's file only if the platform owns it, like those of earlier layers. Does nothing where builds
+ * run as the platform's user.
  */
 export async function shareWithCache(layer: string, cache: string): Promise<number> {
   if (process.getuid?.() !== 0) return 0;
-  const wanted = await largeFiles(layer);
-  if (wanted.length === 0) return 0;
+  const files = await largeFiles(layer);
+  if (files.length === 0) return 0;
   let bytes = 0;
   const root = await openDirectory(cache);
   try {
-    const archives = await unpackedWheels(root, new Set(wanted.map(({ parts: [top = ""] }) => top)));
-    for (const file of wanted) {
+    const archives = await unpackedWheels(root, new Set(files.map(({ parts: [top = ""] }) => top)));
+    for (const file of files) {
       for (const archive of archives.get(file.parts[0] ?? "") ?? []) {
         const shared = await share(file, root, [...archive, ...file.parts.slice(0, -1)]).catch(() => 0);
         bytes += shared;

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import type { VolumeEntry } from "../../port/builds.ts";
 import { SandboxError, UnreadableOutput } from "../../port/errors.ts";
 
-// What passes between builds and the directories that are their volumes. A tenant's steps may have put links anywhere
-// into these. None runs meanwhile, so looking at each directory before going through it is enough.
+// Copies between builds and the directories that are their volumes, where a tenant's steps may have put links anywhere.
+// No step runs meanwhile, so checking each directory before entering it is enough.
 
 const modes = { read: 0o644, execute: 0o755, shared: 0o666 } as const;
 
-/** See `BuildWorkspace.write`. Steps run as other users, so permissions are set whatever this process's umask is. */
+/** See `BuildWorkspace.write`. Steps run as other users, so permissions are set regardless of this process's umask. */
 export async function writeEntries(
   volume: string,
   entries: Iterable<VolumeEntry> | AsyncIterable<VolumeEntry>,

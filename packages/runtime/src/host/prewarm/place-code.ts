@@ -21,7 +21,7 @@ export async function placeCode(layer: string, target: string, maxEntries: numbe
         else if (entry.isFile()) await link(source, copy);
         else if (entry.isDirectory()) {
           await mkdir(copy);
-          // Whatever this process's umask is.
+          // Regardless of this process's umask.
           await chmod(copy, 0o755);
           return await place(source, copy);
         }

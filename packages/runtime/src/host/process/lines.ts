@@ -1,4 +1,4 @@
-import { lineCutNote, maxLineBytes } from "../../port/execution.ts";
+import { lineCutMark, maxLineBytes } from "../../port/execution.ts";
 
 const newline = 0x0a;
 
@@ -36,7 +36,7 @@ export function splitLines(
     held = [];
     heldBytes = 0;
     lostBytes = 0;
-    onLine(storableText(text.replace(/\r$/, "")) + (cut ? lineCutNote : ""), size + 1, position);
+    onLine(storableText(text.replace(/\r$/, "")) + (cut ? lineCutMark : ""), size + 1, position);
   };
   const hold = (part: Buffer) => {
     const room = maxLineBytes - heldBytes;

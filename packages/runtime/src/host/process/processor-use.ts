@@ -48,7 +48,7 @@ type Measured = {
   readonly isHostBusy: boolean;
 };
 
-/** What a process did in a time, by the thread that wanted a processor most. Pure. */
+/** What a process did in a period, by its thread that ran or waited for a processor the longest. Pure. */
 export function activityOf({ before, now, elapsedMs, enoughMs, isHostBusy }: Measured): LateStart["activity"] {
   const used = now.usedMs - before.usedMs;
   if (used >= enoughMs) return "busy";

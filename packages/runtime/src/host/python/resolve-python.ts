@@ -73,8 +73,8 @@ function environmentOf({ downloads }: Pythons): Record<string, string> {
 async function findPython(pythons: Pythons, version: string | null): Promise<ResolvedPython | null> {
   const env = environmentOf(pythons);
   const options = { env, timeout: timeoutMs, cwd: "/" };
-  const wanted = version === null ? [] : ["--", version];
-  const argv = ["python", "find", "--system", "--no-project", "--no-config", "--no-python-downloads", ...wanted];
+  const request = version === null ? [] : ["--", version];
+  const argv = ["python", "find", "--system", "--no-project", "--no-config", "--no-python-downloads", ...request];
   let executable: string;
   try {
     executable = (await run(pythons.uv, argv, options)).stdout.trim();

@@ -6,7 +6,7 @@ import { shortDirectory } from "../../testing/short-directory.ts";
 import { readFailure } from "./harness-status.ts";
 import { harnessDirectory } from "./server-spec.ts";
 
-test("BLD-2 a server's failure can be stored and shown, whatever characters it contains", async () => {
+test("BLD-2 a server's failure can be stored and shown with any characters", async () => {
   const directory = await shortDirectory();
   const nul = String.fromCharCode(0);
   const status = {

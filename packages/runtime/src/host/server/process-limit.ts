@@ -5,7 +5,7 @@ import type { ProcessUse } from "../process/running-process.ts";
 const stuckMs = 10_000;
 const lookEveryMs = 2000;
 const probePauseMs = 200;
-/** Refusals a second that only a loop makes which starts processes whatever happens. */
+/** More refusals a second than this come from a loop that starts processes without a check. */
 const maxRefusedPerSecond = 10;
 
 export type ProcessLimitParts = {

@@ -66,7 +66,7 @@ function readHeader(line: string): { readonly main: string; readonly root: strin
     const { main, root } = JSON.parse(line) as Record<string, unknown>;
     if (typeof main === "string" && typeof root === "string") return { main, root };
   } catch {
-    // The server's own words.
+    // The server's own text.
   }
   return { main: "", root: "" };
 }

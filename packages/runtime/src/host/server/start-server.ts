@@ -77,7 +77,7 @@ export async function awaitServer(
   const decided = outcomeOf(directory, running.ended, untilTooLate, (done) =>
     finalStatus(directory, start.secret, done),
   );
-  // A server that ends early has said why in its directory: read it before it is removed.
+  // A server that ends early leaves the reason in its directory: read it before removing that.
   const remove = () => decided.then(() => directory.remove());
   const isReady = decided.then((outcome) => typeof outcome !== "string" && outcome.state === "ready");
   const { handle, exited } = superviseServer(running, { ...directory, remove }, start, gate, { isReady });

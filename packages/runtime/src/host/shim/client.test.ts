@@ -140,7 +140,7 @@ test.concurrent("RUN-8 a shim of another version is shut down and replaced", asy
   const owner = await shim.owner();
   expect(asked).toEqual(["attach", "shutdown"]);
   expect(readFileSync(`${directory}/shim.sock.owner`, "utf8")).toBe(owner);
-  // What did not end when it was told to.
+  // It ignored the signal to stop.
   await expect.poll(() => sleeper.signalCode).toBe("SIGKILL");
   await start(shim, "1000");
 });

@@ -102,10 +102,10 @@ def fill(path):
         return error.strerror
 
 
-def write_data(words):
-    if words[0] == "fill":
+def write_data(parts):
+    if parts[0] == "fill":
         return fill("/data/full")
-    with open("/data/" + words[1], "a") as file:
+    with open("/data/" + parts[1], "a") as file:
         file.write("x")
     return "written"
 
