@@ -8,7 +8,7 @@ import { createEmailChange, type EmailChange } from "./email-change.ts";
 import { createBackChannelLogout } from "./issuer-sign-out.ts";
 import { codeOf, createOwnAccount, type OwnAccount } from "./own-account.ts";
 import { createPasswordReset, type PasswordReset } from "./password-reset.ts";
-import { endOtherSessions, endSession, listSessions, noteSeen, type SessionView } from "./sessions.ts";
+import { endOtherSessions, endSession, listSessions, recordUse, type SessionView } from "./sessions.ts";
 import { oidcCallbackRequest, type SignInStart, startSignIn } from "./sign-in.ts";
 import { beginAttempt } from "./sign-in-throttle.ts";
 
@@ -115,7 +115,7 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
       const found = await current.api.getSession({ headers, query: { disableCookieCache: true } });
       if (!found) return null;
       const seen = { limits: config.sessions, address: addressOf(headers) };
-      if (!(await noteSeen(db, found.session, seen))) return null;
+      if (!(await recordUse(db, found.session, seen))) return null;
       return {
         sessionId: found.session.id,
         activeOrganizationId: found.session.activeOrganizationId ?? null,

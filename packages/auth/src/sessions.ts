@@ -6,7 +6,7 @@ import { and, desc, eq, gt, lt, ne, or } from "drizzle-orm";
 export type SessionLimits = {
   /** After the last request. */
   readonly idleSeconds: number;
-  /** After the sign-in, whatever happens. */
+  /** After the sign-in, even if it is in use. */
   readonly maxSeconds: number;
 };
 
@@ -24,15 +24,13 @@ export type SessionView = {
   readonly expiresAt: string;
 };
 
-/** How precisely `lastSeenAt` is kept: at most one write a minute for each session. */
+/** Precision of `lastSeenAt`: at most one write a minute for each session. */
 const seenEveryMs = 60_000;
 
 type SeenSession = { readonly id: string; readonly updatedAt: Date };
 
-/**
- * Notes that a session is in use. Returns false, and ends it, when it was idle for too long.
- */
-export async function noteSeen(
+/** Records that a session is in use. Returns false, and ends it, when it was idle for too long. */
+export async function recordUse(
   db: Database,
   seen: SeenSession,
   call: { readonly limits: SessionLimits; readonly address: string | null },

@@ -191,13 +191,13 @@ test("BLD-2 a lifespan and an import that raise, with the server's message", asy
 from mcp.server import MCPServer
 @asynccontextmanager
 async def start(server):
-    raise RuntimeError("database is away")
+    raise RuntimeError("database is down")
     yield {}
 mcp = MCPServer("Sample", lifespan=start)
 `;
   const found = await failure({ "server.py": lifespan, ...requirements });
   expect(found.code).toBe("lifespan_failed");
-  expect(`${found.detail}${found.excerpt}`).toContain("database is away");
+  expect(`${found.detail}${found.excerpt}`).toContain("database is down");
 });
 
 test("BLD-2 a server that runs out of memory while starting", async () => {

@@ -82,10 +82,10 @@ test("BLD-3 both layers contain bytecode that stays valid when layers are copied
 test("BLD-3 BLD-16 a change of code alone reuses the dependency layer, and the log says so", async () => {
   const first = success(await workshop.tryBuild({ "server.py": plainServer, ...small }));
   // Nothing names the entrypoint: it is found, and the result has it (BLD-16).
-  const words = { entrypoint: "", arguments: ["--greeting", "good day"] };
+  const program = { entrypoint: "", arguments: ["--greeting", "good day"] };
   const likelier = { "demo/__main__.py": 'print("mentions mcp, and starts nothing")\n' };
-  const tried = await workshop.tryBuild({ "server.py": `${plainServer}\n# changed\n`, ...small, ...likelier }, words);
-  expect(success(tried).program).toEqual({ entrypoint: "server.py", arguments: words.arguments });
+  const tried = await workshop.tryBuild({ "server.py": `${plainServer}\n# changed\n`, ...small, ...likelier }, program);
+  expect(success(tried).program).toEqual({ entrypoint: "server.py", arguments: program.arguments });
   expect(tried.text).toContain("plan step Entrypoint: demo (found automatically);");
   expect(tried.text).toContain("inspect step The program ended without starting a server.");
   expect(tried.text).toContain("inspect step Trying server.py --greeting 'good day'.");

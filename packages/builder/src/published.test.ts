@@ -111,7 +111,7 @@ afterAll(() => workshop?.close());
 async function findSources(requirements: readonly string[]): Promise<Map<string, string>> {
   const directory = await mkdtemp(join(tmpdir(), "towpath-published-"));
   try {
-    const [input, output] = [join(directory, "wanted.txt"), join(directory, "pylock.toml")];
+    const [input, output] = [join(directory, "requirements.txt"), join(directory, "pylock.toml")];
     await writeFile(input, requirements.join("\n"));
     const options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--python-version", "3.14"];
     await promisify(execFile)("uv", [

@@ -57,7 +57,7 @@ test("ORG-9 no address of this machine, a private network or a cloud's metadata 
   expect(requests).toBe(0);
 });
 
-test("ORG-9 a name that has any private address is refused, and each connection resolves and checks it anew", async () => {
+test("ORG-9 a name that has any private address is refused, and each connection resolves and checks it again", async () => {
   const port = await serve((_request, response) => response.end("reached"));
   const mixed = addresses("8.8.8.8", "127.0.0.1");
   expect(await problemOf(`https://mixed.example:${port}/`, { resolve: mixed })).toBe("address_not_allowed");

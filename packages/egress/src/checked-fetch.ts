@@ -15,7 +15,7 @@ export type CheckedFetch = {
 
 const connectMs = 5000;
 
-/** A `fetch` for one conversation with a server that a tenant names. Each of its connections is checked anew. */
+/** A `fetch` for one conversation with a server that a tenant names. Each connection is checked again. */
 export function createCheckedFetch(
   policy: AddressPolicy,
   resolve?: ResolveName,

@@ -4,7 +4,7 @@ const minuteMs = 60_000;
 
 /**
  * A token bucket as one number (GCRA, the generic cell rate algorithm): the time at which it will be full again. It
- * needs no timer, and a copy elsewhere is brought up to date by adding milliseconds to it, whatever its rate.
+ * needs no timer, and a copy in another process is updated by adding milliseconds, regardless of the rate.
  *
  * All times are milliseconds of one clock that never goes back.
  */

@@ -96,14 +96,14 @@ test("BLD-17 a package that no index has, and an index that can't say: which one
     code: "not_found",
     message: `There is no package nothing-mcp on ${origin}. Check its name.`,
   });
-  for (const [name, words] of [
+  for (const [name, message] of [
     ["old-index", "can't list versions as JSON (PEP 691)"],
     ["broken", "answered with status 503"],
     ["odd", "can't be reached"],
   ] as const) {
     expect(await problem(name)).toMatchObject({
       code: "upstream_unavailable",
-      message: expect.stringContaining(words),
+      message: expect.stringContaining(message),
     });
   }
 });

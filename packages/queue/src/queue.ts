@@ -40,7 +40,7 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
   "source.check": { ...defaults, retryLimit: 2, expireInSeconds: 120 },
   // Longer than a build and its rollout may take; their own limits end them earlier.
   "build.run": { ...defaults, retryLimit: 3, expireInSeconds: 1800 },
-  // A mail server may be away for hours: pauses grow to a quarter of an hour, for about six hours.
+  // A mail server may be down for hours: pauses grow to a quarter of an hour, for about six hours.
   "mail.send": {
     ...{ ...defaults, retryLimit: 60, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
     expireInSeconds: 120,

@@ -26,8 +26,8 @@ const rowSchema = z.object({
 });
 
 /**
- * Reads the variables that a deployment was built with, whatever has changed since; null when there is no such
- * deployment. For a build of a release that didn't keep versions, the variables as they are now.
+ * Reads the variables that a deployment was built with, even if they have changed since; null when there is no such
+ * deployment. For builds of releases that didn't keep versions, the current variables.
  *
  * @throws Error when one of them is gone: a server must not start with a missing variable
  */

@@ -31,8 +31,8 @@ export function isAccessToken(token: string): boolean {
 }
 
 /**
- * Verifies an OAuth access token of this instance for one server (RFC 9068 §4). `resource`: the server's URL; null to
- * revoke it, whatever server it is for.
+ * Verifies an OAuth access token of this instance for one server (RFC 9068 §4). `resource`: the server's URL; null for
+ * any server, to revoke the token.
  *
  * @throws when its key is not known yet and the database is unavailable
  */

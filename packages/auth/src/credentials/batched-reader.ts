@@ -3,8 +3,8 @@ const maxIdsPerQuery = 1000;
 const hangingMs = 1000;
 
 /**
- * Asks the database for what callers ask for, one query at a time: whatever is asked for meanwhile goes together with the
- * next one, so strangers who make ids up can't keep the database busy with a query for each.
+ * Reads by id, one query at a time: ids that arrive during a query share the next one, so made-up ids can't load the
+ * database with a query for each.
  */
 export class BatchedReader<Found> {
   readonly #read: (ids: readonly string[]) => Promise<ReadonlyMap<string, Found>>;

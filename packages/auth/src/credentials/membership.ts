@@ -12,7 +12,7 @@ export const memberChannel = "towpath_member";
 
 export type Membership = { readonly userId: string; readonly organizationId: string };
 
-/** A person in an organization, as servers are told who calls (GW-11). Which roles may call, a server's policy says. */
+/** A member of an organization as servers see their caller (GW-11). A server's policy decides which roles may call. */
 export type Member = Membership & { readonly role: string; readonly email: string; readonly emailVerified: boolean };
 
 export type MembershipChecker = {

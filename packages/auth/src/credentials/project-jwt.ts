@@ -48,9 +48,9 @@ export function signUserJwt(
  * @throws when the database is unavailable and the token's key is unknown; the caller must then refuse
  */
 export async function verifyProjectJwt(keys: SigningKeys, token: string): Promise<ProjectIdentity | null> {
-  const said = claimsOf(token);
-  if (!said) return null;
-  const { typ, audience, projectId } = said;
+  const unverified = unverifiedClaims(token);
+  if (!unverified) return null;
+  const { typ, audience, projectId } = unverified;
   const claims = await keys.verify(token, { typ, audience });
   if (!claims?.exp) return null;
   const { sub, generation } = claims;
@@ -59,8 +59,8 @@ export async function verifyProjectJwt(keys: SigningKeys, token: string): Promis
   return typeof generation === "number" ? { ...common, principal: "admin", userId: sub ?? null, generation } : null;
 }
 
-/** What a token says of itself, which decides only how it is verified. Null when it is no token for a project. */
-function claimsOf(token: string) {
+/** Decides only how a token is verified. Null when it is no token for a project. */
+function unverifiedClaims(token: string) {
   try {
     const { typ } = decodeProtectedHeader(token);
     const { aud } = decodeJwt(token);

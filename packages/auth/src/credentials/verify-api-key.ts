@@ -117,7 +117,7 @@ export function createApiKeyChecker(
     deniedMs,
     now: options.now,
     async read(hashes) {
-      // Those that are only confirmed anew were not used.
+      // A refresh is not a use.
       const usedOfThese = hashes.filter((hash) => used.delete(hash));
       const checked = await readKeys(pool, hashes);
       const stale = usedOfThese.filter((hash) => checked.get(hash)?.isStale);

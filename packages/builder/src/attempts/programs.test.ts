@@ -6,8 +6,8 @@ import { manifestWarnings } from "../inspect/warnings.ts";
 import { commandOf } from "../plan/choose-program.ts";
 import { tryPrograms } from "./programs.ts";
 
-const server = (entrypoint: string, ...words: string[]): InspectedServer => ({
-  program: { entrypoint, arguments: words },
+const server = (entrypoint: string, ...argv: string[]): InspectedServer => ({
+  program: { entrypoint, arguments: argv },
   entryFile: entrypoint,
   dependencies: null,
 });

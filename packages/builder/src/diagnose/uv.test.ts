@@ -228,11 +228,11 @@ test.each([
   expect(found.remedy).toContain(remedy);
 });
 
-const backend = (said: string) => `  cause: The build backend returned an error
+const backend = (stderr: string) => `  cause: The build backend returned an error
   cause: Call to \`setuptools.build_meta.build_wheel\` failed (exit status: 1)
 
          [stderr]
-${said.replaceAll(/^/gm, "         ")}`;
+${stderr.replaceAll(/^/gm, "         ")}`;
 
 test.each<{
   what: string;

@@ -186,7 +186,7 @@ class Extraction {
     return { path, kind: "file", access: executable ? "execute" : "read", content };
   }
 
-  /** Notes the file once it has been read. */
+  /** Adds the file once it has been read. */
   async *#contentOf(entry: Entry, path: string, executable: boolean): AsyncGenerator<Uint8Array> {
     const hash = createHash("sha256");
     let bytes = 0;
@@ -212,7 +212,7 @@ class Extraction {
     this.#entries.set(path, { path, kind: "link", target });
   }
 
-  /** Notes directories that an entry is in. */
+  /** Adds the directories that an entry is in. */
   #enter(parts: readonly string[], name: string): void {
     for (let length = 1; length <= parts.length; length += 1) {
       const path = parts.slice(0, length).join("/");

@@ -27,7 +27,7 @@ function answering(status: number): string {
 }
 const changed = (word: string) => `${plainServer}\n# ${word}\n`;
 
-/** Builds with a driver that notes the commands of the steps and the servers that the build starts by itself. */
+/** Builds with a driver that records the commands of the steps and the servers that the build starts by itself. */
 async function build(code: string, startInPlace: StartInPlace | null) {
   const commands: string[] = [];
   let starts = 0;
@@ -62,7 +62,7 @@ async function build(code: string, startInPlace: StartInPlace | null) {
 
 const manifestOf = (result: BuildResult) => (result.ok ? result.manifest : null);
 
-/** Starts the server as the runner would; notes what was started and withdrawn. */
+/** Starts the server as the runner would; records what was started and withdrawn. */
 function place() {
   const calls: string[] = [];
   const start: StartInPlace = async ({ layers, program }) => {

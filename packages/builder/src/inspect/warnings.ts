@@ -4,7 +4,7 @@ import type { Manifest } from "@towpath/mcp/manifest";
 import type { BridgeKind, Incomplete } from "@towpath/runtime";
 import { quoted } from "../failure.ts";
 
-const listWords: Readonly<Record<ListName, { readonly name: string; readonly method: string }>> = {
+const listNames: Readonly<Record<ListName, { readonly name: string; readonly method: string }>> = {
   tools: { name: "tools", method: "tools/list" },
   resources: { name: "resources", method: "resources/list" },
   templates: { name: "resource templates", method: "resources/templates/list" },
@@ -46,7 +46,7 @@ const isEmpty = ({ tools, resources, templates, prompts }: Manifest) =>
   [tools, resources, templates, prompts].every((list) => list.length === 0);
 
 function listFailed(list: ListName, message: string, file: string): BuildWarning {
-  const { name, method } = listWords[list];
+  const { name, method } = listNames[list];
   return {
     code: "list_failed",
     title: `The server could not list its ${name}`,

@@ -68,10 +68,10 @@ test("BLD-16 names of scripts that can't be written to metadata are left out", (
 
 const serverCode = 'from fastmcp import FastMCP\nmcp = FastMCP("demo")\n';
 /** The programs that a commit offers, in order, as its log says. */
-function foundIn(files: Record<string, string>, words: readonly string[] = []) {
+function foundIn(files: Record<string, string>, argv: readonly string[] = []) {
   const known = new Map(Object.entries(files));
   const facts = { paths: new Set(known.keys()), texts: known, code: known, digest: "d".repeat(64), context: null };
-  return makePlan(facts, { entrypoint: "", arguments: words, requirements: null, rootDirectory: null });
+  return makePlan(facts, { entrypoint: "", arguments: argv, requirements: null, rootDirectory: null });
 }
 
 test("BLD-2 a repository has nothing to do with MCP only where all of its Python files are known, and none mentions it", () => {

@@ -133,7 +133,7 @@ class Stream implements RedactionStream {
       const match = this.#automaton.match(this.#state);
       if (match !== null) this.#cover({ from: this.#read - match.length, to: this.#read, name: match.name });
     }
-    // Whatever is found later begins here at the earliest.
+    // Later matches begin here at the earliest.
     return this.#release(this.#read - this.#automaton.depth(this.#state));
   }
 
