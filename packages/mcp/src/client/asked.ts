@@ -28,8 +28,8 @@ export type LogMessage = { readonly level: string; readonly logger: string | nul
 
 export type AskedHandlers = {
   /**
-   * Answers what a tool asks for while it runs, in both eras. Without it servers are told that nobody can answer, and a
-   * call that needs an answer all the same returns `input_required`. It runs in the asynchronous context of its call.
+   * Answers a tool's questions while it runs, in both eras. Without it the client doesn't offer elicitation, and a call
+   * that needs an answer anyway returns `input_required`. It runs in the asynchronous context of its call.
    */
   readonly onElicit?: (asked: Elicitation) => Promise<ElicitationAnswer>;
   /** The same for a model's answer. Null: the person doesn't allow it. */

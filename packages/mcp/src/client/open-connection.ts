@@ -149,7 +149,7 @@ function clientOf(options: OpenOptions): Client {
   return client;
 }
 
-/** Servers before 2026-07-28 are told once; a later one at each call. */
+/** Sets the level of logs once for servers before 2026-07-28; later ones get it with each call. */
 async function askForLogs(client: Client, { onLog }: OpenOptions, signal: AbortSignal): Promise<void> {
   if (!onLog || isModern(client.getNegotiatedProtocolVersion() ?? "") || !client.getServerCapabilities()?.logging)
     return;

@@ -1,4 +1,4 @@
-/** A server as clients are told of it. */
+/** A server as clients know it. */
 export type ConnectableServer = { readonly name: string; readonly url: string };
 
 /**

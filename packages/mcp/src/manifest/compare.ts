@@ -101,22 +101,22 @@ const withoutArguments = ({ properties: _properties, required: _required, ...res
 function argumentChanges(before: Arguments, after: Arguments): Differences {
   const details: string[] = [];
   let breaking = false;
-  const note = (text: string, breaks: boolean) => {
+  const add = (text: string, breaks: boolean) => {
     details.push(text);
     breaking ||= breaks;
   };
   for (const [name, now] of after) {
     const then = before.get(name);
-    if (then === undefined) note(now.required ? `${name} is new and required` : `${name} is new`, now.required);
-    else if (now.required !== then.required) note(`${name} is ${now.required ? "required" : "optional"}`, now.required);
-    else if (!same(typeOf(then.schema), typeOf(now.schema))) note(`${name} has another type`, true);
-    else if (!same(then.schema, now.schema)) note(`${name} is described differently`, false);
+    if (then === undefined) add(now.required ? `${name} is new and required` : `${name} is new`, now.required);
+    else if (now.required !== then.required) add(`${name} is ${now.required ? "required" : "optional"}`, now.required);
+    else if (!same(typeOf(then.schema), typeOf(now.schema))) add(`${name} has another type`, true);
+    else if (!same(then.schema, now.schema)) add(`${name} is described differently`, false);
   }
-  for (const name of before.keys()) if (!after.has(name)) note(`${name} is gone`, true);
+  for (const name of before.keys()) if (!after.has(name)) add(`${name} is gone`, true);
   return { details, breaking };
 }
 
-/** What of an argument's schema decides whether a value fits, as far as that is told apart from its description. */
+/** An argument's schema without its descriptive fields. */
 function typeOf(schema: unknown): unknown {
   if (typeof schema !== "object" || schema === null) return schema;
   const {
@@ -138,7 +138,7 @@ function differing<Item extends object>(
   return Object.entries(fields).flatMap(([key, word]) => (same(read(before, key), read(after, key)) ? [] : [word]));
 }
 
-/** Equality of JSON, whatever the order of an object's members. */
+/** Equality of JSON, regardless of the order of an object's members. */
 function same(one: unknown, other: unknown): boolean {
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
   if (Array.isArray(one) !== Array.isArray(other)) return false;

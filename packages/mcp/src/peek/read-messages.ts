@@ -14,7 +14,7 @@ export type StatedMessages = { isBatch: boolean; messages: readonly StatedMessag
 const shape = compileShape({ method: true, params: { name: true } });
 
 /**
- * All messages of a request's body, whatever its size: for decisions, where `peekRequest` is for the log. Null for a
+ * All messages of a request's body, of any size: for decisions, where `peekRequest` is for the log. Null for a
  * body that two parsers could read differently, so that the server might run what was not checked: not UTF-8 (Python's
  * `json` detects UTF-16 and UTF-32), not strictly JSON (`NaN`, a byte order mark), one of these members given twice, or a
  * batch within a batch.

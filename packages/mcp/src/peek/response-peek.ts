@@ -151,7 +151,7 @@ export class ResponsePeek {
   }
 
   #onMessage(fields: Fields, isCut = false): void {
-    // A message with a method is the server's own request or notification, whatever its id.
+    // A message with a method is the server's own request or notification, with any id.
     if (fields.method !== undefined || this.isDone) return;
     const isError = fields.error !== undefined && fields.error !== null;
     if (!isError && fields.result === undefined) return;

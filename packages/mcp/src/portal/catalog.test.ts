@@ -59,7 +59,7 @@ test("ORG-3 a resource is read where it is listed, else where a template matches
   for (const unknown of ["user://7", "file://etc/y", "c+user://7", ""]) expect(resolve(unknown)).toBeNull();
 });
 
-test("ORG-3 whatever servers call their tools, names differ and lead to one tool each", () => {
+test("ORG-3 names are unique and lead to one tool each, with any names of the servers' tools", () => {
   const name = fc.constantFrom("a", "b", "a_b", "b_a", "a_a_b", "x_a", "c");
   const prefixes = ["a", "b", "x"];
   fc.assert(
