@@ -48,7 +48,6 @@ const left: Readonly<Record<string, number>> = {
   "packages/git": 16,
   "packages/github": 3,
   "packages/mail": 5,
-  python: 30,
   tests: 59,
   "vitest.config.ts": 1,
 };

@@ -94,10 +94,10 @@ def _module_of(server: Any, name: str) -> Any:
     return importlib.import_module(framework_prefix(server) + name)
 
 
-def _call(function: Callable[..., Any], **wanted: Any) -> Any:
+def _call(function: Callable[..., Any], **arguments: Any) -> Any:
     """Calls with only those arguments that this version of the framework has."""
     known = inspect.signature(function).parameters
-    return function(**{name: value for name, value in wanted.items() if name in known})
+    return function(**{name: value for name, value in arguments.items() if name in known})
 
 
 def _bridge(server: Any) -> Any:

@@ -18,7 +18,7 @@ _MAX_PROCESSES = 8
 _MIN_ANSWER_SECONDS = 20.0
 _REST_SECONDS = 10.0
 
-_NOTES = {
+_UPGRADE_HINTS = {
     "object": "The installed `mcp` is older than 1.8 and can't serve HTTP, so a bridge passes each session to the server. "
     "Upgrade to `mcp>=1.8`, or `fastmcp>=2.3.2`.",
     "program": "The program speaks MCP on standard input and output only, so a bridge starts a process of it for each "
@@ -53,9 +53,9 @@ def over_program(entrypoint: str, arguments: Sequence[str]) -> Bridge:
     return Bridge("program", lambda: ProcessLink.open(command), _MAX_PROCESSES)
 
 
-def note_of(bridge: Bridge) -> str:
-    """What the log says."""
-    return _NOTES[bridge.over]
+def upgrade_hint(bridge: Bridge) -> str:
+    """Why there is a bridge, and how to do without, for the log."""
+    return _UPGRADE_HINTS[bridge.over]
 
 
 async def answers(bridge: Bridge, seconds: float) -> bool:

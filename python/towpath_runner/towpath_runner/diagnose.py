@@ -179,38 +179,38 @@ def ended(entrypoint: Entrypoint, name: str) -> NothingStarted:
     names = variables_named(printed(), missed_variables())
     if names:
         return NothingStarted(**vars(replace(_variable_missing(names, printed()), file=entrypoint.shown)))
-    quoted = f" It printed: {_said(printed())}" if printed().strip() else ""
+    quoted = f" It printed: {_last_lines(printed())}" if printed().strip() else ""
     message = f"`{name}` ended before it started a server.{quoted}"
     return NothingStarted("exited_early", message, file=entrypoint.shown)
 
 
 def _looked_up(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    """For servers that check their variables by themselves, and say what is missing in an error or in print."""
+    """For servers that check their variables themselves and name the missing ones in an error or in their output."""
     status = error.code if isinstance(error, SystemExit) else 1
     if status in (0, None):
         return None
-    said = status if isinstance(status, str) else ""
-    text = f"{said}\n{printed()}" if isinstance(error, SystemExit) else str(error)
+    message = status if isinstance(status, str) else ""
+    text = f"{message}\n{printed()}" if isinstance(error, SystemExit) else str(error)
     missed = missed_variables()
-    # What parsers of arguments exit with; but some servers do so for a variable, which they name.
+    # Argument parsers exit with 2, but so do some servers for a missing variable, which they name.
     is_usage = status == 2 and ("usage:" in text.lower() or not any(name in text for name in missed))
     names = [] if is_usage else variables_named(text, missed)
     return _variable_missing(names, text) if names else None
 
 
 def _variable_missing(names: list[str], text: str) -> Failure:
-    """What a server said that looked these variables up in vain."""
+    """For a server that looked up these unset variables and stopped with this text."""
     listed = ", ".join(f"`{name}`" for name in names)
     verb, noun = ("are", "variables") if len(names) > 1 else ("is", "variable")
-    message = f"The server looked up the environment {noun} {listed}, which {verb} not set, and stopped. It said: {_said(text)}"
+    message = f"The server looked up the environment {noun} {listed}, which {verb} not set, and stopped. It reported: {_last_lines(text)}"
     return Failure("variable_missing", message, candidates=names)
 
 
-#: Lines that tell less than those around them: of a traceback all but its last one, and uvicorn's that the lifespan failed.
+#: Lines that the others make redundant: all of a traceback but its last, and uvicorn's about a failed lifespan.
 _FRAME = re.compile(r"Traceback \(most recent|^\s*File \"|^\s*[\^~]+\s*$|^ {4}\S|Application startup failed\. Exiting")
 
 
-def _said(text: str) -> str:
+def _last_lines(text: str) -> str:
     """The last lines of a message or of what was printed."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not _FRAME.search(line)]
     return " / ".join(lines[-4:])[-600:]
@@ -225,8 +225,8 @@ def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
     where = f"`{file}` line {line}" if any(are_own) else f"`{entrypoint.shown}`"
     # Python prints any other value, and exits with status 1.
     is_status = error.code is None or isinstance(error.code, int)
-    how = f"with exit status {error.code or 0}" if is_status else f"and says: {_said(str(error.code)) or 'nothing'}"
-    quoted = f"It printed: {_said(printed())}" if _said(printed()) else "It printed nothing." if is_status else ""
+    how = f"with exit status {error.code or 0}" if is_status else f"and says: {_last_lines(str(error.code)) or 'nothing'}"
+    quoted = f"It printed: {_last_lines(printed())}" if _last_lines(printed()) else "It printed nothing." if is_status else ""
     message = f"{where} ends the process before there is a server, {how.removesuffix('.')}. {quoted}".strip()
     # What argparse, click and typer exit with when arguments are wrong. Code that does so by itself may mean anything.
     is_by_itself = are_own[-1:] == [True]

@@ -75,7 +75,7 @@ def failure_of(status: int, entrypoint: Entrypoint, is_served: bool) -> Failure 
 
 
 class Restart:
-    """How to start this process anew, as it was before the server's code could change anything."""
+    """Restarts this process as it was before the server's code could change anything."""
 
     def __init__(self, arguments: Sequence[str], secret: str, deadline: float) -> None:
         self._arguments = list(arguments)

@@ -62,7 +62,7 @@ def _framework_of(value: object) -> tuple[str, str] | None:
 
 
 def is_factory(value: object) -> bool:
-    """Whether it is a function or a partial, whatever its arguments."""
+    """Whether it is a function or a partial, with any arguments."""
     return kind_of(value) is None and (inspect.isroutine(value) or isinstance(value, functools.partial))
 
 

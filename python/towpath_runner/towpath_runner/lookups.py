@@ -47,7 +47,7 @@ class VariableLookups:
             self._original.update(watched)
             self._replace(self._original)
 
-    def note(self, key: bytes) -> None:
+    def record(self, key: bytes) -> None:
         name = os.fsdecode(key)
         if name not in _COMMON and name.isupper() and len(self.missed) < _MAX_NAMES and self._by_own_code():
             self.missed.setdefault(name)
@@ -68,18 +68,18 @@ class VariableLookups:
 
 
 class _Watched(dict[Any, Any]):
-    """The dictionary behind `os.environ`, in which every lookup ends."""
+    """The dictionary behind `os.environ`, which every lookup reaches."""
 
     def __init__(self, data: Any, lookups: VariableLookups) -> None:
         super().__init__(data)
         self._lookups = lookups
 
     def __missing__(self, key: Any) -> Any:
-        self._lookups.note(key)
+        self._lookups.record(key)
         raise KeyError(key)
 
     def __contains__(self, key: object) -> bool:
         found = super().__contains__(key)
         if not found and isinstance(key, bytes):
-            self._lookups.note(key)
+            self._lookups.record(key)
         return found

@@ -30,10 +30,10 @@ from towpath_runner.status import Failure, NothingStarted, Ready, StatusFile
 
 @dataclass(frozen=True)
 class Start:
-    """What to start: the text of the entrypoint, and the words after the program's name."""
+    """What to start: the text of the entrypoint, and the program's arguments."""
 
     entrypoint: str
-    words: list[str]
+    arguments: list[str]
     #: For a program that ends the process itself.
     restart: Restart
     #: Until when it must be ready, by time.monotonic().
@@ -128,7 +128,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 def _run(start: Start, target: Target, guard: ImportGuard, outcome: Outcome) -> None:
     entrypoint = parse_entrypoint(start.entrypoint, os.getcwd())
-    prepare_process(entrypoint.path if entrypoint.program is None else entrypoint.program, start.words)
+    prepare_process(entrypoint.path if entrypoint.program is None else entrypoint.program, start.arguments)
     # Before the code can change them.
     arguments = sys.argv[1:]
     lookups = VariableLookups(entrypoint)
@@ -173,7 +173,7 @@ def _run(start: Start, target: Target, guard: ImportGuard, outcome: Outcome) -> 
             return
         if capture.failure is None and not capture.finished:
             raise
-        # It was stopped as told; what the code did then is for the log only.
+        # It stopped on request; later errors of the code are for the log only.
         if isinstance(error, Failure) and error.traceback and isinstance(error.__context__, Exception):
             print(error.traceback, file=sys.stderr, end="")
     if capture.failure is not None:
@@ -183,7 +183,7 @@ def _run(start: Start, target: Target, guard: ImportGuard, outcome: Outcome) -> 
 def _run_bridged(start: Start, target: Target, failure: Failure, outcome: Outcome) -> None:
     """After the program has ended the process that this one replaces."""
     entrypoint = parse_entrypoint(start.entrypoint, os.getcwd())
-    prepare_process(start.entrypoint, start.words)
+    prepare_process(start.entrypoint, start.arguments)
     serve = _serving(entrypoint, target, outcome.ready)
 
     async def bridged() -> None:
@@ -229,7 +229,7 @@ async def _serve(
     try:
         from towpath_runner.adapt import to_asgi
         from towpath_runner.bridge import Bridge
-        from towpath_runner.bridge_kinds import note_of
+        from towpath_runner.bridge_kinds import upgrade_hint
         from towpath_runner.inspection import Inspection, try_session_lifespan
         from towpath_runner.mounted import with_mcp
         from towpath_runner.serve import StartFailed, listening, serve
@@ -240,7 +240,7 @@ async def _serve(
         app = diagnosed(entrypoint, "lifespan_failed", lambda: with_mcp(app))
     bridge = app.over if isinstance(app, Bridge) else None
     if isinstance(app, Bridge):
-        print(note_of(app), file=sys.stderr)
+        print(upgrade_hint(app), file=sys.stderr)
     if target.inspect_path is not None:
         app = Inspection(app, server, target.inspect_path)
         if kind in (SDK_FASTMCP, SDK_LOWLEVEL) and bridge is None:

@@ -90,7 +90,7 @@ def prewarm(status_path: str) -> int:
         obstacle = "environment"
     if obstacle is not None:
         pass_on(claim["secret"])
-        _start_anew(variables, [*arguments, f"--prewarm={obstacle}"])
+        _restart(variables, [*arguments, f"--prewarm={obstacle}"])
     os.environ.clear()
     os.environ.update(after | reads.written)
     return main([*arguments, "--prewarm=used"], claim["secret"], guard)
@@ -154,7 +154,7 @@ def _obstacle(arguments: list[str], imported: set[str]) -> str | None:
     return None
 
 
-def _start_anew(variables: dict[str, str], arguments: list[str]) -> NoReturn:
+def _restart(variables: dict[str, str], arguments: list[str]) -> NoReturn:
     python = sys.orig_argv[0]
     os.execve(python, [python, "-m", "towpath_runner", *arguments], variables)
 
