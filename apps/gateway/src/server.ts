@@ -11,7 +11,7 @@ export type Patience = {
   readonly request: number;
   /** A connection may be idle between two requests. */
   readonly idle: number;
-  /** How often connections are looked at. */
+  /** How often connections are checked. */
   readonly check: number;
 };
 
@@ -19,8 +19,8 @@ const usualPatience: Patience = { headers: 10_000, request: 60_000, idle: 75_000
 
 /**
  * The HTTP server in front of the gateway, with the limits of GW-9: head 32 KiB with 200 headers within 10 s, whole
- * request within 60 s (answers have no limit), strict parsing, so that a request that two parsers could read differently
- * (Content-Length beside Transfer-Encoding, bad line ends, odd header names) never gets in.
+ * request within 60 s (answers have no limit). Parsing is strict: a request that two parsers could read differently
+ * (Content-Length beside Transfer-Encoding, bad line ends, odd header names) is refused.
  */
 export function createHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
@@ -47,7 +47,7 @@ export function createHttpServer(
   server.on("connection", (socket) => connections.accept(socket));
   server.timeout = 0;
   server.maxHeadersCount = 200;
-  // An expectation that nobody knows is ignored (RFC 9110 §10.1.1 allows a 417, which Node sends without a reason).
+  // An unknown expectation is ignored (RFC 9110 §10.1.1 allows a 417, which Node sends without a reason).
   server.on("checkExpectation", serve);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuseUnread(socket, error));
   server.on("connect", (_request, socket: Socket) => refuseTunnel(socket));
@@ -55,8 +55,8 @@ export function createHttpServer(
 }
 
 /**
- * Stops a server: no new connections, running requests get `graceMs` to end, streams that remain are cut.
- * Resolves when all connections are closed.
+ * Stops a server: no new connections, running requests get `graceMs` to end, remaining streams are cut. Resolves when
+ * all connections are closed.
  */
 export async function closeHttpServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {

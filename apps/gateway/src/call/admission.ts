@@ -50,14 +50,14 @@ export type AdmissionParts = {
   signIns: SignIns;
 };
 
-/** All policies, in their order: of a call of which only the head is known, of one whose caller is, and with its body. */
+/** All policies, in order, by what is known of the call: its head, its caller, and its body. */
 export const policies = {
   onArrival: [originPolicy, preflightPolicy],
   onceIdentified: [accessPolicy, openCallsPolicy, turnPolicy],
   onceRead: [ratePolicy, formPolicy],
 } as const;
 
-/** Who calls, as the server's mode of authentication demands. @throws GatewayError */
+/** Identifies the caller by the server's mode of authentication. @throws GatewayError */
 export function authenticate(parts: AdmissionParts, call: Call): Promise<Principal> | Principal {
   const { request, target } = call;
   const name = headerOf(request, callerNameHeader);
@@ -69,7 +69,7 @@ export function authenticate(parts: AdmissionParts, call: Call): Promise<Princip
 export async function identify(parts: AdmissionParts, call: RoutedCall, received: Received): Promise<Identified> {
   const { portal, route, response, address } = call;
   const principal = portal ? portal.principal : await authenticate(parts, call);
-  // Not before: a stranger's request must not cause secrets to be decrypted.
+  // Not earlier: an unauthenticated request must not cause secrets to be decrypted.
   received.answer.redactor = parts.redactors.find(deploymentOf(route));
   if (!portal) parts.signIns.accepted(route, principal, call);
   parts.openResponses.watch(response, principal, received);
@@ -89,7 +89,11 @@ export async function read(
   return { call, received, principal, limits, body, bodyBytes: body.length, peek };
 }
 
-/** Checks what the request names, and prepares it for its server. @throws GatewayError */
+/**
+ * Checks the tools and the session that the request names, and prepares the request for its server.
+ *
+ * @throws GatewayError
+ */
 export async function admit(
   parts: AdmissionParts,
   { call, received, principal, limits, ...given }: Read,

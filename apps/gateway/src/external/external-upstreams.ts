@@ -4,9 +4,9 @@ import { type Dispatcher, Pool } from "undici";
 
 const maxPools = 1000;
 const connectMs = 5000;
-/** Servers that say how long they keep a connection are believed, up to this. */
+/** Upper limit for the time that servers announce for keeping a connection. */
 const maxIdleMs = 30_000;
-/** For those that don't say: common servers keep connections for 5 s. */
+/** For servers that announce none: common ones keep connections for 5 s. */
 const idleMs = 4000;
 
 /**

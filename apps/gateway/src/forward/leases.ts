@@ -12,7 +12,7 @@ export type Lease = {
   readonly instanceId: string;
   readonly endpoint: ServerEndpoint;
   readonly upstream: Dispatcher;
-  /** performance.now() milliseconds, counted from when the lease was asked for. */
+  /** performance.now() milliseconds, counted from when the lease was requested. */
   readonly validUntil: number;
   /** What the runner had to do for it. */
   readonly start: StartAttempt;
@@ -30,15 +30,15 @@ type Entry = {
   timer: NodeJS.Timeout | undefined;
 };
 
-/** A lease that is about to expire is not used: the request must reach the server while it is valid. */
+/** A lease is not used shortly before it expires: the request must reach the server while it is valid. */
 const marginMs = 500;
-/** Without a runner nothing is frozen or stopped, so servers that ran last stay usable for a while (GW-10). */
+/** Without a runner nothing is frozen or stopped, so recently running servers stay usable for a while (GW-10). */
 const defaultWithoutRunnerMs = 3_600_000;
 const withoutRunnerRetryMs = 1000;
 
 /**
  * Leases of instances, one per deployment, shared by all requests. A valid lease costs no call; it is renewed in the
- * background while requests are in flight or were made since it was asked for, else it lapses.
+ * background while requests are in flight or have come since it was requested, else it lapses.
  */
 export class Leases {
   readonly #entries = new Map<string, Entry>();
@@ -66,7 +66,7 @@ export class Leases {
     return this.#saved;
   }
 
-  /** Differs when there is another instance to save. */
+  /** Changes when there is another instance to save. */
   get version(): number {
     return this.#version;
   }
@@ -82,8 +82,8 @@ export class Leases {
   }
 
   /**
-   * The lease for a request, at once when there is a valid one. Concurrent calls share one call to the runner.
-   * Call `requestStarted` before and `requestEnded` after, so that it is kept for as long as the request takes.
+   * The lease for a request, at once when there is a valid one. Concurrent calls share one call to the runner. Call
+   * `requestStarted` before and `requestEnded` after, so that it is kept for as long as the request takes.
    *
    * @throws GatewayError as the runner's answer says
    */
@@ -124,8 +124,8 @@ export class Leases {
   }
 
   /**
-   * How a deployment's server is. Starts and wakes nothing. `ready` when that isn't known: the request to the server
-   * will show what is wrong.
+   * The state of a deployment's server. Starts and wakes nothing. `ready` if unknown: the request to the server will
+   * show what is wrong.
    */
   async stateOf(deploymentId: string): Promise<ServerState> {
     const lease = this.#entries.get(deploymentId)?.lease ?? null;
@@ -219,7 +219,7 @@ export class Leases {
     }
   }
 
-  /** A runner that hangs takes seconds to be found out again; a server that is awake answers at once. */
+  /** Detecting that a runner hangs takes seconds; a server that is awake answers at once. */
   async #useIfAwake(entry: Entry, lease: Lease, renewal: Promise<Lease>): Promise<Lease> {
     return (await this.#isAwake(entry, lease, performance.now())) ? lease : renewal;
   }

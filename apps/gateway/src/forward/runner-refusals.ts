@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 /** A push or a rebuild may end the pause at any time. */
 const maxRetryAfterMs = 5 * minuteMs;
 
-/** Building it again failed, and it is tried again only then. */
+/** The last rebuild failed; the next attempt is at this time. */
 function rebuiltLater(waitMs: number): string {
   const minutes = Math.ceil(waitMs / minuteMs);
   const wait = minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
@@ -28,7 +28,7 @@ const retryAfter = (ms: number) => ({ "retry-after": String(Math.max(1, Math.cei
 export function refused({ code, message, retryAfterMs, waitHelps }: RunnerError): GatewayError {
   if (code === "not_found") return new GatewayError("unknown_server", message);
   const waitMs = retryAfterMs ?? defaultRetryAfterMs;
-  // Only live deployments have callers, and the worker builds those again.
+  // Only live deployments have callers, and the worker rebuilds those.
   if (code === "layers_lost") {
     const text = waitMs > minuteMs ? rebuiltLater(waitMs) : rebuilding;
     return new GatewayError("server_rebuilding", text, retryAfter(Math.min(waitMs, maxRetryAfterMs)), null, code);

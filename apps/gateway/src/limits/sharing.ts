@@ -10,8 +10,9 @@ const sendGatewaysMs = 250;
 const maxPerMessage = 20;
 
 /**
- * Lets the processes of all gateways know what each has let in: workers of one gateway through their primary, gateways
- * through the database, neither on the path of a call. Without the database, each gateway lets in what the limits say.
+ * Shares between the processes of all gateways what each has let in: workers of one gateway through their primary,
+ * gateways through the database, neither on the path of a call. Without the database, each gateway applies the limits
+ * alone.
  */
 export class Sharing {
   readonly #peers: Peers;

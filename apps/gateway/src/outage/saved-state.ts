@@ -19,9 +19,9 @@ const directoryName = "known";
 const nameOf = (worker: number) => `worker-${worker}.sealed`;
 const namePattern = /^worker-\d+\.sealed$/;
 const context = "known state of a gateway, version 1";
-/** Pause between two looks for something to save, and between two reads of the files. */
+/** Pause between two checks for changes to save, and between two reads of the files. */
 const everyMs = 1000;
-/** Leases and times of confirmation move on without a new version. */
+/** Leases and times of confirmation change without a new version. */
 const saveAtLeastEveryMs = 30_000;
 /** The share of a process's time that saving may take; it blocks the event loop. */
 const maxShare = 0.05;
@@ -62,7 +62,7 @@ export type SavedStateParts = {
   readonly worker: number;
   /** TOWPATH_SECRET: the files are sealed with a key derived from it. */
   readonly secret: string;
-  /** How long what is saved is of use. 0: nothing is saved. */
+  /** How long the saved state is usable. 0: nothing is saved. */
   readonly outageMs: number;
   readonly apiKeys: ConfirmedCache<ApiKeyGrant>;
   readonly members: ConfirmedCache<Member>;
@@ -103,7 +103,7 @@ export class SavedState {
     parts.leases.saved.onUnknown = load;
   }
 
-  /** Gives what all processes saved to this one's caches; at most once a second. Never rejects. */
+  /** Loads what all processes saved into this one's caches; at most once a second. Never rejects. */
   load(): Promise<void> {
     if (performance.now() - this.#loadedAt < everyMs) return this.#loading ?? Promise.resolve();
     this.#loadedAt = performance.now();
@@ -171,7 +171,7 @@ export class SavedState {
     } catch (error) {
       if (!this.#hasFailed) log.warn({ err: error }, "the state for an outage cannot be saved");
       this.#hasFailed = true;
-      // An old state may name what was revoked since.
+      // An old state may name what has been revoked since.
       await this.#remove();
     }
   }
@@ -198,7 +198,7 @@ export class SavedState {
   }
 
   async #loadAll(): Promise<void> {
-    // What was kept under another setting.
+    // Remove files from before the setting changed.
     if (this.#parts.outageMs === 0) return rm(this.#directory, { recursive: true, force: true });
     const names = await readdir(this.#directory).catch(() => []);
     for (const name of names.filter((each) => namePattern.test(each))) await this.#loadFile(name);
@@ -220,7 +220,7 @@ export class SavedState {
     leases.saved.restore(state.leases);
   }
 
-  /** Null for what was not written by a gateway with this secret and of this version. */
+  /** Null unless a gateway of this version with this secret wrote it. */
   #opened(text: string): State | null {
     try {
       return stateSchema.parse(JSON.parse(openWithKeyId(this.#key, text, context)));

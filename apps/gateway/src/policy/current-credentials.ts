@@ -8,7 +8,7 @@ import {
 } from "@towpath/auth/credentials";
 import type { Notifications } from "@towpath/db/notifications";
 
-/** How often it is stored which OAuth grants were used. */
+/** How often the last uses of OAuth grants are stored. */
 const usesEveryMs = 30_000;
 /** How often every known credential is confirmed again, so that all are recent when an outage begins. */
 const refreshEveryMs = 60_000;

@@ -15,12 +15,12 @@ const maxLookups = 4;
 const stopMs = 300;
 
 type Step = Omit<SignInStep, "projectId">;
-/** The request that a step is seen by. */
+/** The request in which a step is observed. */
 type Seen = Pick<Call, "request" | "address">;
 
 /**
- * What the gateway sees of clients' sign-ins (GW-5): discovery, refused credentials, and the first call with a new
- * access token. Calls that go on as before cost one comparison.
+ * Steps of clients' sign-ins that the gateway sees (GW-5): discovery, refused credentials, and the first call with a
+ * new access token. For other calls it costs one comparison.
  */
 export class SignIns {
   readonly #recorder: SignInRecorder;
@@ -36,7 +36,7 @@ export class SignIns {
     });
   }
 
-  /** A client has read metadata. `route`: undefined for a name that nobody has, and at an origin of several servers. */
+  /** A client has read metadata. `route`: undefined for an unused name, and at an origin of several servers. */
   discovered({ kind }: OAuthEndpoint, route: Route | undefined, seen: Seen): void {
     if (kind !== "resource-metadata" && kind !== "server-metadata") return;
     const step = kind === "resource-metadata" ? "resource_metadata" : "server_metadata";
@@ -61,7 +61,7 @@ export class SignIns {
       });
   }
 
-  /** A call was let in. Only the first one with a new token completes a sign-in. */
+  /** A call was accepted. Only the first one with a new token completes a sign-in. */
   accepted(route: Route, { credential }: Principal, seen: Seen): void {
     if (credential?.kind !== "grant" || credential.authorizationId === null) return;
     const { authorizationId, clientId, membership } = credential;

@@ -8,17 +8,17 @@ import type { DeployedServer, Rig } from "./rig.ts";
 export type SleepingServer = DeployedServer & {
   /** Requests that have reached the server since its answers were recorded. */
   received: IncomingMessage[];
-  /** Whether a gateway was made to start it. */
+  /** Whether a gateway has had it started. */
   isStarted: () => boolean;
 };
 
 type Options = Parameters<Rig["deploy"]>[1] & {
   choice?: "off" | "stable" | "always";
-  /** What the second caller is announced as. */
+  /** How the second caller is announced. */
   otherCaller?: Record<string, string>;
 };
 
-/** Deploys a server whose answers are recorded as a build does, and which has not been started. */
+/** Deploys a server with answers recorded as in a build, which has not been started. */
 export async function deployAsleep(
   rig: Rig,
   listener: RequestListener,
@@ -55,7 +55,7 @@ export async function choose(rig: Rig, { projectId }: DeployedServer, choice: st
   await rig.deploy(answerEmpty);
 }
 
-/** From now on the server sleeps again as soon as a request has ended: it is frozen, and leases are short. */
+/** From now on the server sleeps as soon as a request has ended: it is frozen, and leases are short. */
 export function sleepAlways(rig: Rig, { deploymentId }: DeployedServer): void {
   const server = rig.runner.servers.get(deploymentId);
   if (!server) throw new Error("the server is not deployed");

@@ -6,7 +6,7 @@ import type { OtlpSettings } from "./otlp-settings.ts";
 import { otlpJson, type Span } from "./span.ts";
 
 const flushMs = 1000;
-/** A batch takes about a millisecond to write out. */
+/** A batch takes about a millisecond to serialize. */
 const batchSpans = 128;
 const maxQueuedSpans = 4096;
 const requestMs = 10_000;
@@ -18,13 +18,13 @@ const maxPauseMs = 30_000;
  * unavailable they wait in a bounded queue; spans that don't fit and spans that it refuses are dropped and counted.
  */
 export class SpanExporter {
-  /** Numbers since the start. */
+  /** Counts since the start. */
   readonly counters = { exported: 0, dropped: 0 };
   readonly #settings: OtlpSettings;
   readonly #resource: Readonly<Record<string, string>>;
   readonly #log: Logger;
   readonly #maxQueued: number;
-  // Its own connections: the collector must not take those of servers.
+  // Its own connections: the collector must not use those of servers.
   readonly #agent = new Agent({ connections: 1, headersTimeout: requestMs, bodyTimeout: requestMs });
   readonly #stopped = new AbortController();
   #queue: Span[] = [];
@@ -32,7 +32,7 @@ export class SpanExporter {
   #sending: Promise<void> | null = null;
   #isFailing = false;
 
-  /** `share`: the part of the queue that is this process's. `worker`: its number. */
+  /** `share`: this process's share of the queue. `worker`: its number. */
   constructor(parts: { settings: OtlpSettings; log: Logger; share: number; worker: number }) {
     this.#settings = parts.settings;
     this.#log = parts.log;
@@ -61,7 +61,7 @@ export class SpanExporter {
     else this.#timer ??= setTimeout(() => this.#flush(), flushMs).unref();
   }
 
-  /** Sends what waits, for at most `withinMs`, and closes the connection. */
+  /** Sends the queue, for at most `withinMs`, and closes the connection. */
   async stop(withinMs: number): Promise<void> {
     clearTimeout(this.#timer);
     if (!this.#isFailing) this.#flush();
@@ -83,7 +83,7 @@ export class SpanExporter {
   async #send(): Promise<void> {
     let pauseMs = firstPauseMs;
     while (this.#queue.length > 0 && !this.#stopped.signal.aborted) {
-      // They stay in the queue until the collector has them: it alone bounds what is held.
+      // They stay in the queue until they are exported: it alone limits the memory.
       const batch = this.#queue.slice(0, batchSpans);
       const outcome = await this.#post(batch);
       if (outcome === "retryable") {

@@ -4,11 +4,11 @@ import { peekOf } from "../record/rows.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { beginTrace, newSpanId, type TraceContext } from "./trace-context.ts";
 
-/** Makes a span of each MCP request that is sampled (LOG-4). */
+/** Creates a span for each sampled MCP request (LOG-4). */
 export type Tracer = {
   /** The span of a request that begins; null when it is not sampled. */
   begin: (traceparent: string | undefined) => TraceContext | null;
-  /** Takes the rows of a request that has ended: each is a span. What carries no MCP message, as a GET stream, is none. */
+  /** Takes the rows of a request that has ended: each is a span, unless it has no MCP message, such as a GET stream. */
   end: (call: Logged, rows: readonly RequestLogRow[]) => void;
 };
 

@@ -3,11 +3,11 @@ import { z } from "zod";
 import type { OtherGateways } from "./other-gateways.ts";
 import type { Peers } from "./peers.ts";
 
-/** What a process has let in of one caller, server or organization: its name, and milliseconds of its bucket. */
+/** What a process has let in for one caller, server or organization: its name, and milliseconds of its bucket. */
 const takenSchema = z.array(z.tuple([z.string().max(300), z.number().min(0)]));
 export type Taken = z.infer<typeof takenSchema>[number];
 
-/** Identifies a legacy session in the log; no usable session id. */
+/** Identifies a legacy session in the log; not a usable session id. */
 const session = z.string();
 
 /** What all processes of all gateways must know. */

@@ -22,15 +22,15 @@ type Parts = {
 };
 
 /**
- * The other gateways of an instance, which may share nothing with this one but the database: they send each other
- * notifications through it. Nothing is sent where nobody would receive it. While the database is unavailable, gateways
- * know nothing of one another.
+ * The other gateways of an instance, which may share only the database with this one: they send each other
+ * notifications through it. Nothing is sent without receivers. While the database is unavailable, gateways don't reach
+ * each other.
  */
 export class OtherGateways {
   readonly #parts: Parts;
   /** performance.now() of the last message of each. */
   readonly #lastMessageAt = new Map<string, number>();
-  /** News that go with the next query, and its promise. One query runs at a time. */
+  /** News for the next query, and its promise. One query runs at a time. */
   #waiting: News[] = [];
   #next: Promise<void> | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -55,7 +55,7 @@ export class OtherGateways {
     clearInterval(this.#timer);
   }
 
-  /** Resolves once the database has passed the news on, or can't be reached. */
+  /** Resolves once the database has sent the news, or is unavailable. */
   announce(news: News): Promise<void> {
     this.#waiting.push(news);
     this.#next ??= this.#running.then(() => {
@@ -78,7 +78,7 @@ export class OtherGateways {
     if (this.#parts.speaksForGateway) void this.#notify([this.#payloadOf([])]);
   }
 
-  /** `payload` is undefined after each connect: others may have come meanwhile, and don't know of this gateway. */
+  /** `payload` is undefined after each connect: other gateways may have started meanwhile, and don't know this one. */
   #receive(payload: string | undefined, onNews: (news: News) => void): void {
     if (payload === undefined) this.#sayHello();
     const message = payload === undefined ? null : parseMessage(payload);
@@ -89,11 +89,11 @@ export class OtherGateways {
     for (const news of message.news) onNews(news);
   }
 
-  /** Not written to disk before it is answered: what is lost with a crash counts for a moment only. */
+  /** Without waiting for the disk: a crash loses only what would expire in a moment. */
   async #notify(payloads: readonly string[]): Promise<void> {
     const sql = `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${channel}', payload)
       FROM unnest($1::text[]) AS payload`;
-    // Clients choose the ids of their requests: what doesn't fit is left out.
+    // Clients choose the ids of their requests: what doesn't fit is dropped.
     const fitting = payloads.filter((payload) => Buffer.byteLength(payload) <= maxPayload);
     await this.#parts.pool.query(sql, [fitting]).catch(() => {});
   }
