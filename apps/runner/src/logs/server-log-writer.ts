@@ -8,17 +8,15 @@ const maxBufferedBytes = 64 * 1024 * 1024;
 
 export type ServerLogWriter = {
   push(row: ServerLogRow): void;
-  /** Writes what is buffered; gives up after `withinMs`. */
+  /** Writes the buffer; gives up after `withinMs`. */
   close(withinMs: number): Promise<void>;
 };
 
 /**
  * Writes server-log lines to the database in batches, each deployment's in order. While the database is unavailable,
  * lines are buffered up to a limit; then the oldest lines of the project with the most are dropped, and their number is
- * logged. `onError` is called when the database is unavailable and for each line that it rejects.
- *
- * What is buffered is also in the spool, for the runner after one that is killed: the shim keeps only output that no
- * runner has read.
+ * logged. `onError` is called when the database is unavailable and for each line that it rejects. The buffer is also in
+ * the spool, for the runner after a killed one: the shim keeps only output that no runner has read.
  */
 export function createServerLogWriter(
   write: (rows: readonly ServerLogRow[]) => Promise<void>,

@@ -3,7 +3,7 @@ import { lineCutMark, type OutputSink } from "@towpath/runtime";
 import type { Redactor } from "@towpath/secrets/redaction";
 import { readRequestMark } from "./request-mark.ts";
 
-/** A line of the log; `sequence` as the driver numbers it, which the platform's own lines aren't. */
+/** A line of the log. `sequence`: the driver's number; the platform's own lines have none. */
 export type ServerLine = ServerLogRow & { readonly sequence?: number };
 
 /** The server log of one deployment. */

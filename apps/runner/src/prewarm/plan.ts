@@ -15,9 +15,9 @@ export type Demand = {
 const maxPerKind = 8;
 
 /**
- * How many interpreters of each kind should wait, in the order in which to start them. Pure. Organizations get equal
- * parts of the memory, and what one does not need goes to the others. Within one, each kind gets its first interpreter
- * before any gets its second, and what was used last comes first.
+ * The number of waiting interpreters of each kind, in the order in which to start them. Pure. Organizations get equal
+ * parts of the memory, and one's surplus goes to the others. Within an organization, each kind gets its first
+ * interpreter before any gets its second, the most recently used first.
  */
 export function planPrewarm(demands: readonly Demand[], memoryBytes: number): ReadonlyMap<string, number> {
   const recent = [...demands].sort((a, b) => b.lastUsedAt - a.lastUsedAt);
