@@ -18,7 +18,7 @@ export type OutputStream = "stdout" | "stderr";
 
 /** Longer lines are cut. */
 export const maxLineBytes = 8 * 1024;
-/** Follows the part of a line that was cut. */
+/** Marks a line whose end was cut. */
 export const lineCutMark = ` … [line cut at ${maxLineBytes / 1024} KiB]`;
 
 /**
@@ -28,7 +28,7 @@ export const lineCutMark = ` … [line cut at ${maxLineBytes / 1024} KiB]`;
  */
 export type OutputSink = (stream: OutputStream, line: string, time: Date, sequence?: number) => void;
 
-/** Of each stream, the last line that an earlier runner has kept; absent: none. */
+/** The last line of each stream that an earlier runner has kept; absent: none. */
 export type LastLines = { readonly [Stream in OutputStream]?: number };
 
 export type ExitReason =

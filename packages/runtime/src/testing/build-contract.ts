@@ -24,7 +24,7 @@ const done = { reason: "exited", code: 0, signal: null };
 const textOf = async (workspace: BuildWorkspace, path: string) =>
   new TextDecoder().decode(await workspace.read("work", path, 1000));
 
-/** What every driver promises of builds. */
+/** The build contract of every driver. */
 export function buildTests(driver: () => RuntimeDriver): void {
   const open = (change: Partial<BuildSpec> = {}) => driver().builds.open(specOf(change));
   /** `paths` arrive as sys.argv[1:]. */

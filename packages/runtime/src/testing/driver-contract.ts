@@ -28,8 +28,8 @@ export function collect(): { lines: string[]; onOutput: OutputSink } {
 }
 
 /**
- * What every driver promises; of each capability, what it does with and without it. Runs real processes; needs uv, and
- * Python 3.11 at /usr/bin/python3 or elsewhere.
+ * The contract of every driver; for each capability, its behavior with and without it. Runs real processes; needs uv,
+ * and Python 3.11 at /usr/bin/python3 or elsewhere.
  */
 export function driverContract(
   name: string,

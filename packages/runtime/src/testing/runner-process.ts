@@ -1,5 +1,5 @@
 // Stands in for a runner that tests kill. Arguments: state directory, generation, milliseconds that the shim waits for
-// a runner. Adopts what there is, then obeys lines of stdin: VERB INSTANCE [ARGUMENT]. Prints what happens.
+// a runner. Adopts existing servers, then executes lines of stdin: VERB INSTANCE [ARGUMENT]. Prints what happens.
 import { createInterface } from "node:readline";
 import { strictIsolation } from "../host/config.ts";
 import { createSandboxEngine } from "../host/sandbox/engine.ts";

@@ -3,7 +3,7 @@ import { constants, lstatSync, type Stats } from "node:fs";
 import { chown, type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Smaller files are many and hold little: of 2 GB of packages, a fourteenth. */
+/** Smaller files are many and small in total: a fourteenth of 2 GB of packages. */
 const minBytes = 128 * 1024;
 const chunkBytes = 1024 * 1024;
 /** Where uv keeps unpacked wheels: `archive-v0/<id>/<path in site-packages>`. */
@@ -39,7 +39,7 @@ export async function shareWithCache(layer: string, cache: string): Promise<numb
   return bytes;
 }
 
-/** Whether a file in the cache is of a layer, so that no build can write to it, nor has. */
+/** Whether a file in the cache belongs to a layer, so that no build can write to it, or has. */
 export const isOfLayer = ({ uid, mode }: Pick<Stats, "uid" | "mode">): boolean =>
   process.getuid?.() === 0 && uid === 0 && (mode & 0o222) === 0;
 
@@ -63,7 +63,7 @@ async function largeFiles(layer: string): Promise<LayerFile[]> {
       if (entry.isDirectory()) waiting.push([...parts, entry.name]);
       if (!entry.isFile()) continue;
       const path = join(directory, entry.name);
-      // One by one in the thread pool, the thousands of a layer take eight times the processor time.
+      // One by one in the thread pool, a layer's thousands of files take eight times the processor time.
       const found = lstatSync(path);
       if (found.size >= minBytes && found.uid !== 0)
         files.push({ path, parts: [...parts.slice(3), entry.name], found });
@@ -120,7 +120,7 @@ async function share({ path, found }: LayerFile, cache: FileHandle, parts: reado
   }
 }
 
-/** Puts a link to `source`, which must still be that file, in the place of `target`. */
+/** Replaces `target` by a link to `source`, which must still be that file. */
 async function replace(source: string, target: string, { ino }: Stats): Promise<void> {
   const partial = join(target, "..", `.${randomUUID()}`);
   await link(source, partial);
@@ -152,8 +152,8 @@ async function isEqual(one: FileHandle, path: string): Promise<boolean> {
   }
 }
 
-// Builds of the organization may put a link in the place of any directory of the cache at any moment. So each is opened
-// from the one above it, without following links, and what is in it is reached through the descriptor.
+// The organization's builds may replace any directory of the cache by a link at any moment. So each is opened from its
+// parent, without following links, and its content is reached through the descriptor.
 
 const inside = (directory: FileHandle) => `/proc/self/fd/${directory.fd}`;
 

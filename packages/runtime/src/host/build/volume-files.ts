@@ -53,7 +53,7 @@ function partsOf(path: string): readonly string[] {
   return parts;
 }
 
-/** `made`: those that are known to be directories. */
+/** `made`: directories that are known to exist. */
 async function makeDirectories(volume: string, parts: readonly string[], made: Set<string>): Promise<void> {
   if (made.has(join(volume, ...parts))) return;
   for (let length = 1; length <= parts.length; length += 1) {
@@ -67,7 +67,7 @@ async function makeDirectories(volume: string, parts: readonly string[], made: S
   }
 }
 
-/** Never the file of an earlier name: a step may have it open, or it may be a link. */
+/** Always a new file: a step may have the old one open, or it may be a link. */
 async function writeNew(path: string, mode: number, content: string | AsyncIterable<Uint8Array>): Promise<void> {
   const create = () => open(path, "wx");
   const found = await create().catch(ignoreExisting);

@@ -4,8 +4,8 @@ const slash = Buffer.from("/");
 const inDirectory = (directory: Buffer, name: Buffer) => Buffer.concat([directory, slash, name]);
 
 /**
- * Fills an empty directory with a layer: its directories and links again, its files as hard links. Nobody may change the
- * layer meanwhile, and it must be on the same file system. False, with a part of it placed, if it has more entries than
+ * Fills an empty directory with a layer: copies its directories and links, and hard-links its files. The layer must not
+ * change meanwhile, and must be on the same file system. False, with a part of it placed, if it has more entries than
  * `maxEntries`.
  */
 export async function placeCode(layer: string, target: string, maxEntries: number): Promise<boolean> {

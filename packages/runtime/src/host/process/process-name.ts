@@ -2,8 +2,8 @@ import { readFile, readlink } from "node:fs/promises";
 import { ownerName, ownerRuns } from "./tree.ts";
 
 /**
- * Where a process id means the same process: this boot of the machine and this namespace of process ids, which
- * containers have for themselves.
+ * Where a process id is unique: this boot of the machine, and this namespace of process ids, which may be a
+ * container's.
  */
 async function place(): Promise<string> {
   const [boot, namespace] = await Promise.all([
@@ -14,12 +14,15 @@ async function place(): Promise<string> {
 }
 
 /**
- * Names this process in what it leaves behind when it is killed, also where processes of other hosts and containers can
+ * Names this process in what it leaves behind when it is killed, even if processes of other hosts and containers can
  * see it. Without slashes.
  */
 export const processName = async (): Promise<string> => `${await place()} ${await ownerName()}`;
 
-/** Whether the process of a name ran on this host and has ended. False for one elsewhere, of which nothing is known. */
+/**
+ * Whether the process of a name ran on this host and has ended. False for processes of other hosts, whose state is
+ * unknown.
+ */
 export async function hasEnded(name: string): Promise<boolean> {
   const at = name.lastIndexOf(" ");
   return name.slice(0, at) === (await place()) && !(await ownerRuns(name.slice(at + 1)));

@@ -36,11 +36,11 @@ export type Request =
       readonly atEnd: readonly (readonly [path: string, value: string])[];
     }
   /**
-   * The runner adopts the process: its exit if it has ended, and all output that no runner has kept, by descriptor after
-   * these positions at least.
+   * The runner adopts the process: requests its exit if it has ended, and all output that no runner has kept, by
+   * descriptor after these positions at least.
    */
   | { readonly type: "resume"; readonly process: number; readonly after: Readonly<Record<number, number>> }
-  /** The runner has kept what comes before this position. */
+  /** The runner has kept the output before this position. */
   | { readonly type: "kept"; readonly process: number; readonly descriptor: number; readonly position: number }
   /** Kills a group that no runner adopts. */
   | { readonly type: "discard"; readonly group: string }

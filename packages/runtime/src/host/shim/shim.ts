@@ -25,7 +25,7 @@ import { Throttle } from "./throttle.ts";
 const [socketPath = "", waitMs = "30000"] = process.argv.slice(2);
 
 const parentCheckMs = 500;
-// A runner that reads nothing for this long hangs: servers go on, and their output is held as if there were none.
+// A runner that reads nothing for this long hangs: servers continue, and their output is held as without a runner.
 const congestedMs = 2000;
 const forgetAfterMs = 1000;
 
@@ -71,7 +71,7 @@ function sendHeld(each: Hosted): void {
   for (const [descriptor, output] of each.outputs) sendOutput(each, descriptor, output);
 }
 
-/** Sends what the runner has not been sent. All is held until it is kept: a runner may be killed before it has read it. */
+/** Sends unsent output. It is held until it is kept: a runner may be killed before it has read it. */
 function sendOutput(each: Hosted, descriptor: number, output: Output): void {
   const { position, data } = output.held.from(output.sent);
   const dropped = position - output.sent;
@@ -139,7 +139,9 @@ function read(each: Hosted, descriptor: number, pipe: Readable): void {
   });
 }
 
-/** Forgets a process some time after the runner was sent its exit and all of its output: it may be killed before it reads. */
+/**
+ * Forgets a process some time after its exit and all of its output were sent: the runner may be killed before it reads.
+ */
 function forgetEnded(each: Hosted): void {
   if (!isOver(each)) return;
   setTimeout(() => {
@@ -177,7 +179,7 @@ async function shutDown(): Promise<void> {
         // Gone with what it belonged to.
       }
   await Promise.all([...hosted.values()].map(kill));
-  // A runner that is there has removed them: without one, nobody else would before the next start.
+  // An attached runner has removed them: without one, nobody else would before the next start.
   await sweepSocketDirectories("", async (by) => by !== owner).catch(() => {});
   process.exit(0);
 }
