@@ -7,7 +7,7 @@ import type {
 } from "@towpath/core/build/contract";
 import { changeSettings } from "../failure.ts";
 
-// Who runs a package of the index can't change its files: what helps is a setting, another version, or its author.
+// Users who run a package of the index can't change its files: a setting, another version, or its author can help.
 
 const another = "choose another version under Settings → Package, or tell the package's author";
 const anotherVersion = "Choose another version under Settings → Package, or tell the package's author.";
@@ -20,13 +20,13 @@ const otherRequirements =
 
 type Remedy = string | ((found: { readonly remedy: string; readonly action?: DiagnosisAction }) => string);
 
-/** The beginning of remedies that are for the operator, not for who has the code. */
+/** The beginning of remedies for the operator, not for the code's author. */
 const fromOperator = "Ask the operator";
 
-/** What is true for a repository, too: it changes nothing but settings, or is for the operator. */
+/** The same as for a repository: it changes nothing but settings, or is for the operator. */
 const same: Remedy = ({ remedy }) => remedy;
 
-/** The beginning of a remedy, before what only the server's author can do. */
+/** The beginning of a remedy that otherwise needs the server's author. */
 const until =
   (end: string, instead: string): Remedy =>
   ({ remedy }) =>
@@ -91,7 +91,7 @@ const ofWarnings: Readonly<Record<BuildWarning["code"], Remedy>> = {
   // A package has no repository, and no lock.
   source_incomplete: same,
   lock_renewed: same,
-  // These say it themselves, as they know what else is different for packages (attempts/).
+  // These are written for packages already (attempts/).
   older_dependencies: same,
   requirement_added: same,
   // A package names its programs, so its files are not searched.
@@ -113,7 +113,7 @@ const ofWarnings: Readonly<Record<BuildWarning["code"], Remedy>> = {
 const remedyOf = (remedy: Remedy, found: BuildWarning | Diagnosis) =>
   typeof remedy === "string" ? remedy : remedy(found);
 
-/** The part of the settings by which who can't change the code may end a failure; another version, if omitted. */
+/** The part of the settings with which the user can fix a failure; if omitted, another version. */
 const sectionOf: Partial<Readonly<Record<DiagnosisCode, SettingsSection>>> = {
   factory_failed: "build",
   protocol_error: "build",
@@ -125,10 +125,10 @@ const sectionOf: Partial<Readonly<Record<DiagnosisCode, SettingsSection>>> = {
   start_timeout: "variables",
 };
 
-/** Of the project that requires the package: nobody has written it, see `packageSource`. */
+/** The file of the project that requires the package: nobody wrote it, see `packageSource`. */
 const madeUp = "pyproject.toml";
 
-/** The diagnosis of a package's build, with what somebody can do about it who can't change the package. Pure. */
+/** The diagnosis of a package's build, with remedies for users who can't change the package. Pure. */
 export const failureOfPackage = (found: Diagnosis): Diagnosis => ({
   ...found,
   detail: found.detail.replaceAll(`\`${madeUp}\``, "the package"),

@@ -18,7 +18,7 @@ import { dependencyFile, hidesOwn, moduleRemedy } from "./module-missing.ts";
 type Per<Value> = Value | ((status: HarnessFailure, server: InspectedServer) => Value);
 type Rule = { readonly title: Per<string>; readonly remedy: Per<string>; readonly action: Per<DiagnosisAction> };
 
-/** What each failure is called, and what ends it. */
+/** Title and remedy of each failure. */
 const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
   entrypoint_not_found: {
     title: "The entrypoint can't be opened",
@@ -90,7 +90,10 @@ const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
     remedy: keywordRemedy,
     action: changeCode,
   },
-  /** Two packages: the first needs what the second doesn't have. One: the code needs it. None: it breaks what serves. */
+  /**
+   * Two packages: the first needs something that the second lacks. One: the code needs it. None: it breaks the
+   * harness's own server.
+   */
   dependency_mismatch: {
     title: ({ module, candidates: [first, second] }) =>
       first === undefined
@@ -153,7 +156,8 @@ const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
 
 /**
  * Turns the harness's status into a diagnosis with a remedy for this project. Pure.
- * @param lastLines what the server and its child processes have printed
+ *
+ * @param lastLines output of the server and its child processes
  */
 export function diagnoseHarness(
   reported: HarnessFailure,
@@ -173,7 +177,7 @@ const of = <Value extends string | object>(
   server: InspectedServer,
 ): Value => (typeof value === "function" ? value(status, server) : value);
 
-/** By an exit in its code, rather than by coming to its end: then it may be the right program, and say what it lacks. */
+/** Whether its code exits, rather than reaching its end: then it may be the right program, and name what it lacks. */
 export const endsItself = ({ code, traceback }: HarnessFailure): boolean =>
   code === "exited_early" && traceback !== null;
 
@@ -181,7 +185,7 @@ const printedNothing = "It printed nothing.";
 const maxQuotedLines = 4;
 const maxQuoted = 600;
 
-/** The harness sees what its own process prints, not its children. */
+/** The harness sees its own process's output, not its children's. */
 function withOutput(message: string, lastLines: readonly string[]): string {
   const lines = lastLines.map((line) => line.trim()).filter((line) => line !== "");
   if (lines.length === 0 || !message.endsWith(printedNothing)) return message;
@@ -193,7 +197,7 @@ function withOutput(message: string, lastLines: readonly string[]): string {
 const where = ({ file, line }: HarnessFailure): string =>
   file === null ? "" : ` in ${file}${line === null ? "" : ` line ${line}`}`;
 
-/** How the `mcp` package, and FastMCP by it, refuses an OAuth server at `http://`. */
+/** How the `mcp` package, and FastMCP with it, refuses an OAuth server at `http://`. */
 const issuerRefused = "Issuer URL must be HTTPS";
 const issuerRemedy =
   "The `mcp` package accepts an OAuth server at `http://` on exactly `localhost` only. Serve this instance over https, or on your own machine by path (`TOWPATH_SERVER_URL=http://localhost:8080/{name}`): see docs/sign-in.md.";

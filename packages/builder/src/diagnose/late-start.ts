@@ -38,8 +38,9 @@ const unknownActivity = {
 };
 
 /**
- * Neither ready nor failed in time: it waits, it loops, or the host had no processor for it. Pure.
- * @param late null where a runner of an earlier version doesn't say
+ * The server was neither ready nor had failed in time: it waits, it loops, or the host had no processor for it. Pure.
+ *
+ * @param late null for a runner of an earlier version, which doesn't say
  */
 export function diagnoseLateStart(late: LateStart | null, limitMs: number, { file, excerpt }: ServerOutput): Diagnosis {
   const [at] = late?.stack ?? [];

@@ -1,4 +1,4 @@
-/** By the name of a package: the packages that require it. Empty where only the project does. */
+/** The packages that require a package, by its name. Empty if only the project does. */
 export type Requirers = ReadonlyMap<string, readonly string[]>;
 
 /** `exact`: versions as in a requirements file, without uv's comments, so that equal versions are equal text. */

@@ -16,10 +16,10 @@ import {
 } from "../source/requirements-file.ts";
 import type { PlanNotes } from "./notes.ts";
 
-/** Where the dependencies come from (BLD-3). */
+/** The source of the dependencies (BLD-3). */
 export type Dependencies = {
   readonly kind: "uv-lock" | "pyproject" | "requirements" | "script" | "fastmcp-json" | "none";
-  /** The file to edit to add a dependency; null when there is none yet. */
+  /** The file to edit to add a dependency; null if there is none yet. */
   readonly file: string | null;
   /** Requirements to resolve that are not in a requirements file. */
   readonly requirements: readonly string[];
@@ -29,11 +29,11 @@ export type Dependencies = {
   readonly usesTree: boolean;
   /** The lock lacks uvicorn, which the harness needs. */
   readonly addsUvicorn: boolean;
-  /** Why uv.lock is only followed where the requirements allow its versions: the end of a sentence. Null for other cases. */
+  /** Why uv.lock only provides preferred versions: the end of a sentence. Null for other cases. */
   readonly renewsLock: string | null;
   /** Versions to resolve to where the requirements allow them, as `name==version`. */
   readonly preferred: readonly string[];
-  /** What the repository requires in one version only. */
+  /** Requirements of a single version. */
   readonly pins: readonly Pin[];
 };
 
@@ -56,7 +56,7 @@ type Input = {
   readonly notes: PlanNotes;
 };
 
-/** In the order of BLD-3. Each says why it is chosen; null where the source doesn't have it. */
+/** In the order of BLD-3. Each logs why it is chosen; null if the source doesn't have it. */
 const sources: readonly ((input: Input) => Dependencies | null)[] = [
   fromLock,
   fromPyproject,
@@ -66,7 +66,7 @@ const sources: readonly ((input: Input) => Dependencies | null)[] = [
   fromFastmcpJson,
 ];
 
-/** Picks the first source in the order of BLD-3 and notes the reason. @throws BuildFailure `requirements_not_found` */
+/** Picks the first source in the order of BLD-3 and logs the reason. @throws BuildFailure `requirements_not_found` */
 export function chooseDependencies(
   facts: SourceFacts,
   settings: PlanSettings,
@@ -133,9 +133,9 @@ export const lockRenewed = (why: string): BuildWarning => ({
 });
 
 /**
- * Why `uv run` would renew a lock and keep its versions, while `uv sync --frozen` refuses it, or installs other things than
- * the project asks for: it is that of a project with another name, as in a fork that was renamed, or older than the
- * project. Null for one that fits.
+ * Why `uv run` would renew a lock and keep its versions, while `uv sync --frozen` refuses it or installs something else
+ * than the project requires: it belongs to a project with another name, as in a renamed fork, or is older than the
+ * project. Null if it fits.
  */
 function followedOnly(lock: LockFacts, pyproject: Pyproject): string | null {
   const { name } = pyproject;
@@ -178,7 +178,7 @@ function fromRequirements({ facts: { texts }, settings, found, notes }: Input): 
   if (found === null) return null;
   const reason = settings.requirements === null ? "found in the repository" : "set under Settings → Build";
   notes.step(`Dependencies: ${found} (${reason}; no uv.lock, and no pyproject.toml with dependencies).`);
-  // Iterating a Set also visits what is added meanwhile, and each file once, however often it is included.
+  // Iterating a Set also visits later additions, and each file once, even if it is included several times.
   const inputs = new Set([found]);
   for (const path of inputs) {
     for (const included of includedFiles(texts.get(path) ?? "", path)) {

@@ -10,7 +10,7 @@ export type PythonChoice = {
   readonly request: string | null;
   /** Its source, for messages: a file name, or "the platform's default". */
   readonly from: string;
-  /** What another version must satisfy when the platform lacks `request`; null: any supported version will do. */
+  /** What another version must satisfy if the platform lacks `request`; null: any supported version will do. */
   readonly within: PythonRange | null;
 };
 
@@ -20,7 +20,7 @@ type Sources = {
   readonly fastmcp: string | null;
 };
 
-/** BLD-3: `.python-version`, then `requires-python`, then fastmcp.json. Notes the choice and its reason. */
+/** BLD-3: `.python-version`, then `requires-python`, then fastmcp.json. Logs the choice and its reason. */
 export function choosePython(sources: Sources, notes: PlanNotes): PythonChoice {
   const { requiresPython: within, fastmcp } = sources;
   const pinned = fromVersionFile(sources, notes);
@@ -39,7 +39,7 @@ export function choosePython(sources: Sources, notes: PlanNotes): PythonChoice {
   return { request: null, from: "the platform's default", within: null };
 }
 
-/** The minor version that `.python-version` asks for; null where there is none that counts. */
+/** The minor version that `.python-version` requests; null if there is no valid one. */
 function fromVersionFile({ versionFile, requiresPython }: Sources, notes: PlanNotes): string | null {
   const line = firstLine(versionFile);
   if (line === null) return null;
@@ -59,8 +59,8 @@ function fromVersionFile({ versionFile, requiresPython }: Sources, notes: PlanNo
 }
 
 /**
- * What a tree asks for by the texts of its `.python-version` and `pyproject.toml`, for people who look at it before a build
- * reads the rest. Null: nothing, or nothing that can be read.
+ * The version that a tree requests in its `.python-version` and `pyproject.toml`, for people who look at it before a
+ * build reads the rest. Null: none, or unreadable.
  */
 export function requestedPython(texts: {
   readonly versionFile: string | null;
@@ -81,7 +81,7 @@ function rangeOf(pyproject: string | null): string | null {
   }
 }
 
-/** Whether a range may include a release of a minor version. What isn't a range, uv reports. */
+/** Whether a range may include a release of a minor version. uv reports malformed ranges. */
 const allows = (range: string, minor: string): boolean =>
   !validRange(range) || [0, 99].some((patch) => satisfies(`${minor}.${patch}`, range));
 

@@ -29,15 +29,15 @@ type ProjectInstall = {
 export type Plan = {
   readonly program: Program;
   readonly entryFile: string;
-  /** What else may start the server, if the program doesn't: only where it was found, not set. */
+  /** Other programs that may start the server if this one doesn't: only if it was found, not set. */
   readonly others: readonly OtherProgram[];
-  /** The program was found, but nothing in it says that it is a server. */
+  /** The program was found, but nothing in it identifies a server. */
   readonly isGuess: boolean;
-  /** Nothing in the repository's Python files has to do with MCP: only what they depend on may. */
+  /** Nothing in the repository's Python files concerns MCP: only their dependencies may. */
   readonly lacksMcp: boolean;
-  /** The package that is run, if its own program is what starts; null for a repository, and with another entrypoint. */
+  /** The package that is run by its own program; null for a repository, and with another entrypoint. */
   readonly runs: Pin | null;
-  /** Where it was found among several: the files of its directory that each define a server of their own. */
+  /** If it was found among several: the files of its directory that each define a server. */
   readonly servers: readonly string[];
   readonly python: PythonChoice;
   readonly dependencies: Dependencies;
@@ -68,7 +68,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   const usesTree = dependencies.usesTree || project.mode === "build";
   const context = usesTree ? facts.context : null;
   if (context !== null) notes.step(contextNote(context));
-  // Without a context everything that is built lies in the project's directory.
+  // Without a context all built packages are in the project's directory.
   const buildsOwn = context === null || project.mode === "build" || files.pyproject?.ownSources === true;
   const trees = usesTree ? [...(context ? [context.digest] : []), ...(buildsOwn ? [facts.digest] : [])] : [];
   return {
@@ -84,7 +84,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
   };
 }
 
-/** The plan of a package, as users see it: they know its programs, but no project that requires it (packageSource). Pure. */
+/** The plan of a package, for users: they know its programs, but no project that requires it (packageSource). Pure. */
 export function ofPackage(plan: Plan): Plan {
   const named = ({ program }: OtherProgram) => ({ program, entryFile: program.entrypoint.split(":")[0] ?? "" });
   const { request, from, within } = plan.python;
@@ -112,8 +112,8 @@ export function requiring(plan: Plan, requirement: string): Plan {
 }
 
 /**
- * `requires-python` of the file that lists the dependencies, else that of the project. uv writes it into every lock and
- * rejects any other Python: a lock that was made for fewer versions than the project allows limits them too.
+ * `requires-python` of the file that lists the dependencies, else of the project. uv writes it into every lock and
+ * rejects any other Python: a lock for fewer versions than the project allows limits them too.
  */
 function requiredPython(files: ProjectFiles, { kind }: Dependencies): PythonRange | null {
   const { script, scriptFile, pyproject, lock } = files;
@@ -148,7 +148,7 @@ function installOf(
   return { mode, name, version, importRoots, ...(Object.keys(scripts).length > 0 && { scripts }) };
 }
 
-/** Why the project's package is built and installed; null where it isn't. */
+/** Why the project's package is built and installed; null if it isn't. */
 function whyBuilt(facts: SourceFacts, files: ProjectFiles, program: Program, settings: PlanSettings): string | null {
   const install = files.pyproject?.install ?? "none";
   if (install === "build") return "its build backend compiles code";

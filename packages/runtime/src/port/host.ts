@@ -51,7 +51,7 @@ export type DataUsage = { readonly id: string; readonly usedBytes: number; reado
 export type LastingData = {
   /** Usage of the directories that were used since this driver started. */
   usage(): Promise<readonly DataUsage[]>;
-  /** Deletes volumes not in `kept` and resolves to their ids. Deletes none if `kept` throws. */
+  /** Deletes volumes that `kept` doesn't list, and resolves to their ids. Deletes none if it throws. */
   remove(kept: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<readonly string[]>;
 };
 
