@@ -1,12 +1,12 @@
 import type { Reader } from "../query/reader.ts";
 import type { SignInStepEntry } from "./sign-in.schema.ts";
 
-/** Each is read by itself, so that what strangers cause pushes out nothing else. */
+/** Max steps of each kind, read separately, so that strangers' steps don't displace proven ones. */
 const maxProven = 600;
 const maxUnproven = 600;
 const maxUnplaced = 200;
 
-/** Between a step at the server and one at the authorization server, which does not know for which server it is. */
+/** Between a step at the server and one at the authorization server, which does not know the server. */
 const placedWithin = "2 minutes";
 
 const columns = `id, time, kind, problem, is_proven AS "isProven", client_id AS "clientId", client_name AS "clientName",
@@ -34,7 +34,7 @@ export async function readSignInSteps(reader: Reader, projectId: string): Promis
   return [...all.values()].sort((a, b) => a.time.getTime() - b.time.getTime() || a.id - b.id);
 }
 
-/** What programs did elsewhere within minutes after they were at the server. */
+/** Steps of programs elsewhere within minutes after they were at the server. */
 async function unplacedByProgram(
   reader: Reader,
   projectId: string,
@@ -59,7 +59,7 @@ async function unplacedByProgram(
   return rows;
 }
 
-/** What clients that were at the server did elsewhere, within minutes around it. */
+/** Steps elsewhere of clients that were at the server, within minutes of that. */
 async function unplacedByClient(reader: Reader, known: readonly SignInStepEntry[]): Promise<SignInStepEntry[]> {
   const seen = known.filter(({ clientId }) => clientId !== null);
   if (seen.length === 0) return [];

@@ -11,7 +11,7 @@ const days = 30;
 /**
  * Writes `rows` calls, evenly over the thirty days before now: 31 tools of which one is rare, resources, lists, GET
  * streams, 3 % errors with 200 messages, sessions of about 20 calls within ten minutes, 2000 principals, 6 clients.
- * PostgreSQL makes the rows, and sums them up with the trigger that sums up all rows.
+ * PostgreSQL generates the rows, and the usual trigger sums them up.
  */
 export async function fillProject(pool: Pool, rows: number, tell: (text: string) => void): Promise<void> {
   const begun = performance.now();

@@ -5,9 +5,9 @@ export type BatchWriterOptions<Row> = BufferBounds<Row> & {
   /** Writes a batch whole or not at all. */
   write: (rows: readonly Row[]) => Promise<void>;
   flushMs: number;
-  /** As many rows as this are written at once, fewer after `flushMs`. */
+  /** This many rows are written at once, fewer after `flushMs`. */
   batchRows: number;
-  /** Rows of a batch when more than `batchRows` wait, as long as they are small. Default: `batchRows`. */
+  /** Rows of a batch if more than `batchRows` wait and they are small. Default: `batchRows`. */
   maxBatchRows?: number;
   /** Rows that are in the database, or never will be: they need not be kept any longer. */
   onSettled?: (rows: readonly Row[]) => void;
@@ -55,7 +55,7 @@ export class BatchWriter<Row> {
     return this.#writtenAt;
   }
 
-  /** Rows that are held, those of a running write included. */
+  /** Rows in memory, including those of a running write. */
   get size(): number {
     return this.#buffer.size + this.#inWrite;
   }
@@ -66,7 +66,7 @@ export class BatchWriter<Row> {
     else this.#later(this.#options.flushMs);
   }
 
-  /** Writes what is held, gives up after `withinMs`, and returns what could not be written. Takes no rows after. */
+  /** Writes all rows, gives up after `withinMs`, and returns those that could not be written. Takes no rows after. */
   async close(withinMs: number): Promise<Row[]> {
     this.#isClosed = true;
     clearTimeout(this.#timer);

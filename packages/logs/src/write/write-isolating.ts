@@ -20,12 +20,12 @@ export type Isolation<Row> = {
 const maxSuspects = 3;
 
 /**
- * Writes rows in one batch. When the database refuses it, halves the batch until the rows to blame stand alone: one
- * bad row must neither take 499 others with it nor be tried for ever. `write` is all or nothing.
+ * Writes rows in one batch. When the database refuses it, halves the batch until the rows to blame are alone: one bad
+ * row must neither take 499 others with it nor be retried forever. `write` is all or nothing.
  *
- * A row is to blame when the error says so (bad data), or when other rows could be written at the same time or, with
- * `isTableProven`, since the batch was tried last. That proof is of the past, so it counts for a few rows only: if the
- * table has broken meanwhile, no more are lost.
+ * A row is to blame if the error says so (bad data), or if other rows could be written at the same time or, with
+ * `isTableProven`, since the last attempt. That proof is of the past, so it counts for a few rows only: if the table
+ * has broken meanwhile, no more are lost.
  */
 export async function writeIsolating<Row>(
   rows: readonly Row[],
@@ -72,11 +72,11 @@ export async function writeIsolating<Row>(
   return { outcome: unwritten.length === 0 ? "done" : "doubtful", unwritten, refused, error, hasWritten };
 }
 
-/** Puts one row of any piece on top of the stack. At random, so that bad rows cannot stand in its way for good. */
+/** Puts one random row of any piece on top of the stack, so that bad rows cannot block it forever. */
 function splitOffAny<Row>(pieces: (readonly Row[])[]): void {
   const rest = pieces.splice(0).toReversed().flat();
   const at = Math.floor(Math.random() * rest.length);
-  // Never an empty one: to write nothing always succeeds, and proves nothing.
+  // Never an empty one: writing nothing always succeeds, and proves nothing.
   pieces.push(...[rest.toSpliced(at, 1), rest.slice(at, at + 1)].filter((piece) => piece.length > 0));
 }
 
@@ -86,7 +86,7 @@ function splitOffAny<Row>(pieces: (readonly Row[])[]): void {
  * Others may mean either.
  */
 function blameFor(error: unknown): "row" | "database" | "unknown" {
-  // Our own code choked on a value, unless it chokes on every one.
+  // Our own code failed on a value, or on every one.
   if (error instanceof TypeError || error instanceof RangeError) return "unknown";
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code)) return "database";

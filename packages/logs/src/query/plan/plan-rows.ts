@@ -4,9 +4,9 @@ import { findRowKey } from "./row-key.ts";
 import { searchWindows } from "./search-windows.ts";
 import { seriesWindows } from "./series-windows.ts";
 
-/** So few periods that hold all rows are read without those that another locator finds to a certain time only. */
+/** Complete plans with at most this many windows are preferred over incomplete ones. */
 const maxWindows = 500;
-/** Windows that one statement reads at first: most pages need no more. */
+/** Windows in the first statement: most pages need no more. */
 const firstBatch = 8;
 const growth = 4;
 /** Each further plan looks for this many times as many rows. */
