@@ -61,7 +61,9 @@ export type Auth = {
    * too (OpenID Connect RP-Initiated Logout 1.0); null without an issuer, and for one that can't.
    */
   signOut(headers: Headers): Promise<{ readonly headers: Headers; readonly issuerUrl: string | null }>;
-  /** Ends the sessions that a logout token names (OpenID Connect Back-Channel Logout 1.0); null for a token that is not valid. */
+  /**
+   * Ends the sessions that a logout token names (OpenID Connect Back-Channel Logout 1.0); null if the token is invalid.
+   */
   backChannelLogout(logoutToken: string): Promise<number | null>;
   /** Handles the issuer's callback: redirects to the return path, or to `signInProblemPath`. */
   oidcCallback(request: Request): Promise<Response>;
@@ -97,7 +99,7 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
     return (await current.api.viewBackupCodes({ body: { userId } })).backupCodes;
   };
   const hash = async (password: string) => (await current.$context).password.hash(password);
-  /** Of the session in the headers. */
+  /** For the session in the headers. */
   const isPassword = async (password: string, headers: Headers) => {
     const answer = await current.api.verifyPassword({ body: { password }, headers, asResponse: true });
     if (!answer.ok && codeOf(await answer.json()) !== "INVALID_PASSWORD")
@@ -132,7 +134,7 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
     async start(call) {
       const started = await startSignIn(current, config, call, post);
       if (started.kind !== "issuer_unreachable") return started;
-      // Discovery failed, and better-auth runs it only once per instance: try again with a new one.
+      // Discovery failed, and better-auth runs it only once per instance: retry with a new one.
       current = betterAuthFor(config, db);
       return startSignIn(current, config, call, post);
     },

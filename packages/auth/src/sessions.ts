@@ -38,7 +38,7 @@ export async function recordUse(
   const now = Date.now();
   const idleMs = now - seen.updatedAt.getTime();
   if (idleMs > call.limits.idleSeconds * 1000) {
-    // Unless another request has just been seen.
+    // Unless another request has just been recorded.
     await db.delete(session).where(and(eq(session.id, seen.id), eq(session.updatedAt, seen.updatedAt)));
     return false;
   }
@@ -77,13 +77,13 @@ export async function listSessions(db: Database, own: Own, limits: SessionLimits
   return views.toSorted((one, other) => Number(other.isCurrent) - Number(one.isCurrent));
 }
 
-/** Ends a session of the user. Returns false when there is none with this id, or it is somebody else's. */
+/** Ends a session of the user. Returns false if there is none with this id, or it belongs to somebody else. */
 export async function endSession(db: Database, userId: string, sessionId: string): Promise<boolean> {
   const mine = and(eq(session.userId, userId), eq(session.id, sessionId));
   return (await db.delete(session).where(mine).returning({ id: session.id })).length > 0;
 }
 
-/** Ends all sessions of the user but the current one; returns how many. */
+/** Ends all sessions of the user but the current one; returns their number. */
 export async function endOtherSessions(db: Database, own: Own): Promise<number> {
   const others = and(eq(session.userId, own.userId), ne(session.id, own.sessionId));
   return (await db.delete(session).where(others).returning({ id: session.id })).length;

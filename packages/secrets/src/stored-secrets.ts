@@ -11,7 +11,7 @@ export type StoredSecrets = {
 const rowSchema = z.object({
   organizationId: z.uuid(),
   projectId: z.uuid(),
-  /** How many versions the build was given; null for a build of an earlier release. */
+  /** Number of versions in the build; null for a build of an earlier release. */
   expected: z.number().nullable(),
   dataKey: z.object({ id: z.uuid(), wraps: z.record(z.string(), z.string()) }).nullable(),
   secrets: z.array(
@@ -62,6 +62,6 @@ export function openSecrets(box: SecretBox, { secrets, dataKey }: StoredSecrets)
   return Object.fromEntries(secrets.map((secret) => [secret.keyName, box.decrypt(secret, dataKey)]));
 }
 
-/** For the audit log: which versions were decrypted, by name. */
+/** For the audit log: the decrypted versions, by name. */
 export const versionsOf = ({ secrets }: Pick<StoredSecrets, "secrets">): Readonly<Record<string, number>> =>
   Object.fromEntries(secrets.map(({ keyName, version }) => [keyName, version]));

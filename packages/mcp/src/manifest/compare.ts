@@ -2,22 +2,25 @@ import type { Manifest } from "./manifest.ts";
 
 type SurfaceKind = "tool" | "resource" | "template" | "prompt";
 
-/** One item that callers see differently than before. */
+/** One item that changed for callers. */
 export type SurfaceChange = {
   readonly kind: SurfaceKind;
-  /** Its name, or for a resource and a template its URI, by which callers ask for it. */
+  /** Its name, or for a resource and a template its URI: the name that callers use. */
   readonly name: string;
   readonly change: "added" | "removed" | "changed";
   /** Whether a call that worked before may fail now. */
   readonly breaking: boolean;
-  /** What is different about it, each in a few words; empty unless it changed. */
+  /** Its differences, each in a few words; empty unless it changed. */
   readonly details: readonly string[];
 };
 
 type Tool = Manifest["tools"][number];
 type Prompt = Manifest["prompts"][number];
 
-/** What changed between two manifests for who calls the server, in the order of the later one; then what is gone (BLD-14). */
+/**
+ * The changes between two manifests for callers of the server, in the order of the later one; then removed items
+ * (BLD-14).
+ */
 export function compareManifests(before: Manifest, after: Manifest): readonly SurfaceChange[] {
   return [
     ...compareItems("tool", (each) => each.tool_name, toolChanges, before.tools, after.tools),
@@ -28,8 +31,8 @@ export function compareManifests(before: Manifest, after: Manifest): readonly Su
 }
 
 /**
- * About how many tokens a model reads to know the server's tools: a token is taken to be four characters of the list's
- * JSON. Models count differently; the proportion of two lists is what this is good for.
+ * Approximate tokens that a model reads for the server's tools: one for every four characters of the list's JSON.
+ * Models count differently; use it for the proportion of two lists.
  */
 export function toolListTokens({ tools }: Pick<Manifest, "tools">): number {
   const listed = tools.map(({ tool_name: name, title, description, inputSchema, outputSchema, annotations }) => ({

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { compileShape, JsonScanner } from "./json-scanner.ts";
 
-/** What one message of a body asks for. */
+/** The request in one message of a body. */
 type StatedMessage = {
   method: string | null;
   /** `params.name`: of the tool or prompt. */
@@ -10,7 +10,7 @@ type StatedMessage = {
 
 export type StatedMessages = { isBatch: boolean; messages: readonly StatedMessage[] };
 
-/** The members that say what a message asks for. */
+/** The members that determine a message's request. */
 const shape = compileShape({ method: true, params: { name: true } });
 
 /**

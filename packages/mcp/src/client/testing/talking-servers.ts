@@ -4,7 +4,7 @@ import { completable, inputRequired, McpServer, ResourceTemplate } from "@modelc
 import { z } from "zod";
 import { type Listening, legacy, listen, modern } from "./servers.ts";
 
-// Servers that say more than an answer: progress, log messages, questions to the person and to a model.
+// Servers that send more than an answer: progress, log messages, questions to the person and to a model.
 
 const seats = {
   message: "How many seats?",
