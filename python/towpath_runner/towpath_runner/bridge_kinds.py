@@ -14,7 +14,7 @@ from towpath_runner.link import Link, LinkEnded, ObjectLink, ProcessLink
 _MAX_OBJECT_SESSIONS = 200
 _MAX_PROCESSES = 8
 
-#: How long a program may always take to answer its first message, and how much of the start is left for the rest.
+#: How long a program may always take to answer its first message, and how much of the start is reserved for the rest.
 _MIN_ANSWER_SECONDS = 20.0
 _REST_SECONDS = 10.0
 
@@ -38,7 +38,7 @@ _HELLO = {
 
 
 def over_object(server: Any) -> Bridge:
-    """For FastMCP and low-level servers of releases that know no streamable HTTP."""
+    """For FastMCP and low-level servers of releases without streamable HTTP."""
     lowlevel = getattr(server, "_mcp_server", server)
 
     async def open_link() -> Link:
@@ -48,7 +48,7 @@ def over_object(server: Any) -> Bridge:
 
 
 def over_program(entrypoint: str, arguments: Sequence[str]) -> Bridge:
-    """For programs: each session gets a process of its own."""
+    """For programs: each session gets its own process."""
     command = [sys.executable, "-m", "towpath_runner.stdio_child", entrypoint, *arguments]
     return Bridge("program", lambda: ProcessLink.open(command), _MAX_PROCESSES)
 
@@ -59,8 +59,8 @@ def upgrade_hint(bridge: Bridge) -> str:
 
 
 async def answers(bridge: Bridge, seconds: float) -> bool:
-    """Whether what the bridge starts answers an `initialize`. If so, it waits for the first session. `seconds`: what is
-    left of the start, of which the first attempt may have taken much.
+    """Whether the bridge's link answers an `initialize`. If so, it waits for the first session. `seconds`: remaining
+    time of the start, of which the first attempt may have used much.
     """
     link = await bridge.open_link()
     try:

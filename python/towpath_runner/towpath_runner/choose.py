@@ -27,7 +27,7 @@ def choose(module: ModuleType, entrypoint: Entrypoint) -> tuple[str, object]:
             if accepts(value):
                 return name, value
     candidates = candidates_in(module)
-    # `import mcp` binds the name `mcp` to a module, which is not meant as the server.
+    # `import mcp` binds the name `mcp` to a module, which is not the server.
     unusable = [(name, value) for name, value in present.items() if not isinstance(value, ModuleType)]
     if unusable and not candidates:
         raise unsupported(f"`{unusable[0][0]}`", unusable[0][1], entrypoint)

@@ -41,13 +41,13 @@ def default_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 @functools.cache
 def prepare_output() -> None:
-    """Marks output with the requests that it belongs to. Call it before anything that may keep a stream is imported."""
+    """Marks output with its requests. Call it before importing anything that may keep a stream."""
     mark_output()
     carry_into_threads()
 
 
 def _prepare_input() -> None:
-    """Makes standard input a pipe, as clients do, at whose end it is: some programs refuse to start from anything else."""
+    """Makes standard input a pipe at its end, as clients do: some programs refuse to start from anything else."""
     reader, writer = os.pipe()
     os.close(writer)
     os.dup2(reader, 0)
@@ -58,8 +58,8 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def expanded(arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """The arguments with each `${NAME}` replaced by that variable: settings must not contain secrets, so arguments name
-    them. Raises `variable_missing`.
+    """The arguments with each `${NAME}` replaced by that variable: settings must not contain secrets, so arguments
+    refer to them. Raises `variable_missing`.
     """
     named = [name for argument in arguments for name in _VARIABLE.findall(argument)]
     missing = [name for name in dict.fromkeys(named) if name not in environment]

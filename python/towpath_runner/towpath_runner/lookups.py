@@ -1,4 +1,4 @@
-"""Remembers which environment variables the repository's code looks up in vain while the server starts."""
+"""Records which unset environment variables the repository's code looks up while the server starts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _active: list[VariableLookups] = []
 
 
 def missed_variables() -> list[str]:
-    """Variables that the server's code has looked up in vain since it began to start."""
+    """Unset variables that the server's code has looked up since it began to start."""
     return [name for lookups in _active for name in lookups.missed]
 
 
@@ -40,7 +40,7 @@ class VariableLookups:
         self.stop()
 
     def stop(self) -> None:
-        """Ends the watch; what the code has set stays."""
+        """Ends the watch; variables that the code has set stay."""
         watched: Any = os.environ._data  # type: ignore[attr-defined]
         if isinstance(watched, _Watched):
             self._original.clear()
@@ -53,7 +53,9 @@ class VariableLookups:
             self.missed.setdefault(name)
 
     def _by_own_code(self) -> bool:
-        """Whether the caller is the repository's code. Settings classes (pydantic) look up for whoever defines them."""
+        """Whether the caller is the repository's code. Settings classes (pydantic) look up for the code that defines
+        them.
+        """
         frame: Any = sys._getframe(3)
         while frame is not None:
             module = str(frame.f_globals.get("__name__", ""))

@@ -42,7 +42,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Target:
-    """Where and to whom to serve."""
+    """Where and for whom to serve."""
 
     #: An absolute path of a unix socket, or host:port.
     address: str
@@ -53,7 +53,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whom to tell: one of them, once."""
+    """Reports the result: calls one of them, once."""
 
     #: Returns the status.
     ready: Callable[[Ready], dict[str, object]]
@@ -63,7 +63,8 @@ class Outcome:
 def main(arguments: list[str], secret: str, guard: ImportGuard | None = None) -> int:
     """Serves until a signal ends it. Returns the exit status: 0, or 1 if the status file says `failed`.
 
-    `secret`: what requests must carry (access.py). `guard`: the one with which frameworks have been imported already (prewarm.py).
+    `secret`: required in requests (access.py). `guard`: the one that was active while frameworks were imported
+    (prewarm.py).
     """
     layer, arguments = take_layer(arguments)
     if layer is not None:
@@ -195,7 +196,7 @@ def _run_bridged(start: Start, target: Target, failure: Failure, outcome: Outcom
 def _serving(
     entrypoint: Entrypoint, target: Target, on_ready: Callable[[Ready], dict[str, object]]
 ) -> Callable[[Found], Coroutine[Any, Any, None]]:
-    """What serves a server. The time until then counts as that of the imports."""
+    """The function that serves a server. The time until its call counts as import time."""
     started = time.perf_counter()
 
     async def serve(found: Found) -> None:

@@ -49,7 +49,7 @@ def sdk_version_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failur
     return Failure("mcp_version_mismatch", message, module=module, candidates=[requirement])
 
 
-#: What the low-level `Server` of mcp 1 registers handlers with.
+#: With these the low-level `Server` of mcp 1 registers handlers.
 _DECORATORS = frozenset(
     "list_tools call_tool list_resources list_resource_templates read_resource list_prompts get_prompt completion "
     "subscribe_resource unsubscribe_resource set_logging_level progress_notification".split()
@@ -57,10 +57,10 @@ _DECORATORS = frozenset(
 
 
 def _of_attribute(error: AttributeError, installed: str) -> Failure | None:
-    """An object of the SDK has lost a method, as the low-level `Server` of mcp 2 its decorators."""
+    """An object of the SDK lacks a method, as the low-level `Server` of mcp 2 lacks the decorators."""
     missing = getattr(error, "obj", None)
     own = missing if isinstance(missing, type) else type(missing)
-    # Of a class of the server's own only what it inherited is the SDK's.
+    # In the server's own classes only inherited attributes are the SDK's.
     bases = (own,) if error.name not in _DECORATORS else own.__mro__
     kind = next((each for each in bases if each.__module__.startswith("mcp.")), None)
     if kind is None:
