@@ -86,7 +86,7 @@ test("GW-13 RUN-6 after a crash the next requests are held until the server is b
   expect(lost).toMatchObject({ status: "rejected", reason: { code: 404 } });
 });
 
-test("GW-13 a wait that cannot end within the hold is refused at once, with its reason", async () => {
+test("GW-13 a wait that would exceed the hold is refused at once, with its reason", async () => {
   const server = await deploy();
   const failure = { code: "crash_backoff", message: "The server keeps failing: out of memory." } as const;
   rig.runner.servers.set(server.deploymentId, {

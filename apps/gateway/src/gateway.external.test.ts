@@ -141,7 +141,7 @@ test("ORG-9 KEY-2 a credential that was sealed for another origin is not opened,
   expect(seen).toEqual([]);
 });
 
-test("ORG-9 what the server sets for its own host doesn't reach the client", async () => {
+test("ORG-9 headers that concern the server's own host don't reach the client", async () => {
   const { url } = await elsewhere((request, response) => {
     response.setHeader("set-cookie", "id=1");
     response.setHeader("access-control-allow-origin", "https://evil.example");
@@ -156,7 +156,7 @@ test("ORG-9 what the server sets for its own host doesn't reach the client", asy
   for (const name of ["set-cookie", "strict-transport-security"]) expect(headers.has(name)).toBe(false);
 });
 
-test("ORG-9 GW-13 a server that is down, silent, breaks off, redirects or refuses: what happened, and a row of it", async () => {
+test("ORG-9 GW-13 a server that is down, silent, disconnects, redirects or refuses: the answer says so, and there is a row", async () => {
   let redirected = 0;
   const target = await elsewhere((_request, response) => {
     redirected++;

@@ -135,7 +135,7 @@ test.each(["towpath-cloud", "towpath-public", "passthrough"] as const)(
 );
 
 test.each(["towpath-public", "passthrough"] as const)(
-  "PRJ-4 GW-7 in mode %s the log names the person whom the dashboard has signed, and nobody else can say who they are",
+  "PRJ-4 GW-7 in mode %s the log names the person in the dashboard's signature, and others can't claim a name",
   async (authMode) => {
     const server = await rig.deploy(echoHeaders, { authMode });
     const other = await rig.deploy(echoHeaders, { authMode });
@@ -171,7 +171,7 @@ test.each(["towpath-public", "passthrough"] as const)(
   },
 );
 
-test("PRJ-4 GW-4 where callers show who they are, a name opens nothing and changes nothing", async () => {
+test("PRJ-4 GW-4 where callers authenticate, a signed name grants nothing and changes nothing", async () => {
   const server = await rig.deploy(echoHeaders, { authMode: "towpath-cloud" });
   const { projectId, organizationId } = server;
   const userId = await addMember(rig, organizationId);
@@ -239,7 +239,7 @@ test("GW-11 a server that asks for it gets a signed assertion, for this server a
   await until(async () => decodeJwt((await assertionFor(server, [person])) ?? "").role === "admin");
 });
 
-test("GW-11 a server that asks for none, and one whose callers are not known, gets no assertion", async () => {
+test("GW-11 a server without assertions, and one whose callers are unknown, gets no assertion", async () => {
   const silent = await rig.deploy(echoHeaders, { authMode: "towpath-cloud" });
   const credentials = [authorizationOf(await storeApiKey(rig, silent.organizationId))];
   expect(await assertionFor(silent, credentials)).toBeUndefined();

@@ -67,7 +67,7 @@ test("KEY-3 GW-4 a key for chosen servers calls those; the others look as if the
   for (const each of [server, outside]) expect(await answerOf(each.url, forNone.bearer)).toEqual(absent);
 });
 
-test("KEY-3 GW-4 a personal key may do what its person may now, and ends with their membership", async () => {
+test("KEY-3 GW-4 a personal key has its person's current rights, and ends with their membership", async () => {
   const server = await deployStreaming();
   const { organizationId, projectId } = server;
   const [leaving, demoted] = [await addMember(rig, organizationId), await addMember(rig, organizationId)];

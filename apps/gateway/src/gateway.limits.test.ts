@@ -60,7 +60,7 @@ const open = () =>
     rig.gateway.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
   });
 
-test("GW-9 connections that say nothing make way for those that do, and never take all places", async () => {
+test("GW-9 idle connections make room for active ones, and never take all places", async () => {
   for (let at = 0; at < 5 * maxConnections; at++) {
     dial();
     if (at % 10 === 0) expect((await call(server)).status).toBe(200);
@@ -92,7 +92,7 @@ test("GW-9 a refused connection ends although its client keeps it open", async (
   await until(async () => (await open()) < 10);
 });
 
-test("GW-14 a server has so many requests under way and no more; other servers are not concerned", async () => {
+test("GW-14 a server's open requests are limited; other servers are not affected", async () => {
   const other = await rig.deploy(holding);
   const running = Array.from({ length: 5 }, () => call(server, { "x-hold": "1" }));
   await until(() => held.length === 5);

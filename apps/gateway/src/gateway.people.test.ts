@@ -28,7 +28,7 @@ async function list({ projectId }: DeployedServer, description: string) {
   await rig.database.pool.query(query, [projectId, description]);
 }
 
-test("GW-16 GW-4 an open server's page says what it is and how clients connect, and asks neither server nor log", async () => {
+test("GW-16 GW-4 an open server's page says what it is and how clients connect, without calling the server or leaving a row", async () => {
   const { server, asked } = await deployCounting();
   const unlisted = await fetch(server.url, { headers: browser });
   const page = await unlisted.text();
@@ -58,7 +58,7 @@ test("GW-16 GW-4 an open server's page says what it is and how clients connect, 
   expect((await rig.rows(server.projectId, 1)).map(({ method }) => method)).toEqual(["ping"]);
 });
 
-test("GW-16 GW-5 a private server's page is that of a name that nobody has", async () => {
+test("GW-16 GW-5 a private server has the same page as an unused name", async () => {
   const { server, asked } = await deployCounting({ authMode: "towpath-cloud" });
   const open = async (url: URL, name: string) => {
     const response = await fetch(url, { headers: browser });

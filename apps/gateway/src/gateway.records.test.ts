@@ -131,7 +131,7 @@ test("GW-7 a successful answer of several megabytes is no error", async () => {
   expect(await callRow(server.projectId)).toMatchObject({ outcome: "ok", isError: false });
 });
 
-test("GW-7 every refused message to a known server leaves its row, with what can be known of it", async () => {
+test("GW-7 every refused message to a known server leaves a row, with all that is known of it", async () => {
   const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
   const key = await storeApiKey(rig, server.organizationId);
   const foreign = await storeApiKey(rig, (await rig.deploy(createMcpListener())).organizationId);
@@ -163,7 +163,7 @@ test("GW-7 every refused message to a known server leaves its row, with what can
   }
 });
 
-test("GW-7 strangers cannot fill the log of a project: what is left out is counted", async () => {
+test("GW-7 strangers cannot fill a project's log: omitted rows are counted", async () => {
   const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
   const key = await storeApiKey(rig, server.organizationId);
   const knock = () => fetch(server.url, { method: "POST", body: "{}" }).then((answer) => answer.arrayBuffer());
@@ -181,7 +181,7 @@ test("GW-7 strangers cannot fill the log of a project: what is left out is count
   expect(Number(/^towpath_gateway_log_rows_left_out (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(150);
 });
 
-test("GW-7 a call whose stream ends early has one row, with its whole duration and the error that came later", async () => {
+test("GW-7 a call whose stream ends early has one row, with its whole duration and the later error", async () => {
   const server = await rig.deploy(createMcpListener({ beforeResumedAnswer: () => sleep(600) }));
   const { client } = await connectLegacy(server.url);
   const from = performance.now();

@@ -108,7 +108,7 @@ test("GW-9 web pages of other sites may not call a gateway on their visitor's ow
   }
 });
 
-test("GW-7 an escaped path reaches the server as what it was decided to be, and leaves its row", async () => {
+test("GW-7 an escaped path reaches the server as the gateway decoded it, and leaves a row", async () => {
   let url: string | undefined;
   serve = (request, response) => {
     url = request.url;

@@ -76,7 +76,7 @@ const toolCall = {
 };
 const read = { id: 3, method: "resources/read", params: { uri: "file:///secret.txt" } };
 
-test("GW-7 every column of the row of every message says what happened", async () => {
+test("GW-7 every column of every message's row is correct", async () => {
   const server = await rig.deploy(listener, { authMode: "towpath-cloud", capturePayloads: true });
   const { id: keyId, bearer } = await storeApiKey(rig, server.organizationId);
   const running = rig.runner.servers.get(server.deploymentId);

@@ -35,7 +35,7 @@ const wake = ({ deploymentId }: SleepingServer) => {
   if (server) rig.runner.servers.set(deploymentId, { ...server, isAsleep: false });
 };
 
-test("GW-12 clients of both eras connect to a sleeping server, list what it offers and ping it, and nothing starts", async () => {
+test("GW-12 clients of both eras connect to a sleeping server, read its lists and ping it, and nothing starts", async () => {
   const server = await deployAsleep(rig, createMcpListener());
   const modern = await connectModern(server.url);
   const { client: legacy, transport } = await connectLegacy(server.url);
@@ -149,7 +149,7 @@ test("GW-12 a server that runs answers itself, whoever started it; a frozen one 
   expect(server.received).toHaveLength(1);
 });
 
-test("GW-12 it is off by default, and a server whose lists depend on the caller is asked unless the project says always", async () => {
+test("GW-12 it is off by default, and a server whose lists depend on the caller is woken unless the setting is always", async () => {
   const serve = createMcpListener();
   const server = await deployAsleep(
     rig,
@@ -186,7 +186,7 @@ test("GW-12 a server that does its own sign-in is always asked", async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test("GW-12 GW-4 GW-15 who may not call a server that runs gets the same bytes from one that sleeps", async () => {
+test("GW-12 GW-4 GW-15 refusals are byte for byte the same for a running and a sleeping server", async () => {
   const server = await deployAsleep(rig, createMcpListener(), { authMode: "towpath-cloud" });
   const allowed = await storeApiKey(rig, server.organizationId);
   const left = await storeApiKey(rig, server.organizationId);
@@ -220,7 +220,7 @@ test("GW-12 GW-4 GW-15 who may not call a server that runs gets the same bytes f
   expect(await refusals()).toEqual(asleep);
 });
 
-test("GW-12 what is not exactly a handshake or list is the server's to answer, refusals included", async () => {
+test("GW-12 the server answers everything that is not exactly a handshake or list, including refusals", async () => {
   const server = await deployAsleep(rig, createMcpListener());
   const session = await openSession(server);
   sleepAlways(rig, server);

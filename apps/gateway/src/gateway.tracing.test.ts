@@ -105,7 +105,7 @@ test("LOG-4 a call is a span of the client's trace, with the conventions' attrib
   await until(async () => (await rig.rows(server.projectId, 1))[0]?.traceId === trace);
 });
 
-test("LOG-4 the client's flag decides, else the ratio; what is not sampled passes unchanged and is not exported", async () => {
+test("LOG-4 the client's flag decides, else the ratio; unsampled requests pass unchanged and are not exported", async () => {
   const collector = await startCollector();
   await rig.restart({ otlp: otlp(collector.port, 0) });
   const unsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";

@@ -73,7 +73,7 @@ async function startMain(workers: number) {
   return { child, port: Number(ready.port), hangDatabase: proxy.hang, stop };
 }
 
-test("OPS-1 the process says when it serves, and SIGTERM ends it with a connection open", async () => {
+test("OPS-1 the process reports when it serves, and SIGTERM ends it with a connection open", async () => {
   const { child, port, stop } = await startMain(1);
   const health = await fetch(`http://127.0.0.1:${port}/-/healthz`);
   expect(await health.json()).toMatchObject({ ok: true, routes: 0 });

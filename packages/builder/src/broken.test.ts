@@ -52,7 +52,7 @@ test("BLD-2 an entrypoint that does not exist", async () => {
   expect(found.remedy).toContain("`renamed.py`");
 });
 
-test("BLD-2 BLD-17 an entrypoint that a package doesn't have: nobody can push one", async () => {
+test("BLD-2 BLD-17 an entrypoint that a package lacks, which users can't push", async () => {
   const version = { name: "idna", version: "3.10", requiresPython: null, uploadedAt: null };
   const found = await failure({}, { isPackage: true, openTarball: () => packageSource(version) });
   expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "plan" });
@@ -109,7 +109,7 @@ test("BLD-2 an import that never returns", async () => {
   expect(found.excerpt).toMatch(/^File "server\.py", line [23], in <module>\n\nconnecting$/);
 });
 
-test("BLD-2 a start that waits, in an import or in a lifespan, names the line at which it stands", async () => {
+test("BLD-2 a start that waits, in an import or in a lifespan, names its current line", async () => {
   const waiting = "import time\n\ndef connect():\n    time.sleep(1000)\n\nconnect()\n";
   const inImport = await failure({ "app/server.py": waiting, ...small }, { rootDirectory: "app" }, hurried);
   expect(inImport).toMatchObject({
@@ -163,7 +163,7 @@ test("BLD-2 a missing object, and an object that is not a server", async () => {
   expect(wrong.code).toBe("unsupported_object");
 });
 
-test("BLD-2 a missing variable: the diagnosis says which and where to set it", async () => {
+test("BLD-2 a missing variable: the diagnosis names it and where to set it", async () => {
   const found = await failure({
     "server.py": `import os\nkey = os.environ["WEATHER_KEY"]\n${server}`,
     ...small,
@@ -223,7 +223,7 @@ test("BLD-2 an app that does not serve MCP", async () => {
   expect(found.remedy).toContain("/mcp");
 });
 
-test("BLD-2 a dependency that cannot be built, with its output and what requires it", async () => {
+test("BLD-2 a dependency that cannot be built, with its output and the package that requires it", async () => {
   const setup = (more: string) => `from setuptools import setup\nsetup(version="1", py_modules=[], ${more})\n`;
   const files = {
     "server.py": server,
@@ -251,7 +251,7 @@ test.each([
   ["h11", "0.16.0", "The package h11 has nothing that can be started"],
   ["six", "1.17.0", "The package six is no MCP server"],
 ])(
-  "BLD-2 BLD-17 a package that can't be a server, before what it requires is installed: %s",
+  "BLD-2 BLD-17 a package that can't be a server, before its requirements are installed: %s",
   async (name, version, title) => {
     const source = { name, version, requiresPython: null, uploadedAt: null };
     const request = { entrypoint: "", isPackage: true, openTarball: () => packageSource(source) };

@@ -112,7 +112,7 @@ test("PRJ-14 layers of an earlier build are taken over without the commit, and m
   expect(again.text).toContain("its commit is built again");
 });
 
-test("PRJ-14 a promotion's server is inspected where it runs: with its variables, unless that tells too little", async () => {
+test("PRJ-14 a promotion's server is inspected where it runs, with its variables, if that is enough", async () => {
   const source = plainServer.replace('instructions = ""', "import os\n\ninstructions = os.environ.get('GREETING', '')");
   const signInFirst = source.replace("status = 200 if", 'status = 401 if "CLOSED" in os.environ else 200 if');
   const { layers, manifest } = success(await workshop.tryBuild({ "server.py": signInFirst, ...small }));
@@ -384,7 +384,7 @@ test("BLD-13 a canceled build stops at once and leaves nothing behind", async ()
   expect(await readdir(join(workshop.dataDirectory, "builds"))).toEqual([]);
 });
 
-test("BLD-13 a build that exceeds its time limit says in which phase it was stopped", async () => {
+test("BLD-13 a build that exceeds its time limit names the phase in which it was stopped", async () => {
   const { dataDirectory, database } = workshop;
   const hurried = await openWorkshop({ limits: { buildMs: 6_000 }, dataDirectory, database });
   // Without dependencies, so that the phases before take no time even on a busy machine.

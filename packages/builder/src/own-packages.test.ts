@@ -33,7 +33,7 @@ def main():
 `;
 
 // As after `uv pip install .`, which puts the files of both in one directory. An editable installation has one of them only.
-test("BLD-16 a repository whose package has the name of one that it requires goes live with both", async () => {
+test("BLD-16 a repository whose package has the same name as a requirement goes live with both", async () => {
   const { result, text } = await workshop.tryBuild(
     {
       "pyproject.toml": project,

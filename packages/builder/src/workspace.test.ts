@@ -86,7 +86,7 @@ test("BLD-3 BLD-15 a member of a uv workspace is built with the members that it 
   expect(built(await workshop.tryBuild(others, atServer)).description).toBe("good day");
 });
 
-test("BLD-3 BLD-15 a dependency by path may lie outside the root directory", async () => {
+test("BLD-3 BLD-15 a dependency by path may be outside the root directory", async () => {
   const own = files["servers/one/pyproject.toml"].replace(
     "{ workspace = true }",
     '{ path = "../../packages/greeting" }',

@@ -30,7 +30,7 @@ test("OPS-3 data of a newer release is refused with the names of both, and nothi
   expect(rows).toEqual([{ release: "9.9.0 (commit it's)" }]);
 });
 
-test("OPS-3 a migration tells from which release to which it led and how far; the next release sees its name", async () => {
+test("OPS-3 a migration reports its first and last release and its steps; the next release sees its name", async () => {
   expect(thisRelease()).toMatch(new RegExp(`^\\d+\\.\\d+\\.\\d+ \\(.*schema ${journal.entries.at(-1)?.tag}\\)$`));
   await migrateOnlyTo(database, "0000_initial");
   const first = await migrateDatabase(database.url);

@@ -85,7 +85,7 @@ test("BLD-17 indexes are asked in uv's order with their credentials, the standar
   expect(settings.safeParse({ UV_INDEX: "company" }).error?.issues[0]?.path).toEqual(["UV_INDEX"]);
 });
 
-test("BLD-17 a package that no index has, and an index that can't say: which one, and what to do", async () => {
+test("BLD-17 a package that no index has, and an index that fails: the error names it and a remedy", async () => {
   const problem = (name: string) =>
     index()
       .releases(name)

@@ -38,7 +38,7 @@ test("GW-4 address headers of a client never reach a server, in any spelling", (
   ).toEqual([...kept, ...ours]);
 });
 
-test("GW-4 a Connection header cannot take the gateway's own headers away", () => {
+test("GW-4 a Connection header cannot remove the gateway's own headers", () => {
   const raw = ["Connection", "X-Forwarded-For, x-forwarded-proto, X-Hop", "X-Hop", "1", "Accept", "*/*"];
   expect(headersForServer(raw, { principal: anonymous, assertion: null, forwarded: ours, site: own })).toEqual([
     "Accept",
@@ -68,7 +68,7 @@ test("GW-4 cookies of the dashboard and of the local forge stay with them, in bo
   expect(cookiesSet(sent, own)).toEqual(["theirs=1"]);
 });
 
-test("GW-4 on a shared host a server's cookies carry its label, lie below its path, and are all that it gets", () => {
+test("GW-4 on a shared host a server's cookies carry its label and path, and it receives no others", () => {
   const set = [
     "session=1; Path=/; HttpOnly; Secure; SameSite=Lax",
     "wide=2; Domain=localhost; path=/other; Max-Age=5",
@@ -87,7 +87,7 @@ test("GW-4 on a shared host a server's cookies carry its label, lie below its pa
   expect(toServer("towpath.session_token=a; ~other~a=b", shared)).toEqual([]);
 });
 
-test("GW-4 a cookie without a name could pose as any other, and one server cannot push out the cookies of a host", () => {
+test("GW-4 cookies without a name are dropped, and one server cannot displace the others' cookies", () => {
   const nameless = ["=towpath.session_token=evil", " =x", "towpath.session_token", "evil; Path=/", "", "ok=1"];
   expect(cookiesSet(nameless, own)).toEqual(["ok=1"]);
   expect(cookiesSet(nameless, shared)).toEqual(["~weather~ok=1; Path=/weather"]);
@@ -107,7 +107,7 @@ test("GW-4 on a host of its own a server sets cookies for that host only", () =>
   expect(cookiesSet(sent, own)).toEqual(["a=1; Path=/x", "b=2; Domain=.weather.example.com", "c=3; Secure"]);
 });
 
-test("GW-4 on a shared host a server speaks for itself only, and its pages are sandboxed", () => {
+test("GW-4 on a shared host a server sets no headers for the whole host, and its pages are sandboxed", () => {
   const wide = ["Clear-Site-Data", '"*"', "Service-Worker-Allowed", "/", "Alt-Svc", "h2=:1", "X-Kept", "1"];
   const policy = [
     "content-security-policy",
@@ -156,7 +156,7 @@ test("GW-4 a server receives its public address, regardless of the Host header",
   expect((await sent("https://mcp.example.com/{name}"))[1]).toBe("https://mcp.example.com");
 });
 
-test("GW-4 GW-9 proxies are believed about their own clients only, and on a loopback gateway nobody is", async () => {
+test("GW-4 GW-9 proxies are trusted about their own clients only, and on a loopback gateway none are", async () => {
   expect((await sent("https://{name}.example.com", "6.6.6.6, 203.0.113.9"))[0]).toBe("203.0.113.9");
   // A chain: the one on this machine, and one that is configured.
   expect((await sent("https://{name}.example.com", "6.6.6.6, 2001:db8::7, 198.51.100.3"))[0]).toBe("2001:db8::7");

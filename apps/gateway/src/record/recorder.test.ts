@@ -52,7 +52,7 @@ async function hideTable(): Promise<() => Promise<unknown>> {
   return () => database.pool.query("ALTER TABLE request_log_hidden RENAME TO request_log");
 }
 
-test("GW-10 a row is on disk within the turn that ended its call, and gone from there when it is in the database", async () => {
+test("GW-10 a row is on disk within the turn that ended its call, and removed once it is in the database", async () => {
   const directory = join(root, randomUUID());
   const recorder = await recorderIn(directory);
   const projectId = randomUUID();
@@ -71,7 +71,7 @@ test("GW-10 a row is on disk within the turn that ended its call, and gone from 
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("GW-10 GW-14 nobody takes the segments of a living process, however late it appends; one of many takes them after its end", async () => {
+test("GW-10 GW-14 no process takes the segments of a live one, even if it appends late; one of many takes them after its end", async () => {
   const directory = join(root, randomUUID());
   const projectId = randomUUID();
   // It can't write its rows itself: they are on disk only.
@@ -144,7 +144,7 @@ test("GW-10 when disk and memory are full, the chatty project loses rows, and th
   expect(lines.at(-1)?.msg).toContain(`: 1050 of project ${chatty}. Ids: `);
 });
 
-test("GW-10 what memory has no room for is read from disk again", async () => {
+test("GW-10 rows that memory has no room for are read from disk again", async () => {
   const recorder = new Recorder({ pool: database.pool, spool: await newSpool(), log });
   recorder.start();
   const projectId = randomUUID();

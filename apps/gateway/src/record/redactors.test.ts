@@ -151,7 +151,7 @@ test("KEY-4 values are forgotten after an hour, and soon when no label leads to 
   await expect.poll(() => asked).toEqual(["routed", "idle", "gone", "gone", "idle"]);
 });
 
-test("KEY-4 what values take in memory is bounded: the longest unused go, and too large ones are never searched for", async () => {
+test("KEY-4 the memory of values is bounded: the longest unused are dropped, and too large ones are never loaded", async () => {
   // As letters and digits only, most of its encodings are the value itself.
   const large = (id: string) => `${id}${"0123456789abcdef".repeat(3000)}`;
   const { redactors, clock, asked } = createRedactors(async (id) =>

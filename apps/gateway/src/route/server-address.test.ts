@@ -139,7 +139,7 @@ describe("destinationOf", () => {
     );
   });
 
-  test("GW-9 what the server decodes is never another path than the one that was decided on", () => {
+  test("GW-9 the server never decodes a path differently than the gateway", () => {
     const piece = fc.constantFrom(
       ..."/ // . .. %2e %2E%2e %2f %5c \\ %00 # ; % %6 %zz %25 %256d mcp m%63p %6Dcp x %20 %c3%a9 é ~ %7e brave-otter - /-/".split(
         " ",

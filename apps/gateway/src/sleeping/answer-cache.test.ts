@@ -39,7 +39,7 @@ test("GW-12 recorded answers are loaded with the routes, once, and take no more 
   expect(cache.bytes).toBe(500);
 });
 
-test("GW-12 answers of which there are none, or that cannot be loaded soon, are none", async () => {
+test("GW-12 missing answers, and those that cannot be loaded in time, are null", async () => {
   const cache = (load: LoadRecordedAnswers) => new AnswerCache({ load, log });
   expect(await cache(async () => []).of("a")).toBeNull();
   expect(await cache(() => Promise.reject(new Error("unavailable"))).of("a")).toBeNull();

@@ -55,7 +55,7 @@ test("RUN-8 when lost layers are built again follows from the recorded tries, an
   expect(await next()).toBeNull();
 });
 
-test("BLD-10 a deployment is needed while a route leads to it, its build goes on, or a session may be open there", async () => {
+test("BLD-10 a deployment is needed while a route leads to it, its build runs, or a session may be open there", async () => {
   const seeded = await seedDeployment(database.db);
   const { projectId, organizationId, branchId, deploymentId } = seeded;
   const building = await addDeployment(database.db, seeded, "building");

@@ -95,7 +95,7 @@ test("RUN-3 of two starts for the last free place one gets it, and the other wai
   expect(peak.running).toBe(2);
 });
 
-test("RUN-3 a start that times out says what was short and what the operator can set", async () => {
+test("RUN-3 a start that times out names the shortage and the operator's setting", async () => {
   const held = { leaseMs: 60_000, contendedLeaseMs: 60_000 };
   const places = lightPool({ budget: { maxInstances: 1 }, timing: held, waitMs: 50 }).pool;
   const [first, second] = named("a", 2) as [string, string];

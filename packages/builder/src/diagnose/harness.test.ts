@@ -122,7 +122,7 @@ test.each<[string, Status, { title: string; remedy: string }]>([
   expect(found.remedy).toContain(expected.remedy);
 });
 
-test("BLD-2 what only a child process has printed is quoted, too", () => {
+test("BLD-2 a child process's output is quoted, too", () => {
   const status = failed("exited_early", "`server.py` line 3 ends the process. It printed nothing.");
   expect(diagnoseHarness(status, server, ["Starting", "", "java: not found"]).detail).toBe(
     "`server.py` line 3 ends the process. It printed: Starting / java: not found",
@@ -132,7 +132,7 @@ test("BLD-2 what only a child process has printed is quoted, too", () => {
   expect(diagnoseHarness(own, server, ["mine"]).detail).toBe("It printed: mine");
 });
 
-test("BLD-2 variables that the server checks by itself are asked for by name", () => {
+test("BLD-2 variables that the server checks itself are requested by name", () => {
   const status = failed("variable_missing", "The server looked up …", { candidates: ["DEMO_URL", "DEMO_TOKEN"] });
   const action = { kind: "variables", names: ["DEMO_URL", "DEMO_TOKEN"] };
   expect(diagnoseHarness(status, server)).toMatchObject({ title: "Environment variables are not set", action });

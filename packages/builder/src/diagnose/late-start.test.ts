@@ -11,7 +11,7 @@ const late = (activity: LateStart["activity"], more: Partial<LateStart> = {}) =>
     ...{ file: "server.py", excerpt: "loading" },
   });
 
-test("BLD-2 a start that waits names the line of its own code at which it stood, and what that had called", () => {
+test("BLD-2 a start that waits names the current line of its own code, and its callees", () => {
   const found = late("waiting");
   expect(found).toMatchObject({
     title: "The server did not start in time",

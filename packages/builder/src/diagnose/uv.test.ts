@@ -302,7 +302,7 @@ test.each([
   "error: Failed to download and build `logging==0.4.9.6`\n  cause: Failed to extract archive: logging==0.4.9.6\n  cause: Invalid tar file",
   "error: No solution found when resolving dependencies\n  cause: Because logging was not found in the package registry and you require logging, we can conclude that your requirements are unsatisfiable.",
 ])(
-  "BLD-2 a requirement that is a module of Python is reported as such, even if the index has something under its name (%#)",
+  "BLD-2 a requirement that is a module of Python is reported as such, even if the index has a package of that name (%#)",
   (output) => {
     const found = diagnoseUv(output, { file: "pyproject.toml", pythonVersion: "3.11.7" });
     expect(found.title).toBe("logging is a part of Python, not a package to install");

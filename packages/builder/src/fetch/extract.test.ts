@@ -152,7 +152,7 @@ test("BLD-2 an empty commit is reported as such, not as a failed download", asyn
   expect(await failureOf(take([]))).toMatchObject({ code: "source_unavailable" });
 });
 
-test("BLD-2 a truncated archive, and what is not an archive, are diagnosed as unavailable", async () => {
+test("BLD-2 a truncated archive, and other data, are diagnosed as unavailable", async () => {
   const whole = new Uint8Array(
     await new Response(await tarball([{ name: "top/a", text: "x".repeat(10_000) }])).arrayBuffer(),
   );

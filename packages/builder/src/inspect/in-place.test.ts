@@ -105,7 +105,7 @@ test("BLD-3 BLD-6 a build starts its server once, where it will run; a change of
   expect(second.text).toContain("inspect result 1 tool");
 });
 
-test("BLD-2 BLD-6 what can't be seen where a server will run, the build finds out by itself", async () => {
+test("BLD-2 BLD-6 the build finds out itself what it can't learn where the server will run", async () => {
   // It doesn't start.
   const broken = place();
   const failing = await build("import nothing_of_this_name\n", broken.start);

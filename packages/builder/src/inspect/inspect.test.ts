@@ -39,7 +39,7 @@ def greet(name: str) -> str:
     return f"Greet {name}"
 `;
 
-test("BLD-6 GW-4 the manifest of a server that answers 401 is read inside its process; in towpath-cloud mode, its log warns that nobody can call it", async () => {
+test("BLD-6 GW-4 the manifest of a server that answers 401 is read inside its process; in towpath-cloud mode, its log warns that it can't be called", async () => {
   const files = { "server.py": protectedServer, ...requirements };
   const tried = await workshop.tryBuild(files, { authMode: "towpath-cloud" });
   const { manifest, warnings, ownSignIn } = success(tried);

@@ -112,7 +112,7 @@ test("BLD-3 Python version: .python-version, then requires-python, then fastmcp.
   expect(odd.notes).toContainEqual({ kind: "warning", text: expect.stringContaining("my-virtualenv") });
 });
 
-test("BLD-3 BLD-18 a lock that was made for fewer versions limits them, and .python-version gives way to what is required", () => {
+test("BLD-3 BLD-18 a lock for fewer versions limits them, and requirements override .python-version", () => {
   const files = {
     "pyproject.toml": pyproject,
     "uv.lock": lock.replace(/requires-python = "[^"]*"/, 'requires-python = ">=3.13"'),
@@ -126,7 +126,7 @@ test("BLD-3 BLD-18 a lock that was made for fewer versions limits them, and .pyt
   expect(plan.notes).toContainEqual({ kind: "warning", text });
 });
 
-test("BLD-3 a lock older than pyproject.toml is renewed, with a warning that lists what it lacks", () => {
+test("BLD-3 a lock older than pyproject.toml is renewed, with a warning that lists the missing packages", () => {
   const versions = lock.replace('name = "uvicorn"', 'name = "uvicorn"\nversion = "0.35.0"');
   const plan = planOf({ "uv.lock": versions, "pyproject.toml": pyproject.replace('"httpx"', '"httpx", "Rich_Text"') });
   expect(plan.dependencies).toMatchObject({

@@ -122,7 +122,7 @@ describe("counting", () => {
     }
   });
 
-  test("LOG-5 a tenant who makes up names fills no table: the rest counts without a name, and is still found", async () => {
+  test("LOG-5 a tenant's made-up names can't fill a table: the rest counts without a name, and is still found", async () => {
     const projectId = randomUUID();
     const deploymentId = randomUUID();
     const rows = Array.from({ length: 60 }, (_, at) =>
@@ -199,7 +199,7 @@ describe("counting", () => {
     }
   });
 
-  test("LOG-5 names that hash to the same id hold up nobody's sums", async () => {
+  test("LOG-5 names with the same hash don't block the sums of others", async () => {
     const projectId = randomUUID();
     const deploymentId = randomUUID();
     const call = { projectId, deploymentId, isError: true };
@@ -232,7 +232,7 @@ describe("counting", () => {
     }
   });
 
-  test("LOG-1 who called is counted by session, principal and client, with first and last call", async () => {
+  test("LOG-1 callers are counted by session, principal and client, with first and last call", async () => {
     const projectId = randomUUID();
     const start = Math.floor(Date.now() / (10 * minute)) * 10 * minute - hour;
     const call = { projectId, session: "one", principal: "user:1" };
@@ -273,7 +273,7 @@ describe("counting", () => {
     ]);
   });
 
-  test("LOG-3 sums lie in the partition of their day, so that they leave with its rows", async () => {
+  test("LOG-3 sums are in the partition of their day, and are deleted with its rows", async () => {
     const projectId = randomUUID();
     const time = Date.now() - 20 * 24 * hour;
     const day = new Date(time).toISOString().slice(0, 10).replaceAll("-", "");

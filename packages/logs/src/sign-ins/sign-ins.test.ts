@@ -98,7 +98,7 @@ test("GW-5 the steps of a client that gets in are one attempt, from the first 40
   expect(problems).toEqual([]);
 });
 
-test("GW-5 an attempt that waits says for what, and one that was given up where it ended", async () => {
+test("GW-5 a waiting attempt names its next step, and an abandoned one its last", async () => {
   signIn("consent");
   const [waiting] = (await attempts()).attempts as [SignInAttempt];
   expect([waiting.state, ...chain(waiting).slice(5)]).toEqual([
@@ -173,7 +173,7 @@ test("GW-5 a browser behind an address joins no attempt of another client there"
   ]);
 });
 
-test("GW-5 a page that is loaded again goes on with the same attempt", async () => {
+test("GW-5 a reloaded page continues the same attempt", async () => {
   const client = { clientId: `client-${projectId}`, clientName: "Friendly app", flow: "flow" };
   const [first, second] = [randomUUID(), randomUUID()];
   record({ kind: "authorization", authorizationId: first, ...client }, browser);
@@ -184,7 +184,7 @@ test("GW-5 a page that is loaded again goes on with the same attempt", async () 
   expect((await attempts()).attempts.map(({ state }) => state)).toEqual(["connected"]);
 });
 
-test("GW-5 a client that registers for another server at the same time is not taken for this one's", async () => {
+test("GW-5 a client that registers for another server at the same time isn't counted as this one's", async () => {
   const other = await newProject();
   record({ kind: "challenge" });
   record({ kind: "challenge", projectId: other });
@@ -208,7 +208,7 @@ test("GW-5 a failure ends an attempt, and the next try is another one of the sam
   ]);
 });
 
-test("GW-5 a step without a server belongs to whose program was there before, and to no other project", async () => {
+test("GW-5 a step without a server belongs to the project where its program was before, and to no other", async () => {
   const other = await newProject();
   record({ kind: "challenge", projectId: other }, { ...program, agent: "other/1" });
   record({ kind: "challenge" });
@@ -218,7 +218,7 @@ test("GW-5 a step without a server belongs to whose program was there before, an
   expect((await attempts(other)).attempts.map(({ problem }) => problem)).toEqual([null]);
 });
 
-test("GW-5 what a client did after it was in: a replayed refresh token ends it, a renewed one does not", async () => {
+test("GW-5 after a client is connected, a replayed refresh token ends its attempt, a renewed one does not", async () => {
   const authorizationId = signIn();
   const renewal = { authorizationId, clientId: `client-${projectId}`, clientName: "Friendly app", isProven: true };
   record({ kind: "call", problem: "token_expired" });
@@ -245,7 +245,7 @@ test("GW-5 a refused API key is an attempt of one step", async () => {
   ]);
 });
 
-test("GW-5 a flood from one network, or from many, leaves what members do and what others did before", async () => {
+test("GW-5 a flood from one network, or from many, displaces neither members' steps nor earlier ones", async () => {
   signIn();
   for (let at = 0; at < 500; at++) {
     recorder.record({
@@ -308,7 +308,7 @@ test("GW-5 neither a whole address nor a long or broken text is stored, nor a st
   ]);
 });
 
-test("GW-5 without the database nobody waits, and nothing fails", async () => {
+test("GW-5 without the database nothing waits or fails", async () => {
   const recorder = new SignInRecorder({
     pool: { query: () => Promise.reject(new Error("unavailable")) } as never,
     now: () => clock,

@@ -164,7 +164,7 @@ test("GW-10 a failing table puts no row aside: all are held and written once it 
   expect([seen.recoveries, seen.settled.length]).toEqual([1, 60]);
 });
 
-test("GW-10 what could not be written until the end is handed back", async () => {
+test("GW-10 rows that could not be written until the end are returned", async () => {
   const { writer } = createWriter(() => Promise.reject(new Error("connect ECONNREFUSED")));
   const rows = rowsOf("t", 10);
   for (const row of rows) writer.push(row);

@@ -40,7 +40,7 @@ test("PRJ-12 to a members-only server clients sign in where they can; the others
   expect(guide("python", accessOf("towpath-cloud")).snippet?.code).toContain('auth="oauth"');
 });
 
-test("KEY-3 a key stands in what is pasted where the client keeps it for itself, and never in a link", () => {
+test("KEY-3 a snippet contains a key only where the client keeps it private, and a link never does", () => {
   for (const { id, link, snippet } of clientGuides(server, withKey)) {
     expect(link?.href ?? "", id).not.toContain("tp_new");
     expect(link?.href ?? "", id).not.toContain(btoa("tp_new").slice(0, 6));

@@ -18,7 +18,7 @@ test("GW-15 every message of a body is read, of any size, with escapes, and in a
   expect([batch?.isBatch, batch?.messages.length, batch?.messages.at(-1)]).toEqual([true, 151, one.messages[0]]);
 });
 
-test("GW-15 what two parsers could read differently is not read", () => {
+test("GW-15 bodies that two parsers could read differently are rejected", () => {
   const twice = [
     '{"method":"tools/list","method":"tools/call","params":{"name":"drop"}}',
     '{"method":"tools/call","params":{"name":"echo"},"params":{"name":"drop"}}',

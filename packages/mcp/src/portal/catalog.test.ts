@@ -35,7 +35,7 @@ test("ORG-3 names stay plain, and where several servers have one, none keeps it:
   expect(new Set(exposed(createCatalog(members.toReversed()).tools))).toEqual(new Set(exposed(catalog.tools)));
 });
 
-test("ORG-3 only what was chosen counts, and a server whose lists aren't known offers nothing", () => {
+test("ORG-3 only chosen items count, and a server with unknown lists offers nothing", () => {
   const catalog = createCatalog([
     member("a", { tools: ["x", "y"], resources: ["r://1"] }, { tools: ["x"], resources: [] }),
     member("b", { tools: ["y"] }),

@@ -44,7 +44,7 @@ export function runnerContract(name: string, open: () => Promise<ContractSubject
 }
 
 function prewarmTest(runner: () => RunnerClient): void {
-  test("RUN-3 the runner says how many interpreters wait for a server, and how often they were of use", async () => {
+  test("RUN-3 the runner reports how many interpreters wait for a server, and how often they were used", async () => {
     const report = await runner().prewarm();
     expect(report.ready).toBeGreaterThanOrEqual(0);
     expect(report.memoryBytes).toBeLessThanOrEqual(report.maxMemoryBytes);

@@ -339,7 +339,7 @@ describe("lists", () => {
     },
   );
 
-  test("LOG-1 a session's usage says what it called, how often, with which errors and durations", async () => {
+  test("LOG-1 a session's usage lists its called items, with counts, errors and durations", async () => {
     const project = randomUUID();
     const call = { projectId: project, deploymentId: randomUUID(), session: "busy", principal: "user:1" };
     const rows = Array.from({ length: 40 }, (_, at) =>

@@ -49,7 +49,7 @@ test.runIf(root)(
 );
 
 test.runIf(root)(
-  "RUN-1 BLD-3 a build can replace what its cache shares with a layer, but never write to it",
+  "RUN-1 BLD-3 a build can replace files that its cache shares with a layer, but never write to them",
   async () => {
     await put(cached("torch/big.so"), large, 0o644);
     await putLayer("one", "torch/big.so");

@@ -24,7 +24,7 @@ test("BLD-2 a start that was ready to run and got little processor was starved; 
   expect(activity(after(4_000, [3_900, 55_000]), true, after(3_900, [3_890, 54_900]))).toBe("waiting");
 });
 
-test("BLD-2 where the kernel doesn't say how long a start waited for a processor, a busy host counts as the reason", () => {
+test("BLD-2 if the kernel doesn't report how long a start waited for a processor, a busy host counts as the reason", () => {
   expect(activity(after(4_000), true)).toBe("starved");
   expect(activity(after(4_000), false)).toBe("waiting");
   expect(activity(after(40_000), true)).toBe("busy");

@@ -121,7 +121,7 @@ test.runIf(root)("RUN-1 too much memory is out-of-memory, not just a signal", as
   await driver.close();
 });
 
-test.runIf(root)("RUN-1 what waits in TCP's buffers is bounded, too", async () => {
+test.runIf(root)("RUN-1 data in TCP's buffers is limited, too", async () => {
   const driver = createSandboxEngine({ ...strictIsolation, stateDirectory: directory });
   // Connections over the sandbox's own loopback that nobody reads: without a limit 375 MB fit in.
   const code = `

@@ -117,7 +117,7 @@ describe.runIf(root)("hosts with version 1 only", () => {
 });
 
 test.runIf(root)(
-  "RUN-1 hosts with version 1: TCP's buffers, which it counts apart, have a limit of their own",
+  "RUN-1 hosts with version 1: TCP's buffers, which it counts separately, have their own limit",
   async (context) => {
     const found = await findCgroups(await readCgroupFacts());
     if (found.v1.memory === null) return context.skip();

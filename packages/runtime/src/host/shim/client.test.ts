@@ -82,7 +82,7 @@ test.concurrent("RUN-8 a hanging shim does not outlive the shutdown of its runne
   await expect.poll(() => ownerRuns(owner)).toBe(false);
 });
 
-test.concurrent("RUN-5 RUN-8 output continues after what a runner has kept, and after what the next one knows to be kept", async (context) => {
+test.concurrent("RUN-5 RUN-8 output continues after the part that a runner has kept, and that the next one knows to be kept", async (context) => {
   const { expect } = context;
   const { shimOf } = await setUp(context);
   const [first, second, third] = [shimOf(1), shimOf(2), shimOf(3)];

@@ -186,7 +186,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
     expect(groupsOf(shim)).toEqual([]);
   });
 
-  test("RUN-8 RUN-5 a runner that hangs holds up no server that prints, and takes its output again once it goes on", async () => {
+  test("RUN-8 RUN-5 a hanging runner doesn't block servers that print, and receives their output again once it continues", async () => {
     const runner = startRunner(asUser, 1);
     await runner.printed("ready");
     await runner.tell("start a internet");
@@ -223,7 +223,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
   });
 });
 
-test("RUN-5 RUN-8 what a server prints while its runner is killed waits for the next one, before the shim has noticed too", async () => {
+test("RUN-5 RUN-8 output printed while the runner is killed waits for the next one, even before the shim has noticed", async () => {
   const first = startRunner(false, 1);
   await first.printed("ready");
   await first.tell("start a internet");
@@ -237,7 +237,7 @@ test("RUN-5 RUN-8 what a server prints while its runner is killed waits for the 
   for (const number of [0, 1, 2]) await second.printed(`line a line ${number}`);
 });
 
-test("RUN-5 RUN-8 what a runner has been sent and hasn't read when it is killed comes to the next one, once, and nothing else again", async () => {
+test("RUN-5 RUN-8 output that was sent to a killed runner but not read reaches the next one once, and no other output twice", async () => {
   const first = startRunner(false, 1);
   await first.printed("ready");
   await first.tell("start a internet");
