@@ -123,7 +123,7 @@ test("GW-8 what another gateway let in counts here, and invalid messages on its 
     await receive(nonsense);
   }
   expect(await post(server.url)).toBe(200);
-  await hear(message("third", [name, hourMs]));
+  await receive(message("third", [name, hourMs]));
   await until(async () => (await post(server.url)) === 429);
   const answer = await undiciFetch(server.url, { method: "POST", body: rpc(), dispatcher });
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3500);

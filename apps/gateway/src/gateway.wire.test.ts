@@ -270,7 +270,7 @@ test("GW-9 a client that disconnects at any byte of a request reaches no server 
 });
 
 test("GW-9 slow headers and slow bodies end with 408 and a remedy, while others are served", async () => {
-  const patience = { headers: 300, request: 600, idle: 300, check: 50 };
+  const timeouts = { headers: 300, request: 600, idle: 300, check: 50 };
   const connections = { accept: () => {}, requestStarted: () => {} };
   const handled: string[] = [];
   const quick = createHttpServer(
@@ -282,7 +282,7 @@ test("GW-9 slow headers and slow bodies end with 408 and a remedy, while others 
       });
     },
     connections,
-    patience,
+    timeouts,
   );
   await new Promise<void>((resolve) => quick.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void quick.closeAllConnections());

@@ -4,7 +4,7 @@ import type { Connections } from "./policy/connections.ts";
 import { refuseTunnel, refuseUnread } from "./wire/parser-errors.ts";
 
 /** Milliseconds. */
-export type Patience = {
+export type Timeouts = {
   /** From a request's first byte, or its connection, to the end of its headers. */
   readonly headers: number;
   /** To the end of its body. */
@@ -15,7 +15,7 @@ export type Patience = {
   readonly check: number;
 };
 
-const usualPatience: Patience = { headers: 10_000, request: 60_000, idle: 75_000, check: 5000 };
+const defaultTimeouts: Timeouts = { headers: 10_000, request: 60_000, idle: 75_000, check: 5000 };
 
 /**
  * The HTTP server in front of the gateway, with the limits of GW-9: head 32 KiB with 200 headers within 10 s, whole
@@ -25,7 +25,7 @@ const usualPatience: Patience = { headers: 10_000, request: 60_000, idle: 75_000
 export function createHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
   connections: Pick<Connections, "accept" | "requestStarted">,
-  patience: Patience = usualPatience,
+  timeouts: Timeouts = defaultTimeouts,
 ): Server {
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     connections.requestStarted(request.socket, response);
@@ -34,10 +34,10 @@ export function createHttpServer(
   const server = createServer(
     {
       maxHeaderSize: 32 * 1024,
-      headersTimeout: patience.headers,
-      requestTimeout: patience.request,
-      keepAliveTimeout: patience.idle,
-      connectionsCheckingInterval: patience.check,
+      headersTimeout: timeouts.headers,
+      requestTimeout: timeouts.request,
+      keepAliveTimeout: timeouts.idle,
+      connectionsCheckingInterval: timeouts.check,
       insecureHTTPParser: false,
       // A request without Host gets our own 404 instead of Node's 400.
       requireHostHeader: false,

@@ -28,7 +28,7 @@ async function newSession(userId: string, seenAgoMs = 0, more: Partial<typeof se
 }
 const stored = async (id: string) => (await database.db.select().from(session).where(eq(session.id, id)))[0];
 
-test("ORG-7 a session in use is noted once a minute, with the address; one that was idle for too long ends", async () => {
+test("ORG-7 a session in use is recorded once a minute, with the address; one that was idle for too long ends", async () => {
   const userId = await newUser();
   const call = { limits, address: "203.0.113.9" };
   const fresh = await newSession(userId, 1000);

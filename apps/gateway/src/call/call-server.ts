@@ -54,7 +54,7 @@ export async function callServer(parts: CallParts, call: RoutedCall): Promise<vo
   // After the answer, which must not take longer for a server that exists.
   if (!admitted) return void setImmediate(recordRefused, parts, logged, call);
   if (isLogged(received) && !forwarded.isAwaited) parts.recorder.record(admitted);
-  if (forwarded.rest !== "over") parts.recorder.whenSpooled(forwarded.rest);
+  if (forwarded.rest !== "over") parts.recorder.onPersisted(forwarded.rest);
   countEnded(parts.metrics, received);
 }
 

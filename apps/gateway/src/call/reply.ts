@@ -57,7 +57,7 @@ export function openAnswer(
   const write = async (text: string | Buffer) => {
     const piece = Buffer.from(text);
     observe(parts, admitted, piece);
-    parts.recorder.whenSpooled(() => void response.write(piece));
+    parts.recorder.onPersisted(() => void response.write(piece));
     if (response.writableNeedDrain) await Promise.race([once(response, "drain"), once(response, "close")]);
   };
   return {

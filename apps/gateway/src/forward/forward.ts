@@ -174,7 +174,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
         return;
       }
     }
-    this.#parts.recorder.whenSpooled(() => this.#write(controller, chunk));
+    this.#parts.recorder.onPersisted(() => this.#write(controller, chunk));
   }
 
   onResponseEnd(): void {
@@ -190,7 +190,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
       this.#end({ end: "withheld" });
     } else if (this.#started) {
       this.#end({ end: "server-closed" });
-      this.#parts.recorder.whenSpooled(() => {
+      this.#parts.recorder.onPersisted(() => {
         this.#sendHead();
         // Not `end`: a truncated response must not look complete.
         this.#response.destroy();

@@ -125,7 +125,7 @@ export class Recorder {
    * Calls back when the rows that were added so far are on disk: what the client gets only then is never answered
    * without a row. All calls of a turn share one write.
    */
-  whenSpooled(callback: () => void): void {
+  onPersisted(callback: () => void): void {
     if (this.#turn.length === 0) callback();
     else this.#afterTurn.push(callback);
   }

@@ -4,9 +4,9 @@ import type { Logger } from "pino";
 import type { ReadVariables } from "../read-model/variables.ts";
 
 /** How long the first requests to a deployment wait for its variables behind others that are loading. */
-const patienceMs = 250;
+const queueTimeoutMs = 250;
 /** The same once the database has been queried: a slow answer is waited for. */
-const answerPatienceMs = 5000;
+const queryTimeoutMs = 5000;
 const retryMs = 2000;
 /** For all deployments together, in a gateway with one worker. */
 const maxBytes = 64 * 1024 * 1024;
@@ -119,9 +119,9 @@ export class Redactors {
   }
 
   async #waitForFirst(entry: Entry): Promise<Redactor | null> {
-    await this.#waitFor(entry, patienceMs);
+    await this.#waitFor(entry, queueTimeoutMs);
     if (this.#isReading && !this.#isHanging) {
-      await this.#waitFor(entry, answerPatienceMs);
+      await this.#waitFor(entry, queryTimeoutMs);
       this.#isHanging ||= this.#isReading && entry.loading !== null;
     }
     return entry.redactor;

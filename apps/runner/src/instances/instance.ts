@@ -112,7 +112,7 @@ export class Instance {
     this.#shown = { ...this.#shown, ...(bridge && { bridge }), ...(incomplete && { incomplete }) };
     this.#becomeReady(handle, new Date());
     const how = prewarm === "used" ? ", with the frameworks imported ahead of time" : "";
-    this.#say("info", `Started in ${Math.round(startMs)} ms${how}.`);
+    this.#log("info", `Started in ${Math.round(startMs)} ms${how}.`);
   }
 
   /** Records its memory if that differs by more than a tenth from the recorded value. */
@@ -140,14 +140,14 @@ export class Instance {
   /** A start that was interrupted by a stop. */
   startStopped(reason: string, exit: Exit | null): void {
     this.#end("stopped", reason, exit);
-    this.#say("info", `Stopped while it was starting: ${reason}.`);
+    this.#log("info", `Stopped while it was starting: ${reason}.`);
   }
 
   /** Returns why, without secrets: callers of the server read it. */
   didNotStart(reason: string, exit: Exit | null): string {
     const redacted = this.#context.redact(reason);
     this.#end("crashed", redacted, exit);
-    this.#say("error", `The server did not start: ${redacted}`);
+    this.#log("error", `The server did not start: ${redacted}`);
     return redacted;
   }
 
@@ -155,13 +155,13 @@ export class Instance {
   crashed(exit: Exit, restartMs: number): string {
     const reason = describeExit(exit, this.limits);
     this.#end("crashed", reason, exit);
-    this.#say("error", `The server crashed: ${reason}. It may start again in ${Math.ceil(restartMs / 1000)} s.`);
+    this.#log("error", `The server crashed: ${reason}. It may start again in ${Math.ceil(restartMs / 1000)} s.`);
     return reason;
   }
 
   stopped(reason: string, exit: Exit): void {
     this.#end("stopped", reason, exit);
-    this.#say("info", `Stopped: ${reason}.`);
+    this.#log("info", `Stopped: ${reason}.`);
   }
 
   /** A stop that the platform didn't request. Returns why. */
@@ -191,7 +191,7 @@ export class Instance {
     });
   }
 
-  #say(level: "info" | "error", line: string): void {
+  #log(level: "info" | "error", line: string): void {
     this.#context.log.platform(this.id, level, line);
   }
 }

@@ -42,8 +42,8 @@ const maxEntries = 10_000;
 /** Credentials that were not used for this long are dropped. */
 const unusedMs = 24 * 3_600_000;
 /** How long a caller waits for a database that does not answer, with a known and with an unknown credential. */
-const knownPatienceMs = 500;
-const unknownPatienceMs = 4000;
+const knownTimeoutMs = 500;
+const unknownTimeoutMs = 4000;
 /** Pause between queries to an unavailable database. */
 const retryMs = 1000;
 /** Within this time a change reaches all processes. */
@@ -105,8 +105,8 @@ export class ConfirmedCache<Value> {
     if (wasUnavailable && now - this.#askedAt < retryMs) return this.#findWithoutDatabase(id);
     this.#askedAt = now;
     const checking = this.#reader.ask(id);
-    if (!entry || !this.#isKnown(entry, now)) return this.#wait(checking, id, unknownPatienceMs);
-    if (!wasUnavailable) return this.#wait(checking, id, knownPatienceMs);
+    if (!entry || !this.#isKnown(entry, now)) return this.#wait(checking, id, unknownTimeoutMs);
+    if (!wasUnavailable) return this.#wait(checking, id, knownTimeoutMs);
     checking.catch(() => {});
     return entry.value;
   }
@@ -207,12 +207,12 @@ export class ConfirmedCache<Value> {
     throw new Error("the database is unavailable, and this credential was not seen lately", { cause });
   }
 
-  async #wait(checking: Promise<Confirmation<Value> | null>, id: string, patienceMs: number): Promise<Value | null> {
+  async #wait(checking: Promise<Confirmation<Value> | null>, id: string, timeoutMs: number): Promise<Value | null> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       this.#isUnavailable = true;
-      reject(new Error(`the database has not answered within ${patienceMs} ms`));
-    }, patienceMs);
+      reject(new Error(`the database has not answered within ${timeoutMs} ms`));
+    }, timeoutMs);
     try {
       return (await Promise.race([checking, late]))?.value ?? null;
     } catch (error) {

@@ -59,7 +59,7 @@ const cacheMs = 5 * 60_000;
 /** A token with an unknown key id reads the table at most this often. */
 const unknownKeyMs = 5000;
 /** How long to wait for a database that does not answer while keys are known, and how long to pause after that. */
-const patienceMs = 500;
+const timeoutMs = 500;
 const retryMs = 1000;
 /** Clocks of the machines that issue and check tokens may differ by this many seconds. */
 const leewaySeconds = 10;
@@ -111,7 +111,7 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
     let keys = known?.keys ?? [];
     if (!known) keys = await readKeys();
     else if (now() - known.at > maxAgeMs && performance.now() - failedAt > retryMs) {
-      keys = await within(patienceMs, readKeys()).catch(() => {
+      keys = await within(timeoutMs, readKeys()).catch(() => {
         failedAt = performance.now();
         return known.keys;
       });

@@ -29,7 +29,7 @@ export const namedRelease: Strategy = async ({ made: today, first, isPackage }) 
           : `Require \`${requirement}\` in ${file} and push: until then each build tries today's versions first, which takes longer.`,
       };
     },
-    reportFor: (again) => (isBeyond(again) ? combineDiagnoses(first, again, requirement) : null),
+    reportFor: (again) => (hasFurtherProblem(again) ? combineDiagnoses(first, again, requirement) : null),
   };
 };
 
@@ -39,7 +39,7 @@ const afterLoading: ReadonlySet<DiagnosisCode> = new Set([
 ]);
 
 /** Whether the server needs the release that the first failure named, and has another problem as well. */
-const isBeyond = (again: Failure) => requirementFor(again) === null && afterLoading.has(again.diagnosis.code);
+const hasFurtherProblem = (again: Failure) => requirementFor(again) === null && afterLoading.has(again.diagnosis.code);
 
 /** The failure with a requirement, extended by the requirement, which is needed too. */
 function combineDiagnoses(first: Failure, { diagnosis, status }: Failure, requirement: string): Failure {

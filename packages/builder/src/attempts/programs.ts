@@ -50,7 +50,7 @@ export async function tryPrograms(
     const { code, title, detail, action } = failure.diagnosis;
     if (empty === null) {
       if (!startsNoServer(failure) && !lacksArguments(failure))
-        return { ok: false, failure: first === null || isBeyond(first, failure) ? failure : first };
+        return { ok: false, failure: first === null || needsVariable(first, failure) ? failure : first };
       if (first === null) waiting.push(...withCommands(server, failure));
       first ??= failure;
       holdsServer ||= code !== "object_missing" || action.kind === "entrypoint";
@@ -78,7 +78,7 @@ const startsNoServer = ({ diagnosis, status }: Failure): boolean =>
 const lacksArguments = (failure: Failure | null): boolean => failure?.diagnosis.code === "arguments_missing";
 
 /** Whether a program that only lacked arguments now gets far enough to need a variable. */
-const isBeyond = (first: Failure, again: Failure): boolean =>
+const needsVariable = (first: Failure, again: Failure): boolean =>
   lacksArguments(first) && again.diagnosis.code === "variable_missing";
 
 /** Names of commands that start a server, the likeliest first. */

@@ -141,12 +141,12 @@ async function exactList(input: LayerInput): Promise<ExactList> {
   if (preferred.length > 0) await workspace.write("work", [textFile(exactFile, `${preferred.join("\n")}\n`, "shared")]);
   await step(input, command, "internet");
   const resolved = new TextDecoder().decode(await workspace.read("work", exactFile, maxExactBytes));
-  const noted = plan.context === null ? resolved : copied(resolved);
-  const list = readList(noted);
+  const withoutEditables = plan.context === null ? resolved : copied(resolved);
+  const list = readList(withoutEditables);
   await workspace.write("work", [textFile(exactFile, list.exact)]);
   const count = list.exact.split("\n").filter((line) => /^[A-Za-z0-9]/.test(line)).length;
   log("install", "step", `Versions: resolved to ${countOf(count, "package")}.`);
-  if (pins === null) await memory.remember(key, noted);
+  if (pins === null) await memory.remember(key, withoutEditables);
   return list;
 }
 

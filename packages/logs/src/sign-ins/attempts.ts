@@ -3,7 +3,7 @@ import type { AttemptStep, SignInAttempt, SignInAttempts, SignInStepEntry } from
 
 const minuteMs = 60_000;
 /** Time for people to sign in and decide; the authorization server waits no longer. */
-const patienceMs = 15 * minuteMs;
+const decisionMs = 15 * minuteMs;
 /** A client that starts over within this time continues the same attempt. */
 const restartMs = 2 * minuteMs;
 /** Max attempts of each kind, so that strangers' attempts don't displace proven ones. */
@@ -57,7 +57,7 @@ function isRenewed({ last }: Draft, renewals: readonly SignInStepEntry[]): boole
   if (last.problem !== "token_expired") return false;
   return renewals.some((step) => {
     const laterMs = step.time.getTime() - last.time.getTime();
-    return programOf(step) === programOf(last) && laterMs > -2 * patienceMs && laterMs < restartMs;
+    return programOf(step) === programOf(last) && laterMs > -2 * decisionMs && laterMs < restartMs;
   });
 }
 
@@ -107,7 +107,7 @@ function mayGoOn(draft: Draft, step: SignInStepEntry): boolean {
   if (differ(knownOf(draft, "authorizationId"), step.authorizationId)) return false;
   if (differ(knownOf(draft, "flow"), step.flow)) return false;
   const isLater = orderOf(step.kind) >= orderOf(draft.last.kind);
-  return step.time.getTime() - draft.last.time.getTime() <= (isLater ? patienceMs : restartMs);
+  return step.time.getTime() - draft.last.time.getTime() <= (isLater ? decisionMs : restartMs);
 }
 
 type Client = { readonly clientId: string | null; readonly clientName: string | null };
@@ -154,7 +154,7 @@ function attemptOf({ steps, last }: Draft, clients: ReadonlyMap<string, Client>,
 function stateOf(last: SignInStepEntry, now: number): SignInAttempt["state"] {
   if (last.problem !== null) return "failed";
   if (last.kind === "call" || last.kind === "refresh") return "connected";
-  return now - last.time.getTime() < patienceMs ? "waiting" : "unfinished";
+  return now - last.time.getTime() < decisionMs ? "waiting" : "unfinished";
 }
 
 /** All possible steps, with the known facts about each. */

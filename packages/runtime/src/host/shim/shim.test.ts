@@ -20,7 +20,7 @@ type Runner = {
   /** Resolves when it has printed a line that begins so; with that line. */
   printed(text: string): Promise<string>;
   /** Sends a command and waits until it is done. */
-  tell(command: string): Promise<void>;
+  execute(command: string): Promise<void>;
   kill(): Promise<void>;
 };
 
@@ -71,7 +71,7 @@ function startRunner(asUser: boolean, generation: number, waitMs = 30_000): Runn
     pid: child.pid ?? 0,
     lines,
     printed,
-    async tell(order) {
+    async execute(order) {
       const [verb, id] = order.split(" ");
       const from = lines.length;
       child.stdin?.write(`${order}\n`);
@@ -114,7 +114,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
     const first = startRunner(asUser, 1);
     await first.printed("ready");
     for (const order of ["start a internet", "start b", "start c", "start unwanted", "freeze b"])
-      await first.tell(order);
+      await first.execute(order);
     const started = await below(first);
     const [shim = 0] = started;
     expect(await ask("a")).toMatch(/^hello/);
@@ -143,15 +143,15 @@ describe.each(users)("servers of %s", (_, asUser) => {
     await ask("a", "/print/1");
     await expect.poll(() => second.lines.filter((line) => line === "line a line 0")).toHaveLength(2);
     expect(await tinyServer.get(endpointOf("b"), "/", 300)).toBeNull();
-    await second.tell("wake b");
+    await second.execute("wake b");
     expect(await ask("b")).toMatch(/^hello/);
-    await second.tell("freeze a");
+    await second.execute("freeze a");
     expect(await tinyServer.get(endpointOf("a"), "/", 300)).toBeNull();
-    await second.tell("wake a");
-    await second.tell("memory a");
+    await second.execute("wake a");
+    await second.execute("memory a");
     expect(Number((await second.printed("memory a")).split(" ")[2])).toBeGreaterThan(1_000_000);
 
-    await second.tell("stop a");
+    await second.execute("stop a");
     await second.printed("exit a stopped");
     void ask("c", "/crash");
     await second.printed("exit c exited 3");
@@ -159,10 +159,10 @@ describe.each(users)("servers of %s", (_, asUser) => {
     // Where no control group counts, Python is refused the memory and goes on.
     if (!asUser) await second.printed("exit b out-of-memory");
     // A new one beside those that were adopted.
-    await second.tell("start d");
+    await second.execute("start d");
     expect(await ask("d")).toMatch(/^hello/);
     const all = [...started, ...(await processTree(shim))];
-    second.tell("close -").catch(() => {});
+    second.execute("close -").catch(() => {});
     await expect.poll(() => all.filter(alive), { timeout: 20_000 }).toEqual([]);
     expect(groupsOf(shim)).toEqual([]);
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
@@ -173,15 +173,15 @@ describe.each(users)("servers of %s", (_, asUser) => {
   test("RUN-8 a kill -9 of the shim ends its servers; the runner is notified and can start others", async () => {
     const runner = startRunner(asUser, 1);
     await runner.printed("ready");
-    await runner.tell("start a internet");
-    await runner.tell("start b");
-    await runner.tell("freeze b");
+    await runner.execute("start a internet");
+    await runner.execute("start b");
+    await runner.execute("freeze b");
     const [shim = Number.NaN, ...servers] = await below(runner);
     process.kill(shim, "SIGKILL");
     await runner.printed("exit a platform-ended");
     await runner.printed("exit b platform-ended");
     await expect.poll(() => servers.filter(alive), { timeout: 15_000 }).toEqual([]);
-    await runner.tell("start c");
+    await runner.execute("start c");
     expect(await ask("c")).toMatch(/^hello/);
     expect(groupsOf(shim)).toEqual([]);
   });
@@ -189,7 +189,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
   test("RUN-8 RUN-5 a hanging runner doesn't block servers that print, and receives their output again once it continues", async () => {
     const runner = startRunner(asUser, 1);
     await runner.printed("ready");
-    await runner.tell("start a internet");
+    await runner.execute("start a internet");
     process.kill(runner.pid, "SIGSTOP");
     // Far more than pipes and sockets hold.
     for (let round = 0; round < 5; round++)
@@ -209,7 +209,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
   test("RUN-8 nothing survives the runner for longer than the shim waits for the next one", async () => {
     const runner = startRunner(asUser, 1, 1500);
     await runner.printed("ready");
-    for (const order of ["start a internet", "start b", "freeze b"]) await runner.tell(order);
+    for (const order of ["start a internet", "start b", "freeze b"]) await runner.execute(order);
     const started = await below(runner);
     await runner.kill();
     expect(await ask("a")).toMatch(/^hello/);
@@ -226,7 +226,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
 test("RUN-5 RUN-8 output printed while the runner is killed waits for the next one, even before the shim has noticed", async () => {
   const first = startRunner(false, 1);
   await first.printed("ready");
-  await first.tell("start a internet");
+  await first.execute("start a internet");
   const [shim = 0] = await below(first);
   process.kill(shim, "SIGSTOP");
   await first.kill();
@@ -240,7 +240,7 @@ test("RUN-5 RUN-8 output printed while the runner is killed waits for the next o
 test("RUN-5 RUN-8 output that was sent to a killed runner but not read reaches the next one once, and no other output twice", async () => {
   const first = startRunner(false, 1);
   await first.printed("ready");
-  await first.tell("start a internet");
+  await first.execute("start a internet");
   await first.printed("line a starting");
   expect(await ask("a", "/print/1")).toBe("printed");
   await first.printed("line a line 0");
@@ -261,7 +261,7 @@ test("RUN-5 RUN-8 output that was sent to a killed runner but not read reaches t
 test("RUN-8 a runner with an older generation does not get the servers", async () => {
   const runner = startRunner(false, 7);
   await runner.printed("ready");
-  await runner.tell("start a");
+  await runner.execute("start a");
   await startRunner(false, 6).printed("failed A newer runner");
   expect(await ask("a")).toMatch(/^hello/);
   const next = startRunner(false, 8);
