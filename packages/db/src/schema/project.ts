@@ -30,9 +30,9 @@ export const project = pgTable(
     repositoryPrivate: boolean().notNull().default(false),
     /** The branch that goes live. */
     defaultBranch: text().notNull().default("main"),
-    /** Of GitHub's repository: the branch that goes live as the owner named it; null: the repository's default branch. */
+    /** The live branch of GitHub's repository, as the owner named it; null: the repository's default branch. */
     githubBranch: text(),
-    /** When it last got another source: builds from before are of the earlier one. Null: never. */
+    /** When its source last changed: earlier builds are of another source. Null: never. */
     sourceChangedAt: instant(),
     /** Empty: each build finds it in its commit. Also empty unless hosted. */
     entrypoint: text().notNull(),
@@ -43,7 +43,7 @@ export const project = pgTable(
     rootDirectory: text(),
     /** Patterns of paths (BLD-15); a push that changes none of them builds nothing. Empty: every push builds. */
     watchPaths: text().array().notNull().default(sql`'{}'::text[]`),
-    /** Whether the check of a build that breaks callers of what is live fails (BLD-14). */
+    /** Whether the check of a build fails that breaks callers of the live version (BLD-14). */
     failOnBreakingChanges: boolean().notNull().default(false),
     /** passthrough | towpath-cloud | towpath-public */
     authMode: text().notNull().default("towpath-cloud"),
@@ -61,7 +61,7 @@ export const project = pgTable(
     dataOffAt: instant(),
     /** Admin JWTs name it: incrementing it revokes all that were issued before (PRJ-10). */
     adminJwtGeneration: integer().notNull().default(0),
-    /** When all first steps (SRC-4) were seen to be done; null: not all of them yet, or nobody looked. */
+    /** When all first steps (SRC-4) were found to be done; null: not all of them yet, or nobody looked. */
     firstStepsDoneAt: instant(),
     createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),

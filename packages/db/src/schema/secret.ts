@@ -3,7 +3,7 @@ import { instant } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
-/** The variables of a project as they are now: what the next build gets. */
+/** The current variables of a project: the next build gets these. */
 export const secret = pgTable(
   "secret",
   {
