@@ -125,7 +125,7 @@ test("ORG-9 GW-11 the credential goes to the server, the client's own never; the
     [server.projectId],
   );
   expect(rows).toEqual([{ actor: "job:gateway" }]);
-  // Open to anyone: a client's Authorization is for nobody.
+  // Open to anyone: a client's Authorization header is not forwarded.
   seen.length = 0;
   const open = await addExternal(rig, url);
   await postTo(open.url, body, { authorization: "Bearer of-the-client" });

@@ -59,7 +59,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A client of a person with that role, who also tries to pass for an admin. */
+/** A client of a person with that role, who also tries to pass as an admin. */
 async function clientOf(role: string, email: string) {
   const userId = await addMember(rig, server.organizationId, { role, email });
   const key = await storeApiKey(rig, server.organizationId, { userId });

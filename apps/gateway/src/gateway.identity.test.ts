@@ -39,7 +39,7 @@ async function sentTo(server: DeployedServer, lines: readonly string[]): Promise
   return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ""] as [string, string]] : []));
 }
 
-/** All but the request's id, which says nothing of the caller. */
+/** All but the request's id, which doesn't identify the caller. */
 const ours = (headers: [string, string][]) =>
   headers.filter(([name]) => /^towpath/i.test(name) && name !== "towpath-request-id");
 const authorizationOf = ({ bearer }: { bearer: { authorization: string } }) => `Authorization: ${bearer.authorization}`;
@@ -155,7 +155,7 @@ test.each(["towpath-public", "passthrough"] as const)(
       `${own}, ${own}`,
       await signCallerName(keys, { ...caller, projectId: other.projectId }),
       await signCallerName(foreign, caller),
-      // What people can get hold of: it opens servers, but names nobody here.
+      // A token that people can get: it grants access to servers, but names nobody here.
       (await signUserJwt(keys, caller)).token,
       (await signAdminJwt(keys, { ...caller, generation: 0 })).token,
       await signCallerName(early, caller),
@@ -233,7 +233,7 @@ test("GW-11 a server that asks for it gets a signed assertion, for this server a
   // It opens nothing here: neither as an admin's nor as a user's token.
   expect(await sentTo(server, [`Authorization: Bearer ${token}`])).toBe(401);
 
-  // Not another signature for each request, but one as soon as what it says has changed.
+  // Not a new signature for each request, but one as soon as its content has changed.
   expect(await assertionFor(server, [person])).toBe(token);
   await rig.database.pool.query("UPDATE member SET role = 'admin' WHERE user_id = $1", [userId]);
   await until(async () => decodeJwt((await assertionFor(server, [person])) ?? "").role === "admin");

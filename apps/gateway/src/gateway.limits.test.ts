@@ -88,7 +88,7 @@ test("GW-9 a refused connection ends although its client keeps it open", async (
     dial(`GET /${"x".repeat(40_000)} HTTP/1.1\r\n\r\n`);
   }
   await until(() => sockets.every((socket) => socket.bytesRead > 0));
-  // Those that remain are of other tests.
+  // The remaining ones belong to other tests.
   await until(async () => (await open()) < 10);
 });
 

@@ -26,8 +26,8 @@ import {
 } from "./testing/own-sign-in.ts";
 import { createRig, type Rig } from "./testing/rig.ts";
 
-// FastMCP servers with their own sign-in, a real provider and a real browser, by host name and by path. What reaches the
-// servers is what was sent: they know their address by TOWPATH_CLOUD_URL only.
+// FastMCP servers with their own sign-in, a real provider and a real browser, by host name and by path. The servers
+// receive requests unchanged: they know their address only from TOWPATH_CLOUD_URL.
 
 vi.setConfig({ testTimeout: 120_000 });
 

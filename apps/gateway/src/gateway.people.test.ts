@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-/** As Chromium asks for a page. */
+/** Chromium's header for a page. */
 const browser = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8" };
 
-/** A server of which the test learns whether it was asked. */
+/** A server that counts its requests. */
 async function deployCounting(options: Parameters<Rig["deploy"]>[1] = {}) {
   let asked = 0;
   const server = await rig.deploy((request, response) => {
@@ -122,6 +122,6 @@ test("GW-16 UI-5 in a browser the URL is copied by keyboard, guides open, and no
   await page.getByText("Claude Code", { exact: true }).click();
   await page.getByText(`claude mcp add --transport http ${server.label}`).waitFor();
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
-  // Nor does the browser ask for an icon: at a host of its own, that would wake the server.
+  // Nor does the browser request an icon: at a server's own host, that would wake the server.
   expect([problems, asked()]).toEqual([[], 0]);
 });

@@ -96,7 +96,7 @@ test("ORG-3 GW-2 a client of 2026-07-28 reads, answers and cancels tasks of a po
   const done = await ask(portal.url, "tasks/get", { params: { taskId } });
   expect(done.result).toMatchObject({ taskId, status: "completed" });
   expect(done.text).toContain("Ada");
-  // What the server wrote, and not what JavaScript makes of it.
+  // As the server wrote it, not as JavaScript rounds it.
   expect(done.text).toContain('"number":12345678901234567890');
   await ask(portal.url, "tasks/cancel", { params: { taskId: second } });
   const ended = await ask(portal.url, "tasks/get", { params: { taskId: second } });

@@ -195,7 +195,7 @@ test("GW-7 a call whose stream ends early has one row, with its whole duration a
   await client.close();
   const calls = (await rig.rows(server.projectId, 4)).filter((entry) => entry.method === "tools/call");
   expect(calls).toHaveLength(1);
-  // The request that brought the answer is no failure of its own.
+  // The request that carried the answer did not fail.
   await until(async () => (await rig.rows(server.projectId, 5)).some((entry) => entry.httpMethod === "GET"));
   const gets = (await rig.rows(server.projectId, 5)).filter((entry) => entry.httpMethod === "GET");
   expect(gets.map((entry) => entry.isError)).not.toContain(true);

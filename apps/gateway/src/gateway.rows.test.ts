@@ -132,7 +132,7 @@ test("GW-7 every column of every message's row is correct", async () => {
     };
   };
   const redactedCall = { ...toolCall.params, arguments: { text: "kept", password: "[redacted]" } };
-  // All columns and no others: a new one must say here what it holds.
+  // All columns and no others: add new ones here with their value.
   expect(rows).toEqual([
     {
       ...common,

@@ -15,7 +15,7 @@ afterAll(() => rig.close());
 const deployPrivate = () => rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** Calls as a program of its own, so that no two calls of a test look like repeats. */
+/** Calls as a separate program, so that no two calls of a test look like repeats. */
 async function call(server: DeployedServer, headers: Record<string, string> = {}): Promise<number> {
   const answer = await postTo(server.url, rpc(), { "user-agent": `test-${randomUUID()}/1 (x)`, ...headers });
   await answer.arrayBuffer();

@@ -154,7 +154,7 @@ test("GW-12 it is off by default, and a server whose lists depend on the caller 
   const server = await deployAsleep(
     rig,
     (request, response) => {
-      // More for those who are somebody.
+      // Known callers get more.
       if (request.headers["towpath-actor"] === undefined) return serve(request, response);
       response.writeHead(200, { "content-type": "application/json" });
       response.end('{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"secret","inputSchema":{}}]}}');
@@ -265,7 +265,7 @@ test("GW-12 after a rollout a session that was opened asleep is 404, so that the
 });
 
 test("GW-12 GW-6 a session opened asleep ends with the process that held it: 404, asleep or running, until the client opens another", async () => {
-  // As the harness, which opens at the server what was opened asleep.
+  // Like the harness, which opens a session at the server that was opened while it slept.
   const serve = createMcpListener();
   const listener: RequestListener = (request, response) =>
     String(request.headers["mcp-session-id"]).startsWith("towpath-")
@@ -285,7 +285,7 @@ test("GW-12 GW-6 a session opened asleep ends with the process that held it: 404
   if (!running) throw new Error("not deployed");
   rig.runner.servers.set(server.deploymentId, { ...running, instanceId: randomUUID(), endpoint: next.endpoint });
   expect(await ask(call, used)).toEqual([404, -32001]);
-  // One that no process had held is opened by the new one.
+  // A session that no process has held is opened by the new one.
   expect((await postTo(server.url, call, unused)).status).toBe(200);
   expect(await ask(message("tools/list"), used)).toEqual([404, -32001]);
   expect((await postTo(server.url, call, await openSession(server))).status).toBe(200);

@@ -143,7 +143,7 @@ test("GW-15 headers and body must name the same call, whichever of them names th
     const answer = await answerTo(body, headers);
     expect([headers, answer.status, answer.body.error?.data.towpath]).toEqual([headers, 403, "call_unclear"]);
   }
-  // Sent twice, of which one parser may take the first and another the last.
+  // Repeated: one parser may take the first and another the last.
   const body = call("echo");
   const raw = await sendRaw(
     rig.gateway.port,

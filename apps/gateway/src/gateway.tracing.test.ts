@@ -25,7 +25,7 @@ let seen: (string | undefined)[] = [];
 const collectors: ChildProcess[] = [];
 
 beforeAll(async () => {
-  // One caller makes more calls than the limits let in.
+  // One caller makes more calls than the limits permit.
   rig = await createRig({ TOWPATH_LIMIT_CALLER_PER_MINUTE: "0", TOWPATH_LIMIT_SERVER_PER_MINUTE: "0" });
   server = await rig.deploy((request, response) => {
     seen.push(request.headersDistinct.traceparent?.join("|"));

@@ -31,7 +31,7 @@ const closing = "Connection: close\r\n";
 const chunked = "Transfer-Encoding: chunked\r\n";
 const send = (text: string) => sendRaw(rig.gateway.port, text);
 const path = () => `/${server.label}/mcp`;
-/** A POST with these header lines and body, `Host` and `Connection: close` beside them. */
+/** A POST with these header lines and body, plus `Host` and `Connection: close`. */
 const posted = (lines: string, body: string, version = "1.1") =>
   send(`POST ${path()} HTTP/${version}\r\n${hostLine}${lines}${closing}\r\n${body}`);
 const bodyOf = (answer: string) => answer.slice(answer.indexOf("\r\n\r\n") + 4);

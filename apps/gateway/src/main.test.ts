@@ -59,7 +59,7 @@ async function startMain(workers: number) {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ready = JSON.parse(await lineWith(child, '"msg":"ready"'));
-  /** As the supervisor stops it; the exit status, null when it had to be killed. */
+  /** Stops it like the supervisor. Returns the exit status; null if it had to be killed. */
   const stop = async (): Promise<number | null> => {
     child.kill("SIGTERM");
     const timer = setTimeout(() => child.kill("SIGKILL"), stopLimits.killMs);

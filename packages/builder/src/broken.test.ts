@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 // BLD-2: each failure, with a repository that causes it.
 let workshop: Workshop;
-/** For servers that don't start: it gives them six seconds instead of a minute. */
+/** For servers that don't start: the limit is six seconds instead of a minute. */
 let hurried: Workshop;
 const serverLimits = { memoryBytes: 300 * 1024 * 1024, processes: 64, cpus: 1, tmpBytes: 64 * 1024 * 1024 };
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const server = 'from mcp.server import MCPServer\nmcp = MCPServer("Sample")\n';
 const requirements = { "requirements.txt": "mcp\n" };
-/** For what fails before a framework is imported. */
+/** For failures before a framework is imported. */
 const small = { "requirements.txt": "idna\n" };
 
 async function failure(
@@ -229,7 +229,7 @@ test("BLD-2 a dependency that cannot be built, with its output and the package t
     "server.py": server,
     "requirements.txt": "idna\n./outer\n",
     "outer/setup.py": setup('name="outer", install_requires=["native @ file:///app/src/native"]'),
-    // Its metadata can be had, so that versions are resolved.
+    // Its metadata is available, so that versions can be resolved.
     "native/setup.py": `import sys\nif "bdist_wheel" in sys.argv: raise RuntimeError("needs libfoo")\n${setup('name="native"')}`,
   };
   const found = await failure(files);

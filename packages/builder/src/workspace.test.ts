@@ -29,7 +29,7 @@ build-backend = "flit_core.buildapi"
 name = "${name.replaceAll("-", "_")}"
 ${more}`;
 
-/** A server that imports another package of its repository, which says where it was installed from. */
+/** A server that imports another package of its repository and reports where it was installed from. */
 const files = {
   "packages/greeting/pyproject.toml": packageOf("acme-greeting", '"idna"'),
   "packages/greeting/acme_greeting/__init__.py": '"""Greets."""\nimport idna\nword = "hello"\n',

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.close());
 
-/** As a newer release leaves it, whose migration is unknown here. */
+/** As left by a newer release, whose migration is unknown here. */
 async function migrateFurther(): Promise<void> {
   await recordRelease(database.pool, "9.9.0 (commit it's)");
   await database.pool.query(

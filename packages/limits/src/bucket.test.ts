@@ -3,7 +3,7 @@ import { Bucket, lower, type Rate } from "./index.ts";
 
 const rate: Rate = { perMinute: 60, burst: 5 };
 
-/** Calls one by one at times in milliseconds: how many were let in. */
+/** Makes calls at these times in milliseconds. Returns how many were admitted. */
 function admitted(bucket: Bucket, times: Iterable<number>, own = rate): number {
   let count = 0;
   for (const now of times) {

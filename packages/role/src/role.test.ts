@@ -117,7 +117,7 @@ test("OPS-1 a process that may open too few files reports how many it needs, and
     stderr: expect.stringMatching(/^A process may open only 256 files here.*needs 4096.*ulimit -n 4096.*LimitNOFILE/),
   });
   expect((await start(4096)).stdout).toBe("enough");
-  // Up to the hard limit a process raises it by itself.
+  // A process raises it by itself up to the hard limit.
   const soft = run("/bin/sh", [
     "-c",
     'ulimit -Sn 256; exec "$@"',

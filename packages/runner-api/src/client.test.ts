@@ -40,7 +40,7 @@ function deploy(standIn: RunnerStandIn, change: object = {}): string {
   return deploymentId;
 }
 
-/** A runner that answers what the test says. */
+/** A runner with the test's answers. */
 async function clientOfAnswers(listener: RequestListener): Promise<RunnerClient> {
   const address = socket();
   const server: Server = createServer(listener);

@@ -102,7 +102,7 @@ test("KEY-2 a master key is replaced while processes with the earlier and with t
   expect(await readAll(renewed)).toEqual(all);
   await expect(readAll(old)).rejects.toThrow("another key");
   await expect(check(old)).rejects.toThrow("TOWPATH_SECRET gives key");
-  // It still runs, but makes nothing that nobody can open.
+  // It still runs, but seals nothing that nobody can open.
   await expect(seedVariable(old, "late")).rejects.toThrow("Restart this process with the new one.");
 });
 

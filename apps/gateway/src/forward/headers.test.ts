@@ -93,7 +93,7 @@ test("GW-4 cookies without a name are dropped, and one server cannot displace th
   expect(cookiesSet(nameless, shared)).toEqual(["~weather~ok=1; Path=/weather"]);
   const many = Array.from({ length: 300 }, (_, at) => `c${at}=1`);
   expect(cookiesSet(many, shared)).toHaveLength(20);
-  // Those that the browser has count, and may still be changed.
+  // Cookies that the browser has count, and may still be changed.
   const full = { ...shared, cookiesSent: Array.from({ length: 20 }, (_, at) => `~weather~c${at}=1`).join("; ") };
   expect(cookiesSet(["c3=2", "new=1"], full)).toEqual(["~weather~c3=2; Path=/weather"]);
 });
@@ -117,7 +117,7 @@ test("GW-4 on a shared host a server sets no headers for the whole host, and its
   const page = { ...shared, isMcp: false };
   expect(toClient([...wide, ...html], page)).toEqual(["X-Kept", "1", ...html, ...policy]);
   expect(toClient(["Content-Type", "application/json"], page)).toContain("content-security-policy");
-  // Also at the endpoint, unless it is what MCP answers with.
+  // Also at the endpoint, except for MCP's content types.
   expect(toClient(html, shared)).toEqual([...html, ...policy]);
   expect(toClient([], shared)).toEqual(policy);
   for (const type of ["application/json", "text/event-stream; charset=utf-8"]) {

@@ -6,7 +6,7 @@ const allowed = ["echo"];
 const json = { "content-type": "application/json" };
 const stream = { "content-type": "text/event-stream; charset=utf-8" };
 
-/** What comes out of a filter for these chunks. */
+/** A filter's output for these chunks. */
 function filtered(headers: Record<string, string>, ...chunks: string[]): string {
   const filter = createToolListFilter(allowed, headers);
   if (!filter) throw new Error("nothing filters this");

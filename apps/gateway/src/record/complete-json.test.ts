@@ -9,7 +9,7 @@ test("GW-7 the beginning of any JSON can be parsed, and has no values that the w
       fc.double({ min: 0, max: 1, noNaN: true }),
       fc.boolean(),
       (any, part, pretty) => {
-        // As JSON has it: without a negative zero.
+        // As in JSON: without a negative zero.
         const value = JSON.parse(JSON.stringify(any));
         const json = JSON.stringify({ value }, null, pretty ? 2 : 0);
         const cut = json.slice(0, 1 + Math.floor(part * (json.length - 1)));

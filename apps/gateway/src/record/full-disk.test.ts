@@ -15,7 +15,7 @@ import { Recorder } from "./recorder.ts";
 import { newRequestId } from "./request-id.ts";
 import { Spool } from "./spool.ts";
 
-// A real file system of its own, which fills up: only root may mount one.
+// A separate real file system, which fills up: only root may mount one.
 const isRoot = process.getuid?.() === 0;
 let disk = "";
 let database: TestDatabase;
@@ -83,7 +83,7 @@ test.runIf(isRoot)(
     }
     await turn();
     expect(recorder.counters).toMatchObject({ spooled: 301, dropped: 0 });
-    // As if it was killed: the next process reads the reserve, with zeros behind the rows.
+    // As if it were killed: the next process reads the reserve, with zeros after the rows.
     for (const name of await readdir(root)) if (name.endsWith(".sock")) await rm(join(root, name));
     const next = new Recorder({ pool: database.pool, spool: await Spool.open(root), log });
     next.start();

@@ -37,10 +37,10 @@ const count = async (projectId: string) => {
   return rows[0].count as number;
 };
 const newSpool = () => Spool.open(join(root, randomUUID()));
-/** A recorder that shares the spool's root with others, as a process of its own would. */
+/** A recorder that shares the spool's root with others, like another process. */
 const recorderIn = async (spoolRoot: string) =>
   new Recorder({ pool: database.pool, spool: await Spool.open(spoolRoot), log });
-/** As when all processes that have a directory in this root were killed: their sockets take no connections any more. */
+/** As if all processes with a directory in this root were killed: their sockets accept no connections any more. */
 async function killAll(spoolRoot: string): Promise<void> {
   for (const name of await readdir(spoolRoot)) if (name.endsWith(".sock")) await rm(join(spoolRoot, name));
 }
@@ -116,7 +116,7 @@ test("GW-10 with a full disk and no database, rows wait in memory", async () => 
   await bringBack();
   await until(async () => (await count(projectId)) === 2800);
   expect(recorder.counters).toMatchObject({ dropped: 0, spooled: 0 });
-  // As soon as the disk has room again, rows are safe again.
+  // As soon as the disk has room, rows are safe again.
   await rm(directory);
   await until(() => {
     recorder.add(row(projectId));

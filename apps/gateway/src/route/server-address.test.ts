@@ -106,7 +106,7 @@ describe("destinationOf", () => {
     expect(destinationOf(byPath, "localhost", "/brave-otter/x/..?a")).toEqual({ kind: "unknown-path" });
   });
 
-  /** A text of which each byte may be escaped, in either case. */
+  /** A text with any of its bytes escaped, in either case. */
   const escaped = (text: string) =>
     fc
       .tuple(

@@ -32,7 +32,7 @@ test("GW-12 recorded answers are loaded with the routes, once, and take no more 
   await cache.loadAhead(routesTo(ids));
   expect(loads).toEqual([ids]);
   expect(cache.bytes).toBe(500);
-  // What was evicted is loaded when it is asked for, by one query however many ask.
+  // Evicted answers are loaded on demand, by one query for all concurrent calls.
   const asked = await Promise.all([cache.of(ids[0] ?? ""), cache.of(ids[0] ?? "")]);
   expect(asked).toEqual([expect.objectContaining({ texts: [ids[0]] }), expect.objectContaining({ texts: [ids[0]] })]);
   expect(loads.slice(1)).toEqual([[ids[0]]]);

@@ -77,7 +77,7 @@ test("BLD-10 a deployment is needed while a route leads to it, its build runs, o
       ...{ deploymentId: replaced, callerIds: [], calls: 1, errors: 0 },
     });
   };
-  // A session formed from calls without an id goes on with the newer version; the server has ended the other one.
+  // A session formed from calls without an id continues with the newer version; the server has ended the other one.
   await seen(ago(1000), null);
   await seen(ago(hour / 2 + 1000), "long-idle");
   expect(await useOf(replaced)).toBe("replaced");

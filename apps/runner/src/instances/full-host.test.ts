@@ -24,7 +24,7 @@ type Change = {
   readonly use?: () => DeploymentUse;
 };
 
-/** A pool of servers of which no process exists; the organization of a deployment is what stands before its dash. */
+/** A pool of servers without processes; the prefix of a deployment's id names its organization. */
 function lightPool(change: Change = {}) {
   const light = createLightDriver(change.memoryBytes);
   const budget = {
@@ -151,7 +151,7 @@ test("RUN-6 a server that stops while it waits for a place is not started later"
   const [first, second] = named("a", 2) as [string, string];
   await pool.lease(first);
   const refused = expect(pool.lease(second)).rejects.toMatchObject({ code: "start_failed" });
-  // Short leases tell that it waits.
+  // Short leases show that it waits.
   await expect.poll(async () => (await pool.lease(first)).leaseMs).toBe(50);
   await pool.stop(second);
   await refused;

@@ -28,7 +28,7 @@ let directory = "";
 let record: InstanceRecord;
 let lines: ServerLogWriter;
 const pools: InstancePool[] = [];
-/** A layer whose directory is not there. */
+/** A layer whose directory doesn't exist. */
 const unmountable = "e".repeat(64);
 const lost = "f".repeat(64);
 const problems: unknown[] = [];
@@ -348,7 +348,7 @@ test("RUN-3 a full host makes room by stopping unleased instances, and a start w
   const { pool } = poolOf(serving, { leaseMs: 1500, freezeAfterMs: 60_000, stopAfterMs: 60_000 }, { maxInstances: 2 });
   await Promise.all([pool.lease(first), pool.lease(second)]);
   await pool.lease(second);
-  // Both are leased, so it waits; then the one that was used longest ago leaves, although it is not frozen.
+  // Both are leased, so it waits; then the least recently used one is stopped, although it is not frozen.
   expect((await pool.lease(third)).state).toBe("started");
   expect((await pool.list()).map((each) => each.deploymentId).toSorted()).toEqual([second, third].toSorted());
 });

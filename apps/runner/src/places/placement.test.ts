@@ -132,8 +132,7 @@ test("RUN-3 when places are short and an instance is idle, room is being made", 
 });
 
 /**
- * Plays on: starts become ready, what is leased is used once, what is evicted ends. Answers with who got a place, in
- * order.
+ * Simulates: starts become ready, leased servers are used once, evicted ones end. Returns who got a place, in order.
  */
 function playOn(view: View, steps: number): string[] {
   const given: string[] = [];

@@ -9,7 +9,7 @@ function setUp(options: { outageMs?: number; deniedMs?: number } = {}) {
   const world = {
     now: 1_000_000,
     valid: new Set(["a", "b"]),
-    /** What a query does. */
+    /** Behavior of queries. */
     database: "answers" as "answers" | "unavailable" | "hangs",
     queries: 0,
     /** The most queries that ran at the same time, and those that run. */
@@ -35,7 +35,7 @@ function setUp(options: { outageMs?: number; deniedMs?: number } = {}) {
     });
   return { world, create, cache: create() };
 }
-/** What `find` comes to: a value, null, or the refusal to say. */
+/** The result of `find`: a value, null, or "refused". */
 const outcome = async (cache: ConfirmedCache<string>, id: string) => {
   try {
     return await cache.find(id);
@@ -206,12 +206,12 @@ test("GW-10 without the database, what another process saved counts, unless it w
 test("GW-4 credentials that strangers make up are asked for together: one query at a time, however many there are", async () => {
   const { world, cache } = setUp();
   const flood = Array.from({ length: 2500 }, (_, at) => cache.find(`made up ${at}`));
-  // Who is known gets an answer with them.
+  // A known credential is answered together with it.
   const [known, also] = [cache.find("a"), cache.find("a")];
   expect(await Promise.all([known, also])).toEqual(["value of a", "value of a"]);
   expect(new Set(await Promise.all(flood))).toEqual(new Set([null]));
   expect([world.queries, world.maxRunning]).toEqual([4, 1]);
-  // A query that fails fails for all that it asked for, and for nobody else.
+  // A failing query fails for all of its ids, and for no others.
   world.now += 6000;
   world.database = "unavailable";
   expect(await Promise.all(["a", "x", "y"].map((id) => outcome(cache, id)))).toEqual([

@@ -31,7 +31,7 @@ function failed(
   };
 }
 
-/** Tries programs that end as `ends` says, by their commands or entrypoints; all others serve. */
+/** Tries programs that end as given in `ends`, by their commands or entrypoints; all others serve. */
 async function tryAll(
   [first = server("first"), ...others]: readonly InspectedServer[],
   ends: Readonly<Record<string, Failure | Inspection>>,
@@ -81,7 +81,7 @@ test("BLD-16 a program that lists its commands is tried with those that start a 
   const variable = failed("variable_missing", "TOKEN is not set");
   const asking = await tryAll([server("first")], { first: lacking, "first serve": variable });
   expect(asking.failure?.title).toBe("TOKEN is not set");
-  // Those that the settings name are the only ones.
+  // If the settings name arguments, only these are used.
   const set = await tryAll([server("first", "list")], { "first list": lacking });
   expect(set).toMatchObject({ tried: ["first list"], failure: { title: "Usage: first COMMAND" } });
 });

@@ -49,7 +49,7 @@ test("BLD-3 other versions are tried only without a lock, those of its day for a
   expect(await changesAfter(forMcp1, { made: { ...made, plan: locked } })).toEqual([]);
   const ofYesterday = { ...made, madeAt: new Date("2026-11-22T00:00:00Z") };
   expect(await changesAfter(failed("import_failed"), { made: ofYesterday })).toEqual([]);
-  // What it pins is older than its commit.
+  // Its pins are older than its commit.
   const pinning = { ...ofYesterday, plan: planOf({ "requirements.txt": "mcp==1.6.0\n" }) };
   const [ofRelease] = await attemptsAfter(failed("import_failed"), { made: pinning, uploadedAt: async () => madeAt });
   expect(ofRelease?.changes).toEqual(dayAfter);

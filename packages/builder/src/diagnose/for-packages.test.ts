@@ -6,9 +6,10 @@ import { failureOfPackage, warningOfPackage } from "./for-packages.ts";
 import { diagnoseHarness } from "./harness.ts";
 import { diagnoseUv } from "./uv.ts";
 
-// BLD-17: who runs a package can set variables, arguments and the entrypoint, or choose another version, and nothing else.
+// BLD-17: users who run a package can set variables, arguments and the entrypoint, or choose another version, and
+// nothing else.
 
-/** What only somebody with the code can do. */
+/** Remedies that require the code. */
 const withTheCode =
   /\b(push|commit|pin|lock)\b|repository|requirements\.txt|pyproject|\.python-version|the code|add .* to the dependencies|\bmove\b|\bremove\b/i;
 /** Stands for remedies that are taken over. */

@@ -17,7 +17,7 @@ const failed = (code: Status["code"], message: string, more: Partial<Status> = {
   ...more,
 });
 
-// What the harness reports of these servers is shown by its own tests (test_causes.py).
+// The harness's own tests (test_causes.py) show what it reports for these servers.
 test.each<[string, Status, { title: string; remedy: string }]>([
   [
     "a library of the system, by its Debian package",

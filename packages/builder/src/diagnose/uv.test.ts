@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { failureOfPackage } from "./for-packages.ts";
 import { diagnoseUv } from "./uv.ts";
 
-// What uv 0.13 printed for such a project, with the paths of the build sandbox.
+// Output of uv 0.13 for such a project, with the paths of the build sandbox.
 const context = { file: "requirements.txt", pythonVersion: "3.11.7" };
 
 test.each<[string, string, { code: string; file?: string; says?: string }]>([

@@ -67,7 +67,7 @@ test("BLD-16 names of scripts that can't be written to metadata are left out", (
 });
 
 const serverCode = 'from fastmcp import FastMCP\nmcp = FastMCP("demo")\n';
-/** The programs that a commit offers, in order, as its log says. */
+/** The programs that a commit offers, in order, from its log. */
 function foundIn(files: Record<string, string>, argv: readonly string[] = []) {
   const known = new Map(Object.entries(files));
   const facts = { paths: new Set(known.keys()), texts: known, code: known, digest: "d".repeat(64), context: null };
@@ -134,7 +134,7 @@ test("BLD-16 programs unrelated to MCP come after a file that defines a server, 
   const plan = foundIn({ ...generated, "server.py": serverCode });
   expect(plan.program.entrypoint).toBe("server.py");
   expect(plan.others.map(({ program }) => program.entrypoint)).toEqual(["my_server", "other"]);
-  // Several scripts, of which none is named like the project: the one that is named like a server.
+  // Several scripts, none of them named like the project: the one that is named like a server.
   const scripts = packaged.replace("my_server =", "ingest =").replace("other =", "demo-mcp =");
   expect(foundIn({ ...inSrc, "pyproject.toml": scripts }).program.entrypoint).toBe("demo-mcp");
   // A library's own command is named like it, its server like MCP.

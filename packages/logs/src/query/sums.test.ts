@@ -108,7 +108,7 @@ describe("counting", () => {
       expect(await stats({ projectId, isRefused: true })).toMatchObject(refused);
       expect((await statuses({ isRefused: true })).toSorted()).toEqual([401, 429, 429]);
       expect(await statuses({ isError: false })).toHaveLength(4);
-      // What people ask for as status:error: all that failed, refused ones too.
+      // The meaning of status:error: all failures, including refusals.
       const asked = logQueryFromFilters({ status: "error", methodType: "all" }, true);
       const failed = await stats({ projectId, ...asked } as LogStatsQueryInput);
       expect(failed).toMatchObject({ total: 6, errors: 3, refused: 3 });
@@ -178,7 +178,7 @@ describe("counting", () => {
   test("LOG-5 without a worker, writers fold: sums that wait don't pile up", async () => {
     await foldAll();
     const projectId = randomUUID();
-    // A pool of its own, whose first write checks.
+    // A separate pool, whose first write checks.
     const writer = openDatabase(database.url).pool;
     try {
       await database.pool.query(
@@ -246,7 +246,7 @@ describe("counting", () => {
       requestLogRow({ ...call, time: start, session: null }),
     ]);
     await foldAll();
-    // The rows have deployments of their own: sessions belong to one.
+    // The rows have separate deployments: a session belongs to one.
     const { rows } = await database.pool.query(
       `SELECT session, principal, sum(calls)::int AS calls, sum(errors)::int AS errors, min(first_seen) AS first,
          max(last_seen) AS last FROM request_log_caller WHERE project_id = $1 GROUP BY 1, 2 ORDER BY 1`,

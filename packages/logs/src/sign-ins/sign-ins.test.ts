@@ -110,7 +110,7 @@ test("GW-5 a waiting attempt names its next step, and an abandoned one its last"
 
 type Person = Record<"clientId" | "clientName" | "authorizationId" | "flow" | "userId", string>;
 
-/** Two people behind one address, with the same program, each as a client of their own. */
+/** Two people behind one address, with the same program, each with a separate client. */
 function twoClients({ shareClient = false } = {}) {
   const person = (name: string): Person => ({
     clientId: shareClient ? "https://app.example/client.json" : `${name}-${projectId}`,
@@ -149,14 +149,14 @@ test("GW-5 one client behind an address connects while another's person hesitate
   const both = twoClients();
   for (const kind of kindsOfSignIn.slice(0, 5)) both.do(kind, both.bob);
   for (const kind of kindsOfSignIn) both.do(kind, both.ada);
-  // With an old token of a third program's, which names nobody.
+  // With an old token of a third program, which names nobody.
   record({ kind: "call", problem: "token_expired" });
   const byId = async () =>
     new Map((await attempts()).attempts.map(({ id, state, problem }) => [id, [state, problem] as const]));
   const first = await byId();
   expect(first.get(both.ada.authorizationId)).toEqual(["connected", null]);
   expect(first.get(both.bob.authorizationId)).toEqual(["waiting", null]);
-  // The client sends a code that isn't its own: only the verifier says whose attempt this was.
+  // The client sends a code that isn't its own: only the verifier identifies the attempt.
   record({ kind: "token", problem: "code_unknown", clientId: both.bob.clientId, flow: both.bob.flow });
   const then = await byId();
   expect(then.get(both.bob.authorizationId)).toEqual(["failed", "code_unknown"]);

@@ -79,7 +79,7 @@ test("BLD-6 a list that fails is named with the server's error; the others are r
   expect(failedLists[0]?.error.message).toContain("the catalogue is unavailable");
 });
 
-/** A server of the 2025 revision whose list is this text. */
+/** A server of the 2025 revision with this text as its list. */
 const listing =
   (tools: string): RequestListener =>
   (request, response) => {

@@ -13,7 +13,7 @@ const guide = (id: string, access: ClientAccess, of = server) => {
   return found;
 };
 const parse = (id: string, access: ClientAccess) => JSON.parse(guide(id, access).snippet?.code ?? "");
-/** What an install link hands to the client, as the client reads it. */
+/** The configuration in an install link, as the client reads it. */
 const configOf = (href: string | undefined) => JSON.parse(atob(new URL(href ?? "").searchParams.get("config") ?? ""));
 
 test("PRJ-15 every client that the product names has a guide with the server's URL", () => {

@@ -307,7 +307,7 @@ describe("ResponsePeek", () => {
     expect(broken.answers[0]).toMatchObject({ errorCode: -32700, errorMessage: "Parse error" });
   });
 
-  /** An answer of about `megabytes`, as chunks of 64 KiB; `filler` is what its content is made of. */
+  /** An answer of about `megabytes`, as chunks of 64 KiB, filled with `filler`. */
   function* bigAnswer(megabytes: number, filler: string, isError: boolean): Generator<Buffer> {
     const piece = Buffer.from(filler.repeat(Math.ceil(65_536 / filler.length)));
     const quote = filler === "x" ? '"' : "";
@@ -319,7 +319,7 @@ describe("ResponsePeek", () => {
   test.each([
     ["4 MB of numbers", 4, "12,", true],
     ["40 MB of text", 40, "x", true],
-    // Beyond what is looked at nobody knows whether the tool failed; but it has answered.
+    // Beyond the scanned part it is unknown whether the tool failed; but it has answered.
     ["20 MB of numbers", 20, "12,", false],
   ] as const)("GW-7 a big answer is an answer: %s", (_name, megabytes, filler, isError) => {
     for (const format of ["json", "sse"] as const) {

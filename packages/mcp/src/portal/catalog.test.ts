@@ -69,7 +69,7 @@ test("ORG-3 names are unique and lead to one tool each, with any names of the se
       expect(tools).toHaveLength(lists.flat().length);
       expect(new Set(exposed(tools)).size).toBe(tools.length);
       const plain = Map.groupBy<string, string>(lists.flat(), (each) => each);
-      // What is alone under its name, and not taken by a prefixed one, keeps it.
+      // An item whose name is unique, and not taken by a prefixed one, keeps it.
       for (const item of tools) if (item.exposed === item.own) expect(plain.get(item.own)).toHaveLength(1);
     }),
   );

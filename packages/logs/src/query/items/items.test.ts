@@ -105,7 +105,7 @@ test("PRJ-7 a template that was made to be slow costs little", async () => {
   ]);
   const client = await database.pool.connect();
   try {
-    // What web's own pool allows.
+    // The limit of web's own pool.
     await client.query("SET statement_timeout = 5000");
     expect((await requestLogStats(client as never, query)).total).toBe(0);
   } finally {

@@ -262,7 +262,7 @@ describe("lists", () => {
   beforeAll(async () => {
     await write(
       Array.from({ length: 230 }, (_, at) =>
-        // Two at a time share an instant, so that the key must tell them apart.
+        // Two each share an instant, so that the key must distinguish them.
         requestLogRow({
           projectId,
           session: `s${at}`,

@@ -19,7 +19,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 const cached = (name: string) => join(directory, "cache/archive-v0/abc", name);
 const installed = (layer: string, name: string) => join(directory, layer, "lib/python3.12/site-packages", name);
 
-/** A file as a build leaves it: of its own user; those of layers are sealed. */
+/** A file as a build leaves it, with the build's user; files of layers are sealed. */
 async function put(path: string, content: Buffer, mode: number): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, content);
@@ -106,7 +106,7 @@ test.runIf(root)("RUN-1 BLD-3 links in a layer lead to no file of the host, with
   }
   await put(cached("pg_wal/one"), large, 0o644);
   await put(cached("data/two"), large, 0o644);
-  // What a build backend can leave, as it may write to the whole environment.
+  // A build backend can leave these, as it may write to the whole environment.
   await mkdir(join(directory, "one/lib/python3.12"), { recursive: true });
   await symlink("../../elsewhere", join(directory, "one/lib/foreign"));
   await symlink("../../../elsewhere", join(directory, "one/lib/python3.12/site-packages"));

@@ -67,7 +67,7 @@ async function ticking(cgroups: CgroupLayout): Promise<{ running: RunningProcess
 async function expectFreezing(cgroups: CgroupLayout): Promise<void> {
   const { running, ticks } = await ticking(cgroups);
   expect(await running.freeze()).toBe(true);
-  // What it wrote before may still be on its way.
+  // Its earlier output may still be in transit.
   await expect
     .poll(async () => {
       const before = ticks();

@@ -120,7 +120,7 @@ test.concurrent("RUN-8 a shim of another version is shut down and replaced", asy
   await once(sleeper, "spawn");
   writeFileSync(`${directory}/shim.sock.owner`, await ownerName(sleeper.pid));
   const asked: string[] = [];
-  // As an earlier version does, which names none.
+  // Like an earlier version, which names none.
   const old = createServer((socket) => {
     socket.on("error", () => {});
     socket.on(

@@ -156,9 +156,9 @@ describe.each(users)("servers of %s", (_, asUser) => {
     void ask("c", "/crash");
     await second.printed("exit c exited 3");
     void ask("b", "/allocate/200");
-    // Where no control group counts, Python is refused the memory and goes on.
+    // Without a control group, Python is refused the memory and continues.
     if (!asUser) await second.printed("exit b out-of-memory");
-    // A new one beside those that were adopted.
+    // A new one in addition to the adopted ones.
     await second.execute("start d");
     expect(await ask("d")).toMatch(/^hello/);
     const all = [...started, ...(await processTree(shim))];
