@@ -176,7 +176,7 @@ async function planTree(input: MakeInput, source: SourceTree, workspace: BuildWo
   );
   const named = request.isPackage ? ofPackage(stated) : stated;
   const plan = requirement === undefined ? named : requiring(named, requirement);
-  for (const { kind, text } of plan.notes) log("plan", kind, text);
+  for (const { kind, text } of plan.log) log("plan", kind, text);
   const { renewsLock, file } = plan.dependencies;
   if (renewsLock !== null) report.warnOnce("plan", lockRenewed(renewsLock));
   const { version, from, warning } =

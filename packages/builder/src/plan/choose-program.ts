@@ -8,7 +8,7 @@ import { findProgram } from "../source/named-program.ts";
 import type { Offer } from "../source/offer.ts";
 import type { Pyproject } from "../source/pyproject.ts";
 import { readmeArguments } from "../source/readme-arguments.ts";
-import type { PlanNotes } from "./notes.ts";
+import type { PlanLog } from "./plan-log.ts";
 
 /** A program, and the file that it starts in; the harness finds its object or function. */
 export type OtherProgram = { readonly program: Program; readonly entryFile: string };
@@ -39,12 +39,12 @@ export function chooseProgram(
   facts: SourceFacts,
   settings: PlanSettings,
   pyproject: Pyproject | null,
-  notes: PlanNotes,
+  log: PlanLog,
 ): ChosenProgram {
   const { entrypoint } = settings;
   if (settings.arguments.length > 0)
-    notes.step(`Arguments: ${argumentsText(settings.arguments)} (set under Settings → Build).`);
-  if (entrypoint === "") return chooseOffer(facts, settings, pyproject, notes);
+    log.step(`Arguments: ${argumentsText(settings.arguments)} (set under Settings → Build).`);
+  if (entrypoint === "") return chooseOffer(facts, settings, pyproject, log);
   const set = { others: [], isGuess: false, servers: [], lacksMcp: false };
   const program = { entrypoint, arguments: [...settings.arguments] };
   const [file = "", object] = entrypoint.split(":");
@@ -52,13 +52,13 @@ export function chooseProgram(
   const isOutside = file === "" || normal.startsWith("../") || normal.startsWith("/");
   if (!isOutside && facts.paths.has(normal)) {
     const found = object === undefined ? "its object is the first of mcp, server, app" : `its object is ${object}`;
-    notes.step(`Entrypoint: ${normal} (set under Settings → Build); ${found}.`);
+    log.step(`Entrypoint: ${normal} (set under Settings → Build); ${found}.`);
     return { program, entryFile: normal, ...set };
   }
   const named = isOutside ? null : findProgram(facts.paths, entrypoint, pyproject);
   if (named === null) throw notFound(facts, file);
   const { what } = named;
-  notes.step(`Entrypoint: ${entrypoint} (set under Settings → Build); ${what}. The server that it starts is served.`);
+  log.step(`Entrypoint: ${entrypoint} (set under Settings → Build); ${what}. The server that it starts is served.`);
   return { program, entryFile: named.file, ...set };
 }
 
@@ -66,7 +66,7 @@ function chooseOffer(
   facts: SourceFacts,
   settings: PlanSettings,
   pyproject: Pyproject | null,
-  notes: PlanNotes,
+  log: PlanLog,
 ): ChosenProgram {
   const { paths } = facts;
   const texts = textsOf(facts);
@@ -78,16 +78,16 @@ function chooseOffer(
     program: settings.arguments.length === 0 ? program : { ...program, arguments: [...settings.arguments] },
     entryFile: file,
   });
-  notes.step(`Entrypoint: ${first.program.entrypoint} (found automatically); ${first.why}.`);
+  log.step(`Entrypoint: ${first.program.entrypoint} (found automatically); ${first.why}.`);
   if (settings.arguments.length === 0 && first.program.arguments.length > 0) {
-    notes.step(`Arguments: ${argumentsText(first.program.arguments)} (found with it).`);
+    log.step(`Arguments: ${argumentsText(first.program.arguments)} (found with it).`);
   }
   const readme = settings.arguments.length > 0 ? undefined : texts.get("README.md");
   const names = [first.program.entrypoint, ...(pyproject?.name ? [pyproject.name] : [])];
   const others = [...asReadmeStarts(first, readme, names), ...rest].slice(0, maxOthers);
   if (others.length > 0) {
     const commands = others.map(({ program, why }) => `${commandOf(program)} (${why})`);
-    notes.step(`If it starts no server: ${commands.join(", then ")}.`);
+    log.step(`If it starts no server: ${commands.join(", then ")}.`);
   }
   const isGuess = first.isGuess ?? false;
   return {

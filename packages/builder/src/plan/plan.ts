@@ -9,7 +9,7 @@ import { normalizeName, type Pin } from "../source/requirements-file.ts";
 import { chooseDependencies, type Dependencies } from "./choose-dependencies.ts";
 import { chooseProgram, type OtherProgram } from "./choose-program.ts";
 import { choosePython, type PythonChoice, type PythonRange } from "./choose-python.ts";
-import { type PlanNote, PlanNotes } from "./notes.ts";
+import { PlanLog, type PlanLogLine } from "./plan-log.ts";
 
 /** How the project's own package becomes importable without putting its code into the dependency layer. */
 type ProjectInstall = {
@@ -48,7 +48,7 @@ export type Plan = {
   /** Digest of everything that the resolution reads from the repository. */
   readonly inputDigest: string;
   /** Each choice with its reason, for the build log. */
-  readonly notes: readonly PlanNote[];
+  readonly log: readonly PlanLogLine[];
 };
 
 /**
@@ -56,18 +56,18 @@ export type Plan = {
  * @throws BuildFailure with phase `plan`
  */
 export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
-  const notes = new PlanNotes();
+  const log = new PlanLog();
   const declared = parseProjectFile(facts);
-  const chosen = chooseProgram(facts, settings, declared, notes);
+  const chosen = chooseProgram(facts, settings, declared, log);
   const files = parseProjectFiles(facts, chosen.entryFile, declared);
-  const dependencies = chooseDependencies(facts, settings, files, notes);
+  const dependencies = chooseDependencies(facts, settings, files, log);
   const requiresPython = requiredPython(files, dependencies);
   const versionFile = facts.texts.get(".python-version");
-  const python = choosePython({ versionFile, requiresPython, fastmcp: files.fastmcp?.python ?? null }, notes);
-  const project = installOf(facts, files, chosen.program, settings, notes);
+  const python = choosePython({ versionFile, requiresPython, fastmcp: files.fastmcp?.python ?? null }, log);
+  const project = installOf(facts, files, chosen.program, settings, log);
   const usesTree = dependencies.usesTree || project.mode === "build";
   const context = usesTree ? facts.context : null;
-  if (context !== null) notes.step(contextNote(context));
+  if (context !== null) log.step(describeContext(context));
   // Without a context all built packages are in the project's directory.
   const buildsOwn = context === null || project.mode === "build" || files.pyproject?.ownSources === true;
   const trees = usesTree ? [...(context ? [context.digest] : []), ...(buildsOwn ? [facts.digest] : [])] : [];
@@ -80,7 +80,7 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
     usesTree,
     context: context && { root: context.root, project: context.project, isWorkspace: context.isWorkspace },
     inputDigest: inputDigest(facts, dependencies, trees),
-    notes: notes.list,
+    log: log.lines,
   };
 }
 
@@ -132,16 +132,16 @@ function installOf(
   files: ProjectFiles,
   program: Program,
   settings: PlanSettings,
-  notes: PlanNotes,
+  log: PlanLog,
 ): ProjectInstall {
   const { install = "none", name = null, version = null, importRoots = [""], scripts = {} } = files.pyproject ?? {};
   const why = whyBuilt(facts, files, program, settings);
   const mode = why === null ? install : "build";
   const title = `Package ${name ?? "of this repository"}`;
-  if (why !== null) notes.step(`${title}: ${why}, so it is built and installed.`);
+  if (why !== null) log.step(`${title}: ${why}, so it is built and installed.`);
   else if (mode === "path") {
     const roots = importRoots.map((root) => (root === "" ? "the root" : root)).join(", ");
-    notes.step(
+    log.step(
       `${title}: imported from ${roots}, not installed, so that a change of code alone reuses the dependencies.`,
     );
   }
@@ -166,7 +166,7 @@ function isRearranged({ paths }: SourceFacts, { pyproject }: ProjectFiles, { ent
   return ![...paths].some((path) => places.some((place) => path === `${place}.py` || path.startsWith(`${place}/`)));
 }
 
-function contextNote({ root, isWorkspace }: BuildContext): string {
+function describeContext({ root, isWorkspace }: BuildContext): string {
   const where = root === "" ? "the repository's root" : root;
   return isWorkspace
     ? `uv workspace: this project is a member of the one at ${where}, whose other members are installed as it needs them.`

@@ -37,4 +37,4 @@ export function failureOf(make: () => unknown): Diagnosis {
 }
 
 /** A plan's lines in the build log. */
-export const log = (plan: Plan) => plan.notes.map((note) => note.text).join("\n");
+export const log = (plan: Plan) => plan.log.map(({ text }) => text).join("\n");
