@@ -104,7 +104,7 @@ test("BLD-2 an import that never returns", async () => {
   expect(found).toMatchObject({ code: "start_timeout", phase: "inspect", file: "server.py" });
   // On a busy machine it is given more time.
   expect(found.detail).toMatch(
-    /^It stood at `server\.py` line [23] after (?:6|12|18) seconds\. It .*(?:loops|busy with others)/,
+    /^It was at `server\.py` line [23] after (?:6|12|18) seconds\. It .*(?:loops|busy with others)/,
   );
   expect(found.excerpt).toMatch(/^File "server\.py", line [23], in <module>\n\nconnecting$/);
 });

@@ -48,7 +48,7 @@ export async function makeLayers(input: BuildInput, changes: Changes, log: Build
   const made = await makeOnce({ ...input, changes, log });
   if (made.ok || request.resolution === null || !isGone.has(made.failure.diagnosis.code)) return made;
   const { title } = made.failure.diagnosis;
-  request.log("install", "step", `What the earlier build had can't be installed: ${title}. Resolving again.`);
+  request.log("install", "step", `The earlier build's versions can't be installed: ${title}. Resolving again.`);
   return makeOnce({ ...input, request: { ...request, resolution: null }, changes, log: () => {} });
 }
 

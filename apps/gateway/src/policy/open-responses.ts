@@ -118,7 +118,7 @@ export class OpenResponses {
       try {
         await this.#checkOnce();
       } catch (error) {
-        this.#log.debug({ err: error }, "open answers cannot be checked; they go on");
+        this.#log.debug({ err: error }, "open answers cannot be checked; they continue");
       }
     } while (this.#again);
   }

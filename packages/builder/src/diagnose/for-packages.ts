@@ -76,7 +76,7 @@ const ofFailures: Readonly<Record<DiagnosisCode, Remedy>> = {
     action?.kind === "rebuild"
       ? remedy
       : `If it waits for a service, check that it has the right ${settings}. Otherwise, ${another}. The operator can allow more time by TOWPATH_START_TIMEOUT_MS.`,
-  exited_early: `What it printed says why. Give it what it asks for: ${settings}, such as a subcommand. If another program of the package is the server, set the entrypoint there, too. Otherwise, ${another}.`,
+  exited_early: `Its output says why. Give it what it asks for: ${settings}, such as a subcommand. If another program of the package is the server, set the entrypoint there, too. Otherwise, ${another}.`,
   out_of_memory: `Ask the operator for more memory, or ${another}.`,
   output_limit: `If the server has a setting for how much it logs, lower it under Settings → Environment variables. Otherwise, ${another}.`,
   protocol_error: `Check the entrypoint under Settings → Build: it must be what starts the MCP server. Otherwise, ${another}.`,

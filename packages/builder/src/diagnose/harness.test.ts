@@ -45,7 +45,7 @@ test.each<[string, Status, { title: string; remedy: string }]>([
   [
     "a program",
     failed("program_missing", "The server runs the program `ffmpeg`", { module: "ffmpeg" }),
-    { title: "The program ffmpeg isn't installed", remedy: "install what contains `ffmpeg` on this host" },
+    { title: "The program ffmpeg isn't installed", remedy: "install the package with `ffmpeg` on this host" },
   ],
   [
     "a program for the system's administrator",
@@ -108,7 +108,7 @@ test.each<[string, Status, { title: string; remedy: string }]>([
   [
     "an exit in the code",
     failed("exited_early", "`server.py` line 3 ends the process before there is a server"),
-    { title: "The program ends itself", remedy: "What it says is the reason" },
+    { title: "The program ends itself", remedy: "Its output says why" },
   ],
   [
     "an end without a server",

@@ -118,8 +118,8 @@ const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
     title: ({ module }) => `The program ${module ?? "that the server runs"} isn't installed`,
     remedy: ({ module }) =>
       isOfAdministrators(module)
-        ? "A server can't change the system here. Switch off that it installs something at its start, if it has a variable or an argument for that, and ask the operator to install on this host what it needs. Or change the code: install nothing at the start."
-        : `Ask the operator to install what contains \`${module || "it"}\` on this host. Or run it when a tool needs it, not at the start: then the other tools work without it.`,
+        ? "A server can't change the system here. Disable the installation at its start, if it has a variable or an argument for that, and ask the operator to install what it needs on this host. Or change the code: install nothing at the start."
+        : `Ask the operator to install the package with \`${module || "it"}\` on this host. Or run it when a tool needs it, not at the start: then the other tools work without it.`,
     action: ({ module }) => (isOfAdministrators(module) ? changeSettings("variables") : askOperator),
   },
   host_unreachable: {
@@ -148,7 +148,7 @@ const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
     title: (status) => (endsItself(status) ? "The program ends itself" : "The program ended without starting a server"),
     remedy: (status) =>
       endsItself(status)
-        ? `What it says is the reason. Give it what it asks for: variables under Settings → Environment variables, or arguments under Settings → Build. Or change the code${where(status)}: a server must keep running.`
+        ? `Its output says why. Give it what it asks for: variables under Settings → Environment variables, or arguments under Settings → Build. Or change the code${where(status)}: a server must keep running.`
         : "Set the entrypoint under Settings → Build to what starts the server. If it starts one only with arguments, such as a subcommand, set those too, and rebuild.",
     action: (status) => changeSettings(endsItself(status) ? "variables" : "build"),
   },

@@ -18,7 +18,7 @@ test("BLD-2 a start that waits names the current line of its own code, and its c
     ...{ file: "shop/client.py", line: 12, action: { kind: "code" } },
     excerpt: 'File "shop/client.py", line 12, in connect\nFile "socket.py", line 836, in create_connection\n\nloading',
   });
-  expect(found.detail).toContain("It stood at `shop/client.py` line 12, in `connect` after 60 seconds.");
+  expect(found.detail).toContain("It was at `shop/client.py` line 12, in `connect` after 60 seconds.");
   expect(found.detail).toContain("0.9 s of processor time, though there was more, so it waits");
   expect(found.remedy).toContain("shop/client.py line 12");
 });

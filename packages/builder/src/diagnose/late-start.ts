@@ -48,7 +48,7 @@ export function diagnoseLateStart(late: LateStart | null, limitMs: number, { fil
   const stood =
     own === null
       ? `${file} was still being loaded`
-      : `It stood at \`${own.file}\` line ${own.line}${inFunction(own.name)}`;
+      : `It was at \`${own.file}\` line ${own.line}${inFunction(own.name)}`;
   const did = late && activities[late.activity].did(`${(late.processorMs / 1000).toFixed(1)} s of processor time`);
   const printed = excerpt === null ? "It printed nothing." : "Its last lines are below.";
   const { remedy, action } = late === null ? unknownActivity : activities[late.activity];

@@ -25,7 +25,7 @@ function failure(output: string, context: StepContext): Explanation {
       code: "dependency_build_failed",
       title: missing === null ? `The project ${name} couldn't be built` : `Building ${name} needs ${missing.what}`,
       detail: `The project has to be built before it can be installed${because}`,
-      remedy: `${missing === null ? "The end of the output says why, and `uv build` should fail in the same way on a machine that has what this host has." : fromOperator(missing)} Or, if a release of it on the package index has a wheel, deploy that: \`pypi:${name}\`.`,
+      remedy: `${missing === null ? "The end of the output says why, and `uv build` should fail in the same way on a similar machine." : fromOperator(missing)} Or, if a release of it on the package index has a wheel, deploy that: \`pypi:${name}\`.`,
       ...byOperator(missing),
     };
   }

@@ -60,7 +60,7 @@ function pathNotFound(path: string, context: StepContext): Explanation {
   return {
     code: "requirements_not_found",
     title: `The dependency at ${shown} is ${isOutside ? "outside the repository" : "not in the repository"}`,
-    detail: `${pointing(context)} \`${shown}\`, ${isOutside ? "of which a build has nothing: it has the files of the repository only" : "which the commit doesn't have"}.`,
+    detail: `${pointing(context)} \`${shown}\`, ${isOutside ? "which a build can't read: it has only the files of the repository" : "which the commit doesn't have"}.`,
     remedy: isOutside
       ? `Move it into the repository and correct the path, refer to its Git repository, or ${instead}. Then push.`
       : `Commit it (it may be ignored by Git, or a submodule), correct the path${inTable(context)}, or ${instead}. Then push.`,

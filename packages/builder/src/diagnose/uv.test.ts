@@ -206,7 +206,7 @@ test.each([
   [
     "beside the repository",
     "error: Distribution not found at: file:///app/shared",
-    "points to `../shared`, of which a build has nothing",
+    "points to `../shared`, which a build can't read",
     "Move it into the repository",
   ],
   ["of a machine", "error: Distribution not found at: file:///srv/shared", "points to `/srv/shared`", "Move it into"],

@@ -263,7 +263,7 @@ function startFailure(result: Extract<StartResult, { ok: false }>) {
 
 export function logStart(log: BuildLogSink, startMs: number, where: string): void {
   log("inspect", "step", `Server: answers after ${Math.round(startMs)} ms${where}.`);
-  log("inspect", "step", "What the server writes is gone when it stops, except in /data where the settings keep it.");
+  log("inspect", "step", "Written files are lost when the server stops, except in /data if the settings keep it.");
 }
 
 export function logManifest(log: BuildLogSink, manifest: Manifest): void {
