@@ -86,6 +86,6 @@ const invalidUrl: InspectionProblem = {
 const sseOnly: InspectionProblem = {
   code: "sse_only",
   message:
-    "This server supports only the HTTP+SSE transport of 2024, which is obsolete. Ask its provider for the Streamable " +
-    "HTTP address, which often ends in /mcp in place of /sse.",
+    "This server supports only the HTTP+SSE transport of 2024, which is obsolete. Ask its provider for the " +
+    "Streamable HTTP address, which often ends in /mcp in place of /sse.",
 };
