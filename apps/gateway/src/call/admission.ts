@@ -69,7 +69,7 @@ export function authenticate(parts: AdmissionParts, call: Call): Promise<Princip
 export async function identify(parts: AdmissionParts, call: RoutedCall, received: Received): Promise<Identified> {
   const { portal, route, response, address } = call;
   const principal = portal ? portal.principal : await authenticate(parts, call);
-  // Not earlier: an unauthenticated request must not cause secrets to be decrypted.
+  // Not before: a stranger's request must not cause secrets to be decrypted.
   received.answer.redactor = parts.redactors.find(deploymentOf(route));
   if (!portal) parts.signIns.accepted(route, principal, call);
   parts.openResponses.watch(response, principal, received);
@@ -89,11 +89,7 @@ export async function read(
   return { call, received, principal, limits, body, bodyBytes: body.length, peek };
 }
 
-/**
- * Checks the tools and the session that the request names, and prepares the request for its server.
- *
- * @throws GatewayError
- */
+/** Checks what the request names, and prepares it for its server. @throws GatewayError */
 export async function admit(
   parts: AdmissionParts,
   { call, received, principal, limits, ...given }: Read,

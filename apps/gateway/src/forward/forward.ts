@@ -20,15 +20,15 @@ export type Upstream = {
   readonly headers: string[];
   /** Who holds a session that begins. */
   readonly holder: SessionHolder;
-  /** Whether an answer with this status is not sent on, because the caller replaces it. */
+  /** Whether an answer with this status is not sent on: the caller makes something else of it. */
   readonly isLeftOut: (status: number) => boolean;
-  /** Which of the server's headers the client may get, by lower-case name; absent: all that headers.ts lets pass. */
+  /** Which of the server's headers the client may get, by their names in lower case; absent: all that headers.ts lets pass. */
   readonly mayPassHeader?: (name: string) => boolean;
   /** Called when the answer begins. */
   readonly onBegin?: () => void;
 };
 
-/** The result of forwarding a request. */
+/** What came of it. */
 export type Forwarded =
   /** The answer is complete; `sendEnd` sends the client the rest of it. */
   | { readonly end: "complete"; readonly sendEnd: () => void }
@@ -202,7 +202,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     return this.#admitted.call.response;
   }
 
-  /** The client's session id in place of the server's; null: none. */
+  /** The session id that the client gets in place of the server's; null: none. */
   #sessionIdFor(headers: Readonly<Record<string, string | string[] | undefined>>): string | null {
     const given = headers[sessionIdHeader];
     const { holder } = this.#upstream;

@@ -98,7 +98,7 @@ async function deliver(parts: ProxyParts, passage: Passage): Promise<Rest> {
 
 type Failure = { readonly lease: Lease; readonly error: Error };
 
-/** Waits until an unsent request may be retried. @throws GatewayError if it may have been sent */
+/** Waits until a request that wasn't sent may be tried again. @throws GatewayError for one that may have been */
 async function retryAfter(parts: ProxyParts, { admitted, backoff }: Passage, failure: Failure): Promise<void> {
   const { lease, error } = failure;
   const end = failureOfServer(error);

@@ -65,7 +65,7 @@ export class Upstreams {
   }
 }
 
-/** Whether a server is awake: a frozen one accepts a connection and doesn't answer. Any answer will do. */
+/** Whether a server is awake: a frozen one takes a connection and says nothing. What it answers does not matter. */
 export async function answersPing(upstream: Dispatcher, { secret }: ServerEndpoint): Promise<boolean> {
   const headers = { host: "localhost", [secretHeader]: secret };
   const ping = { method: "OPTIONS", path: "/mcp", headers } as const;

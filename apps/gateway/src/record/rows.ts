@@ -19,7 +19,7 @@ export function rowsOf(call: Logged): RequestLogRow[] {
   return peek.messages.map((message) => rowOf(call, durationMs, message));
 }
 
-/** From the body if it was read, else from the headers. */
+/** What the body says once it was read, else what the headers say. */
 export const peekOf = ({ peek, received }: Logged): RequestPeek => peek ?? received.head;
 
 function rowOf(call: Logged, durationMs: number, message: MessagePeek | RequestPeek): RequestLogRow {

@@ -29,8 +29,8 @@ const silent = app.replace("    body = json", "    import asyncio\n    await asy
 const slow = `import time\ntime.sleep(6)\n${app}`;
 
 /**
- * Layers as builds make them: the environment at its final path, inside a sandbox. The code has `server.py`, which
- * answers, `silent.py`, which doesn't, and `slow.py`, which takes six seconds to start; each defines `app`.
+ * Layers as a build makes them: the environment at its final path, inside a sandbox. The code has `server.py`, which
+ * answers, `silent.py`, which doesn't, and `slow.py`, which takes six seconds to start; in each the object `app`.
  */
 export async function makeLayers(
   directory: string,

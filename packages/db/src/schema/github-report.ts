@@ -14,7 +14,7 @@ export const branchReport = pgTable("branch_report", {
   branchId: uuid()
     .primaryKey()
     .references(() => branch.id, { onDelete: "cascade" }),
-  /** Until when one worker reports exclusively; null: none does. */
+  /** Until when one worker alone reports; null: nobody does. */
   claimedUntil: instant(),
   /** The check run of a head without a build, such as one that waits for approval. */
   headCommitSha: text(),

@@ -4,7 +4,7 @@ import { CallDeadline } from "./call-deadline.ts";
 
 const never = new AbortController().signal;
 
-test("CHAT-1 the time limit of a call pauses while the person is asked, even by two forms at once", async () => {
+test("CHAT-1 the time limit of a call stands still while the person is asked, also by two forms at once", async () => {
   const deadline = new CallDeadline(200, never);
   const first = deadline.pausedFor(() => sleep(600));
   await deadline.pausedFor(() => sleep(300));
