@@ -60,9 +60,7 @@ export class GatewayError extends Error {
   readonly code: GatewayErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * Milliseconds after which another request to the runner or the server may succeed; null when waiting does not help.
-   */
+  /** Milliseconds after which another request to the runner or the server may succeed; null if waiting doesn't help. */
   readonly waitMs: number | null;
   /** The runner's reason if it could not make the server ready. */
   readonly runnerCode: string | null;

@@ -61,9 +61,7 @@ export type Auth = {
    * too (OpenID Connect RP-Initiated Logout 1.0); null without an issuer, and for one that can't.
    */
   signOut(headers: Headers): Promise<{ readonly headers: Headers; readonly issuerUrl: string | null }>;
-  /**
-   * Ends the sessions that a logout token names (OpenID Connect Back-Channel Logout 1.0); null if the token is invalid.
-   */
+  /** Ends the sessions that a logout token names (OpenID Connect Back-Channel Logout 1.0); null if it is invalid. */
   backChannelLogout(logoutToken: string): Promise<number | null>;
   /** Handles the issuer's callback: redirects to the return path, or to `signInProblemPath`. */
   oidcCallback(request: Request): Promise<Response>;

@@ -23,10 +23,7 @@ export type PasswordReset = {
   create(email: string): Promise<ResetLink | null>;
   /** The account's email address, while the link is valid. */
   check(token: string): Promise<string | null>;
-  /**
-   * Sets the password, ends all sessions of the account, its other links and a pending change of its address. Null if
-   * the link is invalid.
-   */
+  /** Sets the password, ends all sessions, the other links and a pending change of the address. Null: invalid link. */
   use(token: string, password: string): Promise<{ readonly userId: string; readonly email: string } | null>;
   /** Turns a person's second factor off: for operators, when the device and all recovery codes are lost. */
   removeSecondFactor(userId: string): Promise<boolean>;

@@ -188,9 +188,7 @@ class Build {
     return { ok: true, value: { layers, resolution, program: server.program, inspection } };
   }
 
-  /**
-   * Inspects the likeliest program where it will run, if that is enough, and leaves it running if it is the right one.
-   */
+  /** Inspects the likeliest program where it will run, if that is enough, and leaves it running if it is right. */
   async #tryPrograms(layers: Layers, programs: Programs): ReturnType<typeof tryPrograms> {
     const input = { ...this.#input, layers };
     const inPlace = await inspectInPlace({ ...input, server: programs.server });

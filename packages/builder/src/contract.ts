@@ -45,9 +45,7 @@ export type BuildRequest = {
   readonly requirements: string | null;
   /** Layers of an earlier build to take over: then the server is only inspected. Null: make them from the commit. */
   readonly layers: Layers | null;
-  /**
-   * Versions that an earlier build of this source installed, to be installed again if they are available. Null: any.
-   */
+  /** Versions of an earlier build of this source, to be installed again if they are available. Null: any. */
   readonly resolution: Resolution | null;
   readonly rootDirectory: string | null;
   /** The source is a published package, which the user can't change. */
@@ -67,8 +65,8 @@ export type BuildRequest = {
       ) => Promise<StartedServer | LateServer | null>)
     | null;
   /**
-   * Opens the gzipped tarball of the commit, with one top-level directory as in GitHub's archives. Users see the
-   * messages of its errors.
+   * Opens the commit's gzipped tarball, with one top-level directory as at GitHub. Users see the messages of its
+   * errors.
    */
   readonly openTarball: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>;
   /** What users can do if it can't be opened. */

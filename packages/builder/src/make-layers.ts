@@ -142,10 +142,7 @@ const rootMissing = (root: string): BuildFailure =>
 
 type Planned = { readonly plan: Plan; readonly pythonVersion: string; readonly source: SourceTree };
 
-/**
- * The plan of the tree; if it offers nothing and the settings don't say where, the plan of its only project with a
- * server.
- */
+/** The plan of the tree; if it offers nothing and the settings don't say where, of its only project with a server. */
 async function planWithin(input: MakeInput, source: SourceTree, workspace: BuildWorkspace): Promise<Planned> {
   try {
     return await planTree(input, source, workspace);

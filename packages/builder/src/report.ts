@@ -24,10 +24,7 @@ export class BuildReport {
     this.#signal = signal;
   }
 
-  /**
-   * Adds the duration of `run` to that of a phase, which may run several times. @throws the reason of the build's
-   * signal
-   */
+  /** Adds the duration of `run` to that of a phase, which may run several times. @throws the signal's reason */
   async timed<T>(phase: BuildPhase, run: () => Promise<T>): Promise<T> {
     this.#signal.throwIfAborted();
     this.phase = phase;

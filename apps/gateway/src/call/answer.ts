@@ -27,10 +27,7 @@ export type AnswerEnd =
   /** The answer can't be filtered, so the client doesn't get it, or not all of it. */
   | "withheld";
 
-/**
- * What remains once the rows of a call are on disk: a function that sends the end of its answer. "over": nothing, it
- * was cut.
- */
+/** What remains once a call's rows are on disk: a function that sends the answer's end. "over": nothing, it was cut. */
 export type Rest = (() => void) | "over";
 
 /** How a call came to its server. */

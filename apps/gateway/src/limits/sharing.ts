@@ -11,8 +11,7 @@ const maxPerMessage = 20;
 
 /**
  * Shares between the processes of all gateways what each has let in: workers of one gateway through their primary,
- * gateways through the database, neither on the path of a call. Without the database, each gateway applies the limits
- * alone.
+ * gateways through the database, neither on the path of a call. Without the database, each gateway is on its own.
  */
 export class Sharing {
   readonly #peers: Peers;

@@ -19,9 +19,7 @@ export type AccessTokens = {
    * @throws when the token's key is unknown and the database is unavailable
    */
   verify: (token: string, resource: string) => Promise<AccessToken | TokenProblem>;
-  /**
-   * The earlier result of `verify`, without decoding the token again; null for a token that is unknown or has expired.
-   */
+  /** The earlier result of `verify`, without decoding the token again; null if the token is unknown or expired. */
   known: (token: string, resource: string) => AccessToken | null;
 };
 

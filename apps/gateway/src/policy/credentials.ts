@@ -33,9 +33,7 @@ export type Credential =
   | { kind: "api-key"; key: ApiKeyGrant; membership: Membership | null }
   /** `generation`: of an admin JWT, which ends with its generation; null for a person's own. */
   | { kind: "token"; expiresAt: number; generation: number | null; membership: Membership | null }
-  /**
-   * An OAuth access token. An answer may outlast it, as clients renew tokens, but neither the grant nor the sign-in.
-   */
+  /** An OAuth access token. An answer may outlast it, as clients renew tokens, but not the grant or the sign-in. */
   | {
       kind: "grant";
       grantId: string;

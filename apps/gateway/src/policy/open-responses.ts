@@ -38,8 +38,7 @@ type OpenResponse = Answered & {
 export class OpenResponses {
   /**
    * Unordered: when a response closes, the last entry takes its place. Not a Map or Set: with a Map keyed by response,
-   * closed responses survived young-generation garbage collections, which cost a sixth of the gateway's CPU under full
-   * load.
+   * closed ones survived young-generation garbage collections, which cost a sixth of the gateway's CPU under load.
    */
   readonly #open: OpenResponse[] = [];
   readonly #revoked = new WeakSet<CallResponse>();
@@ -92,7 +91,7 @@ export class OpenResponses {
   }
 
   /**
-   * Cuts responses whose access has ended. Calls during a check lead to one more. Without the database nothing is cut.
+   * Cuts responses whose access has ended. Calls during a check lead to one more. Without the database it cuts none.
    */
   check(): Promise<void> {
     if (this.#running) {

@@ -17,10 +17,7 @@ export type Session = {
    * was asleep: the process that gets its first request will hold it.
    */
   instanceId: string | null;
-  /**
-   * JSON of the parameters of an `initialize` that was answered in place of the server (GW-12); null for other
-   * sessions.
-   */
+  /** JSON of the parameters of an `initialize` that was answered for the server (GW-12); null for other sessions. */
   opening: string | null;
   /** From `initialize`, for the request log. */
   clientName: string | null;
@@ -155,9 +152,7 @@ export function claimSession(ids: SessionIds, id: string | undefined, owner: Ses
   return { id, session, key: sessionKeyOf(session) };
 }
 
-/**
- * Carries the parameters of an `initialize` that was answered in place of the server to the harness: base64url of JSON.
- */
+/** Carries the parameters of an `initialize` that was answered for the server to the harness: base64url of JSON. */
 const openingHeader = "towpath-initialize";
 
 /** A request's headers for its session's server. */
@@ -171,8 +166,7 @@ export function headersOfSession(headers: readonly string[], { serverId, opening
 export type SessionHolder = { readonly deploymentId: string | null; readonly instanceId: string };
 
 /**
- * Begins a session with the client of a call, and records it in the answer. Returns the id for the client; null when it
- * would be too long.
+ * Begins a session with the client of a call, and records it. Returns the client's id; null if it would be too long.
  */
 export function beginSession(
   ids: SessionIds,
@@ -185,10 +179,7 @@ export function beginSession(
   return id;
 }
 
-/**
- * The id for the client in place of the one in the server's answer; null when the server gave none, or one that is too
- * long.
- */
+/** The id for the client in place of the one in the server's answer; null if that has none, or one too long. */
 export function idForClient(
   ids: SessionIds,
   admitted: Admitted,

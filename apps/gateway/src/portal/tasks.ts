@@ -1,7 +1,7 @@
 import { type Message, parsedMessage } from "./messages-in.ts";
 
 /**
- * Calls that continue after their answer, in 2026-07-28. For clients that declare it, a server decides for each call.
+ * Calls that continue after their answer, in 2026-07-28. A server decides for each call of a client that declares it.
  */
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
@@ -26,10 +26,7 @@ export function asksOfTasks({ method, params }: Asked): boolean {
 export const mayNameTask = ({ method, params }: Asked): boolean =>
   isTaskMethod(method) || (method === "tools/call" && declaresTasks(params));
 
-/**
- * A server's answer with the client's id for the task. Null: it names none, and passes unchanged. @throws what `idOf`
- * throws
- */
+/** A server's answer with the client's id for the task. Null: it names none, and passes as it is. @throws as `idOf` */
 export function withTaskId(text: string, idOf: (taskId: string) => string): Message | null {
   if (!text.includes("taskId")) return null;
   const message = parsedMessage(text);

@@ -34,8 +34,7 @@ const targetSchema = z.union([
 ]);
 
 /**
- * Who may call a server, and which of its tools (GW-15). A list that is null restricts nothing; null `roles`: those
- * that may call by default.
+ * Who may call a server, and which of its tools (GW-15). Null lists restrict nothing; null `roles`: the default ones.
  */
 const accessSchema = z.object({
   roles: z.array(z.string()).nullable(),
@@ -50,10 +49,7 @@ const rateSchema = z.object({ perMinute: z.number().positive(), burst: z.number(
 export const routeSchema = z.object({
   /** Host label, lower case. */
   label: z.string(),
-  /**
-   * All labels with the same target, including this one: a renamed server has several. Snapshots of earlier versions
-   * lack it.
-   */
+  /** All labels with the same target: a renamed server has several. Snapshots of earlier versions lack it. */
   labels: z.array(z.string()).default([]),
   organizationId: z.uuid(),
   projectId: z.uuid(),

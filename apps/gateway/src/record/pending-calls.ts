@@ -35,10 +35,7 @@ export class PendingCalls {
     return this.#byId.size;
   }
 
-  /**
-   * Counts a call as unanswered while `forward` runs. `isAwaited`: its row must wait because the answer may arrive on
-   * another stream.
-   */
+  /** Counts a call as unanswered while `forward` runs. `isAwaited`: its row waits for an answer on another stream. */
   async track(call: Admitted, forward: () => Promise<Rest>): Promise<{ rest: Rest; isAwaited: boolean }> {
     this.#enter(call);
     let isAwaited = false;
@@ -101,8 +98,7 @@ export class PendingCalls {
   }
 
   #holdCall({ received, principal, body, bodyBytes, peek, session, deploymentId }: Admitted): void {
-    // Needed only for capture, which keeps the beginning of large bodies. A copy: a slice would keep all of it in
-    // memory.
+    // Only for capture, which keeps the beginning of large bodies. A copy: a slice would keep all of it in memory.
     const kept = body.length > captureBytes ? Buffer.from(body.subarray(0, captureBytes)) : body;
     const captured = received.route.capturePayloads ? kept : null;
     const { opened } = received.answer;

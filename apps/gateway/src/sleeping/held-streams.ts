@@ -22,8 +22,7 @@ export class HeldStreams {
   }
 
   /**
-   * Resolves to true when the session's server is needed, so that the stream goes there; false: the client has
-   * disconnected.
+   * Resolves to true when the session's server is needed, and the stream goes there; false: the client disconnected.
    */
   hold(session: string, response: CallResponse): Promise<boolean> {
     if (response.destroyed) return Promise.resolve(false);

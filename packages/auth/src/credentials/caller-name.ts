@@ -23,10 +23,7 @@ export async function signCallerName(
   return (await keys.sign({ typ: "towpath-caller+jwt", claims, ttlSeconds })).token;
 }
 
-/**
- * The user whom a token names as the caller of this project's server. Null for anything else, and if it can't be
- * checked.
- */
+/** The user whom a token names as the caller of this project's server. Null for others, and if it can't be checked. */
 export async function verifyCallerName(
   keys: SigningKeys,
   { token, projectId }: { readonly token: string; readonly projectId: string },

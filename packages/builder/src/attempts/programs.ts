@@ -67,10 +67,7 @@ const withoutServer: ReadonlySet<string> = new Set([
   ...["exited_early", "object_missing", "unsupported_object", "entrypoint_not_found"],
 ]);
 
-/**
- * Whether the program is the wrong one, rather than broken. One that exits by itself may be the right one, and says
- * why.
- */
+/** Whether the program is the wrong one, rather than broken. One that exits by itself may be right, and says why. */
 const startsNoServer = ({ diagnosis, status }: Failure): boolean =>
   withoutServer.has(diagnosis.code) && !(status !== null && endsItself(status));
 

@@ -91,8 +91,7 @@ const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
     action: changeCode,
   },
   /**
-   * Two packages: the first needs something that the second lacks. One: the code needs it. None: it breaks the
-   * harness's own server.
+   * Two packages: the first needs something of the second. One: the code needs it. None: the harness's server breaks.
    */
   dependency_mismatch: {
     title: ({ module, candidates: [first, second] }) =>

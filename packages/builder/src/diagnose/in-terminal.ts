@@ -23,9 +23,7 @@ const buildOptions: readonly (readonly [RegExp, string])[] = [
   [/root directory/, "--root-directory …"],
 ];
 
-/**
- * Adds the terminal's commands for the settings that the remedy of a diagnosis or a warning names, unless it has them.
- */
+/** Adds the terminal's commands for the settings that a diagnosis or a warning names, unless it has them. */
 export function withTerminal<Given extends Found>(found: Given): Given {
   const { remedy, action } = found;
   const commands = sections

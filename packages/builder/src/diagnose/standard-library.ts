@@ -13,10 +13,7 @@ const partOfPython: ReadonlySet<string> = new Set(
 
 export const isPartOfPython = (name: string): boolean => partOfPython.has(name.toLowerCase());
 
-/**
- * For a requirement that names such a module and can't be installed. `by`: the package that requires it; null: the
- * project.
- */
+/** For a requirement that names such a module and can't be installed. `by`: who requires it; null: the project. */
 export function requiresModule(name: string, by: string | null, context: StepContext): Explanation {
   const file = place(context);
   const lock = context.file === "pyproject.toml" ? ", run `uv lock` where there is a uv.lock," : "";

@@ -15,9 +15,7 @@ export type StepContext = {
   /** The file that lists the dependencies, relative to the root directory; null when there is none. */
   readonly file: string | null;
   readonly pythonVersion: string;
-  /**
-   * The packages that require a package, by its name; empty if only the project requires it, or if uv resolves nothing.
-   */
+  /** The packages that require a package, by its name; empty if only the project does, or if uv resolves nothing. */
   readonly requirers?: ReadonlyMap<string, readonly string[]>;
 };
 

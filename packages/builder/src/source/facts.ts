@@ -122,10 +122,7 @@ function needsCode(entrypoint: string, paths: ReadonlySet<string>): boolean {
   return entrypoint === "" || (file.endsWith(".py") && !paths.has(posix.normalize(file)));
 }
 
-/**
- * Files for finding a server: Python files, setuptools' own and the README, except those that are not text or too
- * large.
- */
+/** Files for finding a server: Python files, setuptools' own and the README, if they are text and not too large. */
 async function readCode(entries: readonly SourceEntry[], read: ReadSource): Promise<Map<string, string>> {
   const code = new Map<string, string>();
   let left = maxCodeTotalBytes;

@@ -13,8 +13,7 @@ export const githubConnection = pgTable(
   {
     id: uuid().primaryKey(),
     /**
-     * Part of every number that Towpath has for something at this connection (decision 054), so it is never used again.
-     * 0 is the environment's.
+     * Part of every number of something at this connection (decision 054), so it is never reused. 0: the environment's.
      */
     number: integer().notNull().generatedAlwaysAsIdentity(),
     /** For browsers, without a trailing slash: https://github.com */
@@ -63,10 +62,7 @@ export const githubUser = pgTable(
 
 export const githubUserRetention: RetentionRule = { until: "owner" };
 
-/**
- * How a project's repository at GitHub is polled for changes, in addition to webhooks (GH-6). Written by the first
- * check.
- */
+/** How a project's repository at GitHub is polled in addition to webhooks (GH-6). Written by the first check. */
 export const githubCheck = pgTable(
   "github_check",
   {

@@ -6,10 +6,7 @@ import { instant } from "./columns.ts";
 import { organization } from "./organization.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-/**
- * The last report to GitHub about a branch (BLD-8). The reporting worker holds the claim, so that reports stay in
- * order.
- */
+/** The last report to GitHub about a branch (BLD-8). The reporting worker holds the claim, which keeps the order. */
 export const branchReport = pgTable("branch_report", {
   branchId: uuid()
     .primaryKey()

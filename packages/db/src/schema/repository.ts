@@ -20,10 +20,7 @@ export const repository = pgTable(
     name: text().notNull(),
     /** The branch that HEAD names. */
     defaultBranch: text().notNull().default("main"),
-    /**
-     * push | deploy | upload | forge: who put code there first. The terminal writes only to repositories that it
-     * created.
-     */
+    /** push | deploy | upload | forge: who put code there first. The terminal writes only to what it created. */
     madeBy: text().notNull(),
     /** Null: by a key of the organization or by the operator, or their account was deleted. */
     createdBy: uuid().references(() => user.id, { onDelete: "set null" }),

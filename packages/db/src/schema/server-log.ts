@@ -19,8 +19,7 @@ export const serverLog = pgTable(
     /** debug | info | warning | error */
     level: text().notNull(),
     /**
-     * The request during which the line was printed; null for others. The server may claim any id: also filter by its
-     * project.
+     * The request during which the line was printed; null for others. The server may claim any id: filter by project.
      */
     requestId: uuid(),
     line: text().notNull(),

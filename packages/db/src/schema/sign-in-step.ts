@@ -38,10 +38,7 @@ export const signInStep = pgTable(
     keyId: uuid(),
     /** `oauth_authorization.id`, which is also the family of the refresh tokens. */
     authorizationId: uuid(),
-    /**
-     * A value that the client chose for one sign-in and sends with each of its steps: a hash of the PKCE challenge or
-     * `state`.
-     */
+    /** The client's value for one sign-in, which each of its steps has: a hash of the PKCE challenge or `state`. */
     flow: text(),
     /** Subject of the problem, such as the host of a redirect URI. */
     detail: text(),

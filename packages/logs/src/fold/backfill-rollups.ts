@@ -2,9 +2,7 @@ import type { Pool, PoolClient } from "pg";
 import { inTurn } from "../write/transaction.ts";
 
 const batchRows = 5000;
-/**
- * Where the next batch of this process begins: index entries of counted rows stay until a vacuum, and are slow to skip.
- */
+/** Where this process's next batch begins: index entries of counted rows stay until a vacuum, and are slow to skip. */
 const cursors = new WeakMap<Pool, string>();
 
 /**

@@ -31,8 +31,7 @@ const nextChecks = new WeakMap<Pool, number>();
 
 /**
  * Folds if more than 1000 sums wait, at most every ten seconds for a pool. Writers call it: without a worker, sums
- * would pile up, and each reader adds up the unfolded ones. Writes don't await it, and the next check meets a failure
- * again.
+ * would pile up, and each reader adds up the unfolded ones. Writes don't await it; a failure recurs at the next check.
  */
 export async function foldIfBehind(pool: Pool): Promise<void> {
   const now = Date.now();

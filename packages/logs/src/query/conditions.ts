@@ -13,9 +13,7 @@ export class Conditions {
   }
 }
 
-/**
- * The period [from, to) of a query, milliseconds. Without `endDate` it ends after now, because gateways' clocks differ.
- */
+/** The period [from, to) of a query, milliseconds. Without `endDate` it ends after now, as gateways' clocks differ. */
 export function periodOf(query: LogQuery, now: number): { from: number; to: number } {
   const end = query.endDate?.getTime();
   const from = query.startDate?.getTime() ?? (end ?? now) - timeRangeMs[query.timeRange];

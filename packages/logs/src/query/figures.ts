@@ -38,8 +38,7 @@ export async function figuresOf<Name extends string>(
   const selects = names.map(
     (name) => `(SELECT '${name}' AS name, figures.* FROM (${figuresSql(groups[name])}) AS figures)`,
   );
-  // Materialized: PostgreSQL estimates that a pattern matches so rarely that it would scan the sums again for each
-  // matching series.
+  // Materialized: PostgreSQL takes a pattern for so rare that it would scan the sums again for each matching series.
   const { rows } = await reader.query<Figure & { name: Name }>(
     `WITH cells AS MATERIALIZED (${cells}) ${selects.join(" UNION ALL ")}`,
     conditions.values,

@@ -24,9 +24,7 @@ const retryMs = 1000;
 /** Rows that are large on average are written in smaller batches, so that a statement stays below about this size. */
 const maxBatchBytes = 4 * 1024 * 1024;
 
-/**
- * Gathers rows of all tenants and writes them in batches; holds them, up to a bound, while the database is unavailable.
- */
+/** Collects rows of all tenants and writes them in batches; holds them, up to a limit, without the database. */
 export class BatchWriter<Row> {
   readonly #options: BatchWriterOptions<Row>;
   readonly #buffer: FairBuffer<Row>;

@@ -79,10 +79,7 @@ export function cutTexts(row: RequestLogRow): RequestLogRow {
   return cut === null ? row : ({ ...row, ...cut } as RequestLogRow);
 }
 
-/**
- * Almost always. Written out, because this runs for every row, and looking properties up by name takes ten times as
- * long.
- */
+/** Almost always. Written out, because this runs for every row, and look-ups by name are ten times slower. */
 function areShort(row: RequestLogRow): boolean {
   const max = maxTextLengths;
   return (

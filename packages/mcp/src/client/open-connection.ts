@@ -157,9 +157,7 @@ async function askForLogs(client: Client, { onLog }: OpenOptions, signal: AbortS
   await client.setLoggingLevel("debug", { signal }).catch(() => {});
 }
 
-/**
- * Also passes each message to `onMessage`. The library sets `onmessage` when it connects, and again when it negotiates.
- */
+/** Also passes each message to `onMessage`. The library sets `onmessage` when it connects, and when it negotiates. */
 function tap(transport: StreamableHTTPClientTransport, onMessage: NonNullable<OpenOptions["onMessage"]>): void {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {

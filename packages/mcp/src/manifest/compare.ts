@@ -17,10 +17,7 @@ export type SurfaceChange = {
 type Tool = Manifest["tools"][number];
 type Prompt = Manifest["prompts"][number];
 
-/**
- * The changes between two manifests for callers of the server, in the order of the later one; then removed items
- * (BLD-14).
- */
+/** The changes of a manifest for callers of the server, in its later order; then removed items (BLD-14). */
 export function compareManifests(before: Manifest, after: Manifest): readonly SurfaceChange[] {
   return [
     ...compareItems("tool", (each) => each.tool_name, toolChanges, before.tools, after.tools),

@@ -85,9 +85,7 @@ export class ResponsePeek {
     return this.answers.length >= this.#waiting;
   }
 
-  /**
-   * Whether an event stream has delivered every expected answer: its client may continue while the stream stays open.
-   */
+  /** Whether an event stream has delivered every expected answer: its client may continue while it stays open. */
   get isStreamAnswered(): boolean {
     const isCaptured = this.#captureBytes === 0 || this.#answersBeforeMessage === this.answers.length;
     return this.#reader !== null && this.isDone && isCaptured;

@@ -128,9 +128,7 @@ export function portalManifest(
   };
 }
 
-/**
- * The server that reads a resource, and its own name for it: a listed one, else by the matching template; null: none.
- */
+/** The server that reads a resource, and its name for it: a listed one, else by the matching template; null: none. */
 export function resolveResource(catalog: Catalog, members: readonly PortalMember[], uri: string) {
   const listed = catalog.resources.find(({ exposed }) => exposed === uri);
   if (listed) return { projectId: listed.projectId, own: listed.own };

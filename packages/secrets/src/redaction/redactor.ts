@@ -25,9 +25,7 @@ export type Redactor = {
 };
 
 type RedactionStream = {
-  /**
-   * Returns the text that can't be part of a value any more; keeps at most as many characters as the longest form has.
-   */
+  /** Returns the text that can't be part of a value any more; keeps at most as much as the longest form has. */
   push(chunk: string): string;
   /** Returns the rest. */
   end(): string;
@@ -41,10 +39,7 @@ export function createRedactor(values: Values): Redactor {
   return redactorOf(needles, createAutomaton(needles));
 }
 
-/**
- * The same for a process that has other work meanwhile, since large values take a while. Null if it would need more
- * than `maxBytes`.
- */
+/** The same for a process with other work meanwhile: large values take a while. Null if it would exceed `maxBytes`. */
 export async function createBoundedRedactor(values: Values, maxBytes: number): Promise<Redactor | null> {
   const needles = needlesOf(values);
   if (bytesOf(needles) > maxBytes) return null;

@@ -21,10 +21,7 @@ export async function readStackDump(path: string): Promise<{ stack: StackFrame[]
 const frameLine = /^ {2}File "(.{1,1000})", line (\d{1,9}) in (.{1,300})$/;
 const harness = /(?:^|\/)towpath_runner\/|^<frozen|\/importlib\//;
 
-/**
- * The owner's innermost call and its callees, of the main thread; of a task, if that thread only runs an event loop.
- * Pure.
- */
+/** The owner's innermost call and its callees, of the main thread, or of a task if that runs an event loop. Pure. */
 export function stackOf(dump: string): StackFrame[] {
   const [header = "", ...lines] = dump.split("\n");
   const { main, root } = readHeader(header);

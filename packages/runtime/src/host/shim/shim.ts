@@ -139,9 +139,7 @@ function read(each: Hosted, descriptor: number, pipe: Readable): void {
   });
 }
 
-/**
- * Forgets a process some time after its exit and all of its output were sent: the runner may be killed before it reads.
- */
+/** Forgets a process some time after its exit and output were sent: the runner may be killed before it reads them. */
 function forgetEnded(each: Hosted): void {
   if (!isOver(each)) return;
   setTimeout(() => {
