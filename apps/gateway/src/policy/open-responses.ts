@@ -90,9 +90,7 @@ export class OpenResponses {
     clearInterval(this.#timer);
   }
 
-  /**
-   * Cuts responses whose access has ended. Calls during a check lead to one more. Without the database it cuts none.
-   */
+  /** Cuts responses whose access has ended. Calls during a check lead to one more. Without the database, cuts none. */
   check(): Promise<void> {
     if (this.#running) {
       this.#again = true;

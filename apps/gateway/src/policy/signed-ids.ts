@@ -3,7 +3,7 @@ import { deriveKey, equalInConstantTime, hmacSha256 } from "@towpath/crypto";
 /** Creates and checks ids with content for a gateway, under a MAC: `kind.payload.mac`, printable ASCII. */
 export type SignedIds<Kind extends string> = {
   /**
-   * `owner`: for whom and where the id is valid; covered by the MAC, but not contained. Null: the id would be too long.
+   * `owner`: for whom and where the id is valid; the MAC covers it, the id lacks it. Null: the id would be too long.
    */
   seal: (kind: Kind, content: unknown, owner: readonly string[]) => string | null;
   /** Null unless we issued the id to this owner. Ids from before the secret was replaced are still ours. */

@@ -21,9 +21,7 @@ export class HeldStreams {
     return this.#held.size;
   }
 
-  /**
-   * Resolves to true when the session's server is needed, and the stream goes there; false: the client disconnected.
-   */
+  /** Resolves to true when the session's server is needed, where the stream then goes; false: the client is gone. */
   hold(session: string, response: CallResponse): Promise<boolean> {
     if (response.destroyed) return Promise.resolve(false);
     return new Promise((resolve) => {

@@ -50,9 +50,8 @@ export class Places {
   }
 
   /**
-   * Resolves when the seat has its place, until `release`.
-   *
-   * @throws RunnerError `capacity` after `waitMs`; its message names the shortage
+   * Resolves when the seat has its place, until `release`. @throws RunnerError `capacity` after `waitMs`, with the
+   * reason
    */
   async take(seat: Seat): Promise<void> {
     const { deploymentId } = seat;
