@@ -32,7 +32,7 @@ export type RunningGateway = {
   stop: (graceMs: number) => Promise<void>;
 };
 
-/** Puts the gateway together and starts it; needs neither the database nor the runner to be there. */
+/** Composes and starts the gateway, without waiting for the database or the runner. */
 export async function startGateway(
   config: GatewayConfig,
   log: Logger,
@@ -42,7 +42,7 @@ export async function startGateway(
   const gateway = await compose(base);
   const { server, feed, portals, callers, limits, record, savedState } = gateway;
 
-  // From files: after a crash, running servers are served again although the database is unavailable.
+  // From files: after a crash, running servers are reachable again even without the database.
   await Promise.all([feed.loadSnapshot(), portals.loadSnapshot(), savedState.load()]);
   feed.start();
   const port = await listen(server, config);
@@ -65,14 +65,14 @@ export async function startGateway(
         ...[callers, record, savedState, gateway.servers].map((part) => part.stop()),
         stopMetrics?.(),
       ]);
-      // A database that hangs does not answer a goodbye either.
+      // A database that hangs does not close connections either.
       const closed = Promise.all([base.notifications.close(), base.pool.end()]);
       await Promise.race([closed, sleep(500, undefined, { ref: false })]);
     },
   };
 }
 
-/** All parts, each made of those before it; none has started. */
+/** Creates all parts, each from those before it; starts none. */
 async function compose(base: Base) {
   const { config, log, peers, gateways, routes, announce } = base;
   const { secret, outageMs, stateDirectory: directory, workerIndex: worker } = config;

@@ -56,7 +56,7 @@ test("GW-14 limits are those of all workers together: each keeps to its part, an
     },
     capacity: { maxRequestsPerServer: 41, maxBodyBytes: Math.floor((256 * 1024 * 1024) / 3) },
     openLimits: { caller: 21, organization: 83 },
-    // Workers share these instead, and know of which gateway they are.
+    // Workers share these instead, and know their gateway.
     callLimits: config.callLimits,
     gatewayId: config.gatewayId,
   });

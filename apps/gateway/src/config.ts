@@ -3,8 +3,8 @@ import { availableParallelism } from "node:os";
 import { externalNetworkSettings, networkList, networksSetting } from "@towpath/egress";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { openFilesLimit } from "@towpath/role";
-// From the files of the settings: all of these packages costs a second of CPU, which the primary would spend before its
-// workers, and the gateway is away meanwhile.
+// Imported from the settings files: loading the whole packages takes a second of CPU, which the primary would spend
+// before it starts the workers, while nothing answers.
 import { runnerAddressFrom, runnerSettings } from "@towpath/runner-api/settings";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets/config";
 import { z } from "zod";
@@ -47,14 +47,14 @@ const environmentSchema = z.object({
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_GATEWAY_HOST: z.string().min(1).default("127.0.0.1"),
   TOWPATH_GATEWAY_PORT: port.default(8080),
-  /** Where `/-/metrics` is served to whoever reaches it; else to this machine only, at the port of the servers. */
+  /** Where `/-/metrics` is served to anybody; else it is served at the servers' port, to this machine only. */
   TOWPATH_GATEWAY_METRICS_PORT: port.optional(),
   TOWPATH_METRICS_HOST: z.string().min(1).default("127.0.0.1"),
   /** URL of a server with `{name}` in its host or as the first segment of its path. */
   TOWPATH_SERVER_URL: z.string().transform(parsedBy(parseServerUrl)),
   /** Longest time that a request waits for its server to start, milliseconds. */
   TOWPATH_GATEWAY_HOLD_MS: z.coerce.number().int().min(1).default(60_000),
-  /** How long callers and servers that were known go on while PostgreSQL or the runner is unavailable, milliseconds. */
+  /** How long known callers and servers keep working while PostgreSQL or the runner is unavailable, milliseconds. */
   TOWPATH_GATEWAY_OUTAGE_MS: z.coerce.number().int().min(0).default(3_600_000),
   /** Additional web origins that may call servers, comma-separated; checked on a loopback gateway only. */
   TOWPATH_GATEWAY_ORIGINS: z.string().default(""),
@@ -69,7 +69,7 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_MAX_CONNECTIONS: count.optional(),
   TOWPATH_GATEWAY_MAX_CONNECTIONS_PER_ADDRESS: count.optional(),
   TOWPATH_GATEWAY_MAX_IDLE_PER_ADDRESS: count.optional(),
-  /** A minute; a tenth of them may come at once. 0: any number. */
+  /** Per minute; a tenth of them may arrive at once. 0: no limit. */
   TOWPATH_GATEWAY_NEW_CONNECTIONS_PER_ADDRESS: z.coerce.number().int().min(0).default(6000),
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_SERVER: count.optional(),
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_CALLER: count.optional(),
@@ -85,7 +85,7 @@ const environmentSchema = z.object({
   TOWPATH_OTLP_SAMPLE_RATIO: z.coerce.number().min(0).max(1).default(1),
   /** Processes that share the port, and the limits above. */
   TOWPATH_GATEWAY_WORKERS: count.max(64).optional(),
-  /** Set by the gateway itself, for its workers: which of them this is, and of which gateway. */
+  /** Set by the gateway itself for its workers: their number, and the gateway's id. */
   TOWPATH_GATEWAY_WORKER: z.coerce.number().int().min(0).default(0),
   TOWPATH_GATEWAY_ID: z.string().min(1).optional(),
 });
@@ -93,7 +93,7 @@ const environmentSchema = z.object({
 /** More workers by default would take memory and database connections that little traffic needs. */
 const maxDefaultWorkers = 4;
 
-/** Open files of a worker besides client and server connections: database, log, runner, Node itself. */
+/** Open files of a worker other than client and server connections: database, log, runner, Node itself. */
 const otherFiles = 128;
 const maxDefaultConnections = 10_000;
 
@@ -106,8 +106,8 @@ function schemaFor(openFiles: number) {
   return environmentSchema
     .refine(
       (values) => {
-        const { TOWPATH_GATEWAY_MAX_CONNECTIONS: wanted = 0 } = values;
-        return 2 * Math.ceil(wanted / workersOf(values)) + otherFiles <= openFiles;
+        const { TOWPATH_GATEWAY_MAX_CONNECTIONS: connections = 0 } = values;
+        return 2 * Math.ceil(connections / workersOf(values)) + otherFiles <= openFiles;
       },
       {
         path: ["TOWPATH_GATEWAY_MAX_CONNECTIONS"],

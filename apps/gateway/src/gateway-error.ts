@@ -1,7 +1,7 @@
 import type { SignInStep } from "@towpath/logs/sign-ins";
 import type { CallResponse } from "./call/states.ts";
 
-/** Reasons for responses of the gateway's own. Never 400: clients detect a server's era from the body of a 400. */
+/** Reasons for the gateway's own responses. Never 400: clients detect a server's era from the body of a 400. */
 const statusOf = {
   unknown_host: 404,
   unknown_path: 404,
@@ -17,7 +17,7 @@ const statusOf = {
   sign_in_unavailable: 503,
   forbidden_origin: 403,
   caller_not_allowed: 403,
-  // The answer to a call, as a server's would be.
+  // Answers the call, as a server would.
   tool_not_allowed: 200,
   call_unclear: 403,
   body_too_large: 413,
@@ -46,25 +46,25 @@ export type GatewayErrorCode = keyof typeof statusOf;
 const sessionNotFoundCode = -32001;
 const gatewayErrorCode = -32050;
 
-/** Why credentials were refused, and what of them is certain. */
+/** Why credentials were refused, and which facts about them are certain. */
 export type RefusedSignIn = Pick<SignInStep, "problem" | "isProven" | "clientId" | "userId" | "keyId">;
 
-/** The refusal, with what it says about the client's sign-in. */
+/** The refusal, with its step of the client's sign-in. */
 export function aboutSignIn(refusal: GatewayError, signIn: RefusedSignIn): GatewayError {
   refusal.signIn = signIn;
   return refusal;
 }
 
-/** A response of the gateway's own. The message says what to do. */
+/** The gateway's own response. The message says what to do. */
 export class GatewayError extends Error {
   readonly code: GatewayErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds after which asking the runner or the server again may succeed; null when waiting does not help. */
+  /** Milliseconds after which another request to the runner or the server may succeed; null if waiting doesn't help. */
   readonly waitMs: number | null;
-  /** The runner's reason, when it could not make the server ready. */
+  /** The runner's reason if it could not make the server ready. */
   readonly runnerCode: string | null;
-  /** What it says about the client's sign-in, when it is about credentials. */
+  /** The step of the client's sign-in, for refused credentials. */
   signIn: RefusedSignIn | null = null;
 
   constructor(
@@ -103,7 +103,7 @@ export function withoutSignIn(): GatewayError {
   );
 }
 
-/** The route leads to a kind of target that this version cannot serve, as while gateways are upgraded one by one. */
+/** The route's kind of target is unknown to this version, as during an upgrade of several gateways. */
 export function unsupportedTarget(kind: string): GatewayError {
   return new GatewayError(
     "unsupported_target",
@@ -113,7 +113,7 @@ export function unsupportedTarget(kind: string): GatewayError {
   );
 }
 
-/** A fault of the gateway's own; its log says which. The request may have been sent. */
+/** The gateway's own fault; its log says which. The request may have been sent. */
 export function gatewayFailed(): GatewayError {
   return new GatewayError(
     "gateway_error",
@@ -174,9 +174,9 @@ function errorBody(refusal: GatewayError, id: RpcId | readonly RpcId[] | undefin
 }
 
 /**
- * Sends a refusal as JSON: as a JSON-RPC error when the request was JSON-RPC, else `{ "error": { code, message } }`.
- * `error.data.towpath` and `error.code` name the reason, so that it can't be mistaken for the server's own answer.
- * A list of ids is a batch's: each of its requests gets the error. Returns the size of the body in bytes.
+ * Sends a refusal as JSON: as a JSON-RPC error for a JSON-RPC request, else `{ "error": { code, message } }`.
+ * `error.data.towpath` and `error.code` name the reason, which distinguishes it from the server's own answers. For a
+ * batch's list of ids, each request gets the error. Returns the size of the body in bytes.
  */
 export function sendError(
   response: CallResponse,

@@ -49,7 +49,7 @@ test("GW-15 without a policy owners, admins and members may call, and viewers ge
   );
 });
 
-test("GW-15 a policy says which roles may call, in any combination, viewers included", async () => {
+test("GW-15 a policy defines which roles may call, in any combination, including viewers", async () => {
   const server = await deploy({ roles: ["owner", "viewer"] });
   const people = await Promise.all(roles.map((role) => join(server, role)));
   expect(await statusesOf(server, people)).toEqual([200, 403, 403, 200]);
@@ -59,7 +59,7 @@ test("GW-15 a policy says which roles may call, in any combination, viewers incl
   expect((await answerTo(nobody, (await storeApiKey(rig, nobody.organizationId)).bearer)).status).toBe(200);
 });
 
-test("GW-15 a policy says which API keys may call, and those of another organization stay out", async () => {
+test("GW-15 a policy defines which API keys may call, and those of another organization never may", async () => {
   const server = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
   const [named, other] = [await storeApiKey(rig, server.organizationId), await storeApiKey(rig, server.organizationId)];
   const foreign = await storeApiKey(rig, randomUUID());
@@ -71,7 +71,7 @@ test("GW-15 a policy says which API keys may call, and those of another organiza
   expect((await answerTo(server, member.bearer)).status).toBe(200);
 });
 
-test("GW-15 an admin JWT has the role of its user; one of nobody's passes", async () => {
+test("GW-15 an admin JWT has the role of its user; one without a user passes", async () => {
   const server = await deploy({ roles: ["owner"] });
   const [owner, member] = [await join(server, "owner"), await join(server, "member")];
   const { projectId } = server;
@@ -84,7 +84,7 @@ test("GW-15 an admin JWT has the role of its user; one of nobody's passes", asyn
   expect(await statusesOf(server, bearers)).toEqual([200, 403, 200]);
 });
 
-test("GW-15 roles and keys say nothing where the platform knows no caller: public and passthrough", async () => {
+test("GW-15 roles and keys don't apply to unauthenticated servers: public and passthrough", async () => {
   for (const authMode of ["towpath-public", "passthrough"] as const) {
     const server = await rig.deploy(answerEmpty, { authMode, access: { roles: [], apiKeyIds: [] } });
     expect((await answerTo(server, {})).status, authMode).toBe(200);
@@ -100,7 +100,7 @@ test("GW-15 GW-7 a refused caller is a row with the principal and the reason", a
   expect(row?.errorMessage).toContain("member, may not call this server");
 });
 
-test("GW-15 a change ends open streams of callers who are left out now, and no others", {
+test("GW-15 a change ends open streams of callers who lose access, and no others", {
   timeout: 40_000,
 }, async () => {
   const server = await deploy({}, (request: IncomingMessage, response: ServerResponse) => {
@@ -138,7 +138,7 @@ test("GW-15 a change ends open streams of callers who are left out now, and no o
   expect(rows.filter((row) => row.errorMessage?.includes("no longer allows this caller"))).toHaveLength(2);
 });
 
-test("GW-15 GW-10 a policy holds from the snapshot while the database is away", { timeout: 40_000 }, async () => {
+test("GW-15 GW-10 a policy holds from the snapshot without the database", { timeout: 40_000 }, async () => {
   const server = await rig.deploy(createMcpListener(), { access: { tools: ["echo"] } });
   const call = async (name: string) =>
     (
@@ -146,8 +146,8 @@ test("GW-15 GW-10 a policy holds from the snapshot while the database is away", 
     ).text();
   expect(await call("fail")).toContain("tool_not_allowed");
   const { databaseUrl, directDatabaseUrl } = rig.config;
-  const away = "postgres://nobody@127.0.0.1:9/none";
-  await rig.restart({ databaseUrl: away, directDatabaseUrl: away });
+  const unreachable = "postgres://nobody@127.0.0.1:9/none";
+  await rig.restart({ databaseUrl: unreachable, directDatabaseUrl: unreachable });
   server.url.port = String(rig.gateway.port);
   expect(await call("fail")).toContain("tool_not_allowed");
   expect(await call("echo")).not.toContain("tool_not_allowed");

@@ -96,7 +96,7 @@ for (const { form, setting, urlOf, hostOf, elsewhere } of forms) {
 
       expect(seen.calls).toBeGreaterThan(before + 4);
       expect(others.map(({ calls }) => calls)).toEqual(callsOfOthers);
-      // A server that makes links of its own address gets the public one.
+      // A server that builds links to itself gets the public address.
       expect(seen.hosts).toEqual(new Set([hostOf(label)]));
       await until(async () => {
         const rows = (await rig.rows(production.projectId, 1)).filter(({ method }) => method === "tools/call");

@@ -69,7 +69,7 @@ test("GW-8 caller, server and organization have a limit each: 429 says whose, an
   expect(await outcomes(stranger, 4, await keyOf(stranger))).toEqual(times(4, "ok"));
 });
 
-test("GW-8 a person has one limit, whatever key or client they use; other people have their own", async () => {
+test("GW-8 a person has one limit across keys and clients; other people have their own", async () => {
   const server = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
   const userId = await addMember(rig, server.organizationId);
   const other = await addMember(rig, server.organizationId);
@@ -241,7 +241,7 @@ function forwarded(port: number, host: string, forwardedFor: string | null): Pro
   });
 }
 
-test("GW-8 GW-9 strangers are told apart by the address that the proxy saw; a forged header doesn't help", async () => {
+test("GW-8 GW-9 anonymous callers are distinguished by the address that the proxy saw; a forged header doesn't help", async () => {
   const { rig: own, server } = await rigWith({
     ...{ ...slow, TOWPATH_LIMIT_SERVER_PER_MINUTE: "0", TOWPATH_LIMIT_ORGANIZATION_PER_MINUTE: "0" },
     TOWPATH_SERVER_URL: "https://{name}.example.com",

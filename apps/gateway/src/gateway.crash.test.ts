@@ -77,7 +77,7 @@ test("GW-13 RUN-6 after a crash the next requests are held until the server is b
   await expect(client.callTool({ name: "die", arguments: text })).rejects.toMatchObject({ code: 502 });
   // While it ends, its socket still takes connections for a moment.
   await exited;
-  // The runner names the dead instance, then says to wait: neither is the client's to know.
+  // The runner names the dead instance, then says to wait: the client must see neither.
   const [next, lost] = await Promise.allSettled([viaHttp(server.url), client.listTools()]);
   await restarted;
   if (next.status === "rejected") throw next.reason;
@@ -86,7 +86,7 @@ test("GW-13 RUN-6 after a crash the next requests are held until the server is b
   expect(lost).toMatchObject({ status: "rejected", reason: { code: 404 } });
 });
 
-test("GW-13 a wait that cannot end within the hold is refused at once, with its reason", async () => {
+test("GW-13 a wait that would exceed the hold is refused at once, with its reason", async () => {
   const server = await deploy();
   const failure = { code: "crash_backoff", message: "The server keeps failing: out of memory." } as const;
   rig.runner.servers.set(server.deploymentId, {
@@ -126,7 +126,7 @@ test("RUN-6 a server too busy to take connections keeps its sessions: the reques
   for (const socket of fillers) socket.destroy();
 });
 
-/** Opens connections until the server's queue is full, which the operating system tells by EAGAIN. */
+/** Opens connections until the server's queue is full, which shows as EAGAIN. */
 async function fillBacklog(socketPath: string): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (;;) {

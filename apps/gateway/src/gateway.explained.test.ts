@@ -19,7 +19,7 @@ function raw(server: DeployedServer, headers: readonly string[] = [], body = rpc
   return sendRaw(rig.gateway.port, `${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
-/** The row whose id the client was told. */
+/** The row of the id that the client received. */
 async function rowOf(server: DeployedServer, answer: string) {
   const id = idIn(answer);
   let row: Awaited<ReturnType<Rig["rows"]>>[number] | undefined;
@@ -126,7 +126,7 @@ test("GW-7 each refusal of the gateway is a row with the reason that the client 
   expect(statusOf(await first)).toBe(200);
 });
 
-test("GW-7 a refusal by an unknown server tells its id too, and nothing else that a private one would not", async () => {
+test("GW-7 a refusal for an unknown server has an id too, and reveals no more than that of a private one", async () => {
   const server = await rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
   const unknown = { ...server, label: `${server.label}-not` };
   const [there, nowhere] = [await raw(server), await raw(unknown)];
@@ -140,7 +140,7 @@ test("GW-7 a refusal by an unknown server tells its id too, and nothing else tha
   expect(without(nowhere)).toBe(without(there));
 });
 
-test("PRJ-20 a row tells what the request waited for, and the time in the server apart from it", async () => {
+test("PRJ-20 a row shows what the request waited for, and separately the time in the server", async () => {
   const server = await rig.deploy((request, response) => {
     request.resume();
     setTimeout(() => answerJson(response, emptyResult), 120);

@@ -21,8 +21,8 @@ async function elsewhere(handle: RequestListener): Promise<Elsewhere> {
   return server;
 }
 
-/** A listener that notes what it was sent. */
-function noting(handle: RequestListener = answerEmpty) {
+/** A listener that records its requests. */
+function recording(handle: RequestListener = answerEmpty) {
   const seen: { url: string | undefined; headers: Record<string, unknown>; raw: string[] }[] = [];
   const listener: RequestListener = (request, response) => {
     seen.push({ url: request.url, headers: request.headers, raw: request.rawHeaders });
@@ -38,7 +38,7 @@ const refusalOf = async (answer: Response) => {
 
 test("ORG-9 GW-2 clients of both eras use an external server at the usual address; calls are logged", async () => {
   const sessions: string[] = [];
-  const { seen, listener } = noting(createMcpListener({ onSession: (id) => sessions.push(id) }));
+  const { seen, listener } = recording(createMcpListener({ onSession: (id) => sessions.push(id) }));
   const { url } = await elsewhere(listener);
   const server = await addExternal(rig, url);
   const modern = await connectModern(server.url);
@@ -95,7 +95,7 @@ test("ORG-9 GW-6 a session is its principal's, and good only at the address wher
 });
 
 test("ORG-9 GW-11 the credential goes to the server, the client's own never; the caller is named in its headers", async () => {
-  const { seen, listener } = noting();
+  const { seen, listener } = recording();
   const { url, port } = await elsewhere(listener);
   const credential = { header: "authorization", value: "Bearer upstream-token-1" };
   const server = await addExternal(rig, url, { authMode: "towpath-cloud", credential, capturePayloads: true });
@@ -125,7 +125,7 @@ test("ORG-9 GW-11 the credential goes to the server, the client's own never; the
     [server.projectId],
   );
   expect(rows).toEqual([{ actor: "job:gateway" }]);
-  // Open to anyone: a client's Authorization is for nobody.
+  // Open to anyone: a client's Authorization header is not forwarded.
   seen.length = 0;
   const open = await addExternal(rig, url);
   await postTo(open.url, body, { authorization: "Bearer of-the-client" });
@@ -133,7 +133,7 @@ test("ORG-9 GW-11 the credential goes to the server, the client's own never; the
 });
 
 test("ORG-9 KEY-2 a credential that was sealed for another origin is not opened, and nothing is sent", async () => {
-  const { seen, listener } = noting();
+  const { seen, listener } = recording();
   const { url } = await elsewhere(listener);
   const credential = { header: "x-key", value: "k-123456" };
   const server = await addExternal(rig, url, { credential, sealedFor: "https://weather.example/mcp" });
@@ -141,7 +141,7 @@ test("ORG-9 KEY-2 a credential that was sealed for another origin is not opened,
   expect(seen).toEqual([]);
 });
 
-test("ORG-9 what the server sets for its own host doesn't reach the client", async () => {
+test("ORG-9 headers that concern the server's own host don't reach the client", async () => {
   const { url } = await elsewhere((request, response) => {
     response.setHeader("set-cookie", "id=1");
     response.setHeader("access-control-allow-origin", "https://evil.example");
@@ -156,7 +156,7 @@ test("ORG-9 what the server sets for its own host doesn't reach the client", asy
   for (const name of ["set-cookie", "strict-transport-security"]) expect(headers.has(name)).toBe(false);
 });
 
-test("ORG-9 GW-13 a server that is down, silent, breaks off, redirects or refuses: what happened, and a row of it", async () => {
+test("ORG-9 GW-13 a server that is down, silent, disconnects, redirects or refuses: the answer says so, and there is a row", async () => {
   let redirected = 0;
   const target = await elsewhere((_request, response) => {
     redirected++;
@@ -193,14 +193,14 @@ test("ORG-9 GW-13 a server that is down, silent, breaks off, redirects or refuse
     expect(row).toMatchObject({ httpStatus: status, refusal: code, outcome: "gateway_error", tool: "t" });
   }
   expect(redirected).toBe(0);
-  // Other failures are the server's own words.
+  // Other failures pass through as the server sent them.
   const own = await elsewhere((_request, response) => void response.writeHead(400).end("era"));
   const answer = await postTo((await addExternal(rig, own.url)).url);
   expect([answer.status, await answer.text()]).toEqual([400, "era"]);
 });
 
 test("ORG-9 only the MCP endpoint is served; members, limits and allowed tools are as for hosted servers", async () => {
-  const { seen, listener } = noting(createMcpListener());
+  const { seen, listener } = recording(createMcpListener());
   const { url } = await elsewhere(listener);
   const server = await addExternal(rig, url, { authMode: "towpath-cloud" });
   const { bearer } = await storeApiKey(rig, server.organizationId);
@@ -222,7 +222,7 @@ test("ORG-9 only the MCP endpoint is served; members, limits and allowed tools a
 });
 
 test("ORG-9 without the operator's setting no private address is reached, also not by a name that turns private", async () => {
-  const { seen, listener } = noting();
+  const { seen, listener } = recording();
   const { url, port } = await elsewhere(listener);
   const [byAddress, byName] = [await addExternal(rig, url), await addExternal(rig, `http://localhost:${port}/mcp`)];
   expect((await postTo(byName.url)).status).toBe(200);

@@ -12,14 +12,14 @@ afterAll(() => rig.close());
 
 const noisyCalls = 200;
 
-/** Two servers of two organizations that note when a request reaches them, and the notes. */
+/** Servers of two organizations, and their names in the order in which requests reached them. */
 async function deployTwo() {
   const reached: string[] = [];
-  const noting = (name: string) => (request: IncomingMessage, response: ServerResponse) => {
+  const recording = (name: string) => (request: IncomingMessage, response: ServerResponse) => {
     reached.push(name);
     answerEmpty(request, response);
   };
-  return { noisy: await rig.deploy(noting("noisy")), quiet: await rig.deploy(noting("quiet")), reached };
+  return { noisy: await rig.deploy(recording("noisy")), quiet: await rig.deploy(recording("quiet")), reached };
 }
 
 /** A connection that the gateway has accepted, and the bytes of a call on it. */
@@ -62,7 +62,7 @@ test("GW-8 a call that comes with a burst of another organization's is not behin
   closeAll([...burst, one, metrics]);
 });
 
-test("GW-8 RUN-3 calls that waited for one server to start go on a few at a time", async () => {
+test("GW-8 RUN-3 calls that waited for the same server continue a few at a time", async () => {
   const { noisy, reached } = await deployTwo();
   const running = rig.runner.servers.get(noisy.deploymentId);
   if (!running) throw new Error("not deployed");
@@ -77,7 +77,7 @@ test("GW-8 RUN-3 calls that waited for one server to start go on a few at a time
   expect(new Set((await Promise.all(held)).map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-test("GW-8 who leaves while waiting for a turn is not forwarded, and takes nobody's turn for long", async () => {
+test("GW-8 a client that disconnects while waiting for a turn is not forwarded, and doesn't delay others for long", async () => {
   const { noisy, quiet, reached } = await deployTwo();
   const burst = await Promise.all(Array.from({ length: noisyCalls }, (_, at) => connected(noisy, at)));
   reached.length = 0;

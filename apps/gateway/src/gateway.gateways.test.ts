@@ -9,7 +9,7 @@ import { addPortal, storeManifest } from "./testing/portal.ts";
 import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
 import { deployAsleep } from "./testing/sleeping-server.ts";
 
-// Two gateways, as on two hosts: processes of their own, with data directories of their own. They share the database.
+// Two gateways, as on two hosts: separate processes with separate data directories. They share the database.
 
 let rig: Rig;
 const directories: string[] = [];
@@ -40,7 +40,7 @@ async function metricOf({ port }: { port: number }, name: string): Promise<numbe
   return Number(new RegExp(`^towpath_gateway_${name} (\\S+)$`, "m").exec(text)?.[1]);
 }
 
-/** The URL of a server at each gateway, once it serves what the database says. */
+/** The URL of a server at each gateway, once it serves the database's state. */
 async function urlsOf({ label }: Pick<DeployedServer, "label">): Promise<[URL, URL]> {
   const { rows } = await rig.database.pool.query("SELECT count(*)::int AS count FROM route");
   const urls: URL[] = [];

@@ -59,7 +59,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A client of a person with that role, who also tries to pass for an admin. */
+/** A client of a person with that role, who also tries to pass as an admin. */
 async function clientOf(role: string, email: string) {
   const userId = await addMember(rig, server.organizationId, { role, email });
   const key = await storeApiKey(rig, server.organizationId, { userId });
@@ -67,7 +67,7 @@ async function clientOf(role: string, email: string) {
   return { userId, client: await connectModern(server.url, { ...key.bearer, ...forged }) };
 }
 
-test("GW-11 the documented FastMCP server reads who calls and verifies the assertion by the published keys", {
+test("GW-11 the documented FastMCP server identifies its caller and verifies the assertion by the published keys", {
   timeout: 120_000,
 }, async () => {
   const admin = await clientOf("admin", "zoë@bücher.example");

@@ -39,7 +39,7 @@ async function sentTo(server: DeployedServer, lines: readonly string[]): Promise
   return raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ""] as [string, string]] : []));
 }
 
-/** All but the request's id, which says nothing of the caller. */
+/** All but the request's id, which doesn't identify the caller. */
 const ours = (headers: [string, string][]) =>
   headers.filter(([name]) => /^towpath/i.test(name) && name !== "towpath-request-id");
 const authorizationOf = ({ bearer }: { bearer: { authorization: string } }) => `Authorization: ${bearer.authorization}`;
@@ -135,7 +135,7 @@ test.each(["towpath-cloud", "towpath-public", "passthrough"] as const)(
 );
 
 test.each(["towpath-public", "passthrough"] as const)(
-  "PRJ-4 GW-7 in mode %s the log names the person whom the dashboard has signed, and nobody else can say who they are",
+  "PRJ-4 GW-7 in mode %s the log names the person in the dashboard's signature, and others can't claim a name",
   async (authMode) => {
     const server = await rig.deploy(echoHeaders, { authMode });
     const other = await rig.deploy(echoHeaders, { authMode });
@@ -155,7 +155,7 @@ test.each(["towpath-public", "passthrough"] as const)(
       `${own}, ${own}`,
       await signCallerName(keys, { ...caller, projectId: other.projectId }),
       await signCallerName(foreign, caller),
-      // What people can get hold of: it opens servers, but names nobody here.
+      // A token that people can get: it grants access to servers, but names nobody here.
       (await signUserJwt(keys, caller)).token,
       (await signAdminJwt(keys, { ...caller, generation: 0 })).token,
       await signCallerName(early, caller),
@@ -171,7 +171,7 @@ test.each(["towpath-public", "passthrough"] as const)(
   },
 );
 
-test("PRJ-4 GW-4 where callers show who they are, a name opens nothing and changes nothing", async () => {
+test("PRJ-4 GW-4 where callers authenticate, a signed name grants nothing and changes nothing", async () => {
   const server = await rig.deploy(echoHeaders, { authMode: "towpath-cloud" });
   const { projectId, organizationId } = server;
   const userId = await addMember(rig, organizationId);
@@ -233,13 +233,13 @@ test("GW-11 a server that asks for it gets a signed assertion, for this server a
   // It opens nothing here: neither as an admin's nor as a user's token.
   expect(await sentTo(server, [`Authorization: Bearer ${token}`])).toBe(401);
 
-  // Not another signature for each request, but one as soon as what it says has changed.
+  // Not a new signature for each request, but one as soon as its content has changed.
   expect(await assertionFor(server, [person])).toBe(token);
   await rig.database.pool.query("UPDATE member SET role = 'admin' WHERE user_id = $1", [userId]);
   await until(async () => decodeJwt((await assertionFor(server, [person])) ?? "").role === "admin");
 });
 
-test("GW-11 a server that asks for none, and one whose callers are not known, gets no assertion", async () => {
+test("GW-11 a server without assertions, and one whose callers are unknown, gets no assertion", async () => {
   const silent = await rig.deploy(echoHeaders, { authMode: "towpath-cloud" });
   const credentials = [authorizationOf(await storeApiKey(rig, silent.organizationId))];
   expect(await assertionFor(silent, credentials)).toBeUndefined();
@@ -276,9 +276,9 @@ test("GW-11 an assertion is renewed at half of its life, each caller and server 
     credential: null,
   });
 
-  await pool.query("ALTER TABLE jwks RENAME TO jwks_away");
+  await pool.query("ALTER TABLE jwks RENAME TO jwks_hidden");
   await expect(assertIdentity(one, principal("key:1"))).rejects.toMatchObject({ status: 503 });
-  await pool.query("ALTER TABLE jwks_away RENAME TO jwks");
+  await pool.query("ALTER TABLE jwks_hidden RENAME TO jwks");
   const first = await assertIdentity(one, principal("key:1"));
   expect(first).not.toBeNull();
   now += 29_000;

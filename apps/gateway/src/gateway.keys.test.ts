@@ -24,7 +24,7 @@ async function answerOf(url: URL, headers: Bearer) {
 }
 const statusFor = async (server: DeployedServer, headers: Bearer) => (await answerOf(server.url, headers)).status;
 
-/** A private server whose answer is a stream that does not end by itself. */
+/** A private server whose answer is an endless stream. */
 const deployStreaming = () =>
   rig.deploy((request: IncomingMessage, response: ServerResponse) => {
     request.resume();
@@ -32,7 +32,7 @@ const deployStreaming = () =>
     response.write(": open\n\n");
   }, cloud);
 
-/** Opens a stream and reads its first event; `ended` tells when it has been cut. */
+/** Opens a stream and reads its first event; `ended` resolves when it has been cut. */
 async function openStream(url: URL, headers: Bearer) {
   const answer = await postTo(url, rpc(), headers);
   expect(answer.status).toBe(200);
@@ -67,7 +67,7 @@ test("KEY-3 GW-4 a key for chosen servers calls those; the others look as if the
   for (const each of [server, outside]) expect(await answerOf(each.url, forNone.bearer)).toEqual(absent);
 });
 
-test("KEY-3 GW-4 a personal key may do what its person may now, and ends with their membership", async () => {
+test("KEY-3 GW-4 a personal key has its person's current rights, and ends with their membership", async () => {
   const server = await deployStreaming();
   const { organizationId, projectId } = server;
   const [leaving, demoted] = [await addMember(rig, organizationId), await addMember(rig, organizationId)];
@@ -136,7 +136,7 @@ test("KEY-3 GW-4 a revoked key and an expired one end their streams on every gat
   const { pool } = rig.database;
   await pool.query("UPDATE apikey SET enabled = false WHERE id = $1", [revoked.id]);
   await until(() => ended()[0]?.every(Boolean) ?? false);
-  // No notification comes when a key expires: each gateway checks by itself.
+  // No notification arrives when a key expires: each gateway checks by itself.
   await pool.query("UPDATE apikey SET expires_at = now() + interval '1 second' WHERE id = $1", [expiring.id]);
   await expect.poll(ended, { timeout: 20_000 }).toEqual([
     [true, true],

@@ -37,7 +37,7 @@ beforeEach(async () => {
 const call = (to: DeployedServer, headers: Record<string, string> = {}) =>
   fetch(to.url, { method: "POST", headers, body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' });
 
-/** A connection that stays as it is, whatever the gateway says: it never closes its side. */
+/** A connection that never closes its side, even when the gateway closes. */
 function dial(text = ""): Socket {
   const socket = connect({ port: rig.gateway.port, host: "127.0.0.1", allowHalfOpen: true });
   socket.on("error", () => {}).resume();
@@ -60,7 +60,7 @@ const open = () =>
     rig.gateway.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
   });
 
-test("GW-9 connections that say nothing make way for those that do, and never take all places", async () => {
+test("GW-9 idle connections make room for active ones, and never take all places", async () => {
   for (let at = 0; at < 5 * maxConnections; at++) {
     dial();
     if (at % 10 === 0) expect((await call(server)).status).toBe(200);
@@ -88,11 +88,11 @@ test("GW-9 a refused connection ends although its client keeps it open", async (
     dial(`GET /${"x".repeat(40_000)} HTTP/1.1\r\n\r\n`);
   }
   await until(() => sockets.every((socket) => socket.bytesRead > 0));
-  // Those that remain are of other tests.
+  // The remaining ones belong to other tests.
   await until(async () => (await open()) < 10);
 });
 
-test("GW-14 a server has so many requests under way and no more; other servers are not concerned", async () => {
+test("GW-14 a server's open requests are limited; other servers are not affected", async () => {
   const other = await rig.deploy(holding);
   const running = Array.from({ length: 5 }, () => call(server, { "x-hold": "1" }));
   await until(() => held.length === 5);

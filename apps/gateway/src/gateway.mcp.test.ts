@@ -138,7 +138,7 @@ describe("towpath-cloud", () => {
     expect(new Set(answered.map((row) => row.principal))).toEqual(new Set([`key:${key.id}`, "admin"]));
   });
 
-  test("GW-4 a revoked key stops at once, although it was remembered", async () => {
+  test("GW-4 a revoked key stops working at once, although it was cached", async () => {
     const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
     const key = await storeApiKey(rig, server.organizationId);
     const client = await connectModern(server.url, key.bearer);
@@ -153,7 +153,7 @@ describe("towpath-cloud", () => {
     await client.close();
   });
 
-  test("GW-11 the server learns who calls and never sees the caller's token or forged identities", async () => {
+  test("GW-11 the server learns its caller's identity and never sees the caller's token or forged identities", async () => {
     let seen: string[] = [];
     const listener = (request: { rawHeaders: string[]; resume: () => void }, response: { end: () => void }) => {
       seen = request.rawHeaders;
@@ -200,7 +200,7 @@ test("GW-7 payloads are kept only where the project asks for it, and without sec
   expect(row).toMatchObject({ requestTruncated: false, responseTruncated: false });
 });
 
-test("GW-7 of a large call and its streamed answer the beginning is kept, and marked as such, in both eras", async () => {
+test("GW-7 the beginning of a large call and of its streamed answer is kept, and marked as such, in both eras", async () => {
   const server = await rig.deploy(createMcpListener(), { capturePayloads: true });
   const modern = await connectModern(server.url);
   const legacy = await connectLegacy(server.url);

@@ -57,7 +57,7 @@ test("GW-4 GW-11 an access token for this server is let in as its person; the se
   expect((await rig.rows(server.projectId, 1))[0]).toMatchObject({ principal: `user:${granted.userId}` });
 });
 
-test("GW-4 GW-5 the first contact is told where to sign in, by headers of RFC 6750 and RFC 9728", async () => {
+test("GW-4 GW-5 the first response names where to sign in, by headers of RFC 6750 and RFC 9728", async () => {
   const server = await deployPrivate();
   const { status, challenge } = await refusalOf(server, {});
   expect(status).toBe(401);
@@ -251,14 +251,14 @@ test("GW-4 GW-5 a sign-in that ended is out at once, not when its token ends, al
     await expect.poll(() => statusOf(token), { timeout: 10_000, interval: 20 }).toBe(401);
 });
 
-test("GW-10 while the database is away, tokens that were seen before are accepted and new ones are not", async () => {
+test("GW-10 without the database, tokens that were seen before are accepted and new ones are not", async () => {
   const server = await deployPrivate();
   const [seen, unseen] = [await storeGrant(server), await storeGrant(server)];
   const [known, unknown] = [await tokenFor(server, seen), await tokenFor(server, unseen)];
   const status = (token: string) => refusalOf(server, bearer(token)).then((refusal) => refusal.status);
   expect(await status(known)).toBe(200);
   const { pool } = rig.database;
-  await pool.query("ALTER TABLE oauth_grant RENAME TO oauth_grant_away");
+  await pool.query("ALTER TABLE oauth_grant RENAME TO oauth_grant_hidden");
   try {
     // Longer than a grant counts as checked.
     await new Promise((resolve) => setTimeout(resolve, 6000));
@@ -266,9 +266,9 @@ test("GW-10 while the database is away, tokens that were seen before are accepte
     expect(await status(known)).toBe(200);
     expect(await status(unknown)).toBe(503);
   } finally {
-    await pool.query("ALTER TABLE oauth_grant_away RENAME TO oauth_grant");
+    await pool.query("ALTER TABLE oauth_grant_hidden RENAME TO oauth_grant");
   }
-  // A database that was away is asked again once a second.
+  // An unavailable database is queried again once a second.
   await expect.poll(() => status(unknown), { timeout: 10_000 }).toBe(200);
 });
 

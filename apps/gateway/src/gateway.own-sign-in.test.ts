@@ -26,8 +26,8 @@ import {
 } from "./testing/own-sign-in.ts";
 import { createRig, type Rig } from "./testing/rig.ts";
 
-// FastMCP servers with their own sign-in, a real provider and a real browser, by host name and by path. What reaches the
-// servers is what was sent: they know their address by TOWPATH_CLOUD_URL only.
+// FastMCP servers with their own sign-in, a real provider and a real browser, by host name and by path. The servers
+// receive requests unchanged: they know their address only from TOWPATH_CLOUD_URL.
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -100,7 +100,7 @@ async function newPage(): Promise<Page> {
 
 type Visit = { form: Form; kind: Kind; name: string };
 
-/** Goes where a client sends its person, who allows and signs in. Returns what the client is told. */
+/** Opens the page that a client sends its user to, allows access and signs in. Returns the callback's parameters. */
 async function signIn(address: URL | string, { form, kind, name }: Visit): Promise<URLSearchParams> {
   const page = await newPage();
   await page.goto(String(address));
@@ -123,7 +123,7 @@ async function signIn(address: URL | string, { form, kind, name }: Visit): Promi
   return searchParams;
 }
 
-const said = (text: string) => [expect.objectContaining({ type: "text", text })];
+const textContent = (text: string) => [expect.objectContaining({ type: "text", text })];
 
 for (const form of forms) {
   for (const kind of kindsBy(form)) {
@@ -141,7 +141,7 @@ for (const form of forms) {
       const answer = await signIn(authProvider.kept.asked ?? "", { form, kind, name: "ada" });
       await new StreamableHTTPClientTransport(url, options).finishAuth(answer);
       const client = await connect();
-      expect((await client.callTool({ name: "whoami", arguments: {} })).content).toEqual(said("ada"));
+      expect((await client.callTool({ name: "whoami", arguments: {} })).content).toEqual(textContent("ada"));
       await client.close();
     });
   }
@@ -174,7 +174,7 @@ for (const form of forms) {
     const answer = await signIn(authProvider.kept.asked ?? "", { form, kind: "proxy", name: "joan" });
     await new LegacyTransport(url, options).finishAuth(answer.get("code") ?? "");
     const client = await connect();
-    expect((await client.callTool({ name: "whoami", arguments: {} })).content).toEqual(said("joan"));
+    expect((await client.callTool({ name: "whoami", arguments: {} })).content).toEqual(textContent("joan"));
     await client.close();
   });
 

@@ -165,7 +165,7 @@ test("GW-4 on a shared host a server's sign-in pages are sandboxed and work, wit
   const origin = "http://localhost:8080";
   expect((await at(own.label, { ...navigation, origin, cookie })).statusCode).toBe(200);
   expect(cookies).toEqual([undefined, "s=1"]);
-  // What cannot be sent again as it is.
+  // Forms that cannot be sent again unchanged.
   for (const [type, body] of [
     ["multipart/form-data; boundary=x", "--x--"],
     ["text/plain", "user=me"],
@@ -179,7 +179,7 @@ test("GW-4 on a shared host a server's sign-in pages are sandboxed and work, wit
       expect.stringMatching(/host name/),
     ]);
   }
-  // A form of an identity provider, whose origin is its own.
+  // A form of an identity provider, with its own origin.
   expect((await at(own.label, { ...navigation, origin: "https://login.example" })).statusCode).toBe(200);
   expect(cookies).toEqual([undefined, "s=1", undefined]);
 

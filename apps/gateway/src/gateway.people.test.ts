@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-/** As Chromium asks for a page. */
+/** Chromium's header for a page. */
 const browser = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8" };
 
-/** A server of which the test learns whether it was asked. */
+/** A server that counts its requests. */
 async function deployCounting(options: Parameters<Rig["deploy"]>[1] = {}) {
   let asked = 0;
   const server = await rig.deploy((request, response) => {
@@ -28,7 +28,7 @@ async function list({ projectId }: DeployedServer, description: string) {
   await rig.database.pool.query(query, [projectId, description]);
 }
 
-test("GW-16 GW-4 an open server's page says what it is and how clients connect, and asks neither server nor log", async () => {
+test("GW-16 GW-4 an open server's page says what it is and how clients connect, without calling the server or leaving a row", async () => {
   const { server, asked } = await deployCounting();
   const unlisted = await fetch(server.url, { headers: browser });
   const page = await unlisted.text();
@@ -58,7 +58,7 @@ test("GW-16 GW-4 an open server's page says what it is and how clients connect, 
   expect((await rig.rows(server.projectId, 1)).map(({ method }) => method)).toEqual(["ping"]);
 });
 
-test("GW-16 GW-5 a private server's page is that of a name that nobody has", async () => {
+test("GW-16 GW-5 a private server has the same page as an unused name", async () => {
   const { server, asked } = await deployCounting({ authMode: "towpath-cloud" });
   const open = async (url: URL, name: string) => {
     const response = await fetch(url, { headers: browser });
@@ -122,6 +122,6 @@ test("GW-16 UI-5 in a browser the URL is copied by keyboard, guides open, and no
   await page.getByText("Claude Code", { exact: true }).click();
   await page.getByText(`claude mcp add --transport http ${server.label}`).waitFor();
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
-  // Nor does the browser ask for an icon: at a host of its own, that would wake the server.
+  // Nor does the browser request an icon: at a server's own host, that would wake the server.
   expect([problems, asked()]).toEqual([[], 0]);
 });

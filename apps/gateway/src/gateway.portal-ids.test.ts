@@ -96,7 +96,7 @@ test("ORG-3 GW-2 a client of 2026-07-28 reads, answers and cancels tasks of a po
   const done = await ask(portal.url, "tasks/get", { params: { taskId } });
   expect(done.result).toMatchObject({ taskId, status: "completed" });
   expect(done.text).toContain("Ada");
-  // What the server wrote, and not what JavaScript makes of it.
+  // As the server wrote it, not as JavaScript rounds it.
   expect(done.text).toContain('"number":12345678901234567890');
   await ask(portal.url, "tasks/cancel", { params: { taskId: second } });
   const ended = await ask(portal.url, "tasks/get", { params: { taskId: second } });
@@ -104,7 +104,7 @@ test("ORG-3 GW-2 a client of 2026-07-28 reads, answers and cancels tasks of a po
   for (const own of seen) expect(ids).not.toContain(own);
 });
 
-test("ORG-3 GW-15 a task's id is worthless when made up, at another portal, to another caller, and once its tool is gone", async () => {
+test("ORG-3 GW-15 a task's id is worthless when forged, at another portal, to another caller, and once its tool is gone", async () => {
   const { seen, server, members, portal } = await taskPortal("towpath-cloud");
   const { organizationId, url } = portal;
   const [one, two] = await Promise.all(
@@ -183,7 +183,7 @@ async function openSession(url: URL) {
     postTo(url, JSON.stringify({ jsonrpc: "2.0", ...message }), { ...headers, ...more }, signal);
 }
 
-test("ORG-3 GW-6 an answer to a request that the portal didn't make in this session is refused, and reaches no server; who leaves while theirs is passed on is recorded as that", async () => {
+test("ORG-3 GW-6 an answer to a request that the portal didn't make in this session is refused, and reaches no server; a client that disconnects meanwhile is recorded as such", async () => {
   const asking = createMcpListener({ asksRoots: true });
   const held = Promise.withResolvers<void>();
   let reached = 0;

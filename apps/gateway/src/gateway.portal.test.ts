@@ -57,7 +57,7 @@ test("ORG-3 clients of both eras see the tools of a hosted and an external serve
   expect(own.some(({ tool, outcome }) => tool === "here_echo" && outcome === "ok")).toBe(true);
 });
 
-test("ORG-3 GW-15 nobody reaches through a portal what they couldn't reach directly: not listed, and not called", async () => {
+test("ORG-3 GW-15 a portal neither lists nor calls anything that its caller couldn't reach directly", async () => {
   const { hosted, external } = await twoServers();
   const portal = await addPortal(
     rig,
@@ -97,7 +97,7 @@ test("ORG-3 GW-15 nobody reaches through a portal what they couldn't reach direc
   await becomes(bound.bearer).toEqual(reduced);
 });
 
-test("ORG-3 a server that is down stays listed, and calls say which one it is; clients hear when lists change", async () => {
+test("ORG-3 a server that is down stays listed, and calls name it; clients are notified when lists change", async () => {
   const { hosted, external } = await twoServers();
   const portal = await addPortal(rig, [
     { server: hosted, prefix: "here", tools: ["echo"] },
@@ -133,7 +133,7 @@ async function logOf({ projectId }: DeployedServer, count: number): Promise<stri
   return rows.reverse().map(({ httpMethod, method, outcome }) => `${method ?? httpMethod} ${outcome}`);
 }
 
-test("ORG-3 GW-3 what a client cancels ends at the server, and so do the sessions of a client that leaves", async () => {
+test("ORG-3 GW-3 a canceled call ends at the server, and so do the sessions of a client that ends its own", async () => {
   let waiting = 0;
   const sessions: string[] = [];
   const listener = createMcpListener({ onWait: () => void waiting++, onSession: (id) => void sessions.push(id) });
@@ -180,7 +180,7 @@ test("ORG-3 a client of 2026-07-28 reaches a server without that revision, in a 
   await expect.poll(async () => (await logOf(hosted, rows.length)).slice(-rows.length)).toEqual(rows);
 });
 
-test("ORG-3 requests whose headers and body differ are refused as the revision says, before a server sees them", async () => {
+test("ORG-3 requests whose headers and body differ are refused as the revision requires, before a server sees them", async () => {
   const { hosted } = await twoServers();
   const portal = await addPortal(rig, [{ server: hosted, prefix: "here" }]);
   const version = "io.modelcontextprotocol/protocolVersion";
@@ -209,7 +209,7 @@ test("ORG-3 requests whose headers and body differ are refused as the revision s
   expect(noSession.status).toBe(400);
 });
 
-test("ORG-3 a server of another team, and a portal, are not served through a portal whatever its rows say", async () => {
+test("ORG-3 a portal never serves another organization's server or another portal, even if its rows name one", async () => {
   const { hosted, external } = await twoServers();
   const own = await addPortal(rig, [{ server: hosted, prefix: "here" }]);
   const nested = await addPortal(rig, [{ server: hosted, prefix: "here" }]);
@@ -229,7 +229,7 @@ test("ORG-3 a server of another team, and a portal, are not served through a por
   });
 });
 
-test("ORG-3 GW-10 without the database, also after a restart, a portal serves what it served before", async () => {
+test("ORG-3 GW-10 without the database, even after a restart, a portal's lists stay the same", async () => {
   const { hosted } = await twoServers();
   const portal = await addPortal(rig, [{ server: hosted, prefix: "here" }]);
   const { databaseUrl, directDatabaseUrl } = rig.config;

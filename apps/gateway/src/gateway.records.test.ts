@@ -131,7 +131,7 @@ test("GW-7 a successful answer of several megabytes is no error", async () => {
   expect(await callRow(server.projectId)).toMatchObject({ outcome: "ok", isError: false });
 });
 
-test("GW-7 every refused message to a known server leaves its row, with what can be known of it", async () => {
+test("GW-7 every refused message to a known server leaves a row, with all that is known of it", async () => {
   const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
   const key = await storeApiKey(rig, server.organizationId);
   const foreign = await storeApiKey(rig, (await rig.deploy(createMcpListener())).organizationId);
@@ -163,7 +163,7 @@ test("GW-7 every refused message to a known server leaves its row, with what can
   }
 });
 
-test("GW-7 strangers cannot fill the log of a project: what is left out is counted", async () => {
+test("GW-7 strangers cannot fill a project's log: omitted rows are counted", async () => {
   const server = await rig.deploy(createMcpListener(), { authMode: "towpath-cloud" });
   const key = await storeApiKey(rig, server.organizationId);
   const knock = () => fetch(server.url, { method: "POST", body: "{}" }).then((answer) => answer.arrayBuffer());
@@ -181,7 +181,7 @@ test("GW-7 strangers cannot fill the log of a project: what is left out is count
   expect(Number(/^towpath_gateway_log_rows_left_out (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(150);
 });
 
-test("GW-7 a call whose stream ends early has one row, with its whole duration and the error that came later", async () => {
+test("GW-7 a call whose stream ends early has one row, with its whole duration and the later error", async () => {
   const server = await rig.deploy(createMcpListener({ beforeResumedAnswer: () => sleep(600) }));
   const { client } = await connectLegacy(server.url);
   const from = performance.now();
@@ -195,13 +195,13 @@ test("GW-7 a call whose stream ends early has one row, with its whole duration a
   await client.close();
   const calls = (await rig.rows(server.projectId, 4)).filter((entry) => entry.method === "tools/call");
   expect(calls).toHaveLength(1);
-  // The request that brought the answer is no failure of its own.
+  // The request that carried the answer did not fail.
   await until(async () => (await rig.rows(server.projectId, 5)).some((entry) => entry.httpMethod === "GET"));
   const gets = (await rig.rows(server.projectId, 5)).filter((entry) => entry.httpMethod === "GET");
   expect(gets.map((entry) => entry.isError)).not.toContain(true);
 });
 
-test("GW-7 a call that nobody resumes keeps its row when the gateway stops, and a failure found later is told", async () => {
+test("GW-7 a call that nobody resumes keeps its row when the gateway stops, and a failure found later is recorded", async () => {
   const resumed = Promise.withResolvers<void>();
   const server = await rig.deploy(createMcpListener({ beforeResumedAnswer: () => resumed.promise }));
   const { client, transport } = await connectLegacy(server.url);
@@ -218,7 +218,7 @@ test("GW-7 a call that nobody resumes keeps its row when the gateway stops, and 
   expect(lastEventId).not.toBe("");
   await rig.restart();
   expect(await callRow(server.projectId)).toMatchObject({ outcome: "closed_by_server", isError: false });
-  // The gateway that has started since knows nothing of the call, but tells of its failure.
+  // The new gateway knows nothing of the call, but records its failure.
   const url = `http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`;
   const rest = await fetch(url, { headers: { ...headers, "last-event-id": lastEventId } });
   resumed.resolve();

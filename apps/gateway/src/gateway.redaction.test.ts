@@ -75,7 +75,7 @@ test.each([1, 7, 64])(
     const message = { ...result(JSON.stringify(forms)), [forms.hex]: Object.values(forms) };
     const server = await rig.deploy(inPieces(message, size), { capturePayloads: true });
     await setVariables(rig.database, server, { TOKEN: token, SHORT: "on" });
-    // The client may well repeat what the server told it.
+    // The client may repeat what the server sent.
     const call = {
       jsonrpc: "2.0",
       id: 1,
@@ -229,15 +229,15 @@ test("KEY-4 while values can't be read, calls go on and their texts are withheld
   await setVariables(rig.database, server, { TOKEN: token });
   const { pool } = rig.database;
   const rename = (from: string, to: string) => pool.query(`ALTER TABLE ${from} RENAME TO ${to}`);
-  await rename("secret_version", "secret_version_away");
+  await rename("secret_version", "secret_version_hidden");
   try {
     expect(await (await postTo(server.url)).text()).toContain(JSON.stringify(failing));
     const [row] = await rig.rows(server.projectId, 1);
     const texts = { requestPayload: withheld, responsePayload: withheld, errorMessage: withheld };
     expect(row).toMatchObject({ ...texts, errorCode: -32000, outcome: "rpc_error" });
-    await rename("audit_log", "audit_log_away");
+    await rename("audit_log", "audit_log_hidden");
   } finally {
-    await rename("secret_version_away", "secret_version");
+    await rename("secret_version_hidden", "secret_version");
   }
   try {
     // What can't be audited is not decrypted.
@@ -245,7 +245,7 @@ test("KEY-4 while values can't be read, calls go on and their texts are withheld
     await (await postTo(server.url)).text();
     expect((await rig.rows(server.projectId, 2))[0]).toMatchObject({ responsePayload: withheld });
   } finally {
-    await rename("audit_log_away", "audit_log");
+    await rename("audit_log_hidden", "audit_log");
   }
   let calls = 2;
   await until(async () => {
@@ -292,7 +292,7 @@ test("KEY-4 a FastMCP server that encodes its variable by Python's own means sho
       await client.readResource({ uri: resources[0]?.uri ?? "" });
       await client.close();
     }
-    // Besides these, a discovery, or initialization and its notifications.
+    // There are also rows of a discovery, or of initialization and its notifications.
     await until(
       async () => (await rig.rows(server.projectId, 10)).filter((row) => row.method === "resources/read").length === 2,
     );

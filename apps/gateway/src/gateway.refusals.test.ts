@@ -108,7 +108,7 @@ test("GW-9 web pages of other sites may not call a gateway on their visitor's ow
   }
 });
 
-test("GW-7 an escaped path reaches the server as what it was decided to be, and leaves its row", async () => {
+test("GW-7 an escaped path reaches the server as the gateway decoded it, and leaves a row", async () => {
   let url: string | undefined;
   serve = (request, response) => {
     url = request.url;
@@ -140,7 +140,7 @@ test("OPS-3 GW-7 a target of a kind that this version cannot serve: 503 with the
   const { bearer } = await storeApiKey(rig, other.organizationId);
   const { pool } = rig.database;
   const call = (headers: Record<string, string>) => fetch(other.url, { method: "POST", headers, body: rpc() });
-  // As a later version may have it: with a kind of its own, that the constraint of its migration lets in.
+  // As a later version may write it: with its own kind, which its migration's constraint permits.
   await pool.query("ALTER TABLE route DROP CONSTRAINT route_target_check");
   await pool.query("UPDATE route SET target_kind = 'mirror', branch_id = NULL, deployment_id = NULL WHERE label = $1", [
     other.label,

@@ -130,7 +130,7 @@ test("GW-2 2026-07-28: no handshake and no session; GET and DELETE are 405; erro
     );
   const unknown = await modern("tools/none");
   expect([unknown.response.status, unknown.answers[0]?.error?.code]).toEqual([404, -32601]);
-  // The headers must say what the body says: the server's own check, whose 400 tells clients the era.
+  // Headers and body must agree: the server checks that itself, and its 400 shows clients the era.
   const mismatch = await modern("tools/list", "tools/call");
   expect([mismatch.response.status, mismatch.answers[0]?.error?.code]).toEqual([400, -32020]);
 });

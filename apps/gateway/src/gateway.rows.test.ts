@@ -76,7 +76,7 @@ const toolCall = {
 };
 const read = { id: 3, method: "resources/read", params: { uri: "file:///secret.txt" } };
 
-test("GW-7 every column of the row of every message says what happened", async () => {
+test("GW-7 every column of every message's row is correct", async () => {
   const server = await rig.deploy(listener, { authMode: "towpath-cloud", capturePayloads: true });
   const { id: keyId, bearer } = await storeApiKey(rig, server.organizationId);
   const running = rig.runner.servers.get(server.deploymentId);
@@ -132,7 +132,7 @@ test("GW-7 every column of the row of every message says what happened", async (
     };
   };
   const redactedCall = { ...toolCall.params, arguments: { text: "kept", password: "[redacted]" } };
-  // All columns and no others: a new one must say here what it holds.
+  // All columns and no others: add new ones here with their value.
   expect(rows).toEqual([
     {
       ...common,

@@ -39,7 +39,7 @@ async function statusOf(...request: Parameters<typeof listTools>): Promise<numbe
   return response.status;
 }
 
-/** A real MCP server that also tells which session ids it was shown and has given. */
+/** A real MCP server that also records the session ids that it received and issued. */
 async function deployWatched(options: Parameters<Rig["deploy"]>[1] = {}) {
   const shown: unknown[] = [];
   const given: string[] = [];

@@ -83,7 +83,7 @@ test("GW-5 by host, the origin's root has the metadata, and clients of 2025-03-2
   expect([sent?.headers.cookie, sent?.headers["x-forwarded-for"]]).toEqual([undefined, "127.0.0.1"]);
   expect((await at("/register", { method: "POST", body: "{}" })).status).toBe(400);
   expect(asked.at(-1)?.url).toBe("/oauth/register");
-  // What stands before the address that the proxy saw is the client's own claim.
+  // Anything before the address that the proxy saw is the client's own claim.
   const forged = { "x-forwarded-for": "198.51.100.1, 203.0.113.7", forwarded: "for=198.51.100.1" };
   await at("/register", { method: "POST", headers: forged, body: "{}" });
   expect(asked.at(-1)?.headers["x-forwarded-for"]).toBe("203.0.113.7");

@@ -15,7 +15,7 @@ afterAll(() => rig.close());
 const deployPrivate = () => rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** Calls as a program of its own, so that no two calls of a test look like repeats. */
+/** Calls as a separate program, so that no two calls of a test look like repeats. */
 async function call(server: DeployedServer, headers: Record<string, string> = {}): Promise<number> {
   const answer = await postTo(server.url, rpc(), { "user-agent": `test-${randomUUID()}/1 (x)`, ...headers });
   await answer.arrayBuffer();
@@ -32,7 +32,7 @@ async function stepsOf({ projectId }: DeployedServer, count: number): Promise<Si
   return steps;
 }
 
-test("GW-5 what a client does before it has a token are steps of its sign-in, with its program and network", async () => {
+test("GW-5 a client's requests before it has a token are steps of its sign-in, with its program and network", async () => {
   const server = await deployPrivate();
   const headers = { "user-agent": "sdk-client/1.2 (node)" };
   expect(await call(server, headers)).toBe(401);
@@ -46,7 +46,7 @@ test("GW-5 what a client does before it has a token are steps of its sign-in, wi
   expect(attemptsOf(steps, Date.now()).attempts).toMatchObject([{ state: "waiting", endedAt: "resource_metadata" }]);
 });
 
-test("GW-5 KEY-3 refused API keys are steps with the reason, and whose key of another team it is stays unsaid", async () => {
+test("GW-5 KEY-3 refused API keys are steps with the reason, which doesn't name another organization's key", async () => {
   const server = await deployPrivate();
   const other = await deployPrivate();
   const { pool } = rig.database;
@@ -101,7 +101,7 @@ test("GW-5 the first call with a new token completes its sign-in; further calls 
   });
 });
 
-test("GW-5 refused access tokens are steps with the reason; only what is certain names a client", async () => {
+test("GW-5 refused access tokens are steps with the reason; only a verified token names a client", async () => {
   const [server, other] = [await deployPrivate(), await deployPrivate()];
   const [granted, ended, viewer] = [
     await storeGrant(rig, server),
@@ -126,7 +126,7 @@ test("GW-5 refused access tokens are steps with the reason; only what is certain
   expect(found.get("caller_not_allowed")).toMatchObject({ userId: viewer.userId, clientId: viewer.clientId });
 });
 
-test("GW-5 servers that don't use sign-in by Towpath, and names that nobody has, have no steps", async () => {
+test("GW-5 servers without Towpath's sign-in, and unused names, have no steps", async () => {
   const open = await rig.deploy(answerEmpty, {});
   expect(await call(open, bearer("tp_nonsense"))).toBe(200);
   const absent = { ...open, url: new URL(`http://127.0.0.1:${rig.gateway.port}/not-there/mcp`) };

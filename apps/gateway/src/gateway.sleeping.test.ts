@@ -35,7 +35,7 @@ const wake = ({ deploymentId }: SleepingServer) => {
   if (server) rig.runner.servers.set(deploymentId, { ...server, isAsleep: false });
 };
 
-test("GW-12 clients of both eras connect to a sleeping server, list what it offers and ping it, and nothing starts", async () => {
+test("GW-12 clients of both eras connect to a sleeping server, read its lists and ping it, and nothing starts", async () => {
   const server = await deployAsleep(rig, createMcpListener());
   const modern = await connectModern(server.url);
   const { client: legacy, transport } = await connectLegacy(server.url);
@@ -112,7 +112,7 @@ async function answerOf(response: Response) {
   return { status: response.status, message: data === "" ? null : JSON.parse(data) };
 }
 
-test("GW-12 the first call wakes the server once; it is told how the session was opened, and clients cannot forge that", async () => {
+test("GW-12 the first call wakes the server once; it receives how the session was opened, and clients cannot forge that", async () => {
   const server = await deployAsleep(rig, createMcpListener());
   const session = await openSession(server);
   await postTo(server.url, message("tools/list"), session);
@@ -125,8 +125,8 @@ test("GW-12 the first call wakes the server once; it is told how the session was
   const ids = new Set(server.received.map(({ headers }) => headers["mcp-session-id"]));
   expect([...ids]).toEqual([expect.stringMatching(/^towpath-[0-9a-f-]{36}$/)]);
   for (const { headers } of server.received) {
-    const told = Buffer.from(String(headers["towpath-initialize"]), "base64url").toString();
-    expect(JSON.parse(told)).toEqual(opening);
+    const received = Buffer.from(String(headers["towpath-initialize"]), "base64url").toString();
+    expect(JSON.parse(received)).toEqual(opening);
     expect(Object.keys(headers).filter((name) => name.includes("initialize"))).toEqual(["towpath-initialize"]);
   }
   // Running, it answers lists itself.
@@ -149,12 +149,12 @@ test("GW-12 a server that runs answers itself, whoever started it; a frozen one 
   expect(server.received).toHaveLength(1);
 });
 
-test("GW-12 it is off by default, and a server whose lists depend on the caller is asked unless the project says always", async () => {
+test("GW-12 it is off by default, and a server whose lists depend on the caller is woken unless the setting is always", async () => {
   const serve = createMcpListener();
   const server = await deployAsleep(
     rig,
     (request, response) => {
-      // More for those who are somebody.
+      // Known callers get more.
       if (request.headers["towpath-actor"] === undefined) return serve(request, response);
       response.writeHead(200, { "content-type": "application/json" });
       response.end('{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"secret","inputSchema":{}}]}}');
@@ -186,7 +186,7 @@ test("GW-12 a server that does its own sign-in is always asked", async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test("GW-12 GW-4 GW-15 who may not call a server that runs gets the same bytes from one that sleeps", async () => {
+test("GW-12 GW-4 GW-15 refusals are byte for byte the same for a running and a sleeping server", async () => {
   const server = await deployAsleep(rig, createMcpListener(), { authMode: "towpath-cloud" });
   const allowed = await storeApiKey(rig, server.organizationId);
   const left = await storeApiKey(rig, server.organizationId);
@@ -220,7 +220,7 @@ test("GW-12 GW-4 GW-15 who may not call a server that runs gets the same bytes f
   expect(await refusals()).toEqual(asleep);
 });
 
-test("GW-12 what is not exactly a handshake or list is the server's to answer, refusals included", async () => {
+test("GW-12 the server answers everything that is not exactly a handshake or list, including refusals", async () => {
   const server = await deployAsleep(rig, createMcpListener());
   const session = await openSession(server);
   sleepAlways(rig, server);
@@ -265,7 +265,7 @@ test("GW-12 after a rollout a session that was opened asleep is 404, so that the
 });
 
 test("GW-12 GW-6 a session opened asleep ends with the process that held it: 404, asleep or running, until the client opens another", async () => {
-  // As the harness, which opens at the server what was opened asleep.
+  // Like the harness, which opens a session at the server that was opened while it slept.
   const serve = createMcpListener();
   const listener: RequestListener = (request, response) =>
     String(request.headers["mcp-session-id"]).startsWith("towpath-")
@@ -285,7 +285,7 @@ test("GW-12 GW-6 a session opened asleep ends with the process that held it: 404
   if (!running) throw new Error("not deployed");
   rig.runner.servers.set(server.deploymentId, { ...running, instanceId: randomUUID(), endpoint: next.endpoint });
   expect(await ask(call, used)).toEqual([404, -32001]);
-  // One that no process had held is opened by the new one.
+  // A session that no process has held is opened by the new one.
   expect((await postTo(server.url, call, unused)).status).toBe(200);
   expect(await ask(message("tools/list"), used)).toEqual([404, -32001]);
   expect((await postTo(server.url, call, await openSession(server))).status).toBe(200);
@@ -293,10 +293,10 @@ test("GW-12 GW-6 a session opened asleep ends with the process that held it: 404
 });
 
 test("GW-12 GW-3 a stream that is opened while the server sleeps stays open, wakes nothing, and goes to the server with the first call", async () => {
-  const said: string[] = [];
+  const openings: string[] = [];
   const server = await deployAsleep(rig, (request, response) => {
     if (request.method !== "GET") return createMcpListener()(request, response);
-    said.push(String(request.headers["towpath-initialize"]));
+    openings.push(String(request.headers["towpath-initialize"]));
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write('event: message\ndata: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n');
   });
@@ -312,10 +312,10 @@ test("GW-12 GW-3 a stream that is opened while the server sleeps stays open, wak
   const first = reader?.read();
   const quiet = Symbol();
   expect(await Promise.race([first, new Promise((resolve) => setTimeout(resolve, 300, quiet))])).toBe(quiet);
-  expect([server.isStarted(), said]).toEqual([false, []]);
+  expect([server.isStarted(), openings]).toEqual([false, []]);
   await postTo(server.url, message("tools/call", { name: "echo", arguments: { text: "x" } }), session);
   expect(Buffer.from((await first)?.value ?? "").toString()).toContain("list_changed");
-  expect(said).toHaveLength(1);
+  expect(openings).toHaveLength(1);
   gone.abort();
   const metrics = async () => (await fetch(new URL("/-/metrics", server.url))).text();
   await until(async () => /^towpath_gateway_streams_held 0$/m.test(await metrics()));
@@ -342,7 +342,7 @@ test("GW-12 GW-10 without database and runner, lists of sleeping servers are ans
   const list = () => postTo(server.url, message("tools/list", modernParams), modernHeaders("tools/list"));
   expect((await list()).status).toBe(200);
   await own.runner.stop();
-  await own.database.pool.query("ALTER TABLE recorded_answers RENAME TO away");
+  await own.database.pool.query("ALTER TABLE recorded_answers RENAME TO hidden");
   expect((await answerOf(await list())).message.result.tools).toHaveLength(2);
   expect(server.received).toHaveLength(0);
   await own.close();

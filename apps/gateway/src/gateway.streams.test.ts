@@ -65,7 +65,7 @@ test("GW-7 an answer in a stream has its row before the stream ends, and only on
   expect(await own()).toMatchObject([{ outcome: "tool_error", isError: true, httpStatus: 200 }]);
 });
 
-test("GW-3 GW-7 a short stream that came whole goes out at once with its length, byte for byte, after its row", async () => {
+test("GW-3 GW-7 a short complete stream is sent in one piece with its length, byte for byte, after its row", async () => {
   const event = 'event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{"text":"Grüße 🚤"}}\n\n';
   serve = (request, response) => {
     // Head, event and end in one piece, as a server that has its answer at hand sends them.
@@ -100,7 +100,7 @@ test("GW-3 a client that closes a stream ends the server's request at once", asy
   expect((await rig.rows(server.projectId, 1))[0]).toMatchObject({ isError: false, httpStatus: 200 });
 });
 
-test("GW-3 a client that leaves before the answer ends the server's request at once", async () => {
+test("GW-3 a client that disconnects before the answer ends the server's request at once", async () => {
   const closed = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
   serve = (request, response) => {

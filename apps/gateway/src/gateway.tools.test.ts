@@ -143,7 +143,7 @@ test("GW-15 headers and body must name the same call, whichever of them names th
     const answer = await answerTo(body, headers);
     expect([headers, answer.status, answer.body.error?.data.towpath]).toEqual([headers, 403, "call_unclear"]);
   }
-  // Sent twice, of which one parser may take the first and another the last.
+  // Repeated: one parser may take the first and another the last.
   const body = call("echo");
   const raw = await sendRaw(
     rig.gateway.port,
@@ -156,7 +156,7 @@ test("GW-15 headers and body must name the same call, whichever of them names th
   expect(reached).toEqual([body]);
 });
 
-test("GW-15 another path of the server is no way around it, and its forms and uploads go on working", async () => {
+test("GW-15 another path of the server doesn't bypass it, and its forms and uploads keep working", async () => {
   const refused = await answerTo(call("drop"), {}, "/messages/?session_id=1");
   expect([refused.status, refused.body.id, refused.body.error?.data.towpath]).toEqual([200, 1, "tool_not_allowed"]);
   const unclear = await answerTo(Buffer.from(call("drop"), "utf16le"), {}, "/elsewhere");
@@ -185,7 +185,7 @@ test("GW-15 GW-7 a refused call is a row with its tool and the reason", async ()
   expect(row?.errorMessage).toContain('The tool "drop" is not allowed');
 });
 
-test("GW-15 lists show the allowed tools only, page by page, by JSON and by event stream, compressed for nobody", async () => {
+test("GW-15 lists show the allowed tools only, page by page, in JSON and event streams, never compressed", async () => {
   const pages: Record<string, string> = {
     first:
       '{"tools":[{"name":"drop"},{"name":"echo","inputSchema":{"maximum":9223372036854775807}}],"nextCursor":"second"}',
@@ -246,7 +246,7 @@ test("GW-15 a list that can't be filtered is withheld with 502 and the reason, w
   expect(row?.errorMessage).toContain("could not filter");
 });
 
-test("GW-15 the TypeScript SDKs 1 and 2 list what is allowed, get the reason, and go on", async () => {
+test("GW-15 the TypeScript SDKs 1 and 2 list the allowed tools, get the reason for others, and continue", async () => {
   const real = await rig.deploy(createMcpListener(), { access: { tools: ["echo"] } });
   const asJson = await rig.deploy(createMcpListener({ json: true }), { access: { tools: ["echo"] } });
   for (const { url } of [real, asJson]) {

@@ -25,7 +25,7 @@ let seen: (string | undefined)[] = [];
 const collectors: ChildProcess[] = [];
 
 beforeAll(async () => {
-  // One caller makes more calls than the limits let in.
+  // One caller makes more calls than the limits permit.
   rig = await createRig({ TOWPATH_LIMIT_CALLER_PER_MINUTE: "0", TOWPATH_LIMIT_SERVER_PER_MINUTE: "0" });
   server = await rig.deploy((request, response) => {
     seen.push(request.headersDistinct.traceparent?.join("|"));
@@ -105,7 +105,7 @@ test("LOG-4 a call is a span of the client's trace, with the conventions' attrib
   await until(async () => (await rig.rows(server.projectId, 1))[0]?.traceId === trace);
 });
 
-test("LOG-4 the client's flag decides, else the ratio; what is not sampled passes unchanged and is not exported", async () => {
+test("LOG-4 the client's flag decides, else the ratio; unsampled requests pass unchanged and are not exported", async () => {
   const collector = await startCollector();
   await rig.restart({ otlp: otlp(collector.port, 0) });
   const unsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
@@ -123,7 +123,7 @@ test("LOG-4 the client's flag decides, else the ratio; what is not sampled passe
   expect(seen.at(-1)).toBe(`00-${span?.traceId}-${span?.spanId}-01`);
 });
 
-test("LOG-4 a collector that is away or refuses changes nothing for calls; spans wait in a bounded queue and are counted", async () => {
+test("LOG-4 a collector that is unreachable or refuses doesn't affect calls; spans wait in a bounded queue and are counted", async () => {
   const first = await startCollector();
   await rig.restart({ otlp: otlp(first.port) });
   for (const collector of collectors.splice(0)) {

@@ -45,7 +45,7 @@ export function createGateway(
 async function handle(parts: GatewayParts, incoming: Incoming): Promise<void> {
   const { request, response } = incoming;
   checkRequest(request);
-  // Route: which server is meant?
+  // Route: find the server.
   const destination = destinationOf(parts.serverAddress, request.headers.host, request.url ?? "");
   if (destination.kind === "platform") return parts.platform(request, response, destination.path);
   if (parts.routes.opening) await parts.routes.opening;

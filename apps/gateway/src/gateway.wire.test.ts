@@ -31,7 +31,7 @@ const closing = "Connection: close\r\n";
 const chunked = "Transfer-Encoding: chunked\r\n";
 const send = (text: string) => sendRaw(rig.gateway.port, text);
 const path = () => `/${server.label}/mcp`;
-/** A POST with these header lines and body, `Host` and `Connection: close` beside them. */
+/** A POST with these header lines and body, plus `Host` and `Connection: close`. */
 const posted = (lines: string, body: string, version = "1.1") =>
   send(`POST ${path()} HTTP/${version}\r\n${hostLine}${lines}${closing}\r\n${body}`);
 const bodyOf = (answer: string) => answer.slice(answer.indexOf("\r\n\r\n") + 4);
@@ -43,7 +43,7 @@ async function expectUnharmed(): Promise<void> {
   reached = [];
 }
 
-test("GW-9 framing that two parsers could read differently gets a 400 with what to do, and reaches no server", async () => {
+test("GW-9 framing that two parsers could read differently gets a 400 with a remedy, and reaches no server", async () => {
   const smuggled = `GET ${path()}?smuggled HTTP/1.1\r\n${hostLine}\r\n`;
   const attempts: Record<string, Promise<string>> = {
     "Content-Length beside Transfer-Encoding": posted(`Content-Length: 5\r\n${chunked}`, `0\r\n\r\n${smuggled}`),
@@ -116,7 +116,7 @@ test("GW-9 tricks with chunks end the request; its beginning reaches no server",
   ]);
 });
 
-test("GW-9 codings, versions and methods that the gateway doesn't speak are refused with what to do", async () => {
+test("GW-9 unsupported codings, versions and methods are refused with a remedy", async () => {
   const cases: [Promise<string>, number, string][] = [
     [posted("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"), 501, "use Content-Encoding"],
     [posted(chunked, "0\r\n\r\n", "1.0"), 501, "in HTTP/1.1"],
@@ -186,7 +186,7 @@ test("GW-9 GW-4 keys and tokens in the query are refused, also beside a valid he
   expect((await fetch(`${closed.url}?page=2`, { method: "POST", body: rpc(), headers: bearer })).status).toBe(200);
 });
 
-test("GW-9 by host name, odd hosts on raw sockets get a 404 that says what to check; port, case and final dot don't matter", async () => {
+test("GW-9 by host name, odd hosts on raw sockets get a 404 with what to check; port, case and final dot don't matter", async () => {
   const own = await createRig({ TOWPATH_SERVER_URL: "https://{name}.example.com" });
   onTestFinished(() => own.close());
   const { label } = await own.deploy((request, response) => void serve(request, response));
@@ -211,7 +211,7 @@ test("GW-9 by host name, odd hosts on raw sockets get a 404 that says what to ch
   }
 });
 
-test("GW-9 a WebSocket handshake is no upgrade: the client gets a plain answer, and the connection goes on as HTTP", async () => {
+test("GW-9 a WebSocket handshake is not an upgrade: the client gets a plain answer, and the connection stays HTTP", async () => {
   const key = "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
   const socket = connect(rig.gateway.port, "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -251,7 +251,7 @@ test("GW-9 HTTP/1.0, pipelined requests and expectations are served, each once a
   expect(reached.every(({ headers }) => headers.expect === undefined)).toBe(true);
 });
 
-test("GW-9 who hangs up early, at any byte of a request, reaches no server with half of it", async () => {
+test("GW-9 a client that disconnects at any byte of a request reaches no server with a part of it", async () => {
   const message = rpc();
   const whole = `POST ${path()} HTTP/1.1\r\n${hostLine}Content-Length: ${message.length}\r\n\r\n${message}`;
   for (let length = 1; length < whole.length; length += 7) {
@@ -269,8 +269,8 @@ test("GW-9 who hangs up early, at any byte of a request, reaches no server with 
   });
 });
 
-test("GW-9 slow headers and slow bodies end with 408 and what to do, whoever else is served meanwhile", async () => {
-  const patience = { headers: 300, request: 600, idle: 300, check: 50 };
+test("GW-9 slow headers and slow bodies end with 408 and a remedy, while others are served", async () => {
+  const timeouts = { headers: 300, request: 600, idle: 300, check: 50 };
   const connections = { accept: () => {}, requestStarted: () => {} };
   const handled: string[] = [];
   const quick = createHttpServer(
@@ -282,7 +282,7 @@ test("GW-9 slow headers and slow bodies end with 408 and what to do, whoever els
       });
     },
     connections,
-    patience,
+    timeouts,
   );
   await new Promise<void>((resolve) => quick.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void quick.closeAllConnections());

@@ -34,9 +34,9 @@ afterAll(async () => {
   await rig.close();
 });
 
-// A connection for each request: whichever worker is free takes it.
+// One connection per request, so that any free worker takes it.
 const dispatcher = new Agent({ pipelining: 0 });
-const fetchAnew = (url: string | URL, init: object = {}) =>
+const fetchAlone = (url: string | URL, init: object = {}) =>
   undiciFetch(url, { ...init, dispatcher } as never) as unknown as Promise<Response>;
 
 const origin = () => `http://127.0.0.1:${gateway.port}`;
@@ -46,13 +46,13 @@ const urlOf = ({ label }: DeployedServer) => new URL(`${origin()}/${label}/mcp`)
 async function workersKnow(): Promise<void> {
   const { rows } = await rig.database.pool.query("SELECT count(*)::int AS count FROM route");
   await until(async () => {
-    const health = (await (await fetchAnew(`${origin()}/-/healthz`)).json()) as { routes: number; workers: number };
+    const health = (await (await fetchAlone(`${origin()}/-/healthz`)).json()) as { routes: number; workers: number };
     return health.workers === 2 && health.routes === rows[0].count;
   });
 }
 
 async function metrics(from = `http://127.0.0.1:${metricsPort}`): Promise<Map<string, number>> {
-  const text = await (await fetchAnew(`${from}/-/metrics`)).text();
+  const text = await (await fetchAlone(`${from}/-/metrics`)).text();
   const lines = text.split("\n").flatMap((line) => [...line.matchAll(/^(towpath_gateway_\S+) (\S+)$/g)]);
   return new Map(lines.map(([, name = "", value]) => [name, Number(value)]));
 }
@@ -61,7 +61,7 @@ test("GW-14 two workers on one port serve one legacy session, and what they coun
   const server = await rig.deploy(createMcpListener());
   await workersKnow();
   const before = await metrics();
-  const { client, transport } = await connectLegacy(urlOf(server), {}, { fetch: fetchAnew });
+  const { client, transport } = await connectLegacy(urlOf(server), {}, { fetch: fetchAlone });
   for (let at = 0; at < 16; at++) {
     const text = `call ${at}`;
     expect((await client.callTool({ name: "echo", arguments: { text } })).content).toEqual([{ type: "text", text }]);
@@ -94,7 +94,7 @@ test("GW-7 GW-14 a call is recorded as canceled although another worker got the 
   let running = 0;
   const server = await rig.deploy(createMcpListener({ onWait: () => running++ }));
   await workersKnow();
-  const { client } = await connectLegacy(urlOf(server), {}, { fetch: fetchAnew });
+  const { client } = await connectLegacy(urlOf(server), {}, { fetch: fetchAlone });
   for (let at = 1; at <= 6; at++) {
     const canceling = new AbortController();
     const options = { signal: canceling.signal };
@@ -103,7 +103,7 @@ test("GW-7 GW-14 a call is recorded as canceled although another worker got the 
     canceling.abort();
     await settled;
     // So that the next call does not always meet the same worker.
-    if (at % 2 === 0) await fetchAnew(`${origin()}/`);
+    if (at % 2 === 0) await fetchAlone(`${origin()}/`);
   }
   // They are on their way when their calls have been given up, and don't survive the client.
   await until(
@@ -136,7 +136,7 @@ test("GW-10 GW-14 a worker killed under load: only its calls in flight fail, no 
       for (let turn = 0; turn < 40; turn++) {
         try {
           const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}';
-          const answer = await fetchAnew(urlOf(server), { method: "POST", body });
+          const answer = await fetchAlone(urlOf(server), { method: "POST", body });
           await answer.text();
           if (answer.status === 200) answered++;
           else failures.push(performance.now());
@@ -187,7 +187,7 @@ test("GW-12 GW-14 streams of a session opened asleep are with any worker, and al
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
   const post = (method: string, params: object, more: Record<string, string>) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    return fetchAnew(urlOf(server), { method: "POST", headers: { ...headers, ...more }, body });
+    return fetchAlone(urlOf(server), { method: "POST", headers: { ...headers, ...more }, body });
   };
   const client = { name: "raw", version: "1" };
   const opening = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: client };
@@ -196,7 +196,7 @@ test("GW-12 GW-14 streams of a session opened asleep are with any worker, and al
     "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
     "mcp-protocol-version": "2025-06-18",
   };
-  const open = () => fetchAnew(urlOf(server), { headers: { ...session, accept: "text/event-stream" } });
+  const open = () => fetchAlone(urlOf(server), { headers: { ...session, accept: "text/event-stream" } });
   const held: Response[] = [];
   // The kernel chooses the worker of a connection: until each holds some.
   await until(async () => {
@@ -221,7 +221,7 @@ test("ORG-3 GW-14 two workers serve one session of a portal, and it ends at both
   const portal = await addPortal(rig, [{ server, prefix: "one" }]);
   await workersKnow();
   const url = new URL(`${origin()}/${portal.label}/mcp`);
-  const { client, transport } = await connectLegacy(url, {}, { fetch: fetchAnew });
+  const { client, transport } = await connectLegacy(url, {}, { fetch: fetchAlone });
   await until(async () => {
     const text = `call ${open.size}`;
     expect((await client.callTool({ name: "echo", arguments: { text } })).content).toEqual([{ type: "text", text }]);
@@ -229,10 +229,10 @@ test("ORG-3 GW-14 two workers serve one session of a portal, and it ends at both
   });
   const { sessionId = "" } = transport;
   await transport.terminateSession();
-  // At once: whichever worker gets the next request has heard of the end before the client has.
+  // At once: every worker knows of the end before the client does.
   const headers = { "mcp-session-id": sessionId, "content-type": "application/json" };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
-  const pings = Array.from({ length: 16 }, () => fetchAnew(url, { method: "POST", headers, body }));
+  const pings = Array.from({ length: 16 }, () => fetchAlone(url, { method: "POST", headers, body }));
   expect(new Set((await Promise.all(pings)).map(({ status }) => status))).toEqual(new Set([404]));
   const rows = async () => (await rig.rows(server.projectId, 3)).filter(({ httpMethod }) => httpMethod === "DELETE");
   await until(async () => (await rows()).length === 2);
@@ -246,7 +246,7 @@ test("OPS-1 SIGTERM lets calls of all workers end, and then the status is 0 and 
   });
   await workersKnow();
   const calls = Array.from({ length: 6 }, () =>
-    fetchAnew(urlOf(server), { method: "POST", body: "{}" }).then((answer) => answer.text()),
+    fetchAlone(urlOf(server), { method: "POST", body: "{}" }).then((answer) => answer.text()),
   );
   await until(async () => (await metrics()).get("towpath_gateway_requests_open") === 6);
   gateway.child.kill("SIGTERM");
@@ -259,7 +259,7 @@ test("GW-14 a killed primary leaves no worker behind, and the next gateway takes
   await start();
   const server = await rig.deploy(createMcpListener({ json: true }));
   await workersKnow();
-  const { client } = await connectLegacy(urlOf(server), {}, { fetch: fetchAnew });
+  const { client } = await connectLegacy(urlOf(server), {}, { fetch: fetchAlone });
   for (let at = 0; at < 10; at++) await client.callTool({ name: "echo", arguments: { text: "x" } });
   const { port } = gateway;
   const workers = gateway.workers();

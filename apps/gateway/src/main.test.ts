@@ -59,7 +59,7 @@ async function startMain(workers: number) {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ready = JSON.parse(await lineWith(child, '"msg":"ready"'));
-  /** As the supervisor stops it; the exit status, null when it had to be killed. */
+  /** Stops it like the supervisor. Returns the exit status; null if it had to be killed. */
   const stop = async (): Promise<number | null> => {
     child.kill("SIGTERM");
     const timer = setTimeout(() => child.kill("SIGKILL"), stopLimits.killMs);
@@ -73,7 +73,7 @@ async function startMain(workers: number) {
   return { child, port: Number(ready.port), hangDatabase: proxy.hang, stop };
 }
 
-test("OPS-1 the process says when it serves, and SIGTERM ends it with a connection open", async () => {
+test("OPS-1 the process reports when it serves, and SIGTERM ends it with a connection open", async () => {
   const { child, port, stop } = await startMain(1);
   const health = await fetch(`http://127.0.0.1:${port}/-/healthz`);
   expect(await health.json()).toMatchObject({ ok: true, routes: 0 });

@@ -14,9 +14,9 @@ import type { Logger } from "pino";
 import { configOfWorker, type GatewayConfig, readConfig } from "./config.ts";
 import type { Peers } from "./workers/peers.ts";
 
-/** Time that running requests have to end after SIGTERM. What is buffered is written in the 1.3 s after it. */
+/** Time for running requests to end after SIGTERM. Buffers are written in the 1.3 s after it. */
 const graceMs = 4000;
-/** The primary kills workers in time to exit by itself; a worker exits by itself in time before that. */
+/** The primary kills workers in time to exit by itself; a worker exits before that. */
 const workerKillMs = stopLimits.exitMs - 500;
 const workerExitMs = workerKillMs - 300;
 

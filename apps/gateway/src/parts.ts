@@ -30,7 +30,7 @@ import { createSessionIds } from "./policy/sessions.ts";
 import { createMemberIds } from "./portal/member-ids.ts";
 import { MemberSessions } from "./portal/member-sessions.ts";
 import { Portals } from "./portal/portals.ts";
-import { createNoteDecryption } from "./read-model/decryptions.ts";
+import { createAuditDecryption } from "./read-model/decryptions.ts";
 import { createLoadPortals } from "./read-model/portals.ts";
 import { createLoadRecordedAnswers } from "./read-model/recorded-answers.ts";
 import { createVariableReader } from "./read-model/variables.ts";
@@ -48,7 +48,7 @@ import { type Announce, createAnnounce } from "./workers/news.ts";
 import { OtherGateways } from "./workers/other-gateways.ts";
 import type { Peers } from "./workers/peers.ts";
 
-/** What all parts of a process are made of. */
+/** What all parts of a process need. */
 export type Base = {
   readonly config: GatewayConfig;
   readonly log: Logger;
@@ -62,10 +62,10 @@ export type Base = {
   readonly announce: Announce;
 };
 
-/** Time that the last spans have when the gateway stops. */
+/** Time for the last spans when the gateway stops. */
 const lastSpansMs = 500;
 
-/** Of the gateway as a whole, plus one for each worker that listens; a worker has two at least. */
+/** For the gateway as a whole, plus one for each worker that listens; a worker has at least two. */
 const maxDatabaseConnections = 4;
 
 /** Longer than a healthy database needs. */
@@ -88,7 +88,7 @@ function openPool({ databaseUrl, share }: GatewayConfig, log: Logger): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     max: Math.max(2, Math.ceil(maxDatabaseConnections * share)),
-    // An unavailable database must be noticed soon: rows and key checks wait meanwhile.
+    // An unavailable database must be detected soon: rows and key checks wait meanwhile.
     connectionTimeoutMillis: 3000,
     query_timeout: 15_000,
     application_name: "towpath-gateway",
@@ -109,7 +109,7 @@ async function openSecretBox({ secrets }: GatewayConfig, pool: pg.Pool, log: Log
   return box;
 }
 
-/** Who calls, and whether they still may. */
+/** Authentication, and whether callers still have access. */
 export function createCallers({ config, pool, notifications, routes, log }: Base) {
   const { outageMs, secret, issuer, serverAddress } = config;
   const apiKeys = createApiKeyChecker(pool, { outageMs });
@@ -121,7 +121,7 @@ export function createCallers({ config, pool, notifications, routes, log }: Base
   const authorizationServer = createAuthorizationServer(issuer);
   let stopCredentials = () => {};
   return {
-    /** What is saved for an outage. */
+    /** Saved for an outage. */
     known: { apiKeys: apiKeys.cache, members: members.cache, grants: grants.cache, signingKeys },
     parts: {
       authenticate: createAuthenticate({ apiKeys, members, accessTokens, grants, serverAddress, signingKeys }),
@@ -129,7 +129,7 @@ export function createCallers({ config, pool, notifications, routes, log }: Base
       openResponses,
       authorizationServer,
     },
-    /** `onMayHaveChanged`: gets whether credentials certainly have. */
+    /** `onMayHaveChanged`: receives whether credentials certainly have changed. */
     start(onMayHaveChanged: (isCertain: boolean) => void) {
       stopCredentials = keepCredentialsCurrent({ apiKeys, members, grants }, notifications, (isCertain) => {
         onMayHaveChanged(isCertain);
@@ -145,7 +145,7 @@ export function createCallers({ config, pool, notifications, routes, log }: Base
   };
 }
 
-/** Where clients call, and how many may. */
+/** The routes, and the limits on requests. */
 export function createEntry({ config }: Base) {
   const { serverAddress, issuer, allowedOrigins, holdMs } = config;
   const connections = new Connections(config.connections);
@@ -164,7 +164,7 @@ export function createEntry({ config }: Base) {
   };
 }
 
-/** The request log, and what else is kept of calls. */
+/** The request log and other records of calls. */
 export async function createRecord({ config, log, pool, box, routes, announce }: Base) {
   const { share, otlp, workerIndex: worker } = config;
   const spool = await Spool.open(join(config.stateDirectory, "spool"), { maxBytes: maxSpoolBytes * share });
@@ -192,7 +192,7 @@ export async function createRecord({ config, log, pool, box, routes, announce }:
   };
 }
 
-/** The servers, here and elsewhere. */
+/** The servers, on this instance and external. */
 export function createServers({ config, log, pool, box, announce }: Base) {
   const { outageMs, secret, secrets, share } = config;
   const upstreams = new Upstreams();
@@ -200,7 +200,7 @@ export function createServers({ config, log, pool, box, announce }: Base) {
     policy: createAddressPolicy(config.externalNetworks),
     answerMs: config.externalTimeoutMs,
   });
-  const upstreamCredentials = new UpstreamCredentials({ box, note: createNoteDecryption(pool) });
+  const upstreamCredentials = new UpstreamCredentials({ box, audit: createAuditDecryption(pool) });
   const runner = createRunnerClient(config.runner, { timeoutMs: config.holdMs * 2 });
   const leases = new Leases({ runner, upstreams, withoutRunnerMs: outageMs });
   const sessionIds = createSessionIds(secret, secrets.previous);

@@ -21,7 +21,7 @@ const environmentOf = (database: TestDatabase, directory: string) => ({
   TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
 });
 
-/** A driver without processes whose servers listen: what the entrypoint is named after says how they behave. */
+/** A driver without processes whose servers listen; the entrypoint's name determines their behavior. */
 async function listeningDriver(): Promise<RuntimeDriver> {
   const { driver } = createLightDriver();
   const secret = "of these servers";

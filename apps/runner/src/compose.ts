@@ -44,7 +44,7 @@ export type Runner = {
   readonly address: RunnerAddress;
   /** Ends all servers. */
   close(): Promise<void>;
-  /** Lets servers run on for the next runner. End the process afterwards. */
+  /** Leaves servers running for the next runner. End the process afterwards. */
   leave(): Promise<void>;
 };
 
@@ -52,7 +52,7 @@ export type Runner = {
 export async function startRunner(config: RunnerConfig, log: Logger, driver?: RuntimeDriver): Promise<Runner> {
   const complain = (what: string) => (error: unknown) => log.warn({ err: error }, what);
   await mkdir(config.runDirectory, { recursive: true, mode: 0o700 });
-  // First of all: a second runner would end the rows of the first.
+  // First: a second runner would end the rows of the first.
   await assertNoRunner(config.address);
   const identity = await nextIdentity(config.runDirectory);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
@@ -112,7 +112,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       return { server, label: deployment.slug, log: serverLog(ids, lines.push, redactor), redact: redactor.text, memo };
     },
   });
-  // Before the servers go on printing.
+  // Before the servers continue to print.
   const kept = spool.takeOver();
   const unwritten = new Set(await unwrittenServerLogs(database.pool, kept));
   spool.release(kept.filter((row) => !unwritten.has(row)));
@@ -120,7 +120,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const lastLines = lastLinesOf(kept);
   const adopted = await adoptInstances({ driver: servers, store, record, pool, pushLine: lines.push, lastLines });
   if (adopted.length > 0) log.info({ count: adopted.length }, "took over the servers of the previous runner");
-  // Only now: adoption would end the self-test's sandboxes as leftovers.
+  // After the adoption, which would end the self-test's sandboxes as leftovers.
   const tested = host.selfTest().then((isolation) => reportIsolation(isolation, log));
   tested.catch(complain("the isolation of this host could not be tested"));
   void expectRecent(database, prewarm, config).catch(complain("recent servers could not be read"));
@@ -128,7 +128,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const address = await api.listen(config.address);
   const notReported = complain("the isolation of this host could not be recorded");
   const reports = startIsolationReports(database.db, host, notReported);
-  const dataRounds = startDataRounds(database.db, host, complain("the data of servers could not be looked after"));
+  const dataRounds = startDataRounds(database.db, host, complain("volume maintenance failed"));
   const eviction = startLayerEviction(
     servers,
     pool,
@@ -136,7 +136,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     deployments,
     complain("unpacked layers could not be removed"),
   );
-  /** Writes what is buffered. After the servers: these wait for the database. */
+  /** Writes the buffers. After the servers: these wait for the database. */
   const endRecords = async () => {
     await Promise.all([reports.stop(), dataRounds.stop(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
     await database.close();
@@ -146,14 +146,14 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     async leave() {
       eviction.stop();
       void api.close();
-      // Callers that wait ask the next runner.
+      // Waiting callers ask the next runner.
       api.destroy();
       await endRecords();
     },
     async close() {
       eviction.stop();
       void api.close();
-      // Concurrently: the pool's close waits for servers that are still starting, which the driver's close ends.
+      // Concurrently: the pool's close waits for servers that are starting, which the driver's close ends.
       const stopped = Promise.all([pool.close(), prewarm.close()]);
       await Promise.race([
         stopped,
@@ -169,7 +169,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
 
 const maxRecent = 100;
 
-/** Prewarms for the servers that ran lately, because their next start is the most likely one. */
+/** Prewarms for servers that ran recently, because their next start is the most likely one. */
 async function expectRecent(
   database: DatabaseClient,
   prewarm: PrewarmPool,

@@ -13,7 +13,7 @@ import { z } from "zod";
 import type { BudgetSettings } from "./places/places.ts";
 
 const mebibyte = 1024 * 1024;
-/** More than most servers use once they have started. */
+/** More than most servers use after their start. */
 const typicalServerBytes = 128 * mebibyte;
 
 const milliseconds = (defaultMs: number, minMs = 1) => z.coerce.number().int().min(minMs).default(defaultMs);
@@ -27,15 +27,15 @@ const environmentSchema = z.object({
   TOWPATH_LEASE_MS: milliseconds(10_000, 500),
   TOWPATH_FREEZE_AFTER_MS: milliseconds(30_000),
   TOWPATH_STOP_AFTER_MS: milliseconds(15 * 60_000),
-  /** Servers end if no runner takes them over within this time after theirs has ended. */
+  /** Servers end unless a runner takes them over within this time after theirs has ended. */
   TOWPATH_ADOPT_WITHIN_MS: milliseconds(3_600_000),
   /** Memory that all servers together may use. Default: 3/4 of the host's. */
   TOWPATH_MEMORY_MIB: z.coerce.number().int().min(64).optional(),
   /** Part of it that prewarmed interpreters may use while servers don't need it; 0: none are prewarmed. */
   TOWPATH_PREWARM_SHARE: z.coerce.number().min(0).max(1).default(0.1),
-  /** How long they wait for a server after it was last used. */
+  /** How long they wait for a server after its last use. */
   TOWPATH_PREWARM_FOR_MS: milliseconds(3_600_000),
-  /** Servers at the same time, including frozen ones, however little memory they use. */
+  /** Servers at the same time, including frozen ones, regardless of their memory. */
   TOWPATH_MAX_INSTANCES: z.coerce.number().int().min(1).default(1000),
   /** Servers that start at the same time. Default: twice the processors, at least 4. */
   TOWPATH_MAX_STARTING: z.coerce.number().int().min(1).optional(),
@@ -54,7 +54,7 @@ export type RunnerConfig = {
   readonly runDirectory: string;
   /** Where its API listens. */
   readonly address: RunnerAddress;
-  /** From which the keys of stored secrets are derived. */
+  /** The keys of stored secrets are derived from these. */
   readonly secrets: RootSecrets;
   readonly serverUrl: string;
   readonly logLevel: string;
@@ -64,7 +64,7 @@ export type RunnerConfig = {
   /** How long servers outlive their runner, milliseconds. */
   readonly adoptWithinMs: number;
   readonly budget: BudgetSettings;
-  /** Of the budget's memory, 0 to 1. */
+  /** Share of the budget's memory, 0 to 1. */
   readonly prewarmShare: number;
   readonly prewarmForMs: number;
   /** How long a start waits for a place. */
@@ -82,10 +82,10 @@ export type InstanceTiming = {
   readonly freezeAfterMs: number;
   /** A server without a lease for this long is stopped. */
   readonly stopAfterMs: number;
-  /** The same for one that no route leads to and no session is open at. */
+  /** The same for a server without a route and without an open session. */
   readonly unneededAfterMs: number;
   readonly startTimeoutMs: number;
-  /** For the answer of a started server at /mcp, when a rollout verifies it. */
+  /** For a started server's answer at /mcp, when a rollout verifies it. */
   readonly answerTimeoutMs: number;
   /** From SIGTERM to SIGKILL: more than the harness's own limit (7 s). */
   readonly stopGraceMs: number;
@@ -144,7 +144,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
     },
     prewarmShare: values.TOWPATH_PREWARM_SHARE,
     prewarmForMs: values.TOWPATH_PREWARM_FOR_MS,
-    // The runner's answer, which says what is short, must come before the gateway's own.
+    // The runner's answer, which names the shortage, must arrive before the gateway's own.
     placeWaitMs: Math.max(values.TOWPATH_GATEWAY_HOLD_MS / 2, values.TOWPATH_GATEWAY_HOLD_MS - 3000),
     limits,
   };

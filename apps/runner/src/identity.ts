@@ -8,7 +8,7 @@ const identitySchema = z.object({ id: z.uuid(), generation: z.number().int().pos
 export type RunnerIdentity = z.infer<typeof identitySchema>;
 
 /**
- * The identity for another start of this directory's runner: the same id, a higher generation than any before. A
+ * The identity for the next start of this directory's runner: the same id, a higher generation than any before. A
  * directory without one gets a new id. Two runners that start at the same moment get different generations.
  */
 export async function nextIdentity(runDirectory: string): Promise<RunnerIdentity> {
@@ -24,10 +24,10 @@ export async function nextIdentity(runDirectory: string): Promise<RunnerIdentity
 }
 
 const claimPattern = /^generation-(\d+)$/;
-/** More than runners may start while another one is between reading and claiming. */
+/** More than the number of runners that may start while another one is between reading and claiming. */
 const keptClaims = 16;
 
-/** A generation after `known` and after all that were claimed; the file system decides between two that ask at once. */
+/** A generation after `known` and after all claimed ones; the file system decides between two concurrent claims. */
 async function claimGeneration(runDirectory: string, known: number): Promise<number> {
   const claims = (await readdir(runDirectory)).map((name) => Number(claimPattern.exec(name)?.[1] ?? 0));
   for (let generation = Math.max(known, ...claims) + 1; ; generation++) {

@@ -74,7 +74,7 @@ async function call(name: string): Promise<void> {
   await openTool(name);
   await callButton().click();
 }
-const heard = (method: string) => server.heard.filter((each) => each.method === method);
+const heard = (method: string) => server.requests.filter((each) => each.method === method);
 
 test("PRJ-4 UI-4 a call by keyboard alone: list, form, Ctrl-Enter; the first invalid field has the focus", async () => {
   await openTool("book");
@@ -217,7 +217,7 @@ test("PRJ-4 a preview's calls go to the preview over a connection of its own, an
   const tools = manifest.tools.filter(({ tool_name: name }) => name === "fails" || name === "work");
   const ids = { projectId: own.projectId, branchId };
   await goLive(ids, { label, environment: "preview", manifest: { ...manifest, tools } });
-  server.heard.length = 0;
+  server.requests.length = 0;
   const paths = (method: string) => heard(method).map(({ path }) => path);
 
   await page.goto(address(`?tool=work&branchId=${branchId}`));

@@ -6,7 +6,7 @@ import { rebuildLostLayers, takeBuild } from "@towpath/core/build";
 import { layersSchema } from "@towpath/core/build/contract";
 import { testContext } from "@towpath/core/testing";
 import { migrateDatabase } from "@towpath/db";
-import { createTestDatabase, migrateAnewTo, type TestDatabase } from "@towpath/db/testing";
+import { createTestDatabase, migrateOnlyTo, type TestDatabase } from "@towpath/db/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import rows from "./testing/first-release.json" with { type: "json" };
 import { openSite, type Site, sweepSite } from "./testing/retention-bench.ts";
@@ -16,7 +16,7 @@ let database: TestDatabase;
 let site: Site;
 beforeEach(async () => {
   database = await createTestDatabase();
-  await migrateAnewTo(database, "0000_initial");
+  await migrateOnlyTo(database, "0000_initial");
   for (const [table, values] of Object.entries(rows)) {
     const insert = `INSERT INTO "${table}" SELECT * FROM jsonb_populate_recordset(NULL::"${table}", $1)`;
     await database.pool.query(insert, [JSON.stringify(values)]);

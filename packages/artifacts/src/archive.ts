@@ -26,7 +26,7 @@ const packArguments = [
   "--blocking-factor=512",
 ];
 
-/** Of what is compressed at once: the output depends on it, and not on how the bytes happen to arrive. */
+/** Size of a compressed block: the output depends on it, and not on how the bytes happen to arrive. */
 const blockBytes = 1024 * 1024;
 /** A third less processor time than with the usual level 3, for a sixteenth more bytes. */
 const compressionLevel = 2;

@@ -9,14 +9,14 @@ import { ArtifactError, type ArtifactStore, type BlobStore, digestSchema, notSto
 export type ArtifactStoreConfig = {
   readonly db: Database;
   readonly blobs: BlobStore;
-  /** A directory of this host for what is being received; for blobs in a directory, on its file system. */
+  /** A directory of this host for incoming files; if blobs are in a directory, on its file system. */
   readonly incoming: string;
 };
 
 /**
- * An artifact's row is there before its bytes and goes with them. Its lock decides between who stores or resolves an
- * artifact and who deletes it: the row is marked as used first, and deleted, if nobody has used it, in a transaction that
- * ends once the bytes are gone. Whoever is second then finds either both or none.
+ * An artifact's row exists before its bytes and is deleted with them. Its lock decides between storing or resolving an
+ * artifact and deleting it: the row is first marked as used, and deletion, for unused rows only, happens in a
+ * transaction that ends once the bytes are gone. So the second party finds either both or none.
  */
 export function createArtifactStore({ db, blobs, incoming }: ArtifactStoreConfig): ArtifactStore {
   const touch = (digest: string) =>

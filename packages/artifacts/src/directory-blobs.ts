@@ -7,7 +7,7 @@ import { type BlobStore, digestSchema, notStored } from "./port.ts";
 export function directoryBlobs(directory: string): BlobStore {
   const path = (digest: string) => join(directory, digestSchema.parse(digest));
   return {
-    // One that exists is replaced by the same bytes.
+    // An existing file is replaced by the same bytes.
     async put(digest, file) {
       const target = path(digest);
       await mkdir(directory, { recursive: true });

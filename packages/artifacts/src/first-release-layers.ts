@@ -5,14 +5,14 @@ import { removeDirectory } from "@towpath/runtime/remove-directory";
 import { digestSchema } from "./port.ts";
 
 /**
- * Layers as the first release stored them: unpacked directories `deps/<name>` and `code/<name>`, each renamed into place
- * when it was complete, and named by the hash of what it was made of. Servers run from them where they are. Nothing is
- * added to them; they go when no deployment refers to them any more.
+ * Layers of the first release: unpacked directories `deps/<name>` and `code/<name>`, each renamed into place when it
+ * was complete, and named by the hash of its inputs. Servers run from them in place. None are added; each is removed
+ * when no deployment refers to it any more.
  */
 export type FirstReleaseLayers = {
   /** Absolute path of a layer; null if there is none with this name. */
   find(name: string): Promise<string | null>;
-  /** Also what a removal left that was interrupted. */
+  /** Including the remains of interrupted removals. */
   list(): Promise<readonly FirstReleaseLayer[]>;
   /** Renames it out of use first. */
   remove(layer: FirstReleaseLayer): Promise<void>;

@@ -19,14 +19,15 @@ export type Artifacts = {
   readonly layers: LayerCache;
   readonly firstRelease: FirstReleaseLayers;
   /**
-   * Makes what earlier releases and an earlier setting left in the data directory part of the store. The worker calls it
+   * Registers artifacts that earlier releases and an earlier setting left in the data directory. The worker calls it
    * before it builds anything.
+   *
    * @throws ArtifactError `unavailable`
    */
   registerExisting(): Promise<void>;
 };
 
-/** The artifact store of an instance, wherever its setting says, and this host's cache in front of it. */
+/** The artifact store of an instance according to its setting, with this host's cache in front of it. */
 export function openArtifacts(options: {
   readonly db: Database;
   readonly dataDirectory: string;
@@ -46,7 +47,7 @@ export function openArtifacts(options: {
     async registerExisting() {
       if (blobs !== directory)
         for await (const digest of directory.list()) {
-          // Damaged ones get another digest, and those they were count as lost.
+          // Damaged ones get another digest, and their former one counts as lost.
           await store.add(await directory.get(digest));
           await directory.delete(digest);
         }

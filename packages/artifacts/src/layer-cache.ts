@@ -13,7 +13,7 @@ export type LayerCacheConfig = {
   readonly store: ArtifactStore;
   /** A local directory, not shared with other hosts. All processes of the host may share it. */
   readonly directory: string;
-  /** Layers that are not in the store but can be run where they are. */
+  /** Layers that are not in the store but can run in place. */
   readonly firstRelease?: FirstReleaseLayers;
 };
 
@@ -33,7 +33,7 @@ export type LayerCache = {
   find(name: string): Promise<StoredLayer | null>;
   /** Whether `get` finds this layer, if its bytes are undamaged. */
   has(digest: string): Promise<boolean>;
-  /** Those of these layers, by their digests, that `get` would not find. For many at a time: it lists the whole store. */
+  /** The digests among these that `get` would not find. Call it for many at a time: it lists the whole store. */
   missing(digests: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Absolute path of the unpacked, read-only layer; fetches, checks and unpacks it if it isn't here. The path stays
@@ -133,7 +133,7 @@ export function createLayerCache({ store, directory, firstRelease }: LayerCacheC
         else evicted.push(digest);
         await removeDirectory(doomed);
       }
-      // Of processes elsewhere, of which only the age is known.
+      // Processes of other hosts: only the age of their files is known.
       await removeAbandoned(incoming, async (_, changedMs) => changedMs < before);
       return evicted;
     },
@@ -187,7 +187,7 @@ async function touch(entry: string): Promise<boolean> {
   }
 }
 
-/** Removes what killed processes left. */
+/** Removes leftovers of killed processes. */
 async function removeAbandoned(
   directory: string,
   isAbandoned: (name: string, changedMs: number) => Promise<boolean>,

@@ -4,8 +4,8 @@ import { z } from "zod";
 export const digestSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
- * Where the bytes of artifacts are: a directory, or a bucket of an S3-compatible service. Each implementation passes
- * `artifactStoreContract`. Knows no database: what is needed, and since when not, is the store's.
+ * Storage for the bytes of artifacts: a directory, or a bucket of an S3-compatible service. Each implementation passes
+ * `artifactStoreContract`. Knows no database: uses of artifacts are the store's concern.
  */
 export type BlobStore = {
   /**
@@ -42,7 +42,7 @@ export type ArtifactStore = {
    */
   get(digest: string): Promise<AsyncIterable<Uint8Array>>;
   has(digest: string): Promise<boolean>;
-  /** Those of these artifacts whose bytes are not stored, found by one listing of the whole store. */
+  /** The artifacts among these whose bytes are not stored, found by one listing of the whole store. */
   missing(digests: Iterable<string>): Promise<ReadonlySet<string>>;
   /** Artifacts that no `add`, `tag` or `resolve` has used since. Reading doesn't count. */
   unusedSince(time: Date): Promise<readonly string[]>;

@@ -6,9 +6,10 @@ import { sql } from "drizzle-orm";
 import { type BlobStore, digestSchema } from "./port.ts";
 
 /**
- * Gives rows to stored bytes that have none: those of releases that kept times of use and tags as files (`tags/<name>` has a
- * digest), and those that are newer than a database from a back-up. They count as used now. May be repeated, also by several
- * processes at the same time.
+ * Adds rows for stored bytes that have none: artifacts of releases that kept times of use and tags as files
+ * (`tags/<name>` has a digest), and those newer than a restored database. They count as used now. May be repeated, also
+ * by several processes at the same time.
+ *
  * @param root the directory of artifacts in the data directory
  */
 export async function registerExisting(db: Database, blobs: BlobStore, root: string): Promise<void> {

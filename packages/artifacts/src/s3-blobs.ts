@@ -17,10 +17,10 @@ export function s3Blobs({ url: bucket, prefix, region, accessKeyId, secretAccess
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 4 });
   const object = (digest: string) => `${bucket}/${prefix}${digestSchema.parse(digest)}`;
 
-  /** The answer to a request: successful, or that there is no such object. @throws ArtifactError `unavailable` */
+  /** The response to a request: success, or that there is no such object. @throws ArtifactError `unavailable` */
   async function ask(method: Method, url: string, init: RequestInit = {}): Promise<Response> {
     const send = () => client.fetch(url, { method, ...init });
-    // Once more: the service may have closed the connection just when it was used again.
+    // Retried once: the service may have closed the connection just when it was reused.
     const response = await send()
       .catch(send)
       .catch((error: unknown) => {
@@ -77,7 +77,7 @@ async function* readAll(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Arr
   }
 }
 
-/** Texts of all elements with this name, which contain no others; those that are asked for have no escapes. */
+/** Texts of all elements with this name, which contain no others; the requested ones have no escapes. */
 const textOf = (xml: string, name: string): string[] =>
   xml
     .split(`<${name}>`)

@@ -25,12 +25,12 @@ export type AuthConfig = {
   readonly newId: () => string;
   /** Runs once for every new account, after it is stored. */
   readonly onUserCreated: (userId: string) => Promise<void>;
-  /** Runs when somebody signs in whose address at the issuer is another one, after it was taken over. */
+  /** Runs when somebody signs in whose address at the issuer has changed, after it was taken over. */
   readonly onEmailChanged: (change: IssuerEmailChange) => Promise<void>;
   readonly log: (level: "debug" | "info" | "warn" | "error", message: string, detail: unknown) => void;
 };
 
-/** Header in which our HTTP server passes the client's address. It overwrites a value that the client sent. */
+/** Header with the client's address from our HTTP server, which overwrites a client's own value. */
 export const clientAddressHeader = "x-towpath-client-address";
 
 const passwordMinLength = 10;
@@ -59,11 +59,10 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
       maxPasswordLength: passwordMaxLength,
       autoSignIn: true,
     },
-    // AUTH-11: never link accounts by email address.
-    // The latest ID token is kept: the issuer asks for it at sign-out.
+    // AUTH-11: never link accounts by email address. The latest ID token is kept: the issuer requests it at sign-out.
     account: { accountLinking: { enabled: false }, updateAccountOnSignIn: true, encryptOAuthTokens: true },
     session: {
-      // Sessions end at their absolute limit. `sessions.ts` sees to the idle limit.
+      // Sessions end at their absolute limit. `sessions.ts` enforces the idle limit.
       expiresIn: config.sessions.maxSeconds,
       disableSessionRefresh: true,
       cookieCache: { enabled: false },

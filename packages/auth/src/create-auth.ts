@@ -8,7 +8,7 @@ import { createEmailChange, type EmailChange } from "./email-change.ts";
 import { createBackChannelLogout } from "./issuer-sign-out.ts";
 import { codeOf, createOwnAccount, type OwnAccount } from "./own-account.ts";
 import { createPasswordReset, type PasswordReset } from "./password-reset.ts";
-import { endOtherSessions, endSession, listSessions, noteSeen, type SessionView } from "./sessions.ts";
+import { endOtherSessions, endSession, listSessions, recordUse, type SessionView } from "./sessions.ts";
 import { oidcCallbackRequest, type SignInStart, startSignIn } from "./sign-in.ts";
 import { beginAttempt } from "./sign-in-throttle.ts";
 
@@ -61,7 +61,7 @@ export type Auth = {
    * too (OpenID Connect RP-Initiated Logout 1.0); null without an issuer, and for one that can't.
    */
   signOut(headers: Headers): Promise<{ readonly headers: Headers; readonly issuerUrl: string | null }>;
-  /** Ends the sessions that a logout token names (OpenID Connect Back-Channel Logout 1.0); null for a token that is not valid. */
+  /** Ends the sessions that a logout token names (OpenID Connect Back-Channel Logout 1.0); null if it is invalid. */
   backChannelLogout(logoutToken: string): Promise<number | null>;
   /** Handles the issuer's callback: redirects to the return path, or to `signInProblemPath`. */
   oidcCallback(request: Request): Promise<Response>;
@@ -97,7 +97,7 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
     return (await current.api.viewBackupCodes({ body: { userId } })).backupCodes;
   };
   const hash = async (password: string) => (await current.$context).password.hash(password);
-  /** Of the session in the headers. */
+  /** For the session in the headers. */
   const isPassword = async (password: string, headers: Headers) => {
     const answer = await current.api.verifyPassword({ body: { password }, headers, asResponse: true });
     if (!answer.ok && codeOf(await answer.json()) !== "INVALID_PASSWORD")
@@ -115,7 +115,7 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
       const found = await current.api.getSession({ headers, query: { disableCookieCache: true } });
       if (!found) return null;
       const seen = { limits: config.sessions, address: addressOf(headers) };
-      if (!(await noteSeen(db, found.session, seen))) return null;
+      if (!(await recordUse(db, found.session, seen))) return null;
       return {
         sessionId: found.session.id,
         activeOrganizationId: found.session.activeOrganizationId ?? null,
@@ -132,7 +132,7 @@ export function createAuth(config: AuthConfig, db: Database): Auth {
     async start(call) {
       const started = await startSignIn(current, config, call, post);
       if (started.kind !== "issuer_unreachable") return started;
-      // Discovery failed, and better-auth runs it only once per instance: try again with a new one.
+      // Discovery failed, and better-auth runs it only once per instance: retry with a new one.
       current = betterAuthFor(config, db);
       return startSignIn(current, config, call, post);
     },

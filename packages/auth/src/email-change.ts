@@ -7,7 +7,7 @@ import { z } from "zod";
 /** How long a link works, in seconds. */
 const linkSeconds = 3600;
 
-/** Under which an account's change waits: one at a time. */
+/** Identifies an account's pending change: one at a time. */
 const waitingFor = (userId: string) => `email-change:${userId}`;
 
 const storedSchema = z.object({ email: z.string(), tokenHash: z.string() });
@@ -15,26 +15,26 @@ const storedSchema = z.object({ email: z.string(), tokenHash: z.string() });
 type Own = { readonly userId: string; readonly sessionId: string };
 type PendingEmail = { readonly email: string; readonly expiresAt: Date };
 
-/** `from`: the address until now. `taken`: meanwhile another account has the new one. */
+/** `from`: the previous address. `taken`: meanwhile another account has the new one. */
 type EmailChanged = { readonly from: string; readonly to: string } | "no_such_link" | "taken";
 
 /**
- * Changes of an account's email address, with which its person signs in. Ours, not better-auth's: its links are signed
- * and stored nowhere, so that nobody could cancel one, and it asks for no password.
+ * Changes of the email address with which a person signs in. Our own, not better-auth's: its links are signed and not
+ * stored, so they could not be canceled, and it requires no password.
  */
 export type EmailChange = {
   /**
-   * Lets a change wait for its link, in place of an earlier one. `send` gets the link's token, of which only a hash is
-   * stored; when it throws, nothing changes.
+   * Stores a pending change, in place of an earlier one. `send` gets the link's token, of which only a hash is stored;
+   * if it throws, nothing changes.
    */
   begin(userId: string, email: string, send: (token: string, tx: Transaction) => Promise<void>): Promise<void>;
   pending(userId: string): Promise<PendingEmail | null>;
-  /** The new address, if this link is that of the account's waiting change. */
+  /** The new address, if this link belongs to the account's pending change. */
   check(userId: string, token: string): Promise<string | null>;
   cancel(userId: string): Promise<boolean>;
   /** Uses the link up. The account's other sessions end, and so do links that were sent to the old address. */
   confirm(own: Own, token: string): Promise<EmailChanged>;
-  /** Changes the address at once, without knowing whose it is: for instances that send no email. */
+  /** Changes the address at once, unverified: for instances that send no email. */
   change(own: Own, email: string): Promise<EmailChanged>;
   isTaken(email: string): Promise<boolean>;
 };
@@ -97,7 +97,7 @@ async function setEmail(
   return { from: before.email, to: next.email };
 }
 
-/** Ends a change that waits for its link; returns whether there was one. */
+/** Cancels a pending change; returns whether there was one. */
 export async function cancelEmailChange(tx: Database | Transaction, userId: string): Promise<boolean> {
   const own = eq(verification.identifier, waitingFor(userId));
   return (await tx.delete(verification).where(own).returning({ id: verification.id })).length > 0;

@@ -9,10 +9,10 @@ const claimsSchema = z.object({ sub: z.string().min(1), email: z.email(), email_
 export type IssuerEmailChange = { readonly userId: string; readonly from: string; readonly to: string };
 
 /**
- * Takes over the address that the issuer has for a person who signs in, whose account here is known by the subject
- * (AUTH-11). Nothing changes for a new person, with the same address, or with one that another account has.
+ * Takes over the issuer's current address of a person who signs in, whose account is identified by the subject
+ * (AUTH-11). Nothing changes for a new person, for the same address, or if another account has it.
  *
- * @returns what changed, else null
+ * @returns the change, or null
  */
 export async function followIssuerEmail(
   db: Database,

@@ -5,9 +5,7 @@ import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
 import { z } from "zod";
 import { discoveryUrlOf, type OidcSettings, oidcProviderId } from "./oidc.ts";
 
-/**
- * The issuer's own id of the session that begins, from the ID token that better-auth has just stored; null without one.
- */
+/** The issuer's id of the new session, from the ID token that better-auth has just stored; null without one. */
 export async function issuerSessionOf(db: Database, oidc: OidcSettings | null, userId: string): Promise<string | null> {
   if (oidc === null) return null;
   const [found] = await db
@@ -21,7 +19,7 @@ export async function issuerSessionOf(db: Database, oidc: OidcSettings | null, u
 
 const backChannelEvent = "http://schemas.openid.net/event/backchannel-logout";
 
-/** OpenID Connect Back-Channel Logout 1.0, section 2.4. A nonce is forbidden, so that no ID token passes for one. */
+/** OpenID Connect Back-Channel Logout 1.0, section 2.4. A nonce is forbidden, which rules out ID tokens. */
 const logoutTokenSchema = z
   .object({
     sub: z.string().min(1).optional(),
@@ -35,7 +33,7 @@ const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.url({ protoco
 
 const discoveryMs = 5000;
 
-/** Checks logout tokens of an issuer and ends the sessions that they name. It remembers the issuer's keys. */
+/** Checks logout tokens of an issuer and ends the sessions that they name. It caches the issuer's keys. */
 export function createBackChannelLogout(db: Database, oidc: OidcSettings) {
   let known: { issuer: string; keys: ReturnType<typeof createRemoteJWKSet> } | undefined;
   const discover = async () => {
@@ -45,7 +43,7 @@ export function createBackChannelLogout(db: Database, oidc: OidcSettings) {
     known = { issuer, keys: createRemoteJWKSet(new URL(jwks)) };
     return known;
   };
-  /** @returns how many sessions ended; null for a token that is not valid, or can't be checked */
+  /** @returns the number of ended sessions; null for a token that is invalid or can't be checked */
   return async (logoutToken: string): Promise<number | null> => {
     try {
       const { issuer, keys } = await discover();

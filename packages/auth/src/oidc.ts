@@ -27,8 +27,8 @@ export const discoveryUrlOf = (issuer: string): string =>
 export const oidcCallbackPath = "/api/auth/callback/oidc";
 
 /**
- * Uses PKCE, state, nonce and a verified ID token. The identity is the `sub` claim of this issuer, to whom the email
- * address belongs: each sign-in takes over what it is now.
+ * Uses PKCE, state, nonce and a verified ID token. The `sub` claim of this issuer is the identity; each sign-in takes
+ * over the issuer's current email address.
  */
 export function oidcPlugin(
   settings: OidcSettings,

@@ -33,8 +33,8 @@ export async function createOneTimeState(
 }
 
 /**
- * Returns the stored data and deletes it; null when the state is unknown, used, expired or of another session. A state
- * is used up even when another session presents it, so that a stolen one can't be tried again.
+ * Returns the stored data and deletes it; null if the state is unknown, used, expired or belongs to another session. A
+ * state is used up even if another session presents it, so that a stolen one can't be retried.
  */
 export async function takeOneTimeState(db: Database, token: string, sessionId: string): Promise<unknown> {
   const [row] = await db

@@ -16,7 +16,7 @@ type Refused = { readonly ok: false } & AccountProblem;
 /** `headers` contains the `Set-Cookie` of the session that replaces the current one. */
 export type AccountResult<Value = object> = ({ readonly ok: true; readonly headers: Headers } & Value) | Refused;
 
-/** Who acts, and the headers of the request, with the session's cookie and the client's address. */
+/** The caller, and the headers of the request, with the session's cookie and the client's address. */
 type AccountCall = {
   readonly userId: string;
   readonly email: string;
@@ -26,21 +26,21 @@ type AccountCall = {
 
 export type SecondFactorState = { readonly isOn: boolean; readonly recoveryCodesLeft: number };
 
-/** Changes of one's own account at the embedded provider. Each asks for the password again. */
+/** Changes of one's own account at the embedded provider. Each requires the password again. */
 export type OwnAccount = {
-  /** Whether the account has a password here; otherwise its sign-in is the issuer's matter. */
+  /** Whether the account has a password here; otherwise the issuer is responsible for its sign-in. */
   hasPassword(userId: string): Promise<boolean>;
   secondFactor(userId: string): Promise<SecondFactorState>;
   /** Only checks it, before a change that isn't made here. */
   checkPassword(call: AccountCall, input: { password: string }): Promise<AccountResult>;
-  /** Ends all other sessions, and a change of the email address that waits: whoever asked for it knew the old password. */
+  /** Ends all other sessions, and a pending change of the email address: whoever requested it knew the old password. */
   changePassword(call: AccountCall, input: { current: string; next: string }): Promise<AccountResult>;
-  /** A new secret for an authenticator app, as an `otpauth:` URI, with new recovery codes. Not in force yet. */
+  /** A new secret for an authenticator app, as an `otpauth:` URI, with new recovery codes. Not active yet. */
   beginSecondFactor(
     call: AccountCall,
     input: { password: string },
   ): Promise<AccountResult<{ readonly uri: string; readonly recoveryCodes: readonly string[] }>>;
-  /** Puts it in force, with a code that the app shows. */
+  /** Activates it, with a code that the app shows. */
   confirmSecondFactor(call: AccountCall, input: { code: string }): Promise<AccountResult>;
   endSecondFactor(call: AccountCall, input: { password: string }): Promise<AccountResult>;
   /** Replaces all recovery codes. */

@@ -12,7 +12,7 @@ const prefix = "password-reset:";
 type ResetLink = {
   readonly token: string;
   readonly userId: string;
-  /** The account's own spelling, to which the link may be sent: similar addresses can be other mailboxes. */
+  /** The account's own spelling, which the link must be sent to: similar addresses can be other mailboxes. */
   readonly email: string;
   readonly expiresAt: Date;
 };
@@ -21,9 +21,9 @@ type ResetLink = {
 export type PasswordReset = {
   /** A new link; null for an address without an account here. Only a hash of its token is stored. */
   create(email: string): Promise<ResetLink | null>;
-  /** The account's email address, while the link works. */
+  /** The account's email address, while the link is valid. */
   check(token: string): Promise<string | null>;
-  /** Sets the password, ends all sessions of the account, its other links and a change of its address. Null when the link doesn't work. */
+  /** Sets the password, ends all sessions, the other links and a pending change of the address. Null: invalid link. */
   use(token: string, password: string): Promise<{ readonly userId: string; readonly email: string } | null>;
   /** Turns a person's second factor off: for operators, when the device and all recovery codes are lost. */
   removeSecondFactor(userId: string): Promise<boolean>;

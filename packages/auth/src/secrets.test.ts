@@ -13,7 +13,7 @@ afterAll(() => database.close());
 
 const [first, second] = ["the first secret of these tests, long", "the second secret of these tests, long"];
 
-/** As better-auth reads and writes with these secrets. */
+/** Better-auth's reading and writing with these secrets. */
 function keyOf(current: string, previous: readonly string[] = []) {
   const { secrets } = authSecrets({ current, previous });
   const keys = new Map(secrets.map(({ version, value }) => [version, value]));

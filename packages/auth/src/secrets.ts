@@ -4,13 +4,13 @@ import { twoFactor } from "@towpath/db/schema";
 import { parseEnvelope, symmetricDecrypt, symmetricEncrypt } from "better-auth/crypto";
 import { and, eq } from "drizzle-orm";
 
-/** Better-auth's settings for its keys: it signs with the current one and still reads what earlier ones encrypted. */
+/** Better-auth's key settings: it signs with the current one and still reads data encrypted with earlier ones. */
 export function authSecrets(secrets: RootSecrets) {
   const keys = keysOf(secrets);
   return { secret: keys[0]?.value ?? "", secrets: keys };
 }
 
-/** A key's version must be a number that stays the same whichever secrets come later, so it is part of its hash. */
+/** A key's version must be a number that later secrets don't change, so it is part of its hash. */
 function keysOf({ current, previous }: RootSecrets): { version: number; value: string }[] {
   return [current, ...previous].map((secret) => {
     const value = Buffer.from(deriveKey(secret, "session").bytes).toString("base64url");
@@ -19,10 +19,10 @@ function keysOf({ current, previous }: RootSecrets): { version: number; value: s
 }
 
 /**
- * Encrypts what belongs to second factors with the current secret, before the earlier ones are forgotten. It may be run
- * again at any time.
+ * Encrypts the data of second factors with the current secret, before the earlier ones are removed. It may be run again
+ * at any time.
  *
- * @returns how many people's changed
+ * @returns the number of people whose data changed
  */
 export async function reencryptTwoFactors(db: Database, secrets: RootSecrets): Promise<number> {
   const keys = keysOf(secrets);

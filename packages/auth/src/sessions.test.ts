@@ -2,7 +2,7 @@ import { session, user } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { endOtherSessions, endSession, listSessions, noteSeen } from "./sessions.ts";
+import { endOtherSessions, endSession, listSessions, recordUse } from "./sessions.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -28,23 +28,23 @@ async function newSession(userId: string, seenAgoMs = 0, more: Partial<typeof se
 }
 const stored = async (id: string) => (await database.db.select().from(session).where(eq(session.id, id)))[0];
 
-test("ORG-7 a session in use is noted once a minute, with the address; one that was idle for too long ends", async () => {
+test("ORG-7 a session in use is recorded once a minute, with the address; one that was idle for too long ends", async () => {
   const userId = await newUser();
   const call = { limits, address: "203.0.113.9" };
   const fresh = await newSession(userId, 1000);
-  expect(await noteSeen(database.db, fresh, call)).toBe(true);
+  expect(await recordUse(database.db, fresh, call)).toBe(true);
   expect((await stored(fresh.id))?.updatedAt).toEqual(fresh.updatedAt);
   const used = await newSession(userId, 61_000);
-  expect(await noteSeen(database.db, used, call)).toBe(true);
+  expect(await recordUse(database.db, used, call)).toBe(true);
   const now = await stored(used.id);
   expect(now?.ipAddress).toBe("203.0.113.9");
   expect(now?.updatedAt.getTime()).toBeGreaterThan(used.updatedAt.getTime());
   const idle = await newSession(userId, hour + 1000);
-  expect(await noteSeen(database.db, idle, call)).toBe(false);
+  expect(await recordUse(database.db, idle, call)).toBe(false);
   expect(await stored(idle.id)).toBeUndefined();
   // Another request has been seen since this one was read.
   const busy = await newSession(userId, 0);
-  expect(await noteSeen(database.db, { id: busy.id, updatedAt: new Date(Date.now() - 2 * hour) }, call)).toBe(false);
+  expect(await recordUse(database.db, { id: busy.id, updatedAt: new Date(Date.now() - 2 * hour) }, call)).toBe(false);
   expect(await stored(busy.id)).toBeDefined();
 });
 

@@ -6,7 +6,7 @@ import { and, desc, eq, gt, lt, ne, or } from "drizzle-orm";
 export type SessionLimits = {
   /** After the last request. */
   readonly idleSeconds: number;
-  /** After the sign-in, whatever happens. */
+  /** After the sign-in, even if it is in use. */
   readonly maxSeconds: number;
 };
 
@@ -24,15 +24,13 @@ export type SessionView = {
   readonly expiresAt: string;
 };
 
-/** How precisely `lastSeenAt` is kept: at most one write a minute for each session. */
+/** Precision of `lastSeenAt`: at most one write a minute for each session. */
 const seenEveryMs = 60_000;
 
 type SeenSession = { readonly id: string; readonly updatedAt: Date };
 
-/**
- * Notes that a session is in use. Returns false, and ends it, when it was idle for too long.
- */
-export async function noteSeen(
+/** Records that a session is in use. Returns false, and ends it, when it was idle for too long. */
+export async function recordUse(
   db: Database,
   seen: SeenSession,
   call: { readonly limits: SessionLimits; readonly address: string | null },
@@ -40,7 +38,7 @@ export async function noteSeen(
   const now = Date.now();
   const idleMs = now - seen.updatedAt.getTime();
   if (idleMs > call.limits.idleSeconds * 1000) {
-    // Unless another request has just been seen.
+    // Unless another request has just been recorded.
     await db.delete(session).where(and(eq(session.id, seen.id), eq(session.updatedAt, seen.updatedAt)));
     return false;
   }
@@ -79,13 +77,13 @@ export async function listSessions(db: Database, own: Own, limits: SessionLimits
   return views.toSorted((one, other) => Number(other.isCurrent) - Number(one.isCurrent));
 }
 
-/** Ends a session of the user. Returns false when there is none with this id, or it is somebody else's. */
+/** Ends a session of the user. Returns false if there is none with this id, or it belongs to somebody else. */
 export async function endSession(db: Database, userId: string, sessionId: string): Promise<boolean> {
   const mine = and(eq(session.userId, userId), eq(session.id, sessionId));
   return (await db.delete(session).where(mine).returning({ id: session.id })).length > 0;
 }
 
-/** Ends all sessions of the user but the current one; returns how many. */
+/** Ends all sessions of the user but the current one; returns their number. */
 export async function endOtherSessions(db: Database, own: Own): Promise<number> {
   const others = and(eq(session.userId, own.userId), ne(session.id, own.sessionId));
   return (await db.delete(session).where(others).returning({ id: session.id })).length;

@@ -13,8 +13,8 @@ const challengeSeconds = 600;
 export const recoveryCodeCount = 10;
 
 /**
- * Authenticator apps (TOTP, RFC 6238) with recovery codes. Five wrong codes end a sign-in; ten in a row lock the
- * second factor for 15 minutes. Both take the password first, so that only who has it can cause the lock.
+ * Authenticator apps (TOTP, RFC 6238) with recovery codes. Five wrong codes end a sign-in; ten in a row lock the second
+ * factor for 15 minutes. Both require the password first, so that only somebody who knows it can cause the lock.
  */
 export const twoFactorPlugin = twoFactor({
   issuer: "Towpath",
@@ -27,11 +27,11 @@ const rememberCodeMs = 120_000;
 const verifyPath = "/two-factor/verify-totp";
 
 /**
- * Lets each code of an authenticator app work once (RFC 6238, section 5.2), so that who sees one can't use it. The code
- * is claimed before it is checked, because two requests may bring the same one; a wrong code is given back.
+ * Lets each code of an authenticator app work once (RFC 6238, section 5.2), so that an observer can't reuse it. The
+ * code is claimed before it is checked, because two requests may contain the same one; a wrong code is released.
  */
 export function codesWorkOnce(db: Database) {
-  /** By request, because a failed attempt may have ended the sign-in that says whose code it was. */
+  /** By request, because a failed attempt may have ended the sign-in that identifies the code's owner. */
   const claims = new WeakMap<Request, string>();
   return {
     id: "towpath-codes-work-once",
@@ -64,7 +64,7 @@ export function codesWorkOnce(db: Database) {
 
 type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
-/** Who is signed in or about to be; null for nobody, whom the endpoint refuses. */
+/** The user who is signed in or about to be; null for none, which the endpoint refuses. */
 async function userOf(ctx: HookContext): Promise<string | null> {
   const session = await getSessionFromCtx(ctx);
   if (session) return session.user.id;

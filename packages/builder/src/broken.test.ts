@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 // BLD-2: each failure, with a repository that causes it.
 let workshop: Workshop;
-/** For servers that don't start: it gives them six seconds instead of a minute. */
+/** For servers that don't start: the limit is six seconds instead of a minute. */
 let hurried: Workshop;
 const serverLimits = { memoryBytes: 300 * 1024 * 1024, processes: 64, cpus: 1, tmpBytes: 64 * 1024 * 1024 };
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const server = 'from mcp.server import MCPServer\nmcp = MCPServer("Sample")\n';
 const requirements = { "requirements.txt": "mcp\n" };
-/** For what fails before a framework is imported. */
+/** For failures before a framework is imported. */
 const small = { "requirements.txt": "idna\n" };
 
 async function failure(
@@ -52,7 +52,7 @@ test("BLD-2 an entrypoint that does not exist", async () => {
   expect(found.remedy).toContain("`renamed.py`");
 });
 
-test("BLD-2 BLD-17 an entrypoint that a package doesn't have: nobody can push one", async () => {
+test("BLD-2 BLD-17 an entrypoint that a package lacks, which users can't push", async () => {
   const version = { name: "idna", version: "3.10", requiresPython: null, uploadedAt: null };
   const found = await failure({}, { isPackage: true, openTarball: () => packageSource(version) });
   expect(found).toMatchObject({ code: "entrypoint_not_found", phase: "plan" });
@@ -104,12 +104,12 @@ test("BLD-2 an import that never returns", async () => {
   expect(found).toMatchObject({ code: "start_timeout", phase: "inspect", file: "server.py" });
   // On a busy machine it is given more time.
   expect(found.detail).toMatch(
-    /^It stood at `server\.py` line [23] after (?:6|12|18) seconds\. It .*(?:loops|busy with others)/,
+    /^It was at `server\.py` line [23] after (?:6|12|18) seconds\. It .*(?:loops|busy with others)/,
   );
   expect(found.excerpt).toMatch(/^File "server\.py", line [23], in <module>\n\nconnecting$/);
 });
 
-test("BLD-2 a start that waits, in an import or in a lifespan, names the line at which it stands", async () => {
+test("BLD-2 a start that waits, in an import or in a lifespan, names its current line", async () => {
   const waiting = "import time\n\ndef connect():\n    time.sleep(1000)\n\nconnect()\n";
   const inImport = await failure({ "app/server.py": waiting, ...small }, { rootDirectory: "app" }, hurried);
   expect(inImport).toMatchObject({
@@ -163,7 +163,7 @@ test("BLD-2 a missing object, and an object that is not a server", async () => {
   expect(wrong.code).toBe("unsupported_object");
 });
 
-test("BLD-2 a missing variable: the diagnosis says which and where to set it", async () => {
+test("BLD-2 a missing variable: the diagnosis names it and where to set it", async () => {
   const found = await failure({
     "server.py": `import os\nkey = os.environ["WEATHER_KEY"]\n${server}`,
     ...small,
@@ -191,13 +191,13 @@ test("BLD-2 a lifespan and an import that raise, with the server's message", asy
 from mcp.server import MCPServer
 @asynccontextmanager
 async def start(server):
-    raise RuntimeError("database is away")
+    raise RuntimeError("database is down")
     yield {}
 mcp = MCPServer("Sample", lifespan=start)
 `;
   const found = await failure({ "server.py": lifespan, ...requirements });
   expect(found.code).toBe("lifespan_failed");
-  expect(`${found.detail}${found.excerpt}`).toContain("database is away");
+  expect(`${found.detail}${found.excerpt}`).toContain("database is down");
 });
 
 test("BLD-2 a server that runs out of memory while starting", async () => {
@@ -223,13 +223,13 @@ test("BLD-2 an app that does not serve MCP", async () => {
   expect(found.remedy).toContain("/mcp");
 });
 
-test("BLD-2 a dependency that cannot be built, with its output and what requires it", async () => {
+test("BLD-2 a dependency that cannot be built, with its output and the package that requires it", async () => {
   const setup = (more: string) => `from setuptools import setup\nsetup(version="1", py_modules=[], ${more})\n`;
   const files = {
     "server.py": server,
     "requirements.txt": "idna\n./outer\n",
     "outer/setup.py": setup('name="outer", install_requires=["native @ file:///app/src/native"]'),
-    // Its metadata can be had, so that versions are resolved.
+    // Its metadata is available, so that versions can be resolved.
     "native/setup.py": `import sys\nif "bdist_wheel" in sys.argv: raise RuntimeError("needs libfoo")\n${setup('name="native"')}`,
   };
   const found = await failure(files);
@@ -251,7 +251,7 @@ test.each([
   ["h11", "0.16.0", "The package h11 has nothing that can be started"],
   ["six", "1.17.0", "The package six is no MCP server"],
 ])(
-  "BLD-2 BLD-17 a package that can't be a server, before what it requires is installed: %s",
+  "BLD-2 BLD-17 a package that can't be a server, before its requirements are installed: %s",
   async (name, version, title) => {
     const source = { name, version, requiresPython: null, uploadedAt: null };
     const request = { entrypoint: "", isPackage: true, openTarball: () => packageSource(source) };

@@ -82,10 +82,10 @@ test("BLD-3 both layers contain bytecode that stays valid when layers are copied
 test("BLD-3 BLD-16 a change of code alone reuses the dependency layer, and the log says so", async () => {
   const first = success(await workshop.tryBuild({ "server.py": plainServer, ...small }));
   // Nothing names the entrypoint: it is found, and the result has it (BLD-16).
-  const words = { entrypoint: "", arguments: ["--greeting", "good day"] };
+  const program = { entrypoint: "", arguments: ["--greeting", "good day"] };
   const likelier = { "demo/__main__.py": 'print("mentions mcp, and starts nothing")\n' };
-  const tried = await workshop.tryBuild({ "server.py": `${plainServer}\n# changed\n`, ...small, ...likelier }, words);
-  expect(success(tried).program).toEqual({ entrypoint: "server.py", arguments: words.arguments });
+  const tried = await workshop.tryBuild({ "server.py": `${plainServer}\n# changed\n`, ...small, ...likelier }, program);
+  expect(success(tried).program).toEqual({ entrypoint: "server.py", arguments: program.arguments });
   expect(tried.text).toContain("plan step Entrypoint: demo (found automatically);");
   expect(tried.text).toContain("inspect step The program ended without starting a server.");
   expect(tried.text).toContain("inspect step Trying server.py --greeting 'good day'.");
@@ -112,7 +112,7 @@ test("PRJ-14 layers of an earlier build are taken over without the commit, and m
   expect(again.text).toContain("its commit is built again");
 });
 
-test("PRJ-14 a promotion's server is inspected where it runs: with its variables, unless that tells too little", async () => {
+test("PRJ-14 a promotion's server is inspected where it runs, with its variables, if that is enough", async () => {
   const source = plainServer.replace('instructions = ""', "import os\n\ninstructions = os.environ.get('GREETING', '')");
   const signInFirst = source.replace("status = 200 if", 'status = 401 if "CLOSED" in os.environ else 200 if');
   const { layers, manifest } = success(await workshop.tryBuild({ "server.py": signInFirst, ...small }));
@@ -384,7 +384,7 @@ test("BLD-13 a canceled build stops at once and leaves nothing behind", async ()
   expect(await readdir(join(workshop.dataDirectory, "builds"))).toEqual([]);
 });
 
-test("BLD-13 a build that exceeds its time limit says in which phase it was stopped", async () => {
+test("BLD-13 a build that exceeds its time limit names the phase in which it was stopped", async () => {
   const { dataDirectory, database } = workshop;
   const hurried = await openWorkshop({ limits: { buildMs: 6_000 }, dataDirectory, database });
   // Without dependencies, so that the phases before take no time even on a busy machine.

@@ -30,9 +30,10 @@ export type Builder = {
    */
   build(request: BuildRequest): Promise<BuildResult>;
   /**
-   * Inspects the server of the request's layers where `start` starts it, with the request's environment. Null when that
-   * tells too little: a layer is no longer stored, `start` resolves to null, the server doesn't answer as it should or
-   * does its own sign-in. Then `build` finds out why.
+   * Inspects the server of the request's layers where `start` starts it, with the request's environment. Null if that
+   * is not enough: a layer is no longer stored, `start` resolves to null, or the server answers incorrectly or does its
+   * own sign-in. Then `build` finds out why.
+   *
    * @throws the reason of `request.signal` when it is aborted, and what `start` throws
    */
   inspect(request: BuildRequest, start: () => Promise<ServerEndpoint | null>): Promise<BuildResult | null>;
@@ -43,7 +44,7 @@ export type BuilderParts = {
   /** Finds layers of earlier builds: the layer cache of packages/artifacts. */
   readonly layers: Pick<LayerCache, "find" | "has">;
   readonly store: ResolutionStore;
-  /** When the package index got a version; null where it doesn't say. */
+  /** When the package index received a version; null if it doesn't say. */
   readonly uploadedAt: (name: string, version: string, signal: AbortSignal) => Promise<Date | null>;
 };
 
@@ -55,7 +56,7 @@ export function createBuilder(config: BuilderConfig, parts: BuilderParts): Build
   };
 }
 
-/** Layers, and what may start the server in them. `resolution`: null when they were taken over. */
+/** Layers, and the programs that may start the server in them. `resolution`: null if they were taken over. */
 type Layered = Programs & Pick<MadeLayers, "layers" | "servers"> & { readonly resolution: Resolution | null };
 
 /** Layers whose server was inspected. */
@@ -93,7 +94,7 @@ class Build {
     }
   }
 
-  /** The layers that the request brings; null when it brings none, or one of them is no longer stored. */
+  /** The layers in the request; null if it has none, or one of them is no longer stored. */
   async #knownLayers(): Promise<Layered | null> {
     const { layers, log } = this.#request;
     if (layers === null) return null;
@@ -138,7 +139,7 @@ class Build {
     log("install", "result", "Reused from the preview");
   }
 
-  /** Builds what the source requires; where the server fails, what may help is tried. */
+  /** Builds the source's requirements; if the server fails, tries the strategies. */
   async #makeAndInspect(): Promise<Outcome<Built>> {
     const made = await makeLayers(this.#input, {}, this.#request.log);
     if (!made.ok) return made;
@@ -156,9 +157,9 @@ class Build {
       if (attempt === null) continue;
       count += 1;
       if (count === 2) log("inspect", "step", `${first.diagnosis.title}. ${first.diagnosis.detail}`);
-      // In the phase to which the build goes back for it.
+      // In the phase to which the build returns for it.
       log("install", "step", `Attempt ${count}: ${attempt.why}`);
-      // The log has the phases before the installation already.
+      // The phases before the installation are in the log already.
       const again = await makeLayers(this.#input, attempt.changes, () => {});
       if (!again.ok) {
         log("inspect", "step", `${attempt.failed.install}: ${again.failure.diagnosis.title}.`);
@@ -187,7 +188,7 @@ class Build {
     return { ok: true, value: { layers, resolution, program: server.program, inspection } };
   }
 
-  /** The likeliest program is inspected where it will run, if that tells enough, and stays there if it is the right one. */
+  /** Inspects the likeliest program where it will run, if that is enough, and leaves it running if it is right. */
   async #tryPrograms(layers: Layers, programs: Programs): ReturnType<typeof tryPrograms> {
     const input = { ...this.#input, layers };
     const inPlace = await inspectInPlace({ ...input, server: programs.server });

@@ -1,9 +1,7 @@
 import type { Limits } from "@towpath/runtime";
 import { defaultExtractLimits, type ExtractLimits } from "./fetch/extract.ts";
 
-/**
- * What the operator configures. Each process reads it from the environment in its own config.ts.
- */
+/** The operator's configuration. Each process reads it from the environment in its own config.ts. */
 export type BuilderConfig = {
   /** TOWPATH_PYTHON: for repositories that request no version, for example `3.12`; null: the first that uv finds. */
   readonly defaultPython: string | null;
@@ -31,7 +29,7 @@ export type BuildLimits = {
   /** How long a resolution without a lock is reused for the same inputs. */
   readonly resolutionMs: number;
   readonly install: Limits;
-  /** The same as when the server runs. */
+  /** The same as for the running server. */
   readonly server: Limits;
 };
 

@@ -19,7 +19,7 @@ export type BuildLogSink = (phase: BuildPhase, kind: BuildLogKind, text: string)
 export type StartedServer = {
   readonly endpoint: ServerEndpoint;
   readonly startMs: number;
-  /** The first lines that it printed. */
+  /** The first lines of its output. */
   readonly output: readonly string[];
   /** See `StartResult`. */
   readonly bridge?: BridgeKind;
@@ -28,11 +28,11 @@ export type StartedServer = {
   readonly withdraw: () => Promise<void>;
 };
 
-/** One that was neither ready nor had failed there within the limit for a start, and is stopped again. */
+/** A server that was neither ready nor had failed there within the limit for a start, and is stopped again. */
 export type LateServer = {
   readonly endpoint: null;
   readonly output: readonly string[];
-  /** Null where the runner doesn't say. */
+  /** Null if the runner doesn't say. */
   readonly late: LateStart | null;
 };
 
@@ -45,18 +45,18 @@ export type BuildRequest = {
   readonly requirements: string | null;
   /** Layers of an earlier build to take over: then the server is only inspected. Null: make them from the commit. */
   readonly layers: Layers | null;
-  /** What an earlier build of this source installed: the same is installed, as far as it can be had. Null: any. */
+  /** Versions of an earlier build of this source, to be installed again if they are available. Null: any. */
   readonly resolution: Resolution | null;
   readonly rootDirectory: string | null;
-  /** The source is a published package, which nobody here can change. */
+  /** The source is a published package, which the user can't change. */
   readonly isPackage: boolean;
   /** In towpath-cloud the gateway authenticates callers, and their credentials never reach the server (GW-4). */
   readonly authMode: AuthMode;
   /** Environment of the server during inspection: secrets and TOWPATH_CLOUD_* (RUN-4). */
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * Starts the server where it will run, so that a build starts it once; after a change of code alone an interpreter
-   * waits there that has imported its packages. Resolves to null when it doesn't start there. Null: not for this build.
+   * Starts the server where it will run, so that a build starts it once; after a change of code alone a prewarmed
+   * interpreter waits there. Resolves to null if it doesn't start there. Null: not for this build.
    */
   readonly startInPlace:
     | ((
@@ -65,11 +65,11 @@ export type BuildRequest = {
       ) => Promise<StartedServer | LateServer | null>)
     | null;
   /**
-   * Opens the gzipped tarball of the commit, with one top-level directory as in GitHub's archives. Users see the
-   * message of an error that it throws.
+   * Opens the commit's gzipped tarball, with one top-level directory as at GitHub. Users see the messages of its
+   * errors.
    */
   readonly openTarball: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>;
-  /** What to do when it can't be opened, for users. */
+  /** What users can do if it can't be opened. */
   readonly sourceRemedy: string;
   readonly log: BuildLogSink;
   readonly signal: AbortSignal;
@@ -79,13 +79,13 @@ export type BuildResult =
   | {
       readonly ok: true;
       readonly layers: Layers;
-      /** What was installed; null when layers were taken over. */
+      /** The installed versions; null if layers were taken over. */
       readonly resolution: Resolution | null;
-      /** What is started. */
+      /** The program to start. */
       readonly program: Program;
-      /** Null when the server does its own sign-in and its lists can't be read: see `warnings`. */
+      /** Null if the server does its own sign-in and its lists can't be read: see `warnings`. */
       readonly manifest: BuildManifest;
-      /** What gateways can answer while the server is asleep (GW-12); null when it couldn't be recorded. */
+      /** Answers for gateways while the server is asleep (GW-12); null if they couldn't be recorded. */
       readonly recording: Recording | null;
       readonly warnings: readonly BuildWarning[];
       /** Whether the server refused a caller without credentials. */

@@ -7,20 +7,20 @@ import type {
 } from "@towpath/core/build/contract";
 import type { HarnessStatus } from "@towpath/runtime";
 
-/** What the harness reports of a server that can't be served. */
+/** The harness's report of a server that can't be served. */
 export type HarnessFailure = Extract<HarnessStatus, { state: "failed" }>;
 
-/** Why a build, or one attempt of it, failed. `status`: what the harness reported; null where it reported nothing. */
+/** Why a build, or one attempt of it, failed. `status`: the harness's report; null if there is none. */
 export type Failure = { readonly diagnosis: Diagnosis; readonly status: HarnessFailure | null };
 
 export type Outcome<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly failure: Failure };
 
-/** What a diagnosis says, and where the cause lies, if that is known. */
+/** The texts of a diagnosis, and where the cause lies, if known. */
 type Texts = Pick<Diagnosis, "title" | "detail" | "remedy"> & Partial<Pick<Diagnosis, "file" | "line" | "excerpt">>;
 
-/** @param action what ends the failure */
+/** @param action how to fix the failure */
 export const diagnosis = (
   phase: BuildPhase,
   code: DiagnosisCode,
@@ -45,7 +45,7 @@ export class BuildFailure extends Error {
 /** To throw: see `diagnosis`. */
 export const failed = (...found: Parameters<typeof diagnosis>): BuildFailure => new BuildFailure(diagnosis(...found));
 
-/** Of failures that only a change of the code ends; the build adds where the file lies in the repository. */
+/** For failures that only a change of the code fixes; the build adds the file's path in the repository. */
 export const changeCode: DiagnosisAction = { kind: "code", path: null };
 export const rebuild: DiagnosisAction = { kind: "rebuild" };
 export const askOperator: DiagnosisAction = { kind: "operator" };

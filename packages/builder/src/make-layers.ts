@@ -32,14 +32,15 @@ export type BuildInput = {
   readonly report: BuildReport;
 };
 
-/** Layers, what may start the server in them, and what they were made of. `servers`: see `Plan`. */
+/** Layers, the programs that may start the server in them, and their sources. `servers`: see `Plan`. */
 export type MadeLayers = Programs & Installed & Made & Pick<Plan, "servers">;
 
 const isGone: ReadonlySet<Diagnosis["code"]> = new Set(["dependency_conflict", "dependency_not_found"]);
 
 /**
- * Fetches the source, plans and installs: what an earlier build had, if the request says so and it can still be had.
- * Leaves nothing but the layers.
+ * Fetches the source, plans and installs: the versions of an earlier build, if the request says so and they are
+ * available. Leaves nothing but the layers.
+ *
  * @param log for the phases before the installation, which logs to the request
  */
 export async function makeLayers(input: BuildInput, changes: Changes, log: BuildLogSink): Promise<Outcome<MadeLayers>> {
@@ -47,7 +48,7 @@ export async function makeLayers(input: BuildInput, changes: Changes, log: Build
   const made = await makeOnce({ ...input, changes, log });
   if (made.ok || request.resolution === null || !isGone.has(made.failure.diagnosis.code)) return made;
   const { title } = made.failure.diagnosis;
-  request.log("install", "step", `What the earlier build had can't be installed: ${title}. Resolving again.`);
+  request.log("install", "step", `The earlier build's versions can't be installed: ${title}. Resolving again.`);
   return makeOnce({ ...input, request: { ...request, resolution: null }, changes, log: () => {} });
 }
 
@@ -88,7 +89,7 @@ async function makeIn(workspace: BuildWorkspace, input: MakeInput): Promise<Made
   return { ...installed, server: plan, others, isGuess, servers, plan, madeAt: source.madeAt };
 }
 
-/** Which versions are installed. An earlier build of which only the time is known had what the index had then. */
+/** The versions to install. For an earlier build of which only the date is known, those that the index had then. */
 function versionsOf({ resolution }: BuildRequest, { asOf }: Changes): Pick<InstallInput, "asOf" | "pins"> {
   if (asOf !== undefined) return { asOf, pins: null };
   const pins = resolution?.pins ?? null;
@@ -141,7 +142,7 @@ const rootMissing = (root: string): BuildFailure =>
 
 type Planned = { readonly plan: Plan; readonly pythonVersion: string; readonly source: SourceTree };
 
-/** The plan of the tree or, where it offers nothing and the settings leave it open, of its only project with a server. */
+/** The plan of the tree; if it offers nothing and the settings don't say where, of its only project with a server. */
 async function planWithin(input: MakeInput, source: SourceTree, workspace: BuildWorkspace): Promise<Planned> {
   try {
     return await planTree(input, source, workspace);
@@ -154,7 +155,7 @@ async function planWithin(input: MakeInput, source: SourceTree, workspace: Build
   }
 }
 
-/** The one directory in which a failed plan found a server; null when there are several, or none. */
+/** The one directory in which a failed plan found a server; null if there are several, or none. */
 function onlyServerDirectory(error: unknown): string | null {
   const action = error instanceof BuildFailure ? error.diagnosis.action : null;
   const [only, ...others] = action?.kind === "root-directory" ? action.candidates : [];
@@ -172,7 +173,7 @@ async function planTree(input: MakeInput, source: SourceTree, workspace: BuildWo
   );
   const named = request.isPackage ? ofPackage(stated) : stated;
   const plan = requirement === undefined ? named : requiring(named, requirement);
-  for (const { kind, text } of plan.notes) log("plan", kind, text);
+  for (const { kind, text } of plan.log) log("plan", kind, text);
   const { renewsLock, file } = plan.dependencies;
   if (renewsLock !== null) report.warnOnce("plan", lockRenewed(renewsLock));
   const { version, from, warning } =

@@ -32,8 +32,9 @@ def main():
     uvicorn.run(app)
 `;
 
-// As after `uv pip install .`, which puts the files of both in one directory. An editable installation has one of them only.
-test("BLD-16 a repository whose package has the name of one that it requires goes live with both", async () => {
+// As after `uv pip install .`, which puts the files of both in one directory. An editable installation has only one of
+// them.
+test("BLD-16 a repository whose package has the same name as a requirement goes live with both", async () => {
   const { result, text } = await workshop.tryBuild(
     {
       "pyproject.toml": project,

@@ -13,7 +13,7 @@ export type PlanAnswer =
   | { readonly kind: "failed"; readonly diagnosis: Diagnosis }
   /** A bug in Towpath. */
   | { readonly kind: "error"; readonly message: string };
-/** A file that the thread asks for, and its answer. */
+/** A file that the thread requests, and its content. */
 export type PlanRead = {
   readonly kind: "read";
   readonly id: number;

@@ -10,9 +10,9 @@ import { openWorkshop, type Workshop } from "./testing/try-build.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-// A dozen published servers of different shapes, as they are on the package index, with nothing named: by default those
-// of which no other test builds the like, by `./towpath test thorough` all. `./towpath test corpus` tries seventy, and
-// compares them with what they say of themselves.
+// A dozen published servers of different shapes, unchanged from the package index, with empty settings: by default
+// those that no other test covers, with `./towpath test thorough` all. `./towpath test corpus` tries seventy, and
+// compares them with their own documentation.
 
 type Published = {
   readonly package: string;
@@ -111,7 +111,7 @@ afterAll(() => workshop?.close());
 async function findSources(requirements: readonly string[]): Promise<Map<string, string>> {
   const directory = await mkdtemp(join(tmpdir(), "towpath-published-"));
   try {
-    const [input, output] = [join(directory, "wanted.txt"), join(directory, "pylock.toml")];
+    const [input, output] = [join(directory, "requirements.txt"), join(directory, "pylock.toml")];
     await writeFile(input, requirements.join("\n"));
     const options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--python-version", "3.14"];
     await promisify(execFile)("uv", [

@@ -8,15 +8,15 @@ import type { Inspection } from "./inspect/inspect.ts";
 
 type Success = Extract<BuildResult, { ok: true }>;
 
-/** What a build reports to its users: warnings, how long each phase took, and its result. */
+/** A build's report to its users: warnings, the duration of each phase, and its result. */
 export class BuildReport {
   readonly #request: BuildRequest;
   readonly #signal: AbortSignal;
   readonly #warnings: BuildWarning[] = [];
   readonly #timings: Partial<Record<BuildPhase, number>> = {};
-  /** The latest one. */
+  /** The latest phase. */
   phase: BuildPhase = "fetch";
-  /** The tree that is built, once it is known. */
+  /** The tree that is built, once known. */
   source: SourceTree | null = null;
 
   constructor(request: BuildRequest, signal: AbortSignal) {
@@ -24,7 +24,7 @@ export class BuildReport {
     this.#signal = signal;
   }
 
-  /** Adds what `run` takes to the time of a phase, which may run several times. @throws the reason of the build's signal */
+  /** Adds the duration of `run` to that of a phase, which may run several times. @throws the signal's reason */
   async timed<T>(phase: BuildPhase, run: () => Promise<T>): Promise<T> {
     this.#signal.throwIfAborted();
     this.phase = phase;
@@ -41,15 +41,15 @@ export class BuildReport {
     this.#warnings.push(this.#log(phase, warning));
   }
 
-  /** The same for what each attempt of a build finds out again. */
+  /** The same for warnings that each attempt of a build repeats. */
   warnOnce(phase: BuildPhase, warning: BuildWarning): void {
     if (!this.#warnings.some(({ code }) => code === warning.code)) this.warn(phase, warning);
   }
 
-  /** Warns of what an inspection has found. */
+  /** Logs the warnings of an inspection. */
   warnOf({ warnings, ownSignIn }: Inspection): void {
     for (const warning of warnings) this.warn("inspect", warning);
-    // Only logged: what is shown elsewhere follows the auth mode as it is then.
+    // Only logged: other places show it by the auth mode at that time.
     const signIn = signInWarning(ownSignIn, this.#request.authMode);
     if (signIn !== null) this.#log("inspect", signIn);
   }
@@ -62,7 +62,7 @@ export class BuildReport {
     return { ok: true, layers, resolution, program, ...found, timings: this.#timings };
   }
 
-  /** Logs why the build failed, with what its user can do. */
+  /** Logs why the build failed, with a remedy for its user. */
   fail(found: Diagnosis): BuildResult {
     const diagnosis = withTerminal(this.#request.isPackage ? failureOfPackage(found) : located(found, this.source));
     const { phase, title, detail, remedy } = diagnosis;
@@ -70,7 +70,7 @@ export class BuildReport {
     return { ok: false, diagnosis, timings: this.#timings };
   }
 
-  /** Returns the warning, with what its user can do. */
+  /** Returns the warning, with a remedy for its user. */
   #log(phase: BuildPhase, found: BuildWarning): BuildWarning {
     const warning = withTerminal(this.#request.isPackage ? warningOfPackage(found) : found);
     const { title, detail, remedy } = warning;

@@ -29,7 +29,7 @@ build-backend = "flit_core.buildapi"
 name = "${name.replaceAll("-", "_")}"
 ${more}`;
 
-/** A server that imports another package of its repository, which says where it was installed from. */
+/** A server that imports another package of its repository and reports where it was installed from. */
 const files = {
   "packages/greeting/pyproject.toml": packageOf("acme-greeting", '"idna"'),
   "packages/greeting/acme_greeting/__init__.py": '"""Greets."""\nimport idna\nword = "hello"\n',
@@ -49,7 +49,7 @@ const atServer = { rootDirectory: "servers/one", entrypoint: "server.py:app" };
 
 function built({ result, text }: Tried) {
   if (!result.ok || result.manifest === null) throw new Error(text);
-  return { said: result.manifest.tools[0]?.description, dependencies: result.layers.dependencies };
+  return { description: result.manifest.tools[0]?.description, dependencies: result.layers.dependencies };
 }
 
 async function lockOf(repository: Readonly<Record<string, string>>): Promise<string> {
@@ -69,12 +69,12 @@ async function lockOf(repository: Readonly<Record<string, string>>): Promise<str
 test("BLD-3 BLD-15 a member of a uv workspace is built with the members that it needs, at the workspace's locked versions", async () => {
   const repository = { ...files, ...workspace };
   const unlocked = await workshop.tryBuild(repository, atServer);
-  expect(built(unlocked).said).toBe("hello");
+  expect(built(unlocked).description).toBe("hello");
   expect(unlocked.text).toContain("uv workspace: this project is a member of the one at the repository's root");
 
   const locked = { ...repository, "uv.lock": await lockOf(repository) };
   const first = await workshop.tryBuild(locked, atServer);
-  expect(built(first).said).toBe("hello");
+  expect(built(first).description).toBe("hello");
   expect(first.text).toContain("Dependencies: uv.lock");
   expect(first.text).not.toContain("uv.lock is older");
 
@@ -83,16 +83,16 @@ test("BLD-3 BLD-15 a member of a uv workspace is built with the members that it 
   expect(built(await workshop.tryBuild(ownCode, atServer)).dependencies).toBe(built(first).dependencies);
   const greeting = "packages/greeting/acme_greeting/__init__.py";
   const others = { ...locked, [greeting]: locked[greeting].replace("hello", "good day") };
-  expect(built(await workshop.tryBuild(others, atServer)).said).toBe("good day");
+  expect(built(await workshop.tryBuild(others, atServer)).description).toBe("good day");
 });
 
-test("BLD-3 BLD-15 a dependency by path may lie outside the root directory", async () => {
+test("BLD-3 BLD-15 a dependency by path may be outside the root directory", async () => {
   const own = files["servers/one/pyproject.toml"].replace(
     "{ workspace = true }",
     '{ path = "../../packages/greeting" }',
   );
   const tried = await workshop.tryBuild({ ...files, "servers/one/pyproject.toml": own }, atServer);
-  expect(built(tried).said).toBe("hello");
+  expect(built(tried).description).toBe("hello");
   expect(tried.text).toContain("Dependencies lie outside the root directory");
 });
 
@@ -150,7 +150,7 @@ dependencies = ["${dependency}"]
   const server = plainServer.replace("import json", "import json\nimport six").replace('"Adds."', "six.__version__");
   const fork = { "pyproject.toml": project("acme-fork", "six"), "uv.lock": lock, "server.py": server };
   const tried = await workshop.tryBuild(fork, { entrypoint: "server.py:app" });
-  expect(built(tried).said).toBe("1.16.0");
+  expect(built(tried).description).toBe("1.16.0");
   expect(tried.text).toMatch(/plan step .*uv\.lock is that of a project with another name/);
 });
 
@@ -164,7 +164,7 @@ test("BLD-3 BLD-6 a lock that lacks a direct dependency is renewed as `uv run` d
     .replace('"Adds."', "six.__version__");
   const old = { "pyproject.toml": projectOf("six", "idna"), "uv.lock": lock, "server.py": server };
   const tried = await workshop.tryBuild(old, { entrypoint: "server.py:app" });
-  expect(built(tried).said).toBe("1.16.0");
+  expect(built(tried).description).toBe("1.16.0");
   expect(tried.result).toMatchObject({ ok: true, warnings: [{ code: "lock_renewed" }] });
   expect(tried.text).toMatch(/plan warning uv\.lock was renewed for this build\nIt is older .* doesn't include idna/);
 });
@@ -174,7 +174,7 @@ test("BLD-3 BLD-6 a lock with a version that isn't allowed any more is renewed a
   const server = plainServer.replace("import json", "import json\nimport six").replace('"Adds."', "six.__version__");
   const old = { "pyproject.toml": projectOf("six==1.17.0"), "uv.lock": lock, "server.py": server };
   const tried = await workshop.tryBuild(old, { entrypoint: "server.py:app" });
-  expect(built(tried).said).toBe("1.17.0");
+  expect(built(tried).description).toBe("1.17.0");
   expect(tried.result).toMatchObject({ ok: true, warnings: [{ code: "lock_renewed" }] });
   expect(tried.text).toContain("it has six 1.16.0 (now ==1.17.0)");
 });

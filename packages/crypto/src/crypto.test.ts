@@ -69,7 +69,7 @@ test("KEY-2 a sealed text opens with its key and context only, and not when anyt
   }
 });
 
-test("KEY-2 a text that was sealed with another key says so", () => {
+test("KEY-2 a text that was sealed with another key is refused as such", () => {
   const key = deriveKey(root, "project-secret");
   const sealed = sealWithKeyId(key, "text", "here");
   expect(sealed.startsWith(`${key.id}.`)).toBe(true);

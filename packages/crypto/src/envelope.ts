@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { deriveKey, type Key } from "./keys.ts";
 import { open, seal } from "./seal.ts";
 
-/** Root secrets of an instance: the one in use, and those that data may still be sealed with. */
+/** Root secrets of an instance: the current one, and earlier ones that may still have sealed data. */
 export type RootSecrets = { readonly current: string; readonly previous: readonly string[] };
 
 /** The keys that seal data keys. */
@@ -11,7 +11,7 @@ export type MasterKeys = { readonly current: Key; readonly all: readonly [Key, .
 /** A data key as stored: by id of the master key, sealed with it. */
 export type Wraps = Readonly<Record<string, string>>;
 
-/** None of the configured keys opens what is stored. The message names both by their ids. */
+/** None of the configured keys opens the stored data. The message names both by their ids. */
 export class WrongMasterKey extends Error {
   override readonly name = "WrongMasterKey";
 }
@@ -32,7 +32,7 @@ const idsOf = (keys: readonly Key[]) => keys.map(({ id }) => id).join(" or ");
 
 /**
  * A new data key, sealed with every configured master key: while one is being replaced, processes that have only one of
- * the two open it. `context`: see `seal`.
+ * the two can open it. `context`: see `seal`.
  */
 export const createWraps = (keys: MasterKeys, context: string): Wraps =>
   completeWraps(keys, {}, context, randomBytes(32));
@@ -50,7 +50,7 @@ function completeWraps({ all }: MasterKeys, wraps: Wraps, context: string, bytes
 /**
  * Opens a data key with the first configured master key that it is sealed with.
  *
- * @throws WrongMasterKey when there is none; Error for another context or anything that was changed
+ * @throws WrongMasterKey if there is none; Error for another context or modified data
  */
 export function openWraps({ all }: MasterKeys, wraps: Wraps, context: string): Key {
   const key = all.find(({ id }) => wraps[id] !== undefined);

@@ -5,8 +5,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts a text with AES-256-GCM (NIST SP 800-38D): `nonce.ciphertext.tag`, each base64url. `context` says what the
- * text belongs to; it is authenticated and not stored, so a ciphertext that is moved to another place does not open.
+ * Encrypts a text with AES-256-GCM (NIST SP 800-38D): `nonce.ciphertext.tag`, each base64url. `context` names the
+ * text's owner; it is authenticated and not stored, so a ciphertext that is moved elsewhere does not open.
  */
 export function seal(key: Key, text: string, context: string): string {
   const nonce = randomBytes(nonceBytes);
@@ -15,7 +15,7 @@ export function seal(key: Key, text: string, context: string): string {
   return [nonce, ciphertext, cipher.getAuthTag()].map((part) => part.toString("base64url")).join(".");
 }
 
-/** @throws for another key, another context, or anything that was changed; never an empty text in their place. */
+/** @throws for another key, another context, or modified data; never returns an empty text instead */
 export function open(key: Key, sealed: string, context: string): string {
   const [nonce, ciphertext, tag, ...more] = sealed.split(".");
   if (!nonce || ciphertext === undefined || !tag || more.length > 0) throw new Error("the ciphertext is damaged");
@@ -27,11 +27,11 @@ export function open(key: Key, sealed: string, context: string): string {
   return Buffer.concat([decipher.update(Buffer.from(ciphertext, "base64url")), decipher.final()]).toString("utf8");
 }
 
-/** As `seal`, with the key's id in front: for what outlives keys. */
+/** Like `seal`, with the key's id in front: for data that outlives keys. */
 export const sealWithKeyId = (key: Key, text: string, context: string): string =>
   `${key.id}.${seal(key, text, context)}`;
 
-/** @throws as `open`, with an error of its own for a text that was sealed with another key. */
+/** @throws like `open`, with a separate error for a text that was sealed with another key */
 export function openWithKeyId(key: Key, sealed: string, context: string): string {
   const [keyId = "", ...rest] = sealed.split(".");
   if (keyId !== key.id) throw new Error(`sealed with another key (${keyId || "none"}, not ${key.id})`);

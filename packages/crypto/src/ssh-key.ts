@@ -19,13 +19,13 @@ const magic = "openssh-key-v1\0";
 /** The cipher "none" pads to 8 bytes. */
 const blockBytes = 8;
 
-/** A new Ed25519 key for OpenSSH. `comment`: what hosts show of it; without line breaks. */
+/** A new Ed25519 key for OpenSSH. `comment`: its label at hosts; without line breaks. */
 export function createSshKey(comment: string): SshKey {
   const { privateKey } = generateKeyPairSync("ed25519");
   const { x = "", d = "" } = privateKey.export({ format: "jwk" });
   const [point, seed] = [Buffer.from(x, "base64url"), Buffer.from(d, "base64url")];
   const publicBlob = Buffer.concat([sshString(type), sshString(point)]);
-  // Repeated, so that readers notice a wrong passphrase.
+  // Repeated, so that readers detect a wrong passphrase.
   const check = randomBytes(4);
   const secret = Buffer.concat([check, check, publicBlob, sshString(Buffer.concat([seed, point])), sshString(comment)]);
   const padding = Buffer.from(Array.from({ length: -secret.length & (blockBytes - 1) }, (_, index) => index + 1));
@@ -45,14 +45,10 @@ export function createSshKey(comment: string): SshKey {
   };
 }
 
-/**
- * Opens a private key that `createSshKey` has made.
- *
- * @throws Error for any other text; it does not repeat the text
- */
+/** Opens a private key that `createSshKey` has created. @throws Error for any other text, without repeating it */
 export function openSshKey(privateKey: string): SshSigner {
   const file = Buffer.from(privateKey.replace(/-----[A-Z ]+-----/g, ""), "base64");
-  // Ciphers, the number of keys and the check come before what is of interest; all have fixed lengths.
+  // Ciphers, the number of keys and the check come first; all have fixed lengths.
   const start = magic.length + 2 * sshString("none").length + sshString("").length + 4;
   const [publicBlob, secret] = readStrings(file.subarray(start));
   const [kind, point, pair] = readStrings(secret?.subarray(8));
@@ -75,7 +71,7 @@ export function sshString(value: string | Buffer): Buffer {
   return Buffer.concat([uint32(bytes.length), bytes]);
 }
 
-/** The strings (RFC 4251) that follow each other in some bytes, up to one that is cut off. */
+/** Consecutive strings (RFC 4251) in some bytes, up to one that is cut off. */
 export function readStrings(bytes: Buffer = Buffer.alloc(0)): Buffer[] {
   const found: Buffer[] = [];
   for (let at = 0; at + 4 <= bytes.length; ) {

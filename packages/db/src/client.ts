@@ -43,7 +43,7 @@ export function openDatabase(
 
 export const migrationsDirectory = fileURLToPath(new URL("../migrations", import.meta.url));
 
-/** What a migration did: `from` is the release that used the database before; null for a new one. */
+/** The result of a migration: `from` is the release that used the database before; null for a new one. */
 export type Migrated = { readonly from: string | null; readonly to: string; readonly applied: number };
 
 /**
@@ -72,7 +72,7 @@ export async function migrateDatabase(url: string): Promise<Migrated> {
   }
 }
 
-/** Of a database that another user has migrated: its release then goes without a name. */
+/** Another user migrated the database: its release then stays without a name. */
 function unlessNotOwner(error: unknown): void {
   if (!(error instanceof pg.DatabaseError) || error.code !== "42501") throw error;
 }

@@ -60,17 +60,17 @@ test("GW-10 subscribers get the notifications of their channel, or of their payl
 
 test("GW-10 after a reconnect all subscribers are called, as they may have missed notifications", async () => {
   const { notifications, problems } = open(database.url);
-  const heard = counter();
-  notifications.subscribe({ channel: "letters" }, heard.add);
-  await heard.reaches(1);
+  const subscriber = counter();
+  notifications.subscribe({ channel: "letters" }, subscriber.add);
+  await subscriber.reaches(1);
   await database.pool.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'towpath-test-listen'",
   );
-  await heard.reaches(2);
+  await subscriber.reaches(2);
   expect(problems.length).toBeGreaterThan(0);
-  const before = heard.calls;
+  const before = subscriber.calls;
   await notify("letters");
-  await heard.reaches(before + 1);
+  await subscriber.reaches(before + 1);
 });
 
 test("GW-10 a silently cut connection is detected and replaced", async () => {
@@ -91,12 +91,12 @@ test("GW-10 a silently cut connection is detected and replaced", async () => {
   });
   const through = database.url.replace(directory, encodeURIComponent(proxyDirectory));
   const { notifications } = open(through, { pingMs: 50 });
-  const heard = counter();
-  notifications.subscribe({ channel: "letters" }, heard.add);
-  await heard.reaches(1);
+  const subscriber = counter();
+  notifications.subscribe({ channel: "letters" }, subscriber.add);
+  await subscriber.reaches(1);
   // Drop packets, without end or error.
   for (const upstream of sockets) upstream.unpipe();
-  await heard.reaches(2);
+  await subscriber.reaches(2);
   expect(sockets).toHaveLength(2);
 }, 20_000);
 

@@ -5,12 +5,12 @@ import { createTestDatabase, type TestDatabase } from "./testing/test-database.t
 
 let database: TestDatabase;
 let listener: pg.Client;
-const heard: string[] = [];
+const received: string[] = [];
 beforeAll(async () => {
   database = await createTestDatabase();
   listener = new pg.Client({ connectionString: database.url });
   await listener.connect();
-  listener.on("notification", ({ channel }) => heard.push(channel));
+  listener.on("notification", ({ channel }) => received.push(channel));
   await listener.query("LISTEN towpath_oauth_grant");
 });
 afterAll(async () => {
@@ -20,14 +20,14 @@ afterAll(async () => {
 
 /** How many notifications a statement causes. */
 async function notifications(statement: string, values: unknown[]): Promise<number> {
-  heard.length = 0;
+  received.length = 0;
   await database.pool.query(statement, values);
   // Notifications that were committed before arrive with the answer to the listener's next query.
   await listener.query("SELECT 1");
-  return heard.length;
+  return received.length;
 }
 
-test("GW-5 gateways hear of revoked and deleted grants, cascades included, and of nothing else", async () => {
+test("GW-5 revoked and deleted grants are notified, cascades included, and nothing else", async () => {
   const [organization, project, user, other] = Array.from({ length: 4 }, () => randomUUID());
   const { pool } = database;
   await pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Team', 'team')", [organization]);

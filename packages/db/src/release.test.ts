@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import journal from "../migrations/meta/_journal.json" with { type: "json" };
 import { migrateDatabase } from "./client.ts";
 import { NewerSchema, recordRelease, requireKnownSchema, thisRelease } from "./release.ts";
-import { createTestDatabase, migrateAnewTo, type TestDatabase } from "./testing/test-database.ts";
+import { createTestDatabase, migrateOnlyTo, type TestDatabase } from "./testing/test-database.ts";
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.close());
 
-/** As a newer release leaves it, whose migration is unknown here. */
+/** As left by a newer release, whose migration is unknown here. */
 async function migrateFurther(): Promise<void> {
   await recordRelease(database.pool, "9.9.0 (commit it's)");
   await database.pool.query(
@@ -30,9 +30,9 @@ test("OPS-3 data of a newer release is refused with the names of both, and nothi
   expect(rows).toEqual([{ release: "9.9.0 (commit it's)" }]);
 });
 
-test("OPS-3 a migration tells from which release to which it led and how far; the next release sees its name", async () => {
+test("OPS-3 a migration reports its first and last release and its steps; the next release sees its name", async () => {
   expect(thisRelease()).toMatch(new RegExp(`^\\d+\\.\\d+\\.\\d+ \\(.*schema ${journal.entries.at(-1)?.tag}\\)$`));
-  await migrateAnewTo(database, "0000_initial");
+  await migrateOnlyTo(database, "0000_initial");
   const first = await migrateDatabase(database.url);
   expect(first).toEqual({ from: "schema 0000_initial", to: thisRelease(), applied: journal.entries.length - 1 });
   expect(await migrateDatabase(database.url)).toEqual({ from: thisRelease(), to: thisRelease(), applied: 0 });

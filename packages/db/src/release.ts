@@ -26,7 +26,7 @@ export function thisRelease(): string {
   return `${manifest.version} (${parts.filter(Boolean).join(", ")})`;
 }
 
-/** How far a database was migrated. */
+/** The state of a database's migrations. */
 export type AppliedSchema = {
   readonly migrations: number;
   /** The release that migrated it last. Earlier ones left no name: then its schema; null for a newer one without. */
@@ -51,7 +51,7 @@ export async function readAppliedSchema(db: Queryable): Promise<AppliedSchema | 
   return { migrations: row.migrations, release, isNewer: newest > newestKnown };
 }
 
-/** The name is part of the database, so that it goes along with a dump and names the release for external ones, too. */
+/** The name is part of the database, so that a dump contains it and it names the release for external ones, too. */
 export async function recordRelease(db: Queryable, release: string): Promise<void> {
   await db.query(`COMMENT ON SCHEMA drizzle IS '${release.replaceAll("'", "''")}'`);
 }

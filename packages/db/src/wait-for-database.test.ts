@@ -11,16 +11,16 @@ test("OPS-2 a database that doesn't answer yet is waited for and named, without 
   const socketDirectory = `${directory}/s`;
   // The instance's own is created once the server takes connections; in between, there is no such database.
   const url = `postgresql://towpath:secret@/postgres?host=${encodeURIComponent(socketDirectory)}&port=5432`;
-  const said: string[] = [];
-  const onWaiting = (address: string, reason: string) => said.push(`${address}: ${reason}`);
+  const messages: string[] = [];
+  const onWaiting = (address: string, reason: string) => messages.push(`${address}: ${reason}`);
   const waiting = waitForDatabase(url, { onWaiting, signal: new AbortController().signal });
   // Longer than its first two pauses.
   await new Promise((resolve) => setTimeout(resolve, 2000));
-  expect(said).toEqual([`postgres at ${socketDirectory}: connect ENOENT ${socketDirectory}/.s.PGSQL.5432`]);
+  expect(messages).toEqual([`postgres at ${socketDirectory}: connect ENOENT ${socketDirectory}/.s.PGSQL.5432`]);
   const options = { dataDirectory: `${directory}/data`, socketDirectory, durable: false };
   const postgres = await startEmbeddedPostgres(options);
   expect(await waiting).toBe(true);
-  expect(said.join()).not.toContain("secret");
+  expect(messages.join()).not.toContain("secret");
   const signal = new AbortController().signal;
   await expect(waitForDatabase(url.replace("/postgres?", "/nothing?"), { onWaiting, signal })).rejects.toThrow(
     /The database nothing at .* refuses: database "nothing" does not exist/,

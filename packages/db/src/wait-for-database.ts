@@ -5,7 +5,7 @@ const firstPauseMs = 500;
 const maxPauseMs = 5_000;
 const connectWithinMs = 10_000;
 
-/** A database that may answer later: nothing listens there yet, its name is not known yet, or it is starting. */
+/** A database that may answer later: nothing listens yet, its name is unknown yet, or it is starting. */
 const transientCodes: ReadonlySet<string> = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN", "ENOENT"],
   // cannot_connect_now, too_many_connections
@@ -19,9 +19,9 @@ export type DatabaseWait = {
 };
 
 /**
- * Resolves once a database takes connections; false when the signal is aborted first.
+ * Resolves once a database takes connections; false if the signal is aborted first.
  *
- * @throws Error for what waiting doesn't mend, such as a wrong password
+ * @throws Error that waiting doesn't fix, such as a wrong password
  */
 export async function waitForDatabase(url: string, { onWaiting, signal }: DatabaseWait): Promise<boolean> {
   let reported = "";

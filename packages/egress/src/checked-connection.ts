@@ -14,8 +14,8 @@ const resolveByDns: ResolveName = (hostname) =>
   });
 
 /**
- * The URL of a server that a tenant names, once it is clear that nothing speaks against connecting to it. A name is
- * checked when it is resolved, which happens at each connection: see `checkedLookup`.
+ * The URL of a server that a tenant names, unless its text forbids a connection. A name is checked when it is resolved,
+ * at each connection: see `checkedLookup`.
  *
  * @throws EgressError `invalid_url`; `address_not_allowed` for an address in place of a name
  */
@@ -57,7 +57,7 @@ export function checkedLookup(
   };
 }
 
-/** The name or address in a URL, as sockets take it. */
+/** The name or address in a URL, in the form that sockets take. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
 
 const nameNotFound = (hostname: string, cause?: unknown) =>
@@ -73,8 +73,8 @@ const tlsCode = /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_
 const connectCode = /^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT|EACCES|EPERM)$/;
 
 /**
- * Why no connection to a host came about, so that the server can't have received anything of the request; null when it
- * can have. `error`: of a socket or of undici.
+ * Why no connection to a host was made, so that the server can't have received any part of the request; null if it may
+ * have. `error`: of a socket or of undici.
  */
 export function connectFailure(error: unknown, host: string): EgressError | null {
   if (error instanceof EgressError) return error;

@@ -57,12 +57,12 @@ test("ORG-9 no address of this machine, a private network or a cloud's metadata 
   expect(requests).toBe(0);
 });
 
-test("ORG-9 a name that has any private address is refused, and each connection resolves and checks it anew", async () => {
+test("ORG-9 a name that has any private address is refused, and each connection resolves and checks it again", async () => {
   const port = await serve((_request, response) => response.end("reached"));
   const mixed = addresses("8.8.8.8", "127.0.0.1");
   expect(await problemOf(`https://mixed.example:${port}/`, { resolve: mixed })).toBe("address_not_allowed");
   expect(await problemOf("https://none.example/", { resolve: addresses() })).toBe("name_not_found");
-  // Rebinding: allowed at first, private afterwards. The address that was checked is the one that is dialed.
+  // Rebinding: allowed at first, private afterwards. The connection goes to the checked address.
   const answers = ["127.0.0.1", "10.0.0.1"];
   const rebinding: ResolveName = async () => [{ address: answers.shift() ?? "10.0.0.1", family: 4 }];
   const { fetch, close } = createCheckedFetch(createAddressPolicy(["127.0.0.1/32"]), rebinding);

@@ -5,9 +5,9 @@ import { EgressError } from "./egress-error.ts";
 
 export type CheckedFetch = {
   /**
-   * As the global one, but only to addresses that the policy allows, and without following redirects.
+   * Like the global one, but only to addresses that the policy allows, and without following redirects.
    *
-   * @throws EgressError when no connection came about, and for a redirect unless `returnsRedirects`
+   * @throws EgressError if no connection was made, and for a redirect unless `returnsRedirects`
    */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
   readonly close: () => Promise<void>;
@@ -15,7 +15,7 @@ export type CheckedFetch = {
 
 const connectMs = 5000;
 
-/** A `fetch` for one conversation with a server that a tenant names. Each of its connections is checked anew. */
+/** A `fetch` for one conversation with a server that a tenant names. Each connection is checked again. */
 export function createCheckedFetch(
   policy: AddressPolicy,
   resolve?: ResolveName,
@@ -24,7 +24,7 @@ export function createCheckedFetch(
   const agentFor = (protocol: "https:" | "http:") =>
     new Agent({ connect: { lookup: checkedLookup(policy, protocol, resolve), timeout: connectMs } });
   const agents = { "https:": agentFor("https:"), "http:": agentFor("http:") };
-  // Node bundles an older undici whose fetch cannot use these agents; the two differ in their types only.
+  // Node bundles an older undici whose fetch cannot use these agents; only their types differ.
   const request = undiciFetch as unknown as (url: URL, init: object) => Promise<Response>;
   return {
     async fetch(given, init) {

@@ -1,4 +1,4 @@
-/** Why a request that somebody else named was not made, or got no answer. */
+/** Why a request to a third-party URL was not made, or got no answer. */
 type EgressProblem =
   | "invalid_url"
   | "address_not_allowed"
@@ -11,11 +11,11 @@ type EgressProblem =
   | "too_large"
   | "not_json";
 
-/** What to do about `address_not_allowed`, as a sentence. */
+/** The remedy for `address_not_allowed`, as a sentence. */
 export const privateNetworkRemedy =
   "If it is in a private network, ask the operator to allow that in TOWPATH_EXTERNAL_NETWORKS.";
 
-/** `message` is safe to show to whoever named the URL. */
+/** `message` is safe to show to the person who named the URL. */
 export class EgressError extends Error {
   readonly problem: EgressProblem;
   constructor(problem: EgressProblem, message: string, cause?: unknown) {

@@ -94,7 +94,7 @@ test("GW-5 redirects, other statuses, large documents and slow hosts are refused
   }
 });
 
-test("GW-5 public addresses are told from the others", () => {
+test("GW-5 public and other addresses are distinguished", () => {
   for (const address of ["8.8.8.8", "1.1.1.1", "2606:4700::1111"])
     expect([address, isPublicAddress(address)]).toEqual([address, true]);
   for (const address of ["224.0.0.1", "255.255.255.255", "198.18.0.1", "2001:db8::1", "ff02::1", "name", ""]) {

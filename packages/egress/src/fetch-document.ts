@@ -7,9 +7,9 @@ import { isLoopbackAddress, isPublicAddress } from "./public-address.ts";
 
 export type FetchDocumentOptions = {
   readonly maxBytes?: number;
-  /** For the whole fetch, with the name's resolution. */
+  /** For the whole fetch, including the resolution of the name. */
   readonly timeoutMs?: number;
-  /** Also http, and hosts on this machine. For tests and instances that only run here. */
+  /** Also http, and hosts on this machine. For tests and instances that run only locally. */
   readonly allowLoopback?: boolean;
   /** All addresses of a name. */
   readonly resolve?: (hostname: string) => Promise<readonly string[]>;
@@ -19,11 +19,12 @@ const resolveByDns = async (hostname: string) =>
   (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 
 /**
- * Fetches a JSON document that somebody else named, without letting them reach what only this machine can: the name is
- * resolved once, every address must be public, the connection goes to the address that was checked, redirects are
- * refused, and size and time are bounded.
+ * Fetches a JSON document from a third-party URL, which must not reach services that only this machine can: the name is
+ * resolved once, every address must be public, the connection goes to the checked address, redirects are refused, and
+ * size and time are bounded.
  *
  * @returns the parsed JSON
+ *
  * @throws EgressError
  */
 export async function fetchDocument(url: string, options: FetchDocumentOptions = {}): Promise<unknown> {
@@ -54,7 +55,7 @@ function parseTarget(url: string, allowLoopback: boolean): URL {
   throw new EgressError("invalid_url", "The document's address must be an https URL without a user name.");
 }
 
-/** The one address to connect to. Refuses names of which any address is not allowed. */
+/** The one address to connect to. Refuses names with any forbidden address. */
 async function checkedAddress(target: URL, { allowLoopback = false, resolve = resolveByDns }: FetchDocumentOptions) {
   const hostname = target.hostname.replace(/^\[|\]$/g, "");
   const addresses = isIP(hostname) ? [hostname] : await resolve(hostname).catch(nameNotFound(hostname));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isListed, networkList, parseNetworks } from "./networks.ts";
 
-test("OPS-1 GW-9 a list has addresses and networks of both families; what is neither is named", () => {
+test("OPS-1 GW-9 a list has addresses and networks of both families; anything else is named in the error", () => {
   const list = networkList(parseNetworks(" 10.0.0.1 ,192.168.0.0/16,fd00::/8,"));
   const listed = ["10.0.0.1", "192.168.7.7", "::ffff:10.0.0.1", "fd12::1"];
   const others = ["10.0.0.2", "192.169.0.1", "::ffff:10.0.0.2", "fe80::1", "", "name"];

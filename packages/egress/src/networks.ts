@@ -1,9 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * A setting's networks: CIDR notation, or single addresses, separated by commas. Each comes back with its prefix.
+ * A setting's networks: CIDR notation, or single addresses, separated by commas. Each is returned with its prefix.
  *
- * @throws Error that names the first one that is neither
+ * @throws Error that names the first invalid one
  */
 export function parseNetworks(text: string): string[] {
   const given = text.split(",").map((each) => each.trim());
@@ -29,7 +29,7 @@ export function networkList(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** Of both families; an IPv4 address in IPv6 form counts as the IPv4 address. False for what is no address. */
+/** For both families; an IPv4 address in IPv6 form counts as the IPv4 address. False if it is no address. */
 export function isListed(list: BlockList, address: string): boolean {
   const family = isIP(address);
   return family !== 0 && list.check(address, family === 4 ? "ipv4" : "ipv6");

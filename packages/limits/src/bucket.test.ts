@@ -3,7 +3,7 @@ import { Bucket, lower, type Rate } from "./index.ts";
 
 const rate: Rate = { perMinute: 60, burst: 5 };
 
-/** Calls one by one at times in milliseconds: how many were let in. */
+/** Makes calls at these times in milliseconds. Returns how many were admitted. */
 function admitted(bucket: Bucket, times: Iterable<number>, own = rate): number {
   let count = 0;
   for (const now of times) {
@@ -14,7 +14,7 @@ function admitted(bucket: Bucket, times: Iterable<number>, own = rate): number {
   return count;
 }
 
-test("GW-8 a bucket lets a burst in at once, then one call whenever its time has come", () => {
+test("GW-8 a bucket lets a burst in at once, then one call per interval", () => {
   const bucket = new Bucket();
   expect(admitted(bucket, Array(20).fill(1000))).toBe(5);
   expect(bucket.waitFor(1, rate, 1000)).toBeCloseTo(1000);
@@ -24,7 +24,7 @@ test("GW-8 a bucket lets a burst in at once, then one call whenever its time has
   expect(admitted(bucket, Array(20).fill(600_000))).toBe(5);
 });
 
-test("GW-8 in any period at most a burst and the rate is let in, and no less to somebody who always calls", () => {
+test("GW-8 any period admits at most a burst plus the rate, and no less to a constant caller", () => {
   for (const own of [rate, { perMinute: 7, burst: 1 }, { perMinute: 6000, burst: 40 }]) {
     const bucket = new Bucket();
     const endMs = 300_000;
@@ -36,7 +36,7 @@ test("GW-8 in any period at most a burst and the rate is let in, and no less to 
   }
 });
 
-test("GW-8 who waits for as long as the bucket says is let in, and not before", () => {
+test("GW-8 a call is admitted after the bucket's wait, and not before", () => {
   const bucket = new Bucket();
   let now = 0;
   for (let at = 0; at < 500; at++) {
@@ -56,7 +56,7 @@ test("GW-8 a batch that is larger than a burst fits into a full bucket, and is p
   expect(bucket.waitFor(1, rate, 0)).toBeCloseTo(46_000);
 });
 
-test("GW-8 what others took from a copy is missing here", () => {
+test("GW-8 calls taken from a copy count here too", () => {
   const [here, there] = [new Bucket(), new Bucket()];
   here.delay(there.take(4, rate, 0), 0);
   expect(admitted(here, Array(20).fill(0))).toBe(1);

@@ -4,7 +4,7 @@ const minuteMs = 60_000;
 
 /**
  * A token bucket as one number (GCRA, the generic cell rate algorithm): the time at which it will be full again. It
- * needs no timer, and a copy elsewhere is brought up to date by adding milliseconds to it, whatever its rate.
+ * needs no timer, and a copy in another process is updated by adding milliseconds, regardless of the rate.
  *
  * All times are milliseconds of one clock that never goes back.
  */
@@ -13,8 +13,8 @@ export class Bucket {
   fullAt = 0;
 
   /**
-   * Milliseconds until `calls` more fit; 0: they fit now. Takes nothing. More calls than fit at once count as those
-   * that do, because they could never come otherwise.
+   * Milliseconds until `calls` more fit; 0: they fit now. Takes nothing. More calls than fit at once count as a full
+   * bucket, because they could never pass otherwise.
    */
   waitFor(calls: number, rate: Rate, now: number): number {
     const callMs = minuteMs / rate.perMinute;
@@ -24,14 +24,14 @@ export class Bucket {
     return wait > 1e-6 * callMs ? wait : 0;
   }
 
-  /** Takes `calls`, whether they fit or not. Returns by how many milliseconds the bucket is full later. */
+  /** Takes `calls`, whether they fit or not. Returns by how many milliseconds this delays the full bucket. */
   take(calls: number, rate: Rate, now: number): number {
     const takenMs = calls * (minuteMs / rate.perMinute);
     this.delay(takenMs, now);
     return takenMs;
   }
 
-  /** Takes what somebody else has taken from a copy of this bucket. */
+  /** Takes what was taken from a copy of this bucket elsewhere. */
   delay(takenMs: number, now: number): void {
     this.fullAt = Math.max(this.fullAt, now) + takenMs;
   }

@@ -6,7 +6,7 @@ const perMinute = (normal: number) =>
   z.coerce.number().int().min(0, "must be 0 (no limit) or more").max(maxRate).default(normal);
 const burst = (normal: number) => z.coerce.number().int().min(1, "must be 1 or more").max(maxRate).default(normal);
 
-/** Settings of every process that keeps the limits of calls, or shows them. 0 calls a minute: no limit. */
+/** Settings of every process that enforces the limits of calls, or shows them. 0 calls a minute: no limit. */
 export const callLimitSettings = {
   TOWPATH_LIMIT_CALLER_PER_MINUTE: perMinute(6000),
   TOWPATH_LIMIT_CALLER_BURST: burst(1000),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { networkOf } from "./index.ts";
 
-test("GW-9 an IPv4 address counts by itself, an IPv6 address with its /64, however it is written", () => {
+test("GW-9 an IPv4 address counts alone, an IPv6 address with its /64, in any notation", () => {
   const same: Record<string, string[]> = {
     "203.0.113.7": ["203.0.113.7", "::ffff:203.0.113.7"],
     "2001:db8:1:2::/64": [

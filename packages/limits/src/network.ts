@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 
 /**
- * The network of a client, as limits by address see it: the first 64 bits of an IPv6 address, of which a single client
- * has all, and an IPv4 address as it is. Takes what `net.isIP` accepts.
+ * The network of a client for limits by address: the first 64 bits of an IPv6 address, because a single client has all
+ * of them, or an IPv4 address unchanged. Takes what `net.isIP` accepts.
  */
 export function networkOf(address: string): string {
   const plain = plainAddress(address.toLowerCase());
@@ -27,8 +27,8 @@ function groupsOf(text: string): number[] {
 export const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "");
 
 /**
- * The address of a client behind reverse proxies: X-Forwarded-For of a trusted `peer` counts hop by hop from the last, up
- * to the first address that is no trusted proxy's. Anything before that, and what others send, can be forged.
+ * The address of a client behind reverse proxies: X-Forwarded-For of a trusted `peer` counts hop by hop from the last,
+ * up to the first address that is no trusted proxy's. Earlier entries, and those of other peers, can be forged.
  */
 export function forwardedAddress(
   peer: string,

@@ -36,4 +36,5 @@ export { SignInRecorder } from "./sign-ins/sign-in-recorder.ts";
 export { BatchWriter } from "./write/batch-writer.ts";
 export { cutTexts, type RequestLogRow } from "./write/request-log.row.ts";
 export { requestLogChannel } from "./write/request-log-changes.ts";
+export type { WriteOutcome } from "./write/write-isolating.ts";
 export { requestLogBatches, writeRequestLogs } from "./write/write-request-logs.ts";

@@ -21,8 +21,8 @@ export const packageIndexSettings = {
 const standard = "https://pypi.org/simple";
 
 /**
- * The indexes that uv asks, in its order: extra ones first. Reads the settings that builds get (`pickBuildEnvironment`),
- * so that people are shown what builds can install. `packageIndexSettings` has checked the addresses.
+ * The indexes in uv's order: extra ones first. Reads the settings that builds get (`pickBuildEnvironment`), so that
+ * people see what builds can install. `packageIndexSettings` has checked the addresses.
  */
 export function indexesOf(environment: Readonly<Record<string, string | undefined>>): readonly IndexAddress[] {
   const listed = [environment.UV_INDEX, environment.UV_EXTRA_INDEX_URL].flatMap((value) => value?.split(/\s+/) ?? []);

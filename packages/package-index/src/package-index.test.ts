@@ -85,7 +85,7 @@ test("BLD-17 indexes are asked in uv's order with their credentials, the standar
   expect(settings.safeParse({ UV_INDEX: "company" }).error?.issues[0]?.path).toEqual(["UV_INDEX"]);
 });
 
-test("BLD-17 a package that no index has, and an index that can't say: which one, and what to do", async () => {
+test("BLD-17 a package that no index has, and an index that fails: the error names it and a remedy", async () => {
   const problem = (name: string) =>
     index()
       .releases(name)
@@ -96,14 +96,14 @@ test("BLD-17 a package that no index has, and an index that can't say: which one
     code: "not_found",
     message: `There is no package nothing-mcp on ${origin}. Check its name.`,
   });
-  for (const [name, words] of [
+  for (const [name, message] of [
     ["old-index", "can't list versions as JSON (PEP 691)"],
     ["broken", "answered with status 503"],
     ["odd", "can't be reached"],
   ] as const) {
     expect(await problem(name)).toMatchObject({
       code: "upstream_unavailable",
-      message: expect.stringContaining(words),
+      message: expect.stringContaining(message),
     });
   }
 });

@@ -6,10 +6,10 @@ const timeoutMs = 15_000;
 
 export type JsonRequest = {
   readonly url: URL;
-  /** What is asked, for errors: `The package index`. */
+  /** The subject of error messages: `The package index`. */
   readonly from: string;
   readonly accept: string;
-  /** How the error of an answer that isn't JSON ends. */
+  /** The end of the error for an answer that isn't JSON. */
   readonly otherwise: string;
   readonly maxBytes: number;
   readonly authorization?: string | null;
@@ -17,9 +17,10 @@ export type JsonRequest = {
 };
 
 /**
- * Reads JSON through the host's proxy, trusting the host's authorities too, as uv does: a company's index may have a
- * certificate of its own.
- * @returns a function that resolves to what `parse` makes of the answer, null for 404, and throws `upstream_unavailable`
+ * Reads JSON through the host's proxy, trusting the host's authorities too, as uv does: a company's index may use its
+ * own certificate.
+ *
+ * @returns a function that resolves to the result of `parse`, null for 404, and throws `upstream_unavailable`
  */
 export function createJsonReader() {
   const tls = { ca: [...getCACertificates("default"), ...getCACertificates("system")] };

@@ -262,7 +262,7 @@ test("LOG-6 an ended job is deleted after a day, and one that no worker takes wi
   await queue.close();
 });
 
-test("OPS-2 what recurs runs when a worker starts and at its times, by one worker at a time", async () => {
+test("OPS-2 scheduled jobs run when a worker starts and at their times, by one worker at a time", async () => {
   const fresh = await createTestDatabase();
   const { pool } = fresh;
   const open = () => openWorkerQueue({ databaseUrl: fresh.url, onProblem });

@@ -8,7 +8,7 @@ const queueSchema = "pgboss";
 type QueueOptions = Omit<Queue, "name">;
 
 /**
- * `short`: of each key at most one job waits for its first run, and any number run. When a worker dies, another one
+ * `short`: at most one job of each key waits for its first run, and any number run. When a worker dies, another one
  * gets its job after `heartbeatSeconds`; handlers are therefore fenced.
  */
 const defaults = {
@@ -26,7 +26,7 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
   "webhook.process": { ...withRetries, expireInSeconds: 120 },
   // Several requests to a Git host of up to 30 s, each possibly retried.
   "branch.sync": { ...withRetries, expireInSeconds: 600 },
-  // GitHub may be unavailable for hours; what is reported then is the state at that time.
+  // GitHub may be unavailable for hours; the report then has the state at that time.
   "branch.report": {
     ...{ ...defaults, retryLimit: 60, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
     expireInSeconds: 900,
@@ -36,11 +36,11 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
     expireInSeconds: 900,
   },
   "installation.sync": { ...withRetries, expireInSeconds: 600 },
-  // What it finds is stored, and what failed is asked again when it is due.
+  // Its results are stored, and failed checks are repeated when they are due.
   "source.check": { ...defaults, retryLimit: 2, expireInSeconds: 120 },
   // Longer than a build and its rollout may take; their own limits end them earlier.
   "build.run": { ...defaults, retryLimit: 3, expireInSeconds: 1800 },
-  // A mail server may be away for hours: pauses grow to a quarter of an hour, for about six hours.
+  // A mail server may be down for hours: pauses grow to a quarter of an hour, for about six hours.
   "mail.send": {
     ...{ ...defaults, retryLimit: 60, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
     expireInSeconds: 120,
@@ -49,15 +49,15 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
 
 const jobNames = Object.keys(queues) as readonly JobName[];
 
-/** When jobs recur that one worker of the cluster is enough for (cron, UTC), and how long one may take. */
+/** Schedules of jobs that run on one worker of the cluster (cron, UTC), and their time limits. */
 const schedules = {
   /** Look for new versions of packages that projects follow. */
   "package.follow": { cron: "17 * * * *", expireInSeconds: 3600 },
   /** Ask GitHub which webhooks it could not deliver. */
   "webhook.redeliver": { cron: "*/10 * * * *", expireInSeconds: 1800 },
-  /** Index days of the request log that have ended; minutes for each, and a first time has many days. */
+  /** Index finished days of the request log; minutes for each, and the first run has many days. */
   "log.index": { cron: "5-59/10 * * * *", expireInSeconds: 43_200 },
-  /** Pack repositories of this instance, and remove those that nobody has. */
+  /** Pack repositories of this instance, and remove orphaned ones. */
   "repository.sweep": { cron: "47 * * * *", expireInSeconds: 3600 },
 } as const;
 
@@ -80,7 +80,7 @@ export async function openJobQueue(settings: QueueSettings): Promise<OpenJobQueu
   return { ...queueOn(boss), close: () => boss.stop({ graceful: false }) };
 }
 
-/** Each runs one job. When it throws, the queue retries the job as its settings say. */
+/** Each runs one job. If it throws, the queue retries the job according to its settings. */
 export type JobHandlers = {
   readonly [Name in JobName]: (payload: JobPayloads[Name], signal: AbortSignal) => Promise<void>;
 };
@@ -137,7 +137,7 @@ export async function openWorkerQueue(settings: QueueSettings): Promise<WorkerQu
         await boss.work(name, { pollingIntervalSeconds: 5 }, ([job]) =>
           handlers[name](AbortSignal.any([stopping.signal, ...(job ? [job.signal] : [])])),
         );
-        // What came due while no worker ran.
+        // Jobs that became due while no worker ran.
         await boss.send(name);
       }
     },
@@ -169,7 +169,7 @@ async function openBoss(settings: QueueSettings, { works }: { readonly works: bo
   return boss;
 }
 
-/** `updates`: an existing queue keeps the settings of the version that created it otherwise. */
+/** `updates`: otherwise an existing queue keeps the settings of the version that created it. */
 async function createQueue(boss: PgBoss, name: string, options: QueueOptions, { updates = true } = {}): Promise<void> {
   await boss.createQueue(name, options);
   const { policy: _, ...changeable } = options;
@@ -179,8 +179,8 @@ async function createQueue(boss: PgBoss, name: string, options: QueueOptions, { 
 const lockSpace = "towpath_job";
 
 /**
- * Waits for the transactions that found this job waiting and therefore added none: only when they have ended can its
- * handler see what they wrote. Throws after 10 s, and the queue retries the job.
+ * Waits for the transactions that found this job waiting and therefore added none: the handler sees their writes only
+ * after they have ended. Throws after 10 s, and the queue retries the job.
  */
 async function awaitEnqueuers(boss: PgBoss, name: JobName, key: string | null): Promise<void> {
   await boss

@@ -33,7 +33,7 @@ test("OPS-1 a process exits on the first signal, with status 1 if it could not s
   expect(await exitCodeAfterSignals("hanging", 200)).toBe(1);
 });
 
-test("OPS-1 a process whose log nobody reads any more ends", async () => {
+test("OPS-1 a process ends when its log's reader is gone", async () => {
   const script = `
     import { openLog, stopOnSignal } from "${source}";
     const log = openLog("info", { role: "test" });
@@ -54,7 +54,7 @@ test("OPS-1 a process whose log nobody reads any more ends", async () => {
   expect(await exited).toEqual([0, null]);
 });
 
-test("OPS-1 settings that are invalid end the process with what is wrong and no stack", async () => {
+test("OPS-1 invalid settings end the process with a list of problems and no stack", async () => {
   const child = spawn(process.execPath, ["--input-type=module", "-e", script, "{"], {
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -96,7 +96,7 @@ test("the modules of drizzle-orm that are found faster are those that Node finds
   expect(await modules("resolveDrizzleFaster(); resolveDrizzleFaster();")).toEqual(expected);
 });
 
-test("OPS-1 a process that may open too few files says how many it needs, and what raises the limit", async () => {
+test("OPS-1 a process that may open too few files reports how many it needs, and how to raise the limit", async () => {
   const script = `
     const { neededOpenFiles, requireOpenFiles } = await import("${source}");
     requireOpenFiles(neededOpenFiles.sandboxes);
@@ -117,7 +117,7 @@ test("OPS-1 a process that may open too few files says how many it needs, and wh
     stderr: expect.stringMatching(/^A process may open only 256 files here.*needs 4096.*ulimit -n 4096.*LimitNOFILE/),
   });
   expect((await start(4096)).stdout).toBe("enough");
-  // Up to the hard limit a process raises it by itself.
+  // A process raises it by itself up to the hard limit.
   const soft = run("/bin/sh", [
     "-c",
     'ulimit -Sn 256; exec "$@"',

@@ -40,7 +40,7 @@ function deploy(standIn: RunnerStandIn, change: object = {}): string {
   return deploymentId;
 }
 
-/** A runner that answers what the test says. */
+/** A runner with the test's answers. */
 async function clientOfAnswers(listener: RequestListener): Promise<RunnerClient> {
   const address = socket();
   const server: Server = createServer(listener);
@@ -112,7 +112,7 @@ test("responses that violate the contract are errors of the runner, and an unkno
   await expect(silent.list()).rejects.toMatchObject({ code: "internal", message: expect.stringContaining("within") });
 });
 
-test("RUN-8 a runner that is killed before it has read a call is away, and didn't take too long", async () => {
+test("RUN-8 a runner that is killed before it reads a call counts as unreachable, not as slow", async () => {
   const address = socket();
   let connections = 0;
   // Closing a unix socket with unread bytes resets the connection, as the kernel does for a killed process.

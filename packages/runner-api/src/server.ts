@@ -84,7 +84,7 @@ function secretCheck(secrets: readonly string[]): (request: IncomingMessage) => 
   };
 }
 
-/** As the probe of a cluster does, which has no secret. */
+/** Like the probe of a cluster, which has no secret. */
 const asksForHealth = ({ method, url }: IncomingMessage) =>
   method === runnerCalls.health.method && url === runnerCalls.health.path;
 

@@ -18,7 +18,7 @@ export {
 export { cloudEnvironment } from "./port/cloud-environment.ts";
 export type { RuntimeDriver } from "./port/driver.ts";
 export { SandboxError } from "./port/errors.ts";
-export { type Exit, type LastLines, type Limits, lineCutNote, type OutputSink } from "./port/execution.ts";
+export { type Exit, type LastLines, type Limits, lineCutMark, type OutputSink } from "./port/execution.ts";
 export type { HostReport, Isolation, Pythons } from "./port/host.ts";
 export {
   type BridgeKind,

@@ -3,7 +3,7 @@ import type { Transaction } from "@towpath/db";
 import { requireValidMasterKey } from "./data-keys.ts";
 import type { SecretBox } from "./secret-box.ts";
 
-/** A GitHub connection, and what its secrets are bound to: with another row, host, App or version they don't open. */
+/** A GitHub connection, to which its secrets are bound: with another row, host, App or version they don't open. */
 export type ConnectionBinding = {
   readonly id: string;
   readonly apiUrl: string;
@@ -34,7 +34,7 @@ export async function sealConnection(
   return { wraps, secretsCiphertext: seal(key, text, contextOf(binding)) };
 }
 
-/** @throws WrongMasterKey; Error for another binding, and for anything that was changed */
+/** @throws WrongMasterKey; Error for another binding, and for modified data */
 export function openConnection(box: SecretBox, sealed: ConnectionBinding & SealedConnection): string {
   const key = openWraps(box.masterKeys, sealed.wraps, contextOfKey(sealed.id));
   return open(key, sealed.secretsCiphertext, contextOf(sealed));

@@ -13,9 +13,9 @@ export async function findDataKey(db: Database | Transaction, projectId: string)
 }
 
 /**
- * A project's data key, created when there is none.
+ * A project's data key, created if there is none.
  *
- * @throws WrongMasterKey in a process that still has a key that was replaced: nobody could open what it seals
+ * @throws WrongMasterKey in a process that still has a replaced key: nobody could open what it seals
  */
 export async function ensureDataKey(tx: Transaction, box: SecretBox, owner: Owner): Promise<DataKey> {
   const found = await findDataKey(tx, owner.projectId);
@@ -32,13 +32,13 @@ export async function ensureDataKey(tx: Transaction, box: SecretBox, owner: Owne
 }
 
 /**
- * Before a new key is sealed.
+ * Call it before a new key is sealed.
  *
- * @throws WrongMasterKey in a process that still has a key that was replaced: nobody could open what it seals
+ * @throws WrongMasterKey in a process that still has a replaced key: nobody could open what it seals
  */
 export async function requireValidMasterKey(tx: Transaction, box: SecretBox): Promise<void> {
   const ids = box.masterKeys.all.map(({ id }) => id);
-  // The lock delays the end of a rotation, which deletes rows, until what was sealed can be seen.
+  // The lock delays the end of a rotation, which deletes rows, until the sealed data is visible.
   const valid = await tx.select().from(masterKey).for("share");
   if (valid.length > 0 && !valid.some(({ id }) => ids.includes(id)))
     throw new WrongMasterKey(`The key ${ids.join(" or ")} was replaced. Restart this process with the new one.`);

@@ -12,7 +12,7 @@ export type Queryable = {
 const proofText = "towpath";
 const contextOf = (id: string) => JSON.stringify(["towpath/master-key/v1", id]);
 
-/** Records the current master key as one that this database may be used with. */
+/** Records that this database may be used with the current master key. */
 export async function addMasterKey(db: Queryable, { current }: MasterKeys): Promise<void> {
   const proof = seal(current, proofText, contextOf(current.id));
   await db.query("INSERT INTO master_key (id, proof) VALUES ($1, $2) ON CONFLICT DO NOTHING", [current.id, proof]);
@@ -20,9 +20,9 @@ export async function addMasterKey(db: Queryable, { current }: MasterKeys): Prom
 
 /**
  * Checks what every process needs of its database: that no newer release has migrated it, and that the configured keys
- * open what is in it. The first process to come to an empty database decides which key it is used with.
+ * open its data. The first process at an empty database determines its key.
  *
- * @throws NewerSchema, and WrongMasterKey saying which key is configured and which one is needed, by their ids
+ * @throws NewerSchema, and WrongMasterKey with the ids of the configured and the required key
  */
 export async function checkDatabase(db: Queryable, keys: MasterKeys): Promise<void> {
   await requireKnownSchema(db);
@@ -49,7 +49,7 @@ async function storedKeys(db: Queryable) {
   return (await db.query<{ id: string; proof: string }>("SELECT id, proof FROM master_key ORDER BY created_at")).rows;
 }
 
-/** Ids of the master keys that values were sealed with before there were data keys. */
+/** Ids of the master keys that sealed values before there were data keys. */
 async function earlierKeys(db: Queryable): Promise<readonly string[]> {
   const { rows } = await db.query<{ id: string }>(
     "SELECT DISTINCT split_part(ciphertext, '.', 1) AS id FROM secret_version WHERE ciphertext NOT LIKE 'v2.%'",
@@ -77,7 +77,7 @@ const retryMs = 5000;
 const isFinal = (error: unknown) => error instanceof WrongMasterKey || error instanceof NewerSchema;
 
 /**
- * `checkDatabase` for a process that starts without its database too: resolves when it was checked, and after `withinMs`
+ * `checkDatabase` for a process that also starts without its database: resolves after the check, and after `withinMs`
  * at the latest. A later check that fails is passed to `onWrong`.
  *
  * @throws NewerSchema, WrongMasterKey

@@ -102,11 +102,11 @@ test("KEY-2 a master key is replaced while processes with the earlier and with t
   expect(await readAll(renewed)).toEqual(all);
   await expect(readAll(old)).rejects.toThrow("another key");
   await expect(check(old)).rejects.toThrow("TOWPATH_SECRET gives key");
-  // It still runs, but makes nothing that nobody can open.
+  // It still runs, but seals nothing that nobody can open.
   await expect(seedVariable(old, "late")).rejects.toThrow("Restart this process with the new one.");
 });
 
-test("KEY-2 a rotation that is killed half-way is continued, whatever batch it had reached", async () => {
+test("KEY-2 a rotation that is killed half-way is continued from any batch", async () => {
   await check(old);
   const reads = await Promise.all(Array.from({ length: 230 }, (_, index) => seedVariable(old, `value ${index}`)));
   const { db } = database;
@@ -173,17 +173,17 @@ test("KEY-2 a process that starts without its database checks the key as soon as
   );
   await expect(check(old)).rejects.toThrow("newer release");
   await database.pool.query("DELETE FROM drizzle.__drizzle_migrations WHERE hash = 'x'");
-  const away = openDatabase("postgresql://localhost:1/none");
-  await guardDatabase(away.pool, old.masterKeys, options);
-  await away.close();
-  let isAway = true;
+  const unreachable = openDatabase("postgresql://localhost:1/none");
+  await guardDatabase(unreachable.pool, old.masterKeys, options);
+  await unreachable.close();
+  let fails = true;
   const flaky = {
     query: (...call: Parameters<typeof database.pool.query>) =>
-      isAway ? Promise.reject(new Error("away")) : database.pool.query(...call),
+      fails ? Promise.reject(new Error("unavailable")) : database.pool.query(...call),
   } as unknown as Parameters<typeof guardDatabase>[0];
   await guardDatabase(flaky, renewed.masterKeys, options);
   expect(wrong).toEqual([]);
-  isAway = false;
+  fails = false;
   await expect.poll(() => wrong.map(({ name }) => name)).toEqual(["WrongMasterKey"]);
 });
 

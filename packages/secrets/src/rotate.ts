@@ -10,19 +10,19 @@ import { isSealedByMasterKey, type SecretBox } from "./secret-box.ts";
 
 const batchRows = 100;
 
-/** Rows that were changed; what an earlier run had done already is not counted. */
+/** Changed rows; work of an earlier run is not counted. */
 type Rotated = {
   /** Data keys that were sealed with the current master key. */
   readonly dataKeys: number;
-  /** Values that had been sealed by a master key itself, before there were data keys. */
+  /** Values that a master key itself had sealed, before there were data keys. */
   readonly values: number;
   /** Data keys from which the seals of earlier master keys were removed. */
   readonly stripped: number;
 };
 
 /**
- * Seals every data key with the current master key, beside the earlier ones: processes that have only an earlier key
- * go on. Every batch is a transaction, so it can be killed at any time; another run continues.
+ * Seals every data key with the current master key, in addition to the earlier ones: processes that have only an
+ * earlier key keep working. Every batch is a transaction, so it can be killed at any time; another run continues.
  *
  * @throws WrongMasterKey when an earlier key is needed and not configured
  */
@@ -35,15 +35,15 @@ export async function rotateMasterKeys({ db, pool }: DatabaseClient, box: Secret
 }
 
 /**
- * The same, and then makes the earlier master keys useless. Only for when no process needs one any more: those that
- * have no other can't read variables from now on.
+ * The same, and then makes the earlier master keys useless. Only for when no process needs one any more: those without
+ * another key can't read variables from then on.
  *
  * @throws as `rotateMasterKeys`, and for a data key that the current master key doesn't open
  */
 export async function finishRotation(client: DatabaseClient, box: SecretBox): Promise<Rotated> {
   const { db } = client;
   const before = await rotateMasterKeys(client, box);
-  // First no further data key gets an earlier seal only, then those that got one meanwhile are sealed again.
+  // First, no new data key gets only an earlier seal; then those that got one meanwhile are sealed again.
   await db.delete(masterKey).where(ne(masterKey.id, box.masterKeys.current.id));
   const since = await inBatches(() => db.transaction((tx) => addWraps(tx, box)));
   const stripped = await inBatches(() => db.transaction((tx) => removeWraps(tx, box)));
@@ -104,7 +104,7 @@ async function removeWrapsOf<Row extends { readonly id: string; readonly wraps: 
     const kept = row.wraps[current.id];
     if (kept === undefined) throw new Error(`data key ${row.id} is not sealed with key ${current.id}`);
     const wraps = { [current.id]: kept };
-    // Proves that the remaining seal opens: the others are about to go.
+    // Proves that the remaining seal opens: the others are about to be removed.
     rewrap(box, { ...row, wraps });
     await store(tx, row.id, wraps);
   }

@@ -16,7 +16,7 @@ const binding: SecretBinding = {
 const ciphertext = box.encrypt("pässwörd", dataKey, binding);
 const flipped = (text: string, at: number) => text.slice(0, at) + (text[at] === "A" ? "B" : "A") + text.slice(at + 1);
 
-test("KEY-2 a value decrypts, in whatever order its environments are, and is never encrypted alike", () => {
+test("KEY-2 a value decrypts with its environments in any order, and never has the same ciphertext twice", () => {
   expect(box.decrypt({ ...binding, ciphertext }, dataKey)).toBe("pässwörd");
   expect(box.decrypt({ ...binding, environments: ["preview", "production"], ciphertext }, dataKey)).toBe("pässwörd");
   expect(box.encrypt("pässwörd", dataKey, binding)).not.toBe(ciphertext);

@@ -41,7 +41,7 @@ export type SecretBox = {
   /** `v2.{id of the data key}.nonce.ciphertext.tag`; the last three base64url. */
   encrypt(value: string, dataKey: DataKey, binding: SecretBinding): string;
   /**
-   * Never an empty value in place of one that doesn't open.
+   * Never returns an empty value in place of one that doesn't open.
    *
    * @throws Error naming the variable, for another key, another binding or a modified ciphertext
    */

@@ -3,7 +3,7 @@ import type { Transaction } from "@towpath/db";
 import { ensureDataKey } from "./data-keys.ts";
 import type { DataKey, SecretBinding, SecretBox } from "./secret-box.ts";
 
-/** What belongs to the repository that a project is built from, and where it may go. */
+/** A secret of the repository that a project is built from, and where it may be sent. */
 export type SourceSecret = {
   readonly organizationId: string;
   readonly projectId: string;
@@ -55,13 +55,13 @@ export function openSourceSecret(
 }
 
 /**
- * Seals a deploy key for the time between its making and the creation of the project that uses it: a browser keeps it
- * meanwhile. It opens for one organization.
+ * Seals a deploy key from its creation until the creation of the project that uses it: a browser keeps it meanwhile. It
+ * opens for one organization.
  */
 export const sealDeployKey = ({ masterKeys }: SecretBox, organizationId: string, value: string): string =>
   sealWithKeyId(masterKeys.current, value, contextOfDeployKey(organizationId));
 
-/** @throws Error for another organization, and for anything that was changed */
+/** @throws Error for another organization, and for modified data */
 export const openDeployKey = ({ masterKeys }: SecretBox, organizationId: string, sealed: string): string =>
   openWithKeyId(masterKeyOf(masterKeys, sealed.split(".", 1)[0] ?? ""), sealed, contextOfDeployKey(organizationId));
 

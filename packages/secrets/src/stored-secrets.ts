@@ -11,7 +11,7 @@ export type StoredSecrets = {
 const rowSchema = z.object({
   organizationId: z.uuid(),
   projectId: z.uuid(),
-  /** How many versions the build was given; null for a build of an earlier release. */
+  /** Number of versions in the build; null for a build of an earlier release. */
   expected: z.number().nullable(),
   dataKey: z.object({ id: z.uuid(), wraps: z.record(z.string(), z.string()) }).nullable(),
   secrets: z.array(
@@ -26,8 +26,8 @@ const rowSchema = z.object({
 });
 
 /**
- * Reads the variables that a deployment was built with, whatever has changed since; null when there is no such
- * deployment. For a build of a release that didn't keep versions, the variables as they are now.
+ * Reads the variables that a deployment was built with, even if they have changed since; null when there is no such
+ * deployment. For builds of releases that didn't keep versions, the current variables.
  *
  * @throws Error when one of them is gone: a server must not start with a missing variable
  */
@@ -62,6 +62,6 @@ export function openSecrets(box: SecretBox, { secrets, dataKey }: StoredSecrets)
   return Object.fromEntries(secrets.map((secret) => [secret.keyName, box.decrypt(secret, dataKey)]));
 }
 
-/** For the audit log: which versions were decrypted, by name. */
+/** For the audit log: the decrypted versions, by name. */
 export const versionsOf = ({ secrets }: Pick<StoredSecrets, "secrets">): Readonly<Record<string, number>> =>
   Object.fromEntries(secrets.map(({ keyName, version }) => [keyName, version]));

@@ -2,7 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { ensureDataKey } from "./data-keys.ts";
 import type { DataKey, SecretBinding, SecretBox } from "./secret-box.ts";
 
-/** The header that Towpath sends to a server that runs elsewhere, and where it goes. */
+/** A header for an external server, and where it may be sent. */
 type UpstreamCredential = {
   readonly organizationId: string;
   readonly projectId: string;

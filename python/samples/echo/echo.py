@@ -2,7 +2,7 @@
 
 from fastmcp import FastMCP
 
-mcp = FastMCP("Echo", instructions="Repeats what it is told. Use it to see that a connection works.")
+mcp = FastMCP("Echo", instructions="Repeats text. Use it to see that a connection works.")
 
 
 @mcp.tool
@@ -14,7 +14,7 @@ def echo(text: str) -> str:
 @mcp.resource("echo://about")
 def about() -> str:
     """What this server is."""
-    return "Echo repeats what it is told."
+    return "Echo repeats text."
 
 
 @mcp.resource("echo://{text}")
@@ -25,7 +25,7 @@ def echo_resource(text: str) -> str:
 
 @mcp.prompt
 def repeat(text: str) -> str:
-    """Ask for the text to be said again."""
+    """Ask the model to repeat the text."""
     return f"Please say this back to me, word for word: {text}"
 
 

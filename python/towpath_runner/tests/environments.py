@@ -40,11 +40,11 @@ def python_of(name: str) -> Path:
     """The interpreter of an environment, which is created if it is missing or its requirements have changed."""
     directory = cache_directory() / f"runner-{name}"
     done = directory / "requirements.txt"
-    wanted = "\n".join(REQUIREMENTS[name])
+    requirements = "\n".join(REQUIREMENTS[name])
     directory.parent.mkdir(parents=True, exist_ok=True)
     with open(directory.parent / f"runner-{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.is_file() or done.read_text() != wanted:
+        if not done.is_file() or done.read_text() != requirements:
             shutil.rmtree(directory, ignore_errors=True)
             chosen = ["--python", _interpreter(version)] if (version := name.partition("-python")[2]) else []
             _uv("venv", "--quiet", *chosen, str(directory))
@@ -52,7 +52,7 @@ def python_of(name: str) -> Path:
                 # Not compiled: the first start compiles what it imports, a small part of all.
                 python = str(directory / "bin" / "python")
                 _uv("pip", "install", "--quiet", "--python", python, *REQUIREMENTS[name])
-            done.write_text(wanted)
+            done.write_text(requirements)
     return directory / "bin" / "python"
 
 

@@ -1,4 +1,4 @@
-"""BLD-16: a server that the code starts by itself, in whatever way, is served with all that it offers then."""
+"""BLD-16: a server that the code starts by itself, in any way, is served with all that it offers then."""
 
 from __future__ import annotations
 
@@ -269,11 +269,11 @@ def test_BLD_16_arguments_reach_the_program(start: Start) -> None:
             assert sys.argv[1:] == ["--db", "a b", "x:secret:${not one}"], sys.argv
             FastMCP(f"with {len(sys.argv)}").run()
     """
-    words = ["--argument=--db", "--argument=a b", "--argument=x:${API_TOKEN}:${not one}"]
-    harness = start(source, "server.py:main", "mcp1", arguments=words, API_TOKEN="secret")
+    flags = ["--argument=--db", "--argument=a b", "--argument=x:${API_TOKEN}:${not one}"]
+    harness = start(source, "server.py:main", "mcp1", arguments=flags, API_TOKEN="secret")
     harness.ready()
     assert Client(harness.socket).initialize()["serverInfo"]["name"] == "with 4"
-    status = start(source, "server.py:main", "mcp1", arguments=words).failed()
+    status = start(source, "server.py:main", "mcp1", arguments=flags).failed()
     assert (status["code"], status["candidates"]) == ("variable_missing", ["API_TOKEN"])
 
 
@@ -310,8 +310,8 @@ REGISTER = "def register(mcp):\n    @mcp.tool()\n    def second() -> str:\n     
 def test_BLD_16_what_a_main_block_adds_is_served_too(start: Start) -> None:
     """A server at the top level of a file that is finished only when the file is run."""
 
-    def served(entrypoint: str, *words: str) -> tuple[list[str], dict[str, str]]:
-        arguments = [f"--argument={word}" for word in words]
+    def served(entrypoint: str, *argv: str) -> tuple[list[str], dict[str, str]]:
+        arguments = [f"--argument={argument}" for argument in argv]
         harness = start({"server.py": COMPLETED, "mine.py": REGISTER}, entrypoint, "mcp1", arguments=arguments)
         status = harness.ready()
         client = Client(harness.socket)

@@ -103,7 +103,7 @@ def test_BLD_17_the_code_of_a_package_that_is_run_counts_as_the_repositorys(star
     assert status["line"] == 3 and status["file"].endswith("/demo/broken.py"), status
 
 
-#: What is raised, the failure and the words in its message. Texts are those of the real libraries.
+#: What is raised, the failure, and texts in its message. All texts are those of the real libraries.
 RAISED = {
     "library": (
         "raise ImportError('libGL.so.1: cannot open shared object file: No such file or directory')",

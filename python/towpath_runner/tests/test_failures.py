@@ -339,14 +339,14 @@ ENDS = {
 @pytest.mark.parametrize("where", ENDS)
 def test_BLD_2_a_server_that_ends_the_process_says_how_and_where(start: Start, where: str) -> None:
     entrypoint, source, line = ENDS[where]
-    for end, said in (
+    for end, how in (
         ("sys.exit(2)", "with exit status 2. It printed: hello"),
         ("raise SystemExit('No config.')", "and says: No config. It printed: hello"),
         ("sys.exit()", "with exit status 0. It printed: hello"),
     ):
         status = expect(start, source.replace("END", end), entrypoint)
         assert (status["code"], status["file"], status["line"]) == ("exited_early", "server.py", line), status
-        assert status["message"] == f"`server.py` line {line} ends the process before there is a server, {said}"
+        assert status["message"] == f"`server.py` line {line} ends the process before there is a server, {how}"
 
 
 def test_BLD_2_text_that_is_not_unicode_does_not_break_the_status(start: Start) -> None:

@@ -119,7 +119,7 @@ def test_BLD_6_an_app_without_a_recognizable_server_answers_404(start: Start) ->
 
 
 @pytest.mark.parametrize("end", ["", "\n    server = mcp._mcp_server\n    del mcp\n"])
-def test_BLD_2_a_lifespan_that_fails_for_each_session_is_told_before_clients_wait_for_it(start: Start, end: str) -> None:
+def test_BLD_2_a_lifespan_that_fails_for_each_session_is_reported_by_the_build(start: Start, end: str) -> None:
     source = f"""
     import os
     from contextlib import asynccontextmanager

@@ -72,7 +72,7 @@ class Interpreter(Harness):
                 command, cwd=self.root, env=self._environment, stdin=subprocess.PIPE, stdout=output, stderr=output
             )
 
-    def claim(self, files: dict[str, str] | str, entrypoint: str = "server.py", words: Sequence[str] = (), **env: str) -> dict[str, Any]:
+    def claim(self, files: dict[str, str] | str, entrypoint: str = "server.py", argv: Sequence[str] = (), **env: str) -> dict[str, Any]:
         """The status after it has got a server."""
         if self._forked_from is None:
             assert self.status() == {"state": "prewarmed"}
@@ -83,7 +83,7 @@ class Interpreter(Harness):
             target.write_text(textwrap.dedent(text))
         arguments = [f"--layer={self.layer}", f"--entrypoint={entrypoint}"]
         arguments += [f"--listen={self.socket}", f"--status={self.status_file}"]
-        arguments += [f"--argument={word}" for word in words]
+        arguments += [f"--argument={argument}" for argument in argv]
         if self._forked_from is not None:
             self.process = fork(self._forked_from, self.root, self._output, arguments, env)
             return self.status()
@@ -180,7 +180,7 @@ def test_RUN_3_code_is_loaded_only_after_the_claim(prewarm: Prewarm) -> None:
         ({"helpers/rich.py": ""}, {"TOKEN": "x", "DEBUG": "1", "HTTPX_TOKEN": "y"}, "used"),
     ],
 )
-def test_RUN_3_where_imports_could_have_gone_differently_the_server_starts_anew(
+def test_RUN_3_where_imports_could_have_gone_differently_the_server_starts_in_a_new_interpreter(
     prewarm: Prewarm, files: dict[str, str], env: dict[str, str], obstacle: str | None
 ) -> None:
     # What FastMCP reads needs it; the rest doesn't, and the SDK imports in half the time.

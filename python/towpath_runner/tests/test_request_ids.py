@@ -57,15 +57,15 @@ TOOLS = """
 """
 
 
-def _marked(harness: Harness, wanted: list[str]) -> list[tuple[str | None, str]]:
-    """Lines of the output with their request, once those that are `wanted` are there."""
+def _marked(harness: Harness, expected: list[str]) -> list[tuple[str | None, str]]:
+    """Lines of the output with their request, once the `expected` ones are there."""
     deadline = time.monotonic() + 10
     while True:
         lines = []
         for line in harness.output().split("\n"):
             found = _MARK.match(line)
             lines.append((found.group(1), line[found.end() :]) if found else (None, line))
-        if set(wanted) <= {text for _, text in lines} or time.monotonic() > deadline:
+        if set(expected) <= {text for _, text in lines} or time.monotonic() > deadline:
             return lines
         time.sleep(0.05)
 

@@ -24,7 +24,7 @@ def test_BLD_4_sample_has_one_of_everything(start: Start) -> None:
     result = client.call("tools/call", {"name": "echo", "arguments": {"text": "hello"}})
     assert result["content"][0]["text"] == "hello"
     about, other = (client.call("resources/read", {"uri": uri})["contents"][0] for uri in ("echo://about", "echo://hi"))
-    assert (about["text"], other["text"]) == ("Echo repeats what it is told.", "Echo: hi")
+    assert (about["text"], other["text"]) == ("Echo repeats text.", "Echo: hi")
     prompt = client.call("prompts/get", {"name": "repeat", "arguments": {"text": "hello"}})
     assert "hello" in prompt["messages"][0]["content"]["text"]
     assert (

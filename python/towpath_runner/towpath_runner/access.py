@@ -1,6 +1,5 @@
-"""Lets in requests that carry the secret of this instance, and no others.
-
-Who calls, where the client is and how its session began are believed for that reason alone (decision 058).
+"""Admits requests that carry the secret of this instance, and no others. Only therefore the caller, the client's
+address and the session's beginning in them are trusted (decision 058).
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from towpath_runner.asgi import App, Receive, Send
 from towpath_runner.request_id import HEADER as REQUEST_ID
 from towpath_runner.secret import is_secret
 
-#: Taken off before the server's code sees the request.
+#: Removed before the server's code sees the request.
 HEADER = b"towpath-secret"
 
-#: Answers what is served. Requests of the gateway, which have an id, get the server's own page at this path.
+#: Answers with the status. Requests from the gateway, which have an id, get the server's own page at this path.
 STATUS_PATH = "/-/towpath/status"
 
 _REFUSAL: dict[str, object] = {"error": "This address is for the platform. Call the server at its public URL."}

@@ -11,17 +11,17 @@ from typing import Any
 from towpath_runner.environment import SESSION_IDLE_SECONDS
 from towpath_runner.kinds import ASGI, FASTMCP, SDK_FASTMCP, SDK_LOWLEVEL, SDK_SERVER, framework_prefix
 
-#: An ASGI app is served as it is and must have this path itself.
+#: An ASGI app is served unchanged and must have this path itself.
 MCP_PATH = "/mcp"
 
 
-#: Arguments of the call that would have started the server that matter on HTTP, too: middleware may be its sign-in.
+#: Arguments of the captured call that matter on HTTP, too: middleware may be its sign-in.
 _KEPT = frozenset({"middleware", "json_response", "stateless_http", "event_store", "retry_interval"})
 
 
 def to_asgi(server: Any, kind: str, options: Mapping[str, Any] | None = None) -> Any:
-    """The app to serve; `options` are arguments of the call that would have started it. A bridge for versions from
-    before streamable HTTP.
+    """The app to serve; `options` are arguments of the call that would have started it. A bridge for versions that
+    predate streamable HTTP.
     """
     kept = {name: value for name, value in (options or {}).items() if name in _KEPT and value is not None}
     adapters: dict[str, Callable[[Any], Any]] = {
@@ -90,14 +90,14 @@ def _wrap_lowlevel(server: Any) -> Any:
 
 
 def _module_of(server: Any, name: str) -> Any:
-    """A module of the server's framework, which its package may have brought along."""
+    """A module of the server's framework, which its package may have vendored."""
     return importlib.import_module(framework_prefix(server) + name)
 
 
-def _call(function: Callable[..., Any], **wanted: Any) -> Any:
+def _call(function: Callable[..., Any], **arguments: Any) -> Any:
     """Calls with only those arguments that this version of the framework has."""
     known = inspect.signature(function).parameters
-    return function(**{name: value for name, value in wanted.items() if name in known})
+    return function(**{name: value for name, value in arguments.items() if name in known})
 
 
 def _bridge(server: Any) -> Any:

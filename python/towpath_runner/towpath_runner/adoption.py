@@ -149,9 +149,9 @@ class _Answer:
     def status(self) -> int:
         return int(self.messages[0]["status"]) if self.messages else 500
 
-    def header(self, wanted: bytes) -> bytes | None:
+    def header(self, key: bytes) -> bytes | None:
         pairs = self.messages[0].get("headers", []) if self.messages else []
-        return next((bytes(value) for name, value in pairs if bytes(name).lower() == wanted), None)
+        return next((bytes(value) for name, value in pairs if bytes(name).lower() == key), None)
 
     async def receive(self) -> Message:
         if self._body is not None:

@@ -1,4 +1,4 @@
-"""Thin ASGI layers between uvicorn and the server's app, and how a client's leaving is noticed."""
+"""Thin ASGI layers between uvicorn and the server's app, and the detection of clients that disconnect."""
 
 from __future__ import annotations
 
@@ -56,10 +56,9 @@ class LifespanWatch:
 
 
 class EitherSlash:
-    """Serves `/mcp` and `/mcp/` alike, where the app knows only one and redirects to it.
-
-    A redirect would contain an absolute URL made from headers, and not every client repeats a POST. Instead the app
-    gets the request again with the other path, and from then on only with that.
+    """Serves `/mcp` and `/mcp/` alike, where the app knows only one and redirects to it. A redirect would contain an
+    absolute URL made from headers, and not every client repeats a POST. Instead the app gets the request again with the
+    other path, and from then on only with that.
     """
 
     def __init__(self, app: App) -> None:
@@ -109,7 +108,7 @@ def _points_to(response: Message, path: str) -> bool:
 
 
 async def unless_left(work: Coroutine[Any, Any, Result], receive: Receive) -> Result | None:
-    """What `work` returns; None when the client leaves before, which ends it."""
+    """The result of `work`; None if the client disconnects first, which cancels it."""
     working, left = asyncio.ensure_future(work), asyncio.create_task(disconnected(receive))
     try:
         await asyncio.wait({working, left}, return_when=asyncio.FIRST_COMPLETED)
@@ -121,6 +120,6 @@ async def unless_left(work: Coroutine[Any, Any, Result], receive: Receive) -> Re
 
 
 async def disconnected(receive: Receive) -> None:
-    """Returns when the client has gone."""
+    """Returns when the client has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,8 +1,8 @@
-"""Serves MCP over HTTP for servers that only speak it message by message, as over stdio (BLD-16).
+"""Serves MCP over HTTP for servers that only exchange messages, as over stdio (BLD-16).
 
-The clients' side is Streamable HTTP with sessions, as the SDK serves it (2025-03-26 and later). Each session has a link
-of its own (link.py) to the server: a process, or a run of the server object. What the server sends without being asked
-goes to the newest request that is still open, because over stdio nothing says to which one it belongs.
+The clients' side is Streamable HTTP with sessions, as the SDK serves it (2025-03-26 and later). Each session has its
+own link (link.py) to the server: a process, or a run of the server object. Unsolicited messages of the server go to the
+newest open request, because over stdio they don't say which one they belong to.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from towpath_runner.bridge_session import BridgeSession, Stream
 from towpath_runner.environment import SESSION_IDLE_SECONDS
 from towpath_runner.link import Link, LinkEnded
 
-#: As the SDKs and the gateway limit it.
+#: The same limit as in the SDKs and the gateway.
 _MAX_BODY_BYTES = 4 * 1024 * 1024
 
 #: A session that was used this recently isn't ended to make room for another one.
@@ -52,11 +52,11 @@ class Bridge:
     def __init__(self, over: str, open_link: Callable[[], Awaitable[Link]], max_sessions: int) -> None:
         self.over = over
         self.open_link = open_link
-        #: What has answered an `initialize` already, and nothing else: the first session begins with its own.
+        #: A link that has answered an `initialize` already, and nothing else: the first session begins with its own.
         self.started: Link | None = None
         self._max_sessions = max_sessions
         self._sessions: dict[str, BridgeSession] = {}
-        #: Sessions whose server hasn't answered yet; they take places, too.
+        #: Sessions whose server hasn't answered yet; they count toward the limit, too.
         self._opening = 0
         # Sessions outlive the request that opens them, so they must not run with its id (request_id.py).
         self._context = contextvars.copy_context()
@@ -122,7 +122,7 @@ class Bridge:
 
     async def _initialize(self, message: dict[str, Any], receive: Receive, send: Send) -> None:
         idle = self._session_to_end()
-        # Before anything is waited for: others may come meanwhile.
+        # Before the first await: other requests may arrive meanwhile.
         self._opening += 1
         try:
             if idle is not None:
@@ -139,13 +139,13 @@ class Bridge:
         await _answer(send, 200, answer, [(_SESSION, session.id.encode())])
 
     async def _begin(self, message: dict[str, Any]) -> tuple[BridgeSession, dict[str, Any]]:
-        """A session with what answered its first message."""
+        """A session over the link that answered its first message."""
         started, self.started = self.started, None
         if started is not None:
             session, answer = await self._open(started, message)
             if answer is not None and "error" not in answer:
                 return session, answer
-            # It has ended meanwhile, or insists on being initialized once.
+            # It has ended meanwhile, or refuses a second `initialize`.
             await asyncio.shield(session.close())
         try:
             # In the bridge's own context: see __init__.
@@ -169,12 +169,12 @@ class Bridge:
             session.reason = str(ended)
             return session, None
         except asyncio.CancelledError:
-            # Its client has gone. A server that never answers must not keep the place.
+            # Its client has disconnected. A server that never answers must not keep the place.
             await session.close()
             raise
 
     def _session_to_end(self) -> BridgeSession | None:
-        """What makes room for one more session; None where there is room. Raises Refusal."""
+        """The session to end for a new one; None if there is room. Raises Refusal."""
         for session in [each for each in self._sessions.values() if each.ended]:
             del self._sessions[session.id]
         if len(self._sessions) + self._opening < self._max_sessions:
@@ -215,7 +215,7 @@ class Bridge:
 
 
 async def _stream(stream: Stream, session: BridgeSession, receive: Receive, send: Send) -> None:
-    """Sends the messages of a stream as events until it ends or the client leaves; then they go elsewhere."""
+    """Sends the messages of a stream as events until it ends or the client disconnects; then they go elsewhere."""
     headers = [
         (b"content-type", b"text/event-stream"),
         (b"cache-control", b"no-cache, no-transform"),

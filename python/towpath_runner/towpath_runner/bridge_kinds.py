@@ -14,11 +14,11 @@ from towpath_runner.link import Link, LinkEnded, ObjectLink, ProcessLink
 _MAX_OBJECT_SESSIONS = 200
 _MAX_PROCESSES = 8
 
-#: How long a program may always take to answer its first message, and how much of the start is left for the rest.
+#: How long a program may always take to answer its first message, and how much of the start is reserved for the rest.
 _MIN_ANSWER_SECONDS = 20.0
 _REST_SECONDS = 10.0
 
-_NOTES = {
+_UPGRADE_HINTS = {
     "object": "The installed `mcp` is older than 1.8 and can't serve HTTP, so a bridge passes each session to the server. "
     "Upgrade to `mcp>=1.8`, or `fastmcp>=2.3.2`.",
     "program": "The program speaks MCP on standard input and output only, so a bridge starts a process of it for each "
@@ -38,7 +38,7 @@ _HELLO = {
 
 
 def over_object(server: Any) -> Bridge:
-    """For FastMCP and low-level servers of releases that know no streamable HTTP."""
+    """For FastMCP and low-level servers of releases without streamable HTTP."""
     lowlevel = getattr(server, "_mcp_server", server)
 
     async def open_link() -> Link:
@@ -48,19 +48,19 @@ def over_object(server: Any) -> Bridge:
 
 
 def over_program(entrypoint: str, arguments: Sequence[str]) -> Bridge:
-    """For programs: each session gets a process of its own."""
+    """For programs: each session gets its own process."""
     command = [sys.executable, "-m", "towpath_runner.stdio_child", entrypoint, *arguments]
     return Bridge("program", lambda: ProcessLink.open(command), _MAX_PROCESSES)
 
 
-def note_of(bridge: Bridge) -> str:
-    """What the log says."""
-    return _NOTES[bridge.over]
+def upgrade_hint(bridge: Bridge) -> str:
+    """Why there is a bridge, and how to do without, for the log."""
+    return _UPGRADE_HINTS[bridge.over]
 
 
 async def answers(bridge: Bridge, seconds: float) -> bool:
-    """Whether what the bridge starts answers an `initialize`. If so, it waits for the first session. `seconds`: what is
-    left of the start, of which the first attempt may have taken much.
+    """Whether the bridge's link answers an `initialize`. If so, it waits for the first session. `seconds`: remaining
+    time of the start, of which the first attempt may have used much.
     """
     link = await bridge.open_link()
     try:

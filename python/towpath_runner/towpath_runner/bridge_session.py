@@ -1,4 +1,4 @@
-"""One session of the bridge: which stream of the client gets what the server sends."""
+"""One session of the bridge: routes the server's messages to the client's streams."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from towpath_runner.link import Link
 
-#: Messages that nobody has asked for wait for the client's next stream; beyond it the oldest are dropped.
+#: Unsolicited messages wait for the client's next stream; beyond this number the oldest are dropped.
 _MAX_HELD = 100
 
 
@@ -19,11 +19,11 @@ class Stream:
     """Messages for one HTTP response. It ends when all requests that it was opened for are answered."""
 
     def __init__(self, requests: set[str], tokens: set[Any]) -> None:
-        #: Ids of requests that aren't answered yet, as `key_of` writes them.
+        #: Ids of unanswered requests, as `key_of` writes them.
         self.requests = requests
-        #: Whether anything is to be answered; its answers may be here before the stream is read.
+        #: Whether anything is to be answered; its answers may arrive before the stream is read.
         self.expects = bool(requests)
-        #: Tokens with which the server tells of their progress.
+        #: Tokens with which the server reports their progress.
         self.tokens = tokens
         self.left = False
         self._messages: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
@@ -39,7 +39,7 @@ class Stream:
         return not self.requests
 
     def leave(self) -> None:
-        """The client has gone. That cancels nothing: it does so by a notification."""
+        """The client has disconnected. That cancels nothing: it cancels by a notification."""
         self.left = True
 
 
@@ -63,12 +63,12 @@ class BridgeSession:
         self._used = time.monotonic()
 
     def idle_seconds(self) -> float:
-        """Since the last request began or its client left; 0 while one waits for an answer."""
+        """Since the last request began or its client disconnected; 0 while one waits for an answer."""
         waits = any(not stream.left for stream in self._streams)
         return 0.0 if waits else time.monotonic() - self._used
 
     async def request(self, messages: list[dict[str, Any]]) -> Stream:
-        """Sends what the client posted. Raises LinkEnded."""
+        """Sends the client's message. Raises LinkEnded."""
         asked = [message for message in messages if "method" in message and "id" in message]
         tokens = {token for message in asked if (token := _progress_token(message)) is not None}
         stream = Stream({key_of(message["id"]) for message in asked}, tokens)
@@ -84,7 +84,7 @@ class BridgeSession:
         return stream
 
     def listen(self) -> Stream | None:
-        """The stream for what nobody has asked for; None if there is one already."""
+        """The stream for unsolicited messages; None if there is one already."""
         if self._listener is not None:
             return None
         self._listener = Stream(set(), set())
@@ -144,7 +144,7 @@ class BridgeSession:
         return open_streams[0] if open_streams else self._listener
 
     def _finish(self) -> None:
-        """Answers what is still open, so that no client waits in vain."""
+        """Answers the open requests, so that no client waits in vain."""
         self.ended = True
         for stream in self._streams:
             for key in sorted(stream.requests):

@@ -1,6 +1,6 @@
 """Serves a server in place of the call that would start it (BLD-16).
 
-The code around the call stays as it is: context managers stay open, tasks run on, and it cleans up when the call
+The code around the call is unaffected: context managers stay open, tasks continue, and it cleans up when the call
 returns, as it does when a client closes standard input.
 """
 

@@ -1,4 +1,4 @@
-"""Recognizes causes that lie outside the server's code: hosts, libraries, versions, places to write."""
+"""Recognizes causes outside of the server's code: hosts, libraries, versions, places to write."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def host_unreachable(error: BaseException, entrypoint: Entrypoint) -> Failure | 
 
 
 def _requested_host(error: BaseException) -> str | None:
-    """That of the request which an exception of httpx carries; its text doesn't say it."""
+    """The host of the request in an exception of httpx, whose text lacks it."""
     try:
         host = error.request.url.host  # type: ignore[attr-defined]
     except (AttributeError, RuntimeError):
@@ -60,13 +60,13 @@ def _requested_host(error: BaseException) -> str | None:
     return host if isinstance(host, str) else None
 
 
-#: Functions of the standard library that look up a host or connect to it, and what they have it in.
+#: Functions of the standard library that look up a host or connect to it, and their variables with its name.
 _CONNECTING = frozenset(("getaddrinfo", "create_connection", "gethostbyname", "do_open"))
 _HOLDING = ("host", "address", "hostname", "req")
 
 
 def _looked_up_host(error: BaseException) -> str | None:
-    """That of the function which failed, for errors such as `URLError` that don't say it."""
+    """The host of the function that failed, for errors such as `URLError`, whose text lacks it."""
     step, found = error.__traceback__, None
     while step is not None:
         code = step.tb_frame.f_code
@@ -79,14 +79,14 @@ def _looked_up_host(error: BaseException) -> str | None:
 
 
 def program_missing(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    """A program of the operating system that is run in another process."""
+    """A program of the operating system, run in another process."""
     for each in _chain(error):
         if not isinstance(each, (FileNotFoundError, PermissionError)) or not isinstance(each.filename, str):
             continue
         step = each.__traceback__
         while step is not None and step.tb_next is not None:
             step = step.tb_next
-        # The directory that it would run in may be what is missing.
+        # The working directory for it may be missing instead.
         is_start = step is not None and step.tb_frame.f_code.co_name == "_execute_child"
         if step is not None and is_start and str(step.tb_frame.f_locals.get("cwd")) != each.filename:
             message = f"While it starts, the server runs the program `{each.filename}`, which isn't installed here."
@@ -112,7 +112,7 @@ def read_only(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
 
 
 def keyword_removed(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    """An argument of FastMCP or MCPServer, or of its methods, that the installed release doesn't take."""
+    """An argument of FastMCP or MCPServer, or of its methods, that the installed release doesn't accept."""
     found = _KEYWORD.search(str(error)) if isinstance(error, TypeError) else None
     if found is None or found.group(1) not in _SERVER_CLASSES:
         return None
@@ -128,7 +128,7 @@ def keyword_removed(error: BaseException, entrypoint: Entrypoint) -> Failure | N
 
 
 def dependency_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    """An installed package needs a name that another installed package doesn't have any more, or not yet."""
+    """An installed package needs a name that another installed package has removed, or doesn't have yet."""
     found = _UNIMPORTABLE.search(str(error)) if isinstance(error, ImportError) else None
     if found is None:
         return None
@@ -146,7 +146,7 @@ def dependency_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failure
 
 
 def installed_owner(module: str) -> str | None:
-    """Name and version of the installed package that has the modules above this one, in which it is missing."""
+    """Name and version of the installed package that contains the nearest installed parent of the missing module."""
     parent = module.rpartition(".")[0]
     if parent.partition(".")[0] not in sys.modules:
         return None
@@ -155,7 +155,9 @@ def installed_owner(module: str) -> str | None:
 
 
 def _package_of(error: BaseException, entrypoint: Entrypoint, called: str) -> str | None:
-    """The framework whose class refuses the argument: by the frame that does, else by what the own code imported."""
+    """The framework whose class refuses the argument: by the frame that raises, else by the imports of the server's own
+    code.
+    """
     frames = [frame for frame, _ in frames_of(error)]
     for frame in reversed(frames):
         if not is_own(frame.f_code.co_filename, entrypoint.root):

@@ -11,7 +11,7 @@ from towpath_runner.status import Failure
 #: Tried in this order when the entrypoint names no object, as `fastmcp run` does.
 DEFAULT_NAMES = ("mcp", "server", "app")
 
-_WANTED = (
+_ACCEPTED = (
     "a FastMCP or MCPServer server, a low-level Server, an ASGI app, "
     "or a function without arguments that returns one"
 )
@@ -27,7 +27,7 @@ def choose(module: ModuleType, entrypoint: Entrypoint) -> tuple[str, object]:
             if accepts(value):
                 return name, value
     candidates = candidates_in(module)
-    # `import mcp` binds the name `mcp` to a module, which is not meant as the server.
+    # `import mcp` binds the name `mcp` to a module, which is not the server.
     unusable = [(name, value) for name, value in present.items() if not isinstance(value, ModuleType)]
     if unusable and not candidates:
         raise unsupported(f"`{unusable[0][0]}`", unusable[0][1], entrypoint)
@@ -36,7 +36,7 @@ def choose(module: ModuleType, entrypoint: Entrypoint) -> tuple[str, object]:
 
 def unsupported(subject: str, value: object, entrypoint: Entrypoint) -> Failure:
     """The failure for a value that is not a server; `subject` starts the sentence."""
-    message = f"{subject} in `{entrypoint.shown}` is {describe(value)}. It must be {_WANTED}."
+    message = f"{subject} in `{entrypoint.shown}` is {describe(value)}. It must be {_ACCEPTED}."
     return Failure("unsupported_object", message, file=entrypoint.shown)
 
 
@@ -56,5 +56,5 @@ def _missing(message: str, candidates: list[str], entrypoint: Entrypoint) -> Fai
         options = ", ".join(f"`{entrypoint.shown}:{name}`" for name in candidates)
         message += f" Set the entrypoint to {options}."
     else:
-        message += f" Nothing else in it can be served: define {_WANTED} at the top level of the file."
+        message += f" Nothing else in it can be served: define {_ACCEPTED} at the top level of the file."
     return Failure("object_missing", message, file=entrypoint.shown, candidates=candidates)

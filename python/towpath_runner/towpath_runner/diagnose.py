@@ -28,7 +28,7 @@ from towpath_runner.trace import frames_of, is_own, place_of, trimmed
 from towpath_runner.usage import commands_in
 from towpath_runner.variables import also_required, missing_variables, variables_named
 
-#: What the exception interrupted, for the message, by failure code.
+#: The interrupted step, for the message, by failure code.
 _ACTIVITIES = {
     "import_failed": "loading `{file}`",
     "factory_failed": "calling the factory",
@@ -136,7 +136,7 @@ def _module(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
 
 
 def _own_module(name: str, root: str) -> str | None:
-    """The file of a module that the repository has, although an installed package hides it."""
+    """The file of a module in the repository that an installed package hides."""
     path = name.replace(".", os.sep)
     for directory in sys.path:
         for file in (os.path.join(directory, f"{path}.py"), os.path.join(directory, path, "__init__.py")):
@@ -146,7 +146,7 @@ def _own_module(name: str, root: str) -> str | None:
 
 
 def _caught(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    """For code that catches what a dependency's release causes, and then exits or raises an error of its own."""
+    """For code that catches an error from a dependency's release, and then exits or raises another one."""
     reason = error.__cause__ or (error.__context__ if isinstance(error, SystemExit) else None)
     seen = {id(error)}
     while reason is not None and id(reason) not in seen:
@@ -179,38 +179,38 @@ def ended(entrypoint: Entrypoint, name: str) -> NothingStarted:
     names = variables_named(printed(), missed_variables())
     if names:
         return NothingStarted(**vars(replace(_variable_missing(names, printed()), file=entrypoint.shown)))
-    quoted = f" It printed: {_said(printed())}" if printed().strip() else ""
+    quoted = f" It printed: {_last_lines(printed())}" if printed().strip() else ""
     message = f"`{name}` ended before it started a server.{quoted}"
     return NothingStarted("exited_early", message, file=entrypoint.shown)
 
 
 def _looked_up(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
-    """For servers that check their variables by themselves, and say what is missing in an error or in print."""
+    """For servers that check their variables themselves and name the missing ones in an error or in their output."""
     status = error.code if isinstance(error, SystemExit) else 1
     if status in (0, None):
         return None
-    said = status if isinstance(status, str) else ""
-    text = f"{said}\n{printed()}" if isinstance(error, SystemExit) else str(error)
+    message = status if isinstance(status, str) else ""
+    text = f"{message}\n{printed()}" if isinstance(error, SystemExit) else str(error)
     missed = missed_variables()
-    # What parsers of arguments exit with; but some servers do so for a variable, which they name.
+    # Argument parsers exit with 2, but so do some servers for a missing variable, which they name.
     is_usage = status == 2 and ("usage:" in text.lower() or not any(name in text for name in missed))
     names = [] if is_usage else variables_named(text, missed)
     return _variable_missing(names, text) if names else None
 
 
 def _variable_missing(names: list[str], text: str) -> Failure:
-    """What a server said that looked these variables up in vain."""
+    """For a server that looked up these unset variables and stopped with this text."""
     listed = ", ".join(f"`{name}`" for name in names)
     verb, noun = ("are", "variables") if len(names) > 1 else ("is", "variable")
-    message = f"The server looked up the environment {noun} {listed}, which {verb} not set, and stopped. It said: {_said(text)}"
+    message = f"The server looked up the environment {noun} {listed}, which {verb} not set, and stopped. It reported: {_last_lines(text)}"
     return Failure("variable_missing", message, candidates=names)
 
 
-#: Lines that tell less than those around them: of a traceback all but its last one, and uvicorn's that the lifespan failed.
+#: Lines that the others make redundant: all of a traceback but its last, and uvicorn's about a failed lifespan.
 _FRAME = re.compile(r"Traceback \(most recent|^\s*File \"|^\s*[\^~]+\s*$|^ {4}\S|Application startup failed\. Exiting")
 
 
-def _said(text: str) -> str:
+def _last_lines(text: str) -> str:
     """The last lines of a message or of what was printed."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not _FRAME.search(line)]
     return " / ".join(lines[-4:])[-600:]
@@ -221,14 +221,14 @@ def _exit(error: BaseException, entrypoint: Entrypoint) -> Failure | None:
         return None
     file, line = place_of(error, entrypoint.root)
     are_own = [is_own(frame.f_code.co_filename, entrypoint.root) for frame, _ in frames_of(error)]
-    # Where none of its own code does it, as when a parser of arguments is what starts, the place tells nothing.
+    # If none of its own code does it, as when an argument parser is the entrypoint, the location doesn't help.
     where = f"`{file}` line {line}" if any(are_own) else f"`{entrypoint.shown}`"
     # Python prints any other value, and exits with status 1.
     is_status = error.code is None or isinstance(error.code, int)
-    how = f"with exit status {error.code or 0}" if is_status else f"and says: {_said(str(error.code)) or 'nothing'}"
-    quoted = f"It printed: {_said(printed())}" if _said(printed()) else "It printed nothing." if is_status else ""
+    how = f"with exit status {error.code or 0}" if is_status else f"and says: {_last_lines(str(error.code)) or 'nothing'}"
+    quoted = f"It printed: {_last_lines(printed())}" if _last_lines(printed()) else "It printed nothing." if is_status else ""
     message = f"{where} ends the process before there is a server, {how.removesuffix('.')}. {quoted}".strip()
-    # What argparse, click and typer exit with when arguments are wrong. Code that does so by itself may mean anything.
+    # The exit status of argparse, click and typer for wrong arguments. Code that exits by itself may mean anything.
     is_by_itself = are_own[-1:] == [True]
     is_usage = "usage:" in printed().lower() if error.code in (0, None) or is_by_itself else error.code == 2
     if not is_usage:

@@ -1,7 +1,7 @@
-"""Where the server's code ends the process itself, by `os._exit`, before anything is served.
+"""Handles code of the server that ends the process by `os._exit` before anything is served.
 
-No exception tells of it, and any thread may do it, for example one that waits for the end of standard input. A program
-that ends so without an error is started again, in place of this process, and then bridged.
+It raises no exception, and any thread may do it, for example one that waits for the end of standard input. If a program
+exits like this without an error, it is started again, in place of this process, and then bridged.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class EarlyExit:
             os._exit = self._original
 
     def _exit(self, status: int) -> NoReturn:
-        # Forked children end so too.
+        # Forked children exit like this too.
         if self._is_on and os.getpid() == self._process and self._first.acquire(blocking=False):
             try:
                 status = self._on_exit(status)
@@ -62,8 +62,8 @@ class EarlyExit:
 
 
 def failure_of(status: int, entrypoint: Entrypoint, is_served: bool) -> Failure | None:
-    """What the exit says; None if its status and what was printed say it better. `is_served`: a call that starts a server
-    was captured, which didn't get ready.
+    """The failure of the exit; None if its status and the output explain it better. `is_served`: a call that starts a
+    server was captured, and didn't get ready.
     """
     if status == 0 and not is_served:
         return ended(entrypoint, entrypoint.shown)
@@ -75,7 +75,7 @@ def failure_of(status: int, entrypoint: Entrypoint, is_served: bool) -> Failure 
 
 
 class Restart:
-    """How to start this process anew, as it was before the server's code could change anything."""
+    """Restarts this process as it was before the server's code could change anything."""
 
     def __init__(self, arguments: Sequence[str], secret: str, deadline: float) -> None:
         self._arguments = list(arguments)

@@ -14,7 +14,7 @@ def end_process(exit_status: int) -> NoReturn:
     """Waits for threads, runs exit handlers and flushes the output, as the interpreter does, but does not finalize it.
 
     Finalization aborts the process when a daemon thread is printing, or when an extension module frees what a thread
-    still uses. A server that stopped as told would then look like one that crashed.
+    still uses. A server that stopped normally would then look like one that crashed.
     """
     try:
         threading._shutdown()  # type: ignore[attr-defined]  # what forked children of multiprocessing call

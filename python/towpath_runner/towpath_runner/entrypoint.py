@@ -1,4 +1,4 @@
-"""Parses the entrypoint, and finds its file's place among the repository's packages."""
+"""Parses the entrypoint, and locates its file among the repository's packages."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def shown_path(path: str, root: str) -> str:
 
 
 def parse_entrypoint(text: str, root: str) -> Entrypoint:
-    """`file.py` or `file.py:object` (BLD-4), resolved against `root`; or what is no file (BLD-16): the name of a
-    console script, `package` with a `__main__`, or `package.module:function`. Raises `entrypoint_not_found`.
+    """`file.py` or `file.py:object` (BLD-4), resolved against `root`; or a program (BLD-16): the name of a console
+    script, `package` with a `__main__`, or `package.module:function`. Raises `entrypoint_not_found`.
     """
     file, colon, name = text.partition(":")
     if colon and not re.fullmatch(r"[^\W\d]\w*", name):
@@ -53,7 +53,7 @@ def parse_entrypoint(text: str, root: str) -> Entrypoint:
 
 
 def _is_program(path: str, text: str, name: str) -> bool:
-    """A name without a file; or a directory's name that can be run, imported or is that of a console script, too."""
+    """A name without a file; or a directory's name that can also be run or imported, or is that of a console script."""
     if text.endswith(".py") or not re.fullmatch(r"\w[\w.-]*", text) or os.path.isfile(path):
         return False
     if not os.path.isdir(path) or os.path.isfile(os.path.join(path, "__init__.py" if name else "__main__.py")):

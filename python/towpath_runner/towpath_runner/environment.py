@@ -41,13 +41,13 @@ def default_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 @functools.cache
 def prepare_output() -> None:
-    """Marks output with the requests that it belongs to. Call it before anything that may keep a stream is imported."""
+    """Marks output with its requests. Call it before importing anything that may keep a stream."""
     mark_output()
     carry_into_threads()
 
 
 def _prepare_input() -> None:
-    """Makes standard input a pipe, as clients do, at whose end it is: some programs refuse to start from anything else."""
+    """Makes standard input a pipe at its end, as clients do: some programs refuse to start from anything else."""
     reader, writer = os.pipe()
     os.close(writer)
     os.dup2(reader, 0)
@@ -57,29 +57,29 @@ def _prepare_input() -> None:
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-def expanded(words: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """The arguments with each `${NAME}` replaced by that variable: settings must not contain secrets, so arguments name
-    them. Raises `variable_missing`.
+def expanded(arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """The arguments with each `${NAME}` replaced by that variable: settings must not contain secrets, so arguments
+    refer to them. Raises `variable_missing`.
     """
-    named = [name for word in words for name in _VARIABLE.findall(word)]
+    named = [name for argument in arguments for name in _VARIABLE.findall(argument)]
     missing = [name for name in dict.fromkeys(named) if name not in environment]
     if missing:
         listed = ", ".join(f"`{name}`" for name in missing)
         verb, noun = ("are", "variables") if len(missing) > 1 else ("is", "variable")
         message = f"The environment {noun} {listed} {verb} not set, as the arguments in the settings require."
         raise Failure("variable_missing", message, candidates=missing)
-    return [_VARIABLE.sub(lambda match: environment[match[1]], word) for word in words]
+    return [_VARIABLE.sub(lambda match: environment[match[1]], argument) for argument in arguments]
 
 
-def prepare_process(script: str, words: Sequence[str]) -> None:
-    """Sets environment, arguments and output as for `python script WORDS…`, but with line buffering and marks of
+def prepare_process(script: str, arguments: Sequence[str]) -> None:
+    """Sets environment, arguments and output as for `python script ARGUMENTS…`, but with line buffering and marks of
     requests. Raises `variable_missing`.
     """
     os.environ.update(default_variables(os.environ))
     # It is only for our own start (see README): scripts that the server runs must find their siblings.
     os.environ.pop("PYTHONSAFEPATH", None)
     # A server that parses its command line must not see our own arguments.
-    sys.argv[:] = [script, *expanded(words, os.environ)]
+    sys.argv[:] = [script, *expanded(arguments, os.environ)]
     # Parsers such as click would call the program `python -m towpath_runner.…`.
     sys.modules["__main__"].__package__ = None
     prepare_output()

@@ -1,7 +1,7 @@
-"""Finds out which environment variables modules look at while they are imported.
+"""Records which environment variables modules read while they are imported.
 
 A prewarmed interpreter (prewarm.py) imports the frameworks before it knows the server's variables. If a variable that
-an import looked at is different for the server, what was imported may be wrong.
+an import read is different for the server, the imported modules may be wrong.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-#: Read by the interpreter, the C library or native code, where no read can be recorded.
+#: Read by the interpreter, the C library or native code, whose reads can't be recorded.
 _READ_BY_NATIVE_CODE = re.compile(
     r"(LD_|PYTHON|MALLOC_|GLIBC_|GCONV_|LC_|OPENSSL_|SSL_|RUST_|OMP_|OPENBLAS_|MKL_|UV_).*"
     r"|PATH|HOME|TMPDIR|TZ|TZDIR|LANG|LANGUAGE|VIRTUAL_ENV|LOCPATH|NLSPATH|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|TERM"
@@ -23,12 +23,12 @@ _READS_BY_FIELD = "pydantic_settings"
 
 
 class EnvironmentReads:
-    """Records, inside its `with` block, what is read from and written to `os.environ`."""
+    """Records, inside its `with` block, reads of and writes to `os.environ`."""
 
     def __init__(self) -> None:
         #: Names that were looked up, whether they are set or not.
         self.names: set[str] = set()
-        #: Packages that went through all variables, so that any of them may matter.
+        #: Packages that iterated over all variables, so that any of them may matter.
         self.readers: set[str] = set()
         #: Variables that imports have set.
         self.written: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Finds the server: an object of the entrypoint's file, what a factory returns, or what the code starts."""
+"""Finds the server: an object of the entrypoint's file, the result of a factory, or the one that the code starts."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from towpath_runner.status import Failure, FailureCode, Incomplete, NothingStart
 
 @dataclass(frozen=True)
 class Found:
-    """A server, or what must be awaited for it; `subject` is the beginning of a sentence about it."""
+    """A server, or an awaitable that returns it; `subject` is the beginning of a sentence about it."""
 
     subject: str
     server: Any
     #: Arguments of the call that would have started it.
     options: Mapping[str, Any] = field(default_factory=dict)
-    #: Why it may lack something that it has when it starts by itself.
+    #: Why it may offer less than when it starts by itself.
     incomplete: Incomplete | None = None
 
 
 def find(entrypoint: Entrypoint, capture: Capture) -> Found | None:
-    """The server, or what must be awaited for it; None if it was captured."""
+    """The server, or an awaitable that returns it; None if it was captured."""
     load = _load_file if entrypoint.program is None else _load_program
     named: Found | None = diagnosed(entrypoint, "import_failed", lambda: load(entrypoint, capture))
     if named is None or capture.taken:
@@ -48,7 +48,7 @@ def find(entrypoint: Entrypoint, capture: Capture) -> Found | None:
     made = _call(name, value, entrypoint)
     if capture.taken:
         return None
-    # A console script's result is its exit status, or what it prints before it exits with 1.
+    # A console script's result is its exit status, or a message to print before it exits with 1.
     is_status = made is None or isinstance(made, (int, str)) or (entrypoint.name is None and kind_of(made) is None)
     if entrypoint.program is not None and is_status and not inspect.isawaitable(made):
         if isinstance(made, str):
@@ -63,7 +63,7 @@ def _load_program(entrypoint: Entrypoint, _: object) -> Found:
 
 
 def _load_file(entrypoint: Entrypoint, capture: Capture) -> Found | None:
-    """The file's server or factory; without one, what the file does when it is run directly is done."""
+    """The file's server or factory; without one, runs the file as a script."""
     module = load_module(entrypoint)
     if capture.taken:
         return None
@@ -87,8 +87,8 @@ def _load_file(entrypoint: Entrypoint, capture: Capture) -> Found | None:
 def _completed(
     block: MainBlock, name: str, value: object, entrypoint: Entrypoint, capture: Capture
 ) -> Incomplete | None:
-    """Runs a main block that does more than start the file's server, so that it is captured with all that it then has.
-    If it isn't, why it may lack something (BLD-16).
+    """Runs a main block that does more than start the file's server, so that the server is captured complete. If it
+    isn't captured, the reason why it may offer less (BLD-16).
     """
     if kind_of(value) is None:
         # A factory, which may do the same.
@@ -118,7 +118,7 @@ def diagnosed(entrypoint: Entrypoint, otherwise: FailureCode, action: Callable[[
 
 
 def _looked_for_stdio(error: BaseException) -> bool:
-    """Whether the code may have ended because there is nothing on standard input, or started what can't be served in
+    """Whether the code may have ended because standard input is empty, or started something that can't be served in
     this process.
     """
     ended = isinstance(error, SystemExit) and not error.code

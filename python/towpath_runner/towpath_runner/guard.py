@@ -1,8 +1,8 @@
 """Patches the frameworks as their modules load; importing them early would slow down the start.
 
-A server that the code starts is captured (capture.py); where nothing can be captured, the call raises an exception
-instead of taking over the process. The SDK's Host check is disabled, because the gateway checks it and the public name
-is not known here. Sessions of mcp 1 learn to which request a message belongs.
+A server that the code starts is captured (capture.py); if nothing can be captured, the call raises an exception instead
+of taking over the process. The SDK's Host check is disabled, because the gateway checks it and the public name is not
+known here. Sessions of mcp 1 learn which request a message belongs to.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RUN_METHODS = (
     "run_streamable_http_async",
 )
 
-#: What a call starts, by its arguments; None if it starts nothing of its own.
+#: The server that a call starts, from its arguments; None if it starts no server of the repository.
 ServerOf = Callable[..., Any]
 
 
@@ -41,11 +41,11 @@ class StartedWhileLoading(BaseException):
 
 
 class ImportGuard:
-    """A meta path finder that patches the modules in its table after they have run, also where packages bring them along."""
+    """A meta path finder that patches the modules in its table after they have run, also vendored ones."""
 
     def __init__(self) -> None:
         self._loading = False
-        #: What takes a server that the code starts; None while there is no server yet (prewarm.py).
+        #: Takes a server that the code starts; None while there is no server yet (prewarm.py).
         self.capture: Capture | None = None
         self._patches: dict[str, Callable[[ModuleType], None]] = {
             "fastmcp.server.server": lambda module: self._watch(module.FastMCP, _RUN_METHODS, _itself),
@@ -60,7 +60,7 @@ class ImportGuard:
         }
 
     def __enter__(self) -> None:
-        """Until the end of the block, or the first captured call, starting a server has another meaning."""
+        """Until the end of the block, or the first captured call, calls that start a server are intercepted."""
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
         self._loading = True
@@ -92,7 +92,7 @@ class ImportGuard:
 
         @functools.wraps(original)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            # Other threads may serve something of their own, for example metrics.
+            # Other threads may serve something else, for example metrics.
             if not self._loading or threading.current_thread() is not threading.main_thread():
                 return original(*args, **kwargs)
             server = server_of(*args, **kwargs)
@@ -120,7 +120,7 @@ class ImportGuard:
         module.stdio_server = checked  # type: ignore[attr-defined]
 
     def _patch_first_lowlevel(self, module: ModuleType) -> None:
-        """mcp 1.0 and 1.1 define it here; later releases import it from where it is now."""
+        """mcp 1.0 and 1.1 define it here; later releases import it from its current place."""
         if module.Server.__module__ == module.__name__:
             self._watch(module.Server, ("run",), _of_stdio)
 
@@ -134,12 +134,12 @@ def _itself(server: Any, *_: Any, **__: Any) -> Any:
 
 
 def _of_stdio(server: Any, read_stream: Any = None, *_: Any, **__: Any) -> Any:
-    """Clients in the same process run a server over streams of their own; that starts nothing to be served."""
+    """Clients in the same process run a server over their own streams; that starts nothing to be served."""
     return server if isinstance(read_stream, NoStream) else None
 
 
 def _app_of(app: Any, *_: Any, factory: bool = False, **__: Any) -> Any:
-    """uvicorn also takes the name of an app, or a function that makes it."""
+    """uvicorn also accepts the name of an app, or a function that creates it."""
     if isinstance(app, str):
         from uvicorn.importer import import_from_string
 

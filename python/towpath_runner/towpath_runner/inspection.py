@@ -16,7 +16,7 @@ from towpath_runner.adapt import MCP_PATH
 from towpath_runner.asgi import App, Message, Receive, Send, at_path
 from towpath_runner.kinds import is_asgi
 
-#: How many objects of an app are searched: far more than an app with one server has.
+#: Limit of searched objects: far more than an app with one server has.
 _MAX_OBJECTS = 2_000
 
 _NOT_FOUND: tuple[Message, ...] = (
@@ -47,8 +47,8 @@ class Inspection:
 
 
 async def try_session_lifespan(server: object) -> None:
-    """Raises what the lifespan of a session raises. With mcp 1 each session has one, and a client whose session fails
-    so only gets no answer.
+    """Raises what the lifespan of a session raises. With mcp 1 each session has one, and if it fails, the client gets
+    no answer.
     """
     lowlevel = _attribute(server, "_mcp_server") or server
     lifespan = _attribute(lowlevel, "lifespan")
@@ -98,7 +98,7 @@ def _attribute(value: object, name: str) -> Any:
 
 
 def _skip_component_sign_in() -> None:
-    """FastMCP 3 and newer list tools with an `auth` of their own only to authorized callers, except over stdio."""
+    """FastMCP 3 and newer list tools with `auth` only to authorized callers, except over stdio."""
     for name, module in list(sys.modules.items()):
         if name.endswith("fastmcp.server.context") and callable(set_transport := getattr(module, "set_transport", None)):
             set_transport("stdio")

@@ -27,14 +27,14 @@ _SERVERS = (
     ("Server", "mcp.server", SDK_LOWLEVEL),
 )
 
-#: What packages that bring a framework along have above it, such as `demo._vendor.fastmcp.server`.
+#: Prefix of a framework's modules in packages that vendor it, such as `demo._vendor.fastmcp.server`.
 _VENDORED = re.compile(r"^(?:\w+\.)+_?vendor(?:ed)?\.")
 
 _FACTORY_NAME = re.compile(r"(create|make|build|get|new)_?.*(server|app|mcp)|(server|app|mcp)_?factory", re.IGNORECASE)
 
 
 def split_vendored(module: str) -> tuple[str, str]:
-    """What is above a module that a package brings along, with a dot at its end, or nothing; and its usual name."""
+    """The prefix of a vendored module, with a dot at its end, or nothing; and its usual name."""
     found = _VENDORED.match(module)
     above = found.group() if found else ""
     return above, module.removeprefix(above)
@@ -47,7 +47,7 @@ def kind_of(value: object) -> str | None:
 
 
 def framework_prefix(server: object) -> str:
-    """What is above the modules of a server's framework: see `split_vendored`."""
+    """The prefix of the modules of a server's framework: see `split_vendored`."""
     known = _framework_of(server)
     return "" if known is None else known[1]
 
@@ -62,12 +62,12 @@ def _framework_of(value: object) -> tuple[str, str] | None:
 
 
 def is_factory(value: object) -> bool:
-    """Whether it is a function or a partial, whatever its arguments."""
+    """Whether it is a function or a partial, with any arguments."""
     return kind_of(value) is None and (inspect.isroutine(value) or isinstance(value, functools.partial))
 
 
 def is_callable(value: object) -> bool:
-    """Whether it can be called to make or start a server: also a command of click or typer, but no class."""
+    """Whether it can be called to create or start a server: also a command of click or typer, but no class."""
     return callable(value) and not inspect.isclass(value)
 
 

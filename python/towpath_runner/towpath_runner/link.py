@@ -1,4 +1,6 @@
-"""How the bridge talks to a server: to a process over standard input and output, or to a server object in here."""
+"""The bridge's connection to a server: to a process over standard input and output, or to a server object in this
+process.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,10 @@ import json
 import sys
 from typing import Any, Protocol
 
-#: One message, in bytes: as long as a request to the gateway may be.
+#: Size of one message in bytes: the gateway's limit for requests.
 _MAX_LINE_BYTES = 4 * 1024 * 1024
 
-#: How long a process may take to end by itself once its standard input is closed, and after SIGTERM.
+#: Time for a process to exit by itself after its standard input is closed, and after SIGTERM.
 _GRACE_SECONDS = 1.0
 
 
@@ -34,7 +36,7 @@ class Link(Protocol):
 
 
 class ProcessLink:
-    """A process that speaks MCP on its standard input and output, a message a line."""
+    """A process that speaks MCP on its standard input and output, one message per line."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -73,7 +75,7 @@ class ProcessLink:
             message = _parsed(line)
             if message is not None:
                 return message
-            # Not a message: what it printed belongs to the log.
+            # Not a message: its output belongs to the log.
             print(line.decode(errors="replace"), end="", file=sys.stderr)
 
     async def close(self) -> None:
@@ -89,7 +91,7 @@ class ProcessLink:
 
 
 class ObjectLink:
-    """A run of a low-level `Server` of an SDK from before streamable HTTP, as its SSE transport makes one for each
+    """A run of a low-level `Server` of an SDK that predates streamable HTTP, as its SSE transport makes one for each
     connection. Lifespans of such servers are entered for each run.
     """
 
@@ -140,7 +142,7 @@ class ObjectLink:
 
 
 def _wrapped(message: dict[str, Any]) -> Any:
-    """The message as the SDK's streams carry it."""
+    """The message in the form of the SDK's streams."""
     from mcp.types import JSONRPCMessage
 
     parsed = JSONRPCMessage.model_validate(message)

@@ -1,4 +1,4 @@
-"""Remembers which environment variables the repository's code looks up in vain while the server starts."""
+"""Records which unset environment variables the repository's code looks up while the server starts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _active: list[VariableLookups] = []
 
 
 def missed_variables() -> list[str]:
-    """Variables that the server's code has looked up in vain since it began to start."""
+    """Unset variables that the server's code has looked up since it began to start."""
     return [name for lookups in _active for name in lookups.missed]
 
 
@@ -40,20 +40,22 @@ class VariableLookups:
         self.stop()
 
     def stop(self) -> None:
-        """Ends the watch; what the code has set stays."""
+        """Ends the watch; variables that the code has set stay."""
         watched: Any = os.environ._data  # type: ignore[attr-defined]
         if isinstance(watched, _Watched):
             self._original.clear()
             self._original.update(watched)
             self._replace(self._original)
 
-    def note(self, key: bytes) -> None:
+    def record(self, key: bytes) -> None:
         name = os.fsdecode(key)
         if name not in _COMMON and name.isupper() and len(self.missed) < _MAX_NAMES and self._by_own_code():
             self.missed.setdefault(name)
 
     def _by_own_code(self) -> bool:
-        """Whether the caller is the repository's code. Settings classes (pydantic) look up for whoever defines them."""
+        """Whether the caller is the repository's code. Settings classes (pydantic) look up for the code that defines
+        them.
+        """
         frame: Any = sys._getframe(3)
         while frame is not None:
             module = str(frame.f_globals.get("__name__", ""))
@@ -68,18 +70,18 @@ class VariableLookups:
 
 
 class _Watched(dict[Any, Any]):
-    """The dictionary behind `os.environ`, in which every lookup ends."""
+    """The dictionary behind `os.environ`, which every lookup reaches."""
 
     def __init__(self, data: Any, lookups: VariableLookups) -> None:
         super().__init__(data)
         self._lookups = lookups
 
     def __missing__(self, key: Any) -> Any:
-        self._lookups.note(key)
+        self._lookups.record(key)
         raise KeyError(key)
 
     def __contains__(self, key: object) -> bool:
         found = super().__contains__(key)
         if not found and isinstance(key, bytes):
-            self._lookups.note(key)
+            self._lookups.record(key)
         return found

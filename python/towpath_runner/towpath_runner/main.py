@@ -30,10 +30,10 @@ from towpath_runner.status import Failure, NothingStarted, Ready, StatusFile
 
 @dataclass(frozen=True)
 class Start:
-    """What to start: the text of the entrypoint, and the words after the program's name."""
+    """What to start: the text of the entrypoint, and the program's arguments."""
 
     entrypoint: str
-    words: list[str]
+    arguments: list[str]
     #: For a program that ends the process itself.
     restart: Restart
     #: Until when it must be ready, by time.monotonic().
@@ -42,7 +42,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Target:
-    """Where and to whom to serve."""
+    """Where and for whom to serve."""
 
     #: An absolute path of a unix socket, or host:port.
     address: str
@@ -53,7 +53,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whom to tell: one of them, once."""
+    """Reports the result: calls one of them, once."""
 
     #: Returns the status.
     ready: Callable[[Ready], dict[str, object]]
@@ -63,7 +63,8 @@ class Outcome:
 def main(arguments: list[str], secret: str, guard: ImportGuard | None = None) -> int:
     """Serves until a signal ends it. Returns the exit status: 0, or 1 if the status file says `failed`.
 
-    `secret`: what requests must carry (access.py). `guard`: the one with which frameworks have been imported already (prewarm.py).
+    `secret`: required in requests (access.py). `guard`: the one that was active while frameworks were imported
+    (prewarm.py).
     """
     layer, arguments = take_layer(arguments)
     if layer is not None:
@@ -128,7 +129,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 def _run(start: Start, target: Target, guard: ImportGuard, outcome: Outcome) -> None:
     entrypoint = parse_entrypoint(start.entrypoint, os.getcwd())
-    prepare_process(entrypoint.path if entrypoint.program is None else entrypoint.program, start.words)
+    prepare_process(entrypoint.path if entrypoint.program is None else entrypoint.program, start.arguments)
     # Before the code can change them.
     arguments = sys.argv[1:]
     lookups = VariableLookups(entrypoint)
@@ -173,7 +174,7 @@ def _run(start: Start, target: Target, guard: ImportGuard, outcome: Outcome) -> 
             return
         if capture.failure is None and not capture.finished:
             raise
-        # It was stopped as told; what the code did then is for the log only.
+        # It stopped on request; later errors of the code are for the log only.
         if isinstance(error, Failure) and error.traceback and isinstance(error.__context__, Exception):
             print(error.traceback, file=sys.stderr, end="")
     if capture.failure is not None:
@@ -183,7 +184,7 @@ def _run(start: Start, target: Target, guard: ImportGuard, outcome: Outcome) -> 
 def _run_bridged(start: Start, target: Target, failure: Failure, outcome: Outcome) -> None:
     """After the program has ended the process that this one replaces."""
     entrypoint = parse_entrypoint(start.entrypoint, os.getcwd())
-    prepare_process(start.entrypoint, start.words)
+    prepare_process(start.entrypoint, start.arguments)
     serve = _serving(entrypoint, target, outcome.ready)
 
     async def bridged() -> None:
@@ -195,7 +196,7 @@ def _run_bridged(start: Start, target: Target, failure: Failure, outcome: Outcom
 def _serving(
     entrypoint: Entrypoint, target: Target, on_ready: Callable[[Ready], dict[str, object]]
 ) -> Callable[[Found], Coroutine[Any, Any, None]]:
-    """What serves a server. The time until then counts as that of the imports."""
+    """The function that serves a server. The time until its call counts as import time."""
     started = time.perf_counter()
 
     async def serve(found: Found) -> None:
@@ -229,7 +230,7 @@ async def _serve(
     try:
         from towpath_runner.adapt import to_asgi
         from towpath_runner.bridge import Bridge
-        from towpath_runner.bridge_kinds import note_of
+        from towpath_runner.bridge_kinds import upgrade_hint
         from towpath_runner.inspection import Inspection, try_session_lifespan
         from towpath_runner.mounted import with_mcp
         from towpath_runner.serve import StartFailed, listening, serve
@@ -240,7 +241,7 @@ async def _serve(
         app = diagnosed(entrypoint, "lifespan_failed", lambda: with_mcp(app))
     bridge = app.over if isinstance(app, Bridge) else None
     if isinstance(app, Bridge):
-        print(note_of(app), file=sys.stderr)
+        print(upgrade_hint(app), file=sys.stderr)
     if target.inspect_path is not None:
         app = Inspection(app, server, target.inspect_path)
         if kind in (SDK_FASTMCP, SDK_LOWLEVEL) and bridge is None:

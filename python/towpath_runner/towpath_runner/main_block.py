@@ -1,4 +1,4 @@
-"""Looks at what a file does when it is run directly, and runs that in the module as it is loaded (BLD-16)."""
+"""Analyzes a file's main block, and runs it in the module as loaded (BLD-16)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from towpath_runner.entrypoint import Entrypoint
 from towpath_runner.kinds import ASGI, kind_of
 
-#: What a block that only starts the server does with it.
+#: Calls of a block that only starts the server.
 _STARTING = frozenset(
     {
         *("run", "run_async", "run_stdio_async", "run_http_async", "run_sse_async", "run_streamable_http_async"),
@@ -28,8 +28,8 @@ _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True)
 class MainBlock:
-    """`run` does what the block does. `additions`: statements in which the server may get more than it has now, as
-    `line 40: register(mcp)`; `tools`: names of functions that are defined there as tools, resources or prompts.
+    """`run` executes the block. `additions`: statements in which the server may get more than it has now, as `line 40:
+    register(mcp)`; `tools`: names of functions that are defined there as tools, resources or prompts.
     """
 
     run: Callable[[], Any]
@@ -38,9 +38,8 @@ class MainBlock:
 
 
 def main_block(entrypoint: Entrypoint, module: ModuleType) -> MainBlock | None:
-    """What the file does when it is run directly; None if there is nothing.
-
-    Not `runpy`: a second module would define everything twice, which registries of models or metrics refuse.
+    """The file's main block; None if there is none. Not `runpy`: a second module would define everything twice, which
+    registries of models or metrics refuse.
     """
     with open(entrypoint.path, "rb") as stream:
         source = stream.read()
@@ -60,7 +59,7 @@ def main_block(entrypoint: Entrypoint, module: ModuleType) -> MainBlock | None:
 
 
 def _is_main(test: ast.expr) -> bool:
-    """Whether it is `__name__ == "__main__"`, either way round."""
+    """Whether it is `__name__ == "__main__"`, in either order."""
     if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
         return False
     sides = [test.left, test.comparators[0]]
@@ -69,7 +68,7 @@ def _is_main(test: ast.expr) -> bool:
 
 
 def _reached(body: list[ast.stmt], tree: ast.Module) -> Iterator[Any]:
-    """The nodes of the block, and of the file's functions that it names, directly or through one another."""
+    """The nodes of the block, and of the file's functions that it calls, directly or through one another."""
     functions = {node.name: node for node in tree.body if isinstance(node, _Function)}
     waiting: list[ast.AST] = list(body)
     while waiting:

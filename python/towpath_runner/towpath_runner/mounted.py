@@ -1,6 +1,5 @@
 """Finds the MCP server of an app that doesn't serve it at `/mcp`: at another path, or over the SSE transport (BLD-16).
-
-Serving it at `/mcp` happens within the app, so its middleware and its lifespan hold there, too.
+Serving it at `/mcp` happens within the app, so its middleware and its lifespan apply there, too.
 """
 
 from __future__ import annotations
@@ -18,14 +17,13 @@ from towpath_runner.status import Failure
 
 _MAX_OBJECTS = 500
 
-#: What code that checks its callers by itself would use.
+#: Identifies code that may check its callers itself.
 _CHECKING = frozenset({"headers", "authorization", "cookies", "auth", "query_params"})
 
 
 def with_mcp(app: Any) -> App:
-    """The app with MCP at `/mcp`, where its only server isn't there yet; else the app as it is.
-
-    Raises `unsupported_object` if the server has SSE only and its routes may check callers by themselves.
+    """The app with MCP at `/mcp`, if its only server isn't there yet; else the app unchanged. Raises
+    `unsupported_object` if the server has SSE only and its routes may check callers themselves.
     """
     starlette = _starlette(app)
     if starlette is None:
@@ -51,7 +49,7 @@ def with_mcp(app: Any) -> App:
 
 
 def _starlette(app: Any) -> Any:
-    """The Starlette or FastAPI app itself, within middleware that was put around it."""
+    """The Starlette or FastAPI app itself, within its outer middleware."""
     for _ in range(20):
         if isinstance(getattr(app, "routes", None), list) and hasattr(getattr(app, "router", None), "lifespan_context"):
             return app
@@ -60,7 +58,7 @@ def _starlette(app: Any) -> Any:
 
 
 def _routes(routes: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Paths and endpoints, also of apps that are mounted; a mount's own path for an app without routes."""
+    """Paths and endpoints, including those of mounted apps; a mount's own path for an app without routes."""
     for route in routes:
         path = prefix + getattr(route, "path", "")
         inner = getattr(route, "routes", None)
@@ -71,7 +69,7 @@ def _routes(routes: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _has_manager(endpoint: Any) -> bool:
-    """Whether it passes requests to a session manager. FastMCP 3 and newer make theirs only when the app starts."""
+    """Whether it passes requests to a session manager. FastMCP 3 and newer create theirs only when the app starts."""
     return any(
         callable(getattr(type(each), "handle_request", None)) or "session_manager" in getattr(each, "__dict__", ())
         for each in _related(endpoint)
@@ -88,7 +86,9 @@ def _moved(app: App, path: str) -> App:
 
 
 def _servers(endpoints: list[Any]) -> dict[int, Any]:
-    """The servers that the endpoints use, by identity, each once: FastMCP's own low-level server is no other one."""
+    """The servers that the endpoints use, by identity, each once: FastMCP's own low-level server doesn't count
+    separately.
+    """
     found: dict[int, Any] = {}
     for endpoint in endpoints:
         for value in _related(endpoint):
@@ -113,7 +113,8 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _related(endpoint: Any) -> Iterator[Any]:
-    """The endpoint, and what it uses: variables around its functions, global servers, apps that it wraps."""
+    """The endpoint, and the objects that it uses: variables around its functions, global servers, apps that it wraps.
+    """
     seen: set[int] = set()
     waiting: deque[Any] = deque([endpoint])
     while waiting and len(seen) < _MAX_OBJECTS:
@@ -122,7 +123,7 @@ def _related(endpoint: Any) -> Iterator[Any]:
             continue
         seen.add(id(value))
         yield value
-        # What a server consists of is no other one.
+        # The parts of a server don't count separately.
         if kind_of(value) in (None, ASGI):
             waiting.extend(_parts(value))
 

@@ -1,7 +1,7 @@
-"""Puts the id of the request on each line that is printed while it runs (LOG-4).
+"""Puts the id of the request on each line that is printed during it (LOG-4).
 
-A marked line is `RS id US text`, with the ASCII characters 0x1E and 0x1F; the runner takes the mark off again. What
-subprocesses and C code write, and what goes to `sys.stdout.buffer`, has none.
+A marked line is `RS id US text`, with the ASCII characters 0x1E and 0x1F; the runner removes the mark. Output of
+subprocesses and C code, and of `sys.stdout.buffer`, has none.
 """
 
 from __future__ import annotations
@@ -23,16 +23,15 @@ _MAX_PART = 8_192
 #: The streams of this process, for `end_request`.
 _streams: list[MarkedStream] = []
 
-#: What was printed outside of requests, for a diagnosis of the start: its last characters.
+#: The last characters printed outside of requests, for a diagnosis of the start.
 _MAX_TAIL = 4_000
 _tail: list[str] = [""]
 
 
 class MarkedStream(io.TextIOWrapper):
-    """stdout or stderr, as before outside of requests.
-
-    During a request, a line is written when it is complete: `print` writes text and line end separately, and what other
-    requests and threads print in between must neither split a line nor get a wrong id.
+    """stdout or stderr, unchanged outside of requests. During a request, a line is written when it is complete: `print`
+    writes text and line end separately, and output of other requests and threads in between must neither split a line
+    nor get a wrong id.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -40,7 +39,7 @@ class MarkedStream(io.TextIOWrapper):
         #: Beginnings of lines, by request and thread.
         self._parts: dict[tuple[str, int], str] = {}
         self._lock = threading.RLock()
-        #: The last thing written is the beginning of an unmarked line.
+        #: The last write was the beginning of an unmarked line.
         self._is_in_line = False
 
     def write(self, text: str) -> int:
@@ -59,7 +58,7 @@ class MarkedStream(io.TextIOWrapper):
         return len(text)
 
     def end_request(self, request_id: str) -> None:
-        """Writes what the request has printed without a line end."""
+        """Writes the request's text without a line end."""
         if not self._parts:
             return
         with self._lock:
@@ -67,14 +66,14 @@ class MarkedStream(io.TextIOWrapper):
                 self._write_marked(request_id, self._parts.pop(key))
 
     def end(self) -> None:
-        """Writes what all requests have printed without a line end."""
+        """Writes the text of all requests without a line end."""
         for request_id in {key[0] for key in list(self._parts)}:
             self.end_request(request_id)
         with contextlib.suppress(OSError, ValueError):
             self.flush()
 
     def forget(self) -> None:
-        """In a forked child: the parent writes what is left, and its threads, which may hold the lock, are gone."""
+        """In a forked child: the parent writes the rest, and its threads, which may hold the lock, are gone."""
         self._parts = {}
         self._lock = threading.RLock()
 
@@ -94,7 +93,7 @@ class MarkedStream(io.TextIOWrapper):
 
 
 def mark_output() -> None:
-    """Replaces stdout and stderr. Call it before the server's code, which may keep references to them, is imported."""
+    """Replaces stdout and stderr. Call it before importing the server's code, which may keep references to them."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if not isinstance(stream, io.TextIOWrapper) or isinstance(stream, MarkedStream):
@@ -119,5 +118,5 @@ def end_request(request_id: str) -> None:
 
 
 def printed() -> str:
-    """The last of what was printed outside of requests, without colors."""
+    """The end of the output outside of requests, without colors."""
     return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", _tail[0])

@@ -1,7 +1,8 @@
-"""Packages of the repository that have the same name as an installed one.
+"""Handles packages of the repository with the name of an installed one.
 
-Installed, both have their files in one directory, where those of the repository replace the other's of the same path. Here
-the repository isn't installed, and what is comes first on the path: so the same is done at the import.
+If both were installed, their files would share one directory, where those of the repository replace the other's of the
+same path. Here the repository isn't installed, and installed packages come first on the path: so the same is done at
+the import.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from types import ModuleType
 
 from towpath_runner.trace import is_own
 
-#: Modules that servers import, and that repositories often name files after. Theirs never come before these.
+#: Modules that servers import, and that repositories often name files after. The repository's never come before these.
 FRAMEWORKS = frozenset({"anyio", "fastapi", "fastmcp", "mcp", "pydantic", "starlette", "uvicorn"})
 
 
 def prefer_own(root: str, module: str | None = None) -> None:
-    """Makes what the repository has of hidden packages importable: of those below its directories on the path, such as
-    `src`; and, if a module's file is in the repository, of the package of that module, wherever there.
+    """Makes the repository's hidden packages importable: those below its directories on the path, such as `src`; and,
+    if a module's file is in the repository, the package of that module, anywhere in it.
     """
     roots = [path for path in dict.fromkeys(sys.path) if path != root and is_own(os.path.join(path, ""), root)]
     found = {name: path for path in reversed(roots) for name in _names_in(path)}
@@ -57,8 +58,8 @@ def place_of_module(module: str, root: str) -> str | None:
 
 
 def _built_from_source(names: dict[str, str]) -> Iterator[str]:
-    """Those of the names that a package has which was installed from a directory: the repository's own, with what its build
-    made of it.
+    """The names among these of a package that was installed from a directory: the repository's own, with the results of
+    its build.
     """
     for package in distributions() if names else ():
         if "file://" in (package.read_text("direct_url.json") or ""):

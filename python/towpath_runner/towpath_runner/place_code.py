@@ -8,19 +8,17 @@ import site
 import sys
 from collections import deque
 
-#: What is copied at most, in entries and bytes: the copy counts as the server's memory and delays its start.
+#: Limits of the copy, in entries and bytes: it counts as the server's memory and delays its start.
 MAX_ENTRIES = 5000
 MAX_BYTES = 64 * 1024 * 1024
 
 
 def place_code(layer: str, target: str) -> None:
-    """Fills the empty directory `target` with the code of `layer`, whose files nobody may change.
-
-    Outer directories come first. What does not fit becomes a link to the layer: it can be read and replaced, not
-    changed.
+    """Fills the empty directory `target` with the code of `layer`, whose files must not change. Outer directories come
+    first. Files that don't fit become links to the layer: they can be read and replaced, not changed.
     """
     entries = MAX_ENTRIES
-    # Half of the directory is left for what the server writes.
+    # Half of the directory is reserved for the server's own files.
     space = os.statvfs(target)
     room = min(MAX_BYTES, space.f_bavail * space.f_frsize // 2)
     linked = 0

@@ -2,9 +2,9 @@
 
 The process starts in the sandbox of a later server, with an empty application directory and none of the server's
 variables, and is frozen. When a server is assigned to it, the runner puts the code into the directory, writes one JSON
-document to its standard input, `{"env": {...}, "arguments": [...], "secret": "..."}`, and closes it. The process then goes on as an
-ordinary start would after the imports. Where these could have gone differently for this server, it executes the
-ordinary start instead, in the same sandbox.
+document to its standard input, `{"env": {...}, "arguments": [...], "secret": "..."}`, and closes it. The process then
+continues as an ordinary start would after the imports. If these could have gone differently for this server, it
+executes the ordinary start instead, in the same sandbox.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from towpath_runner.place_code import place_code, pth_files, pth_lines
 from towpath_runner.secret import pass_on
 from towpath_runner.status import Failure, StatusFile
 
-#: What serving a server imports, tried in this order. Packages that are not installed are skipped.
+#: Imports of a server, tried in this order. Packages that are not installed are skipped.
 _MODULES = (
     "anyio._backends._asyncio",
     "uvicorn.lifespan.on",
@@ -47,7 +47,7 @@ _MODULES = (
     "towpath_runner.serve",
 )
 
-#: Used only where `fastmcp`, which most servers of such an environment use instead, is not installed.
+#: Used only if `fastmcp`, which most servers of such an environment use instead, is not installed.
 _SDK_MODULES = ("mcp.server.fastmcp", "mcp.server.mcpserver")
 
 #: Files in `site-packages` whose code is the same with and without the server's code.
@@ -69,7 +69,7 @@ def prewarm(status_path: str) -> int:
     if reason is not None:
         status.unsuitable(reason)
         return 0
-    # No collection has to go through what the imports have left.
+    # Garbage collections need not visit the imported objects.
     gc.collect()
     gc.freeze()
     status.prewarmed()
@@ -90,14 +90,14 @@ def prewarm(status_path: str) -> int:
         obstacle = "environment"
     if obstacle is not None:
         pass_on(claim["secret"])
-        _start_anew(variables, [*arguments, f"--prewarm={obstacle}"])
+        _restart(variables, [*arguments, f"--prewarm={obstacle}"])
     os.environ.clear()
     os.environ.update(after | reads.written)
     return main([*arguments, "--prewarm=used"], claim["secret"], guard)
 
 
 def _take_input() -> int:
-    """Moves standard input out of the way of what is imported; it is then as in an ordinary start."""
+    """Moves standard input out of the reach of imports; it is then as in an ordinary start."""
     taken = os.dup(0)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -142,7 +142,7 @@ def _obstacle(arguments: list[str], imported: set[str]) -> str | None:
     try:
         entrypoint = parse_entrypoint(entrypoint_of(arguments), os.getcwd())
     except Failure:
-        # The ordinary way reports it.
+        # The ordinary start reports it.
         return None
     if entrypoint.program is not None:
         # The repository comes last on the path: it hides nothing.
@@ -154,7 +154,7 @@ def _obstacle(arguments: list[str], imported: set[str]) -> str | None:
     return None
 
 
-def _start_anew(variables: dict[str, str], arguments: list[str]) -> NoReturn:
+def _restart(variables: dict[str, str], arguments: list[str]) -> NoReturn:
     python = sys.orig_argv[0]
     os.execve(python, [python, "-m", "towpath_runner", *arguments], variables)
 

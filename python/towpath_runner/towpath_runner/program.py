@@ -1,4 +1,4 @@
-"""Finds what starts a server: a console script, a function, a package's `__main__`."""
+"""Finds the program of a server: a console script, a function, a package's `__main__`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 def load_program(entrypoint: Entrypoint) -> tuple[str, object]:
     """The entrypoint's text, and the object or function that it names. Exceptions of imports propagate unchanged.
 
-    As for `python -m` and console scripts, but the repository comes last on the path: its files must not hide modules, but
-    for those of the packages that it runs.
+    As for `python -m` and console scripts, but the repository comes last on the path: its files must not hide modules,
+    except those of the packages that it runs.
     """
     program = entrypoint.program
     assert program is not None
@@ -47,22 +47,22 @@ def load_program(entrypoint: Entrypoint) -> tuple[str, object]:
 
 
 def _prefer(module: str, entrypoint: Entrypoint) -> None:
-    """What the repository has of the module's package comes first; else the installed package counts as its code."""
+    """The repository's files for the module's package come first; else the installed package counts as its code."""
     prefer_own(entrypoint.root, module)
     if place_of_module(module, entrypoint.root) is None:
         count_as_own(module)
 
 
 def _script(name: str, root: str) -> EntryPoint | None:
-    """The console script of that name: the repository's, if an installed package has one, too."""
+    """The console script of that name: the repository's, even if an installed package has one, too."""
     scripts = list(entry_points(group="console_scripts", name=name))
     own = [script for script in scripts if place_of_module(script.module, root) is not None]
     return next(iter(own or scripts), None)
 
 
 def _script_of_package(name: str, is_required: bool = False) -> EntryPoint | None:
-    """The console script of the installed package of that name: its only one, or the one that says it is the server. Of a
-    package that has none and requires only another one, as after a change of its name, that of the other one.
+    """The console script of the installed package of that name: its only one, or the one that identifies itself as the
+    server. If a package has none and requires only another one, as after a change of its name, the other one's.
     """
     try:
         package = distribution(name)

@@ -1,4 +1,4 @@
-"""Knows which request the running code belongs to, in tasks and threads too, so that its output can name it (LOG-4)."""
+"""Tracks which request the running code belongs to, in tasks and threads too, for the marks on its output (LOG-4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from types import ModuleType
 from typing import Any
 
-#: Set by the gateway, which lets no client's copy pass.
+#: Set by the gateway, which removes clients' own copies.
 HEADER = b"towpath-request-id"
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -24,9 +24,8 @@ def current_request_id() -> str | None:
 
 
 class RequestIds:
-    """An ASGI layer that runs each request with its id.
-
-    Tasks and threads that a request starts keep its id, also when they outlive it.
+    """An ASGI layer that runs each request with its id. Tasks and threads that a request starts keep its id, even if
+    they outlive it.
     """
 
     def __init__(self, app: Any, on_end: Callable[[str], None]) -> None:
@@ -72,9 +71,8 @@ def carry_into_threads() -> None:
 
 
 def carry_into_sessions(module: ModuleType) -> None:
-    """Patches the low-level server of mcp 1, whose sessions handle all messages in the context of the first one.
-
-    Each message knows its HTTP request. mcp 2 carries the context of each message by itself, and has no such method.
+    """Patches the low-level server of mcp 1, whose sessions handle all messages in the context of the first one. Each
+    message knows its HTTP request. mcp 2 carries the context of each message itself, and has no such method.
     """
     original = getattr(module.Server, "_handle_message", None)
     if original is None:
@@ -82,7 +80,7 @@ def carry_into_sessions(module: ModuleType) -> None:
 
     @functools.wraps(original)
     async def handle_with_id(self: Any, message: Any, *args: Any, **kwargs: Any) -> Any:
-        # Notifications don't tell their request: their lines have no id, rather than that of the session's first one.
+        # Notifications don't name their request: their lines have no id, rather than that of the session's first one.
         request = getattr(getattr(message, "message_metadata", None), "request_context", None)
         headers = getattr(request, "headers", None)
         value = None if headers is None else headers.get(HEADER.decode())

@@ -32,24 +32,24 @@ def sdk_version_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failur
     if module.partition(".")[0] != "mcp" and not outdated:
         return None
     if importer is not None:
-        wanted = "mcp<2" if modern else "mcp>=2"
-        message = _of_package(importer, installed, wanted, f"{module}.{name}".rstrip("."))
+        requirement = "mcp<2" if modern else "mcp>=2"
+        message = _of_package(importer, installed, requirement, f"{module}.{name}".rstrip("."))
     elif modern and (module.startswith("mcp.server.fastmcp") or name == "FastMCP"):
-        wanted = "mcp<2"
+        requirement = "mcp<2"
         message = (
             f"The code is written for mcp 1, but mcp {installed} is installed, where `FastMCP` is called `MCPServer`. "
             "Pin `mcp<2` in the dependencies, or change the import to `from mcp.server import MCPServer` (or use the "
             "`fastmcp` package)."
         )
     elif not modern and (module.startswith("mcp.server.mcpserver") or name == "MCPServer"):
-        wanted = "mcp>=2"
-        message = f"The code is written for mcp 2, but mcp {installed} is installed. Require `{wanted}` instead."
+        requirement = "mcp>=2"
+        message = f"The code is written for mcp 2, but mcp {installed} is installed. Require `{requirement}` instead."
     else:
         return None
-    return Failure("mcp_version_mismatch", message, module=module, candidates=[wanted])
+    return Failure("mcp_version_mismatch", message, module=module, candidates=[requirement])
 
 
-#: What the low-level `Server` of mcp 1 registers handlers with.
+#: With these the low-level `Server` of mcp 1 registers handlers.
 _DECORATORS = frozenset(
     "list_tools call_tool list_resources list_resource_templates read_resource list_prompts get_prompt completion "
     "subscribe_resource unsubscribe_resource set_logging_level progress_notification".split()
@@ -57,28 +57,28 @@ _DECORATORS = frozenset(
 
 
 def _of_attribute(error: AttributeError, installed: str) -> Failure | None:
-    """An object of the SDK has lost a method, as the low-level `Server` of mcp 2 its decorators."""
+    """An object of the SDK lacks a method, as the low-level `Server` of mcp 2 lacks the decorators."""
     missing = getattr(error, "obj", None)
     own = missing if isinstance(missing, type) else type(missing)
-    # Of a class of the server's own only what it inherited is the SDK's.
+    # In the server's own classes only inherited attributes are the SDK's.
     bases = (own,) if error.name not in _DECORATORS else own.__mro__
     kind = next((each for each in bases if each.__module__.startswith("mcp.")), None)
     if kind is None:
         return None
-    wanted, other = ("mcp<2", "mcp 1") if _major(installed) >= 2 else ("mcp>=2", "another release")
+    requirement, other = ("mcp<2", "mcp 1") if _major(installed) >= 2 else ("mcp>=2", "another release")
     message = (
         f"`{kind.__name__}` of the installed mcp {installed} has no `{error.name}`: the code is written for {other}. "
-        f"Require `{wanted}`."
+        f"Require `{requirement}`."
     )
-    return Failure("mcp_version_mismatch", message, module=kind.__module__, candidates=[wanted])
+    return Failure("mcp_version_mismatch", message, module=kind.__module__, candidates=[requirement])
 
 
-def _of_package(package: str, installed: str, wanted: str, missing: str) -> str:
-    other = "newer" if wanted == "mcp<2" else "older"
+def _of_package(package: str, installed: str, requirement: str, missing: str) -> str:
+    other = "newer" if requirement == "mcp<2" else "older"
     own = f" {release}" if (release := _installed(package)) else ""
     return (
         f"`{package}`{own} does not work with the installed mcp {installed}: it needs `{missing}`. "
-        f"Require `{wanted}`, or a release of `{package}` that is {other}."
+        f"Require `{requirement}`, or a release of `{package}` that is {other}."
     )
 
 

@@ -1,6 +1,5 @@
-"""The secret of this instance, which only runner, gateway and worker know (decision 058).
-
-It comes on standard input, because the server's code could read arguments, environment and files later.
+"""The secret of this instance, which only runner, gateway and worker know (decision 058). It is read from standard
+input, because the server's code could read arguments, environment and files later.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Where uvicorn, by which this package serves, can't be imported: the server's own dependencies decide what is installed."""
+"""Diagnoses a uvicorn, which serves this package's app, that can't be imported: the server's own dependencies decide
+what is installed.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from towpath_runner.causes import first_line
 from towpath_runner.status import Failure
 from towpath_runner.trace import frames_of, trimmed
 
-#: What a requirement must have to hold a package at an older release.
+#: Operators of a requirement that may hold a package at an older release.
 _HOLDS = re.compile(r"<|==|~=|!=")
 _MAX_NAMED = 3
 
 
 def unservable(error: Exception) -> Failure:
-    """Names the package that breaks the import, and who requires it in this release."""
+    """Names the package that breaks the import, and the package that requires this release."""
     if isinstance(error, ModuleNotFoundError) and error.name == "uvicorn":
         message = "Serving MCP over HTTP needs `uvicorn`, which is not installed: add `uvicorn` to the dependencies."
         return Failure("module_missing", message, module=error.name)
@@ -23,7 +25,7 @@ def unservable(error: Exception) -> Failure:
     modules = [str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame, _ in frames_of(error)]
     if isinstance(error, ImportError) and error.name:
         modules.append(error.name.partition(".")[0])
-    # From uvicorn to where it breaks.
+    # From uvicorn to the failing import.
     packages = list(dict.fromkeys(owners[name][0] for name in modules if name in owners))
     broken = packages[-1] if packages else "uvicorn"
     through = "" if broken == "uvicorn" else f", because of {broken} {version(broken)}"

@@ -23,7 +23,7 @@ from towpath_runner.request_id import RequestIds
 #: Seconds that open requests get after SIGTERM; streams might never end.
 GRACE_SECONDS = 3
 
-#: Seconds after SIGTERM until the process exits even if something still runs in it (threads, a stuck lifespan).
+#: Seconds after SIGTERM until the process exits even if something still runs (threads, a stuck lifespan).
 MAX_STOP_SECONDS = 7
 
 #: Seconds that an idle connection stays open: longer than gateways pool it, so that only the gateway closes it.
@@ -62,14 +62,14 @@ class _Server(uvicorn.Server):
 async def serve(
     app: Any, kind: str, listener: socket.socket, secret: str, on_ready: Callable[[], dict[str, object]]
 ) -> None:
-    """Serves those who have the secret until SIGTERM or SIGINT. `on_ready` returns the status. Raises `StartFailed`."""
+    """Serves requests with the secret until SIGTERM or SIGINT. `on_ready` returns the status. Raises `StartFailed`."""
     watch = LifespanWatch(app)
     access = Access(RequestIds(SessionAdoption(EitherSlash(watch)), end_request), secret)
 
     def ready() -> None:
         access.status = on_ready()
         if listener.family == socket.AF_UNIX:
-            # Also tells a runner that watches the directory that it may ask.
+            # Also shows a runner that watches the directory that it may send requests.
             os.chmod(listener.getsockname(), 0o600)
 
     config = uvicorn.Config(
@@ -78,13 +78,13 @@ async def serve(
         interface="asgi3",
         # A bare ASGI app may not support lifespans; a framework's app needs it.
         lifespan="auto" if kind == ASGI else "on",
-        # The gateway passes no upgrades on.
+        # The gateway forwards no upgrades.
         ws="none",
         access_log=False,
         log_level="warning",
         use_colors=False,
         server_header=False,
-        # The gateway sets the X-Forwarded headers itself, and who else sends them is refused.
+        # The gateway sets the X-Forwarded headers itself, and requests of anybody else are refused.
         proxy_headers=True,
         forwarded_allow_ips="*",
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
@@ -110,7 +110,7 @@ def listening(address: str) -> Iterator[socket.socket]:
     family, place = (socket.AF_UNIX, address) if is_path else _resolved(address)
     with socket.socket(family) as listener:
         if is_path:
-            # That of an earlier process.
+            # Left by an earlier process.
             _remove(address)
         else:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,7 +1,7 @@
-"""Writes where the code stands when the runner asks for it by a signal, because the start takes too long.
+"""Writes the current stacks when the runner requests them by a signal, because the start takes too long.
 
-`faulthandler` writes the stacks of all threads, also where the main thread never returns to the interpreter. Where it
-does, the tasks of its event loop follow: what one of them waits for is on no thread's stack.
+`faulthandler` writes the stacks of all threads, even if the main thread never returns to the interpreter. If it does,
+the tasks of its event loop follow: what one of them awaits is on no thread's stack.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class StackDump:
 
 
 def _frames(awaited: Any) -> list[FrameType]:
-    """Of a coroutine or an asynchronous generator, and of what it awaits."""
+    """The frames of a coroutine or an asynchronous generator, and of what it awaits."""
     frames: list[FrameType] = []
     while awaited is not None and len(frames) < 100:
         frame = _first(awaited, "cr_frame", "ag_frame", "gi_frame")
@@ -65,7 +65,7 @@ def _frames(awaited: Any) -> list[FrameType]:
             frames.append(frame)
         after = _first(awaited, "cr_await", "ag_await", "gi_yieldfrom")
         if frame is not None and type(after).__name__ == "async_generator_asend":
-            # It doesn't say of which generator; `asynccontextmanager`, by which lifespans are written, holds it.
+            # It doesn't expose its generator, but `asynccontextmanager`, with which lifespans are written, does.
             after = getattr(frame.f_locals.get("self"), "gen", None)
         awaited = after
     return frames

@@ -1,6 +1,6 @@
-"""What this process tells the runner of its start. Shape: `HarnessStatus` of the runtime package.
+"""This process's report to the runner about its start. Shape: `HarnessStatus` of the runtime package.
 
-A server that is ready says so where it listens (access.py); before that there is only a file.
+A server that is ready reports it at its endpoint (access.py); before that there is only a file.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import os
 from dataclasses import dataclass, field
 from typing import Literal
 
-#: Characters of a message and names of a list that are kept: the runner reads at most 256 KiB.
+#: Limits on characters of a message and names of a list: the runner reads at most 256 KiB.
 _MAX_MESSAGE = 4_000
 _MAX_CANDIDATES = 20
 
 
-#: What can be wrong with a server. `harnessFailureCodes` in packages/core is the same list.
+#: Possible failures of a server. `harnessFailureCodes` in packages/core is the same list.
 FailureCode = Literal[
     "entrypoint_not_found",
     "syntax_error",
@@ -41,7 +41,7 @@ FailureCode = Literal[
 
 @dataclass(frozen=True)
 class Incomplete:
-    """Why a server may lack something that it has when it starts by itself, and the names of tools that it may lack."""
+    """Why a server may offer less than when it starts by itself, and the names of tools that it may lack."""
 
     reason: str
     tools: list[str]
@@ -49,7 +49,7 @@ class Incomplete:
 
 @dataclass(frozen=True)
 class Ready:
-    """What is served, and how. `bridge`: over what, if by one (bridge.py)."""
+    """The server and its kind. `bridge`: its kind of bridge, if any (bridge.py)."""
 
     kind: str
     frameworks: dict[str, str]
@@ -82,9 +82,9 @@ class Failure(Exception):
     file: str | None = None
     line: int | None = None
     module: str | None = None
-    #: Objects that could be served (`object_missing`), variables that are not set (`variable_missing`), a requirement with
-    #: which the code may work (`mcp_version_mismatch`), the file of a module that is hidden (`module_missing`), an argument
-    #: and the installed version that doesn't take it (`keyword_removed`), or the program's commands (`arguments_missing`).
+    #: Objects that could be served (`object_missing`), unset variables (`variable_missing`), a requirement with which
+    #: the code may work (`mcp_version_mismatch`), the file of a hidden module (`module_missing`), an argument and the
+    #: installed version that refuses it (`keyword_removed`), or the program's commands (`arguments_missing`).
     candidates: list[str] = field(default_factory=list)
     traceback: str | None = None
 

@@ -1,4 +1,4 @@
-"""Runs a program untouched, on its own standard input and output: what the bridge starts for each session.
+"""Runs a program unchanged, on its own standard input and output: the bridge's process for each session.
 
 Started as `python -m towpath_runner.stdio_child ENTRYPOINT [ARGUMENT …]`.
 """
@@ -24,7 +24,7 @@ def _run(entrypoint: Entrypoint) -> object:
 
 
 if __name__ == "__main__":
-    # When memory runs out, one session ends, not the bridge and with it all of them.
+    # When memory runs out, one session ends, instead of the bridge with all of them.
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as stream:
         stream.write("1000")
     text, *arguments = sys.argv[1:]
@@ -32,7 +32,7 @@ if __name__ == "__main__":
     found = parse_entrypoint(text, os.getcwd())
     sys.argv[:] = [found.path if found.program is None else found.program, *arguments]
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    # Last on the path, and not at all where `-m` put the working directory: as prepare_process does.
+    # Last on the path, and not where `-m` put the working directory, as in prepare_process.
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) not in (here, os.getcwd())] + [here]
     made = _run(found)
     sys.exit(made if isinstance(made, int) else 0)

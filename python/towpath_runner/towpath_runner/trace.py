@@ -13,7 +13,7 @@ from towpath_runner.entrypoint import shown_path
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
-#: Characters of a traceback that are kept, from its end.
+#: Kept characters of a traceback, from its end.
 _MAX_CHARACTERS = 16_000
 
 
@@ -43,7 +43,7 @@ _own_paths: list[str] = []
 
 
 def count_as_own(module: str) -> None:
-    """The code of a top-level module, wherever it is installed."""
+    """Counts the code of a top-level module as the repository's own, in any location."""
     spec = None
     with contextlib.suppress(ImportError, ValueError):
         spec = importlib.util.find_spec(module.partition(".")[0])

@@ -1,20 +1,20 @@
-"""Reads the commands of a program from the help that it prints."""
+"""Parses the commands of a program from its help output."""
 
 from __future__ import annotations
 
 import re
 
-#: click's and typer's list of them, the latter in a box; up to an empty line or the end of the box.
+#: The list of click and typer, the latter in a box; up to an empty line or the end of the box.
 _HEADING = re.compile(r"^\W*Commands\W*$", re.IGNORECASE)
 _COMMAND = re.compile(r"^[ │|]+([A-Za-z][\w-]{0,40})(?: {2,}.*| *[│|]?)$")
-#: argparse's, in a usage that may be wrapped; the choices of an option have no dots after them.
+#: The list of argparse, in a usage that may be wrapped; the choices of an option have no dots after them.
 _CHOICES = re.compile(r"usage:.{0,2000}?[ \n]\{([\w,-]{1,2000})\} \.\.\.", re.DOTALL | re.IGNORECASE)
 
 _MAX_COMMANDS = 20
 
 
 def commands_in(text: str) -> list[str]:
-    """In the order in which they are listed; none where the help has no such list."""
+    """In the order in which they are listed; empty if the help has no such list."""
     lines = text.splitlines()
     for at, line in enumerate(lines):
         if not _HEADING.match(line):
@@ -25,7 +25,7 @@ def commands_in(text: str) -> list[str]:
             if not following.strip(" │|"):
                 break
             match = _COMMAND.match(following)
-            # Deeper lines go on with what the one above says.
+            # Deeper lines continue the line above.
             if match is not None and match.start(1) <= (indent or match.start(1)):
                 indent = match.start(1)
                 found.append(match.group(1))

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
-#: What servers say that check by themselves; the names that they looked up in vain are known then.
+#: Messages of servers that check their variables themselves; the names are known from the unset variables that they
+#: looked up.
 _SAYS_MISSING = re.compile(
     r"\b(not set|missing|required?|must (?:be|have|set|specify|provide)|not (?:been )?(?:provided|configured|found|defined|specified)|undefined|"
     r"no (?:\w+ ){0,3}(?:provided|found|set|specified|configured)|please (?:set|provide)|set the|unset|invalid|need)",
@@ -22,7 +23,7 @@ _ABOUT_SETTINGS = re.compile(
     re.IGNORECASE,
 )
 
-#: So many names may a server that names none be asked for.
+#: Limit of guessed variables for a server that names none.
 _MAX_GUESSED = 8
 
 #: As in messages of openai, environs, python-decouple, starlette and most hand-written checks.
@@ -41,8 +42,8 @@ def missing_variables(error: BaseException, frames: list[FrameType]) -> list[str
 
 
 def variables_named(text: str, missed: Iterable[str]) -> list[str]:
-    """Of the variables that the code looked up in vain, those that `text` names: an error, or what it printed; without
-    any, all of them if it says that some setting is missing. Empty if it is about something else.
+    """Among the unset variables that the code looked up, those that `text`, an error or its output, names; if it names
+    none, all of them if it reports a missing setting. Empty if it is about something else.
     """
     looked_up = list(missed)
     words = set(re.findall(r"\b[A-Za-z][A-Za-z0-9_]{2,}\b", text))
@@ -56,7 +57,7 @@ def variables_named(text: str, missed: Iterable[str]) -> list[str]:
         return list(dict.fromkeys(unset))
     if not _SAYS_MISSING.search(text) or not _ABOUT_SETTINGS.search(text):
         return []
-    # "Access token not set": those whose names have one of its words, else all.
+    # "Access token not set": the variables whose names contain one of its words, else all.
     parts = {word.upper() for word in words if len(word) > 3}
     likely = [name for name in looked_up if parts & set(name.split("_"))]
     return (likely or looked_up) if len(likely or looked_up) <= _MAX_GUESSED else []
@@ -72,8 +73,8 @@ def _from_environ(error: BaseException, frames: list[FrameType]) -> list[str]:
 
 
 def also_required(error: BaseException, frames: list[FrameType]) -> list[str]:
-    """The other variables that the file which lacks one requires in the same way, and that aren't set either. Otherwise
-    each of them would take a build to be asked for.
+    """The other unset variables that the file with the missing one requires in the same way. Otherwise each of them
+    would cost another build.
     """
     if not _from_environ(error, frames) or len(frames) < 2:
         return []
@@ -95,14 +96,16 @@ def also_required(error: BaseException, frames: list[FrameType]) -> list[str]:
 
 
 def _from_settings(error: BaseException, frames: list[FrameType]) -> list[str]:
-    """From pydantic-settings: fields without a value, by the names of their variables, and those that it asks for."""
+    """From pydantic-settings: fields without a value, by the names of their variables, and those that a validator
+    requires.
+    """
     settings = next((found for frame in reversed(frames) if (found := _settings_class(frame)) is not None), None)
     errors = getattr(error, "errors", None)
     if settings is None or not callable(errors):
         return []
     items = errors()
     missing = [item["loc"] for item in items if item.get("type") == "missing" and item.get("loc")]
-    # A validator of the class that wants one of several, and names them.
+    # A validator of the class that requires one of several variables, and names them.
     refused = [str(item.get("msg")) for item in items if item.get("type") == "value_error"]
     named = [name for text in refused if _SAYS_MISSING.search(text) for name in _VARIABLE_NAME.findall(text)]
     unset = [name for name in named if name not in os.environ]

@@ -50,14 +50,14 @@ export type AdmissionParts = {
   signIns: SignIns;
 };
 
-/** All policies, in their order: of a call of which only the head is known, of one whose caller is, and with its body. */
+/** All policies, in order, by what is known of the call: its head, its caller, and its body. */
 export const policies = {
   onArrival: [originPolicy, preflightPolicy],
   onceIdentified: [accessPolicy, openCallsPolicy, turnPolicy],
   onceRead: [ratePolicy, formPolicy],
 } as const;
 
-/** Who calls, as the server's mode of authentication demands. @throws GatewayError */
+/** Identifies the caller by the server's mode of authentication. @throws GatewayError */
 export function authenticate(parts: AdmissionParts, call: Call): Promise<Principal> | Principal {
   const { request, target } = call;
   const name = headerOf(request, callerNameHeader);

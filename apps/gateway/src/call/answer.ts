@@ -8,36 +8,36 @@ import type { Admitted } from "./states.ts";
 
 /** How an answer ended. */
 export type AnswerEnd =
-  /** All of it has come. */
+  /** It is complete. */
   | "complete"
-  /** It had a status that is not sent on; nothing was. */
+  /** Its status is not sent on, and neither is the rest. */
   | "left-out"
-  /** The client disconnected first; the connection to the server was closed to tell it. */
+  /** The client disconnected first; the connection to the server was closed as well. */
   | "client-closed"
   /** The server's connection broke during the answer; the client's was closed too. */
   | "server-closed"
   /** Nothing was sent to the server: safe to retry. */
   | "dial-failed"
-  /** Nothing was sent either, but the server lives: its queue of new connections is full. */
+  /** Nothing was sent, but the server lives: its queue of new connections is full. */
   | "backlog-full"
-  /** The connection broke before an answer began; the server may or may not have acted. */
+  /** The connection broke before an answer began; the server may have acted. */
   | "no-answer"
   /** The server did not begin its answer in time. */
   | "timed-out"
-  /** The answer can't be filtered, so the client doesn't get it, or not to its end. */
+  /** The answer can't be filtered, so the client doesn't get it, or not all of it. */
   | "withheld";
 
-/** What is left to do for an answer once the rows of its call are on disk: to send its end. "over": nothing, it was cut. */
+/** What remains once a call's rows are on disk: a function that sends the answer's end. "over": nothing, it was cut. */
 export type Rest = (() => void) | "over";
 
 /** How a call came to its server. */
 export type Delivery = {
   instanceId: string | null;
-  /** Time that it waited, milliseconds. */
+  /** How long it waited, milliseconds. */
   heldMs: number;
-  /** performance.now() when it was last sent; null when it has not been. */
+  /** performance.now() when it was last sent; null before. */
   sentAt: number | null;
-  /** What it waited for because its server was not known to be ready; null: nothing. */
+  /** What it waited for because its server might not be ready; null: nothing. */
   startAttempt: StartAttempt | null;
 };
 
@@ -49,7 +49,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 export class Answer {
   /** 0 until it begins. */
   status = 0;
-  /** False once an answer has begun that says how long it is. */
+  /** False once an answer with a length has begun. */
   isStream = true;
   bytes = 0;
   end: AnswerEnd | null = null;
@@ -58,23 +58,23 @@ export class Answer {
   /** The JSON-RPC answers in it; null when they can't be read. */
   peek: ResponsePeek | null = null;
   refusal: GatewayError | null = null;
-  /** The legacy session that it opens. */
+  /** The legacy session that this answer opens. */
   opened: OpenedSession | null = null;
   delivery: Readonly<Delivery> = undelivered;
   /** Its rows have been handed to the recorder. */
   isRecorded = false;
   #redactor: Redactor | null = null;
-  /** Of a portal's call: the answer of the server that it was passed on to. */
+  /** For a portal's call: the answer of the server that it was passed on to. */
   #member: Answer | null = null;
 
-  /** `asker`: the answer of the portal that passes this one on. */
+  /** `asker`: the answer of the portal that forwards this one. */
   constructor(asker: Answer | null) {
     if (asker) asker.#member = this;
   }
 
   /**
-   * Removes the values of the server's variables from the call's rows; null: they are not known. A portal has none, and
-   * what its servers answer may hold theirs.
+   * Removes the values of the server's variables from the call's rows; null: they are unknown. A portal has no
+   * variables, but its servers' answers may hold theirs.
    */
   get redactor(): Redactor | null {
     return this.#member ? this.#member.redactor : this.#redactor;
@@ -102,8 +102,8 @@ export class Answer {
 }
 
 /**
- * A reader of the answers in a response; null for one that can't be read: only uncompressed JSON and event streams that
- * answer requests, or bring the rest of an earlier answer, are.
+ * A reader of the answers in a response; null if it can't be read. It reads uncompressed JSON, and event streams that
+ * answer requests or resume an earlier answer.
  */
 function peekOf({ peek, session, received }: Admitted, headers: Headers): ResponsePeek | null {
   const resumes = session?.resumes ?? null;
@@ -115,7 +115,7 @@ function peekOf({ peek, session, received }: Admitted, headers: Headers): Respon
   if (format === null) return null;
   const ids = requests.flatMap(({ id }) => id ?? []);
   return new ResponsePeek({
-    // An id beyond the part that was looked at is not known: then any answer is the one.
+    // An id beyond the inspected part is unknown: then any answer counts.
     ids: ids.length === 0 || ids.length < requests.length ? null : ids,
     format,
     captureBytes: received.route.capturePayloads ? captureBytes : 0,

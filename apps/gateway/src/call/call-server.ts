@@ -22,7 +22,7 @@ export type CallParts = AdmissionParts &
     tracer: Tracer | null;
   };
 
-/** Calls a server for a client, or for a portal: policy → forward → record, in this order, for every call. */
+/** Calls a server for a client or a portal: policy → forward → record, in this order, for every call. */
 export async function callServer(parts: CallParts, call: RoutedCall): Promise<void> {
   const received = receive(call, parts.tracer);
   const { answer } = received;
@@ -51,16 +51,16 @@ export async function callServer(parts: CallParts, call: RoutedCall): Promise<vo
   }
   // Record: one row for each JSON-RPC message, on disk before the client has its answer.
   answer.endedAt ??= performance.now();
-  // Once the answer was sent, which must not take longer for a server that exists.
+  // After the answer, which must not take longer for a server that exists.
   if (!admitted) return void setImmediate(recordRefused, parts, logged, call);
   if (isLogged(received) && !forwarded.isAwaited) parts.recorder.record(admitted);
-  if (forwarded.rest !== "over") parts.recorder.whenSpooled(forwarded.rest);
+  if (forwarded.rest !== "over") parts.recorder.onPersisted(forwarded.rest);
   countEnded(parts.metrics, received);
 }
 
 async function forward(parts: CallParts, admitted: Admitted): Promise<Rest> {
   const { call, received, session } = admitted;
-  // A server that is asleep need not wake for handshakes and lists (GW-12).
+  // A sleeping server need not wake for handshakes and lists (GW-12).
   const isOpenedAsleep = session !== null && session.session.opening !== null && session.session.deploymentId !== null;
   const asleep = isOpenedAsleep || call.route.answersAsleep ? await parts.sleeping.answer(admitted) : null;
   if (asleep !== null) return asleep;
@@ -69,7 +69,7 @@ async function forward(parts: CallParts, admitted: Admitted): Promise<Rest> {
   return rest;
 }
 
-/** A batch that is answered, and not refused as an HTTP request, is answered by a batch. */
+/** A batch gets a batch as its answer, unless it was refused as an HTTP request. */
 function answeredIds({ received, peek }: Logged, { status }: GatewayError): RpcId | readonly RpcId[] | undefined {
   if (peek === undefined || !isLogged(received)) return undefined;
   if (peek.kind !== "batch" || status !== 200) return peek.id;

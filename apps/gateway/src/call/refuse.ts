@@ -9,7 +9,7 @@ import type { Call } from "./states.ts";
 
 export type RefusalParts = { paceRefusals: PaceRefusals; metrics: Metrics; log: Logger };
 
-/** The response to an error: one that is no GatewayError is a bug of ours. */
+/** The response to an error. One that is no GatewayError is our own bug. */
 export function refusalFor({ log }: RefusalParts, error: unknown, requestId: string): GatewayError {
   if (error instanceof GatewayError) return error;
   log.error({ err: error, requestId }, "a request failed in the gateway");
@@ -17,8 +17,8 @@ export function refusalFor({ log }: RefusalParts, error: unknown, requestId: str
 }
 
 /**
- * Answers a request with what refuses it. `rpcId`: of the JSON-RPC message that it brought, of a batch several; undefined
- * where that isn't known. Resolves to the size of the body in bytes.
+ * Answers a request with its refusal. `rpcId`: of its JSON-RPC message, several for a batch; undefined if unknown.
+ * Resolves to the size of the body in bytes.
  */
 export async function refuse(
   parts: RefusalParts,
@@ -28,7 +28,7 @@ export async function refuse(
   await parts.paceRefusals(address, refusal.status);
   parts.metrics.requestRefused(refusal.code);
   const headers = [requestIdHeader, id, ...corsHeaders(request.headers.origin)];
-  // A POST is taken for JSON-RPC even when it was refused before its body was read.
+  // A POST counts as JSON-RPC even when it was refused before its body was read.
   const isUnread = rpcId === undefined && request.method === "POST";
   const bytes = sendError(response, refusal, { rpcId: isUnread ? null : rpcId, headers });
   if (!Buffer.isBuffer(body) && !body.complete) discardBody(body);

@@ -6,7 +6,7 @@ import { requestIdHeader } from "../record/request-id.ts";
 import type { Rest } from "./answer.ts";
 import type { Admitted } from "./states.ts";
 
-/** `length`: null for a stream. `sessionId`: as the client has it; null: the answer names none. */
+/** `length`: null for a stream. `sessionId`: as the client knows it; null: the answer has none. */
 type Head = {
   readonly status: number;
   readonly type: string | null;
@@ -28,7 +28,7 @@ function sendHead(admitted: Admitted, { status, type, length, sessionId }: Head)
   ]);
 }
 
-/** Answers a call in the place of a server: observed for the log, and complete once its row is on disk. */
+/** Answers a call in place of a server: observed for the log, and complete once its row is on disk. */
 export function reply(admitted: Admitted, { body, ...head }: Omit<Head, "length"> & { readonly body: Buffer }): Rest {
   const { answer } = admitted.received;
   sendHead(admitted, { ...head, length: body.length });
@@ -37,12 +37,12 @@ export function reply(admitted: Admitted, { body, ...head }: Omit<Head, "length"
   return () => admitted.call.response.end(body);
 }
 
-/** An answer that is sent as it comes. */
+/** An answer that is sent in pieces. */
 export type OpenAnswer = {
   /** Resolves once the client can take more. */
   write: (text: string | Buffer) => Promise<void>;
   send: (message: unknown) => Promise<void>;
-  /** `last`: what is left to send. */
+  /** `last`: the last piece. */
   end: (last?: Buffer) => Rest;
 };
 
@@ -57,7 +57,7 @@ export function openAnswer(
   const write = async (text: string | Buffer) => {
     const piece = Buffer.from(text);
     observe(parts, admitted, piece);
-    parts.recorder.whenSpooled(() => void response.write(piece));
+    parts.recorder.onPersisted(() => void response.write(piece));
     if (response.writableNeedDrain) await Promise.race([once(response, "drain"), once(response, "close")]);
   };
   return {

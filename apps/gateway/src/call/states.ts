@@ -12,18 +12,18 @@ import type { TraceContext } from "../tracing/trace-context.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import { Answer } from "./answer.ts";
 
-// A call goes through these states, and each knows what the ones before it do not: Call (its head has come) →
-// RoutedCall (its server exists) → Identified (so does its caller) → Read (its body is there) → Admitted (it may go to
-// its server). What the log needs of the first two is Received.
+// The states of a call, in order: Call (its head has arrived) → RoutedCall (its server exists) → Identified (its caller
+// is known) → Read (its body has arrived) → Admitted (it may go to its server). Received is what the log needs of the
+// first two.
 
-/** The head of a request: a client's, or of a portal to one of its servers. Names of `headers` are in lower case. */
+/** The head of a request: from a client, or from a portal to one of its servers. Names in `headers` are lower case. */
 export type RequestHead = {
   readonly method?: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
 };
 
-/** Where an answer goes: to a client's connection, or to a portal. */
+/** Where an answer goes: a client's connection, or a portal. */
 export interface CallResponse extends Writable {
   readonly headersSent: boolean;
   writeHead(status: number, headers: string[]): unknown;
@@ -37,20 +37,20 @@ type Target = Extract<Destination, { kind: "server" }>;
 
 /** A request for a server, and where its answer goes. */
 export type Call = {
-  /** What clients, servers and the log know the request by. */
+  /** The id of the request for clients, servers and the log. */
   readonly id: string;
-  /** Date.now() when it came, which the id holds too. */
+  /** Date.now() on arrival, which is also part of the id. */
   readonly time: number;
   readonly request: RequestHead;
-  /** A client's body is still to be read; a portal's is whole. */
+  /** A client's body is still to be read; a portal's is complete. */
   readonly body: IncomingMessage | Buffer;
   readonly response: CallResponse;
-  /** The client's, as limits and logs see it. */
+  /** The client's address for limits and logs. */
   readonly address: string;
   readonly target: Target;
   /** Undefined for an unknown name, which must look like a private server to strangers. */
   readonly route: Route | undefined;
-  /** Null: a client sent it, who is still to be authenticated. */
+  /** Null: a client sent it, which is still to be authenticated. */
   readonly portal: CallingPortal | null;
 };
 
@@ -62,10 +62,10 @@ export const isRouted = (call: Call): call is RoutedCall => call.route !== undef
 export type Received = {
   readonly id: string;
   readonly time: number;
-  /** performance.now() when it came. */
+  /** performance.now() on arrival. */
   readonly startedAt: number;
   readonly route: Route;
-  /** The name of the portal through which it came; null: its client sent it here. */
+  /** The name of the portal that it came through; null: its client sent it here. */
   readonly via: string | null;
   /** Whether it is for the MCP endpoint: the server's other pages get no rows. */
   readonly isMcp: boolean;
@@ -73,7 +73,7 @@ export type Received = {
   readonly head: RequestPeek;
   readonly userAgent: string | undefined;
   readonly traceparent: string | undefined;
-  /** Its span; null when it is not traced. */
+  /** Its span; null if it is not traced. */
   readonly trace: TraceContext | null;
   readonly answer: Answer;
 };
@@ -82,22 +82,22 @@ export type Identified = {
   readonly call: RoutedCall;
   readonly received: Received;
   readonly principal: Principal;
-  /** The limits that hold for it. */
+  /** The limits that apply to it. */
   readonly limits: RequestLimits;
 };
 
 export type Read = Identified & {
   readonly body: Buffer;
   readonly bodyBytes: number;
-  /** What head and body say. */
+  /** From head and body. */
   readonly peek: RequestPeek;
 };
 
-/** What other requests of its legacy session decide about a call. Written by PendingCalls. */
+/** Results of other requests of its legacy session. Written by PendingCalls. */
 export type SessionCall = OpenedSession & {
   /** Ids of its requests that the client canceled with `notifications/cancelled`; null: none. */
   canceled: Set<string | number> | null;
-  /** Passes that on, for a call of a portal; null: the client's message goes to the server by itself. */
+  /** Forwards a cancellation, for a portal's call; null: the client's message reaches the server by itself. */
   onCanceled: (() => void) | null;
   /** For a request with Last-Event-ID: the calls of the session that still wait for an answer. */
   resumes: readonly HeldCall[] | null;
@@ -105,26 +105,26 @@ export type SessionCall = OpenedSession & {
   resumedAnswer: AnswerPeek | null;
 };
 
-/** A request that passed all policies, and what it is to be forwarded with. */
+/** A request that passed all policies, and how to forward it. */
 export type Admitted = Read & {
   readonly owner: SessionOwner;
-  /** `id`: as the client has it. */
+  /** `id`: as the client knows it. */
   readonly session: (SessionCall & { readonly id: string }) | null;
-  /** The deployment that serves it, of an earlier rollout where its session says so; null: the target is none. */
+  /** The deployment that serves it, of an earlier rollout if its session belongs to that; null: the target is none. */
   readonly deploymentId: string | null;
   readonly site: Site;
   readonly headers: string[];
-  /** The only tools that a list in the answer may name; null where the answer passes unread. */
+  /** The tools that a list in the answer may name; null if the answer passes unread. */
   readonly listedTools: readonly string[] | null;
 };
 
-/** What stays of a call whose answer may still come on another stream: neither request nor connection. */
+/** What remains of a call whose answer may still arrive on another stream: neither request nor connection. */
 export type HeldCall = Pick<Admitted, "received" | "principal" | "bodyBytes" | "peek" | "deploymentId"> & {
   readonly body: Buffer | null;
   readonly session: SessionCall | null;
 };
 
-/** A call as its log rows are made: one that was refused has come less far. */
+/** A call as its log rows need it: a refused one lacks the later parts. */
 export type Logged = Pick<HeldCall, "received"> & Partial<HeldCall>;
 
 export function hintsOf(request: RequestHead): PeekHints {
@@ -165,6 +165,6 @@ export const inSession = <Opened extends OpenedSession>(opened: Opened): Opened 
   resumedAnswer: null,
 });
 
-/** The deployment that a call is for, as far as is known. */
+/** The deployment that a call is for, as far as known. */
 export const deploymentFor = ({ deploymentId, received }: Logged): string | null =>
   deploymentId === undefined ? deploymentOf(received.route) : deploymentId;

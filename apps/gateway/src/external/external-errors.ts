@@ -1,11 +1,11 @@
 import type { EgressError } from "@towpath/egress";
 import { GatewayError } from "../gateway-error.ts";
 
-// Anybody may see these who may call the server: they don't say where it is.
+// These texts don't reveal where the server is: everybody who may call it sees them.
 
 const settings = "Its organization finds the address and credential in the server's settings.";
 
-/** No connection came about, so nothing was sent. */
+/** No connection was made, so nothing was sent. */
 export function notConnected({ problem }: EgressError): GatewayError {
   if (problem === "timeout") {
     const message = "The external server did not accept the connection in time. Try again shortly.";
@@ -43,7 +43,7 @@ export const externalTimedOut = () =>
       "sent again.",
   );
 
-/** A status that must not reach the client, who would sign in, or go, somewhere else. */
+/** A status that must not reach the client: it would sign in, or go, somewhere else. */
 export function externalRefused(status: number): GatewayError {
   const reason =
     status === 401

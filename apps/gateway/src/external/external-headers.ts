@@ -1,11 +1,11 @@
 /**
- * Headers of a client that stay at Towpath: what proves who it is, names where it comes from, or is about this host.
- * `towpath*` headers have been stripped before, where the client sent them.
+ * Headers of a client that must not leave Towpath: its credentials, its origin, and what concerns this host. A client's
+ * `towpath*` headers have already been removed.
  */
 const notForOthers =
   /^(?:authorization|cookie|forwarded|host|origin|proxy-.*|referer|sec-.*|via|x-forwarded-.*|x-real-ip)$/;
 
-/** A flat list of headers for a server elsewhere. The credential replaces what the client sent under its name. */
+/** A flat list of headers for an external server. Its credential replaces a client's header of the same name. */
 export function headersForExternal(
   headers: readonly string[],
   credential: { readonly header: string; readonly value: string } | null,
@@ -21,7 +21,10 @@ export function headersForExternal(
   return sent;
 }
 
-/** Of an external server's answer. Others would act on Towpath's own host: cookies, sign-in, CORS, policies, redirects. */
+/**
+ * Headers of an external server's answer that clients may get. Others would affect Towpath's own host: cookies,
+ * sign-in, CORS, policies, redirects.
+ */
 const forClients =
   /^(?:cache-control|content-(?:encoding|language|length|type)|date|mcp-.*|ratelimit.*|retry-after|trace(?:parent|state)|vary|x-ratelimit-.*)$/;
 

@@ -4,13 +4,13 @@ import { type Dispatcher, Pool } from "undici";
 
 const maxPools = 1000;
 const connectMs = 5000;
-/** Servers that say how long they keep a connection are believed, up to this. */
+/** Upper limit for the time that servers announce for keeping a connection. */
 const maxIdleMs = 30_000;
-/** For those that don't say: common servers keep connections for 5 s. */
+/** For servers that announce none: common ones keep connections for 5 s. */
 const idleMs = 4000;
 
 /**
- * Connections to servers elsewhere, one pool for each. Each connection resolves the server's name anew and goes only to
+ * Connections to external servers, one pool for each. Each connection resolves the server's name again and goes only to
  * addresses that were checked at that moment. Redirects are not followed.
  */
 export class ExternalUpstreams {

@@ -17,19 +17,19 @@ export type ExternalParts = ForwardParts & {
   upstreamCredentials: UpstreamCredentials;
 };
 
-/** What tells the address of an external server from others: a session is good at the one where it began. */
+/** Identifies the address of an external server: a session is valid only where it began. */
 const endpointOf = ({ externalServerId, url }: ExternalTarget): string =>
   sha256(`${externalServerId}\n${url}`).slice(0, 22);
 
-/** A redirect, or a demand to sign in: the client must not follow either. */
+/** A redirect, or a request to sign in: the client must not follow either. */
 const isLeftOut = (status: number): boolean => status === 401 || (status >= 300 && status < 400);
 
 /**
- * Forwards a request to a server that runs elsewhere (ORG-9), once: to the address that was checked when the connection
- * was made, with the server's credential in place of the client's.
+ * Forwards a request to an external server (ORG-9), once: to the address that was checked when the connection was made,
+ * with the server's credential in place of the client's.
  *
- * @throws GatewayError 502 and 504 when it can't be reached, refuses Towpath or doesn't answer; 404 for other paths than
- * the MCP endpoint, and for a session that began at another address
+ * @throws GatewayError 502 and 504 when it can't be reached, refuses Towpath or doesn't answer; 404 for paths other
+ * than the MCP endpoint, and for a session that began at another address
  */
 export async function proxyExternal(parts: ExternalParts, admitted: Admitted, target: ExternalTarget): Promise<Rest> {
   const { call, received, session } = admitted;
@@ -61,7 +61,7 @@ export async function proxyExternal(parts: ExternalParts, admitted: Admitted, ta
   return restOf(forwarded);
 }
 
-/** What was sent, if anything, got no answer. */
+/** The request may have been sent, and got no answer. */
 function failed({ received }: Admitted, error: Error): GatewayError {
   const failure = connectFailure(error, "");
   const isTimeout = (error as NodeJS.ErrnoException).code === "UND_ERR_HEADERS_TIMEOUT";

@@ -2,10 +2,10 @@ import { openUpstreamCredential, type SecretBox } from "@towpath/secrets";
 import { createRedactor, type Redactor } from "@towpath/secrets/redaction";
 import { LRUCache } from "lru-cache";
 import { credentialsUnavailable } from "../gateway-error.ts";
-import type { NoteDecryption } from "../read-model/decryptions.ts";
+import type { AuditDecryption } from "../read-model/decryptions.ts";
 import type { ExternalTarget, Route } from "../read-model/routes.ts";
 
-/** The header that a server elsewhere gets, and what removes it from log rows. */
+/** The header for an external server, and what removes it from log rows. */
 export type OpenedCredential = { readonly header: string; readonly value: string; readonly redactor: Redactor };
 
 type Sealed = {
@@ -17,17 +17,17 @@ type Sealed = {
 const maxOpened = 1000;
 
 /**
- * Credentials of external servers, opened at their first use. The audit log knows of each before its value is (KEY-2);
- * without a database none is opened that wasn't before.
+ * Credentials of external servers, opened at their first use. Each is audited before it is opened (KEY-2); without a
+ * database no further ones are opened.
  */
 export class UpstreamCredentials {
   readonly #box: SecretBox;
-  readonly #note: NoteDecryption;
+  readonly #audit: AuditDecryption;
   readonly #opened: LRUCache<string, OpenedCredential, Sealed>;
 
-  constructor({ box, note }: { box: SecretBox; note: NoteDecryption }) {
+  constructor({ box, audit }: { box: SecretBox; audit: AuditDecryption }) {
     this.#box = box;
-    this.#note = note;
+    this.#audit = audit;
     this.#opened = new LRUCache({ max: maxOpened, fetchMethod: (_key, _stale, { context }) => this.#open(context) });
   }
 
@@ -45,7 +45,7 @@ export class UpstreamCredentials {
     const { header, ciphertext, version, dataKey } = credential;
     const owner = { organizationId: route.organizationId, projectId: route.projectId };
     try {
-      await this.#note({ ...owner, subject: header, detail: { reason: "forwarding", version } });
+      await this.#audit({ ...owner, subject: header, detail: { reason: "forwarding", version } });
     } catch {
       throw credentialsUnavailable();
     }

@@ -7,19 +7,17 @@ import type { Route } from "../read-model/routes.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 
 const ttlSeconds = 60;
-/** A server that checks a held or slow request must still find its assertion valid. */
+/** A server that checks the assertion of a held or slow request must still find it valid. */
 const renewBeforeMs = 30_000;
 const maxAssertions = 10_000;
 
-/** Null for a server that asked for none, and for a caller that the platform does not know. */
+/** Null for a server without assertions, and for a caller that the platform does not know. */
 export type AssertIdentity = (route: Route, principal: Principal) => string | null | Promise<string | null>;
 
 /**
- * Makes the signed form of the identity headers (GW-11): a JWT for one server that any JWT library verifies with the
- * published keys. One is used for all requests of a caller to a server until half of its life is over, so that no
- * request but the first of these pays for a signature.
- *
- * The result throws GatewayError 503 when no key can be read.
+ * Creates the signed form of the identity headers (GW-11): a JWT for one server that any JWT library verifies with the
+ * published keys. A caller's requests to a server share one until half of its life is over, so only the first of them
+ * waits for a signature. The result throws GatewayError 503 when no key can be read.
  */
 export function createAssertIdentity(keys: SigningKeys, address: ServerAddress, now = Date.now): AssertIdentity {
   const cache = new LRUCache<string, { token: Promise<string>; renewAt: number }>({ max: maxAssertions });
@@ -27,7 +25,7 @@ export function createAssertIdentity(keys: SigningKeys, address: ServerAddress, 
     const { actor } = principal;
     if (!actor || !route.identityAssertion) return null;
     const { member } = actor;
-    // All that is asserted: a changed role or address gives another assertion at once.
+    // All that is asserted: a changed role or address yields a new assertion at once.
     const subject = [
       ...labelsOf(route),
       principal.id,
@@ -56,7 +54,7 @@ export function createAssertIdentity(keys: SigningKeys, address: ServerAddress, 
 
 const labelsOf = ({ label, labels }: Route) => (labels.length > 0 ? labels : [label]);
 
-/** A renamed server knows itself by the address that it had when it started, whichever its caller used. */
+/** A renamed server knows itself by the address that it had when it started, regardless of its caller's. */
 function audienceOf(route: Route, address: ServerAddress): string | string[] {
   const [first = "", ...others] = labelsOf(route).map((label) => resourceOf(address, label).url);
   return others.length === 0 ? first : [first, ...others];

@@ -6,8 +6,8 @@ const firstPauseMs = 20;
 const maxPauseMs = 500;
 
 /**
- * Bounds how long one request waits for its server, all waits together, and paces its attempts. Clients fail on an
- * error and don't retry, so the gateway waits as long as nothing of the request has been sent.
+ * Limits how long one request waits for its server in total, and paces its attempts. Clients fail on an error and don't
+ * retry, so the gateway waits as long as nothing of the request has been sent.
  */
 export class Backoff {
   readonly #holdMs: number;
@@ -19,7 +19,7 @@ export class Backoff {
   /** Time waited so far, milliseconds. */
   heldMs = 0;
 
-  /** `gauge.held` counts the requests that wait at the moment. */
+  /** `gauge.held` counts the requests that wait now. */
   constructor(holdMs: number, parts: { response: CallResponse; gauge: { held: number } }) {
     this.#holdMs = holdMs;
     this.#deadline = performance.now() + holdMs;
@@ -30,8 +30,7 @@ export class Backoff {
   /**
    * Waits for a start that other requests may share. Null when the client disconnects; the start goes on.
    *
-   * @throws GatewayError 504, or the error of an earlier attempt, when the time is up first; else whatever the start
-   * fails with
+   * @throws GatewayError 504, or the error of an earlier attempt, when the time is up first; else the start's error
    */
   async waitFor<T>(start: Promise<T>): Promise<T | null> {
     const { promise: settled, resolve, reject } = Promise.withResolvers<T | null>();
@@ -54,8 +53,8 @@ export class Backoff {
   /**
    * Waits before the next attempt: as long as `refusal` says, else a little longer each time.
    *
-   * @throws `refusal` immediately when waiting would not help or would take too long: the client should learn the
-   * reason now, not in a minute
+   * @throws `refusal` at once when waiting would not help or take too long: the client should learn the reason now, not
+   * in a minute
    */
   async beforeRetry(refusal: GatewayError): Promise<void> {
     if (refusal.waitMs === null) throw refusal;

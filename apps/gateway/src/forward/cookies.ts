@@ -1,10 +1,10 @@
 import type { ServerAddress } from "../route/server-address.ts";
 
-// Browsers keep cookies by host name, whatever the port and the path: where tenants share a host, each of them could
-// read and set its neighbours' cookies and the dashboard's. There a tenant's cookies carry its label in their name,
-// lie below its path, and are the only ones that it gets.
+// Browsers store cookies by host name, ignoring port and path: tenants that share a host could read and set their
+// neighbours' cookies and the dashboard's. There, a tenant's cookies carry its label in their name and its path, and it
+// receives no others.
 
-/** Where a browser keeps what a server says, and with whom the server shares that place. */
+/** Where a browser stores a server's cookies, and who shares that place. */
 export type Site =
   /** A host of its own, such as weather.example.com. */
   | { form: "host"; host: string }
@@ -21,10 +21,10 @@ export function siteOf(
 /** Cookies of the dashboard, and of the forge of earlier releases: a browser sends them to every port of a host. */
 const ownCookie = /^\s*(?:__secure-|__host-)?(?:towpath|forge_)/i;
 const mayBeOwnCookie = /towpath|forge_/i;
-/** Cookies of one tenant. Browsers keep about 180 per host and drop the oldest, no matter which tenant's. */
+/** Cookies of one tenant. Browsers keep about 180 per host and drop the oldest of any tenant. */
 const maxCookiesOfTenant = 20;
 
-/** A Cookie header as the server gets it; empty when nothing of it is the server's. */
+/** A Cookie header for the server; empty if none of the cookies are its own. */
 export function cookiesForServer(value: string, site: Site): string {
   if (site.form === "path") {
     const prefix = prefixOf(site.label);
@@ -41,8 +41,8 @@ export function cookiesForServer(value: string, site: Site): string {
 }
 
 /**
- * The Set-Cookie headers of one answer, as the browser gets them. A cookie without a name is left out: browsers send
- * its value as if it were a name and a value, so that it can pose as any other.
+ * The Set-Cookie headers of one answer, for the browser. A cookie without a name is dropped: browsers send its value as
+ * if it were a name and a value, so it could pose as any other.
  */
 export function cookiesForClient(values: readonly string[], site: Site): string[] {
   const passed = values.filter((value) => /^\s*[^=;\s][^=;]*=/.test(value) && !ownCookie.test(value));
@@ -58,7 +58,7 @@ export function cookiesForClient(values: readonly string[], site: Site): string[
   });
 }
 
-/** No label has a tilde, and no cookie of the platform begins with one. */
+/** No label contains a tilde, and no cookie of the platform begins with one. */
 function prefixOf(label: string): string {
   return `~${label}~`;
 }

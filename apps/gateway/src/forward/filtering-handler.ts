@@ -13,9 +13,9 @@ type ResponseHandler = Required<
 > & { onResponseStart: (controller: HeadController, status: number, headers: Headers) => void };
 
 /**
- * Between the server's answer and the handler that sends it on: rewrites the body by a filter and the length with it.
- * Only requests whose answers must be filtered pass through here. An answer that can't be filtered ends for the inner
- * handler with the error `Withheld`, before its head was sent where it is no stream.
+ * Sits between the server's answer and the handler that sends it on, and rewrites the body and its length. Used only
+ * for requests whose answers must be filtered. If an answer can't be filtered, the inner handler gets the error
+ * `Withheld`, before the head was sent unless it is a stream.
  */
 export class FilteringHandler implements Dispatcher.DispatchHandler {
   readonly #inner: ResponseHandler;
@@ -37,7 +37,7 @@ export class FilteringHandler implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
     this.#guard(controller, () => {
       if (status < 200) return;
-      // Clients detect the era by the body of a 4xx: it passes as it is, JSON or not.
+      // Clients detect the era by the body of a 4xx, so it passes unchanged.
       this.#filter = status < 400 ? this.#filterFor(headers) : null;
       if (this.#filter?.isStream === false) this.#head = { controller, status, headers };
       else this.#start({ controller, status, headers }, null);
@@ -64,7 +64,7 @@ export class FilteringHandler implements Dispatcher.DispatchHandler {
     if (!this.#withheld) this.#inner.onResponseError(controller, error);
   }
 
-  /** `length`: of the filtered body; null for a stream, and for an answer that no filter reads. */
+  /** `length`: of the filtered body; null for a stream, and for an unfiltered answer. */
   #start({ controller, status, headers }: Head, length: number | null): void {
     if (!this.#filter) {
       this.#inner.onResponseStart(controller, status, headers);

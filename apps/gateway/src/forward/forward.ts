@@ -30,20 +30,20 @@ export type Upstream = {
 
 /** What came of it. */
 export type Forwarded =
-  /** All of the answer has come; the client gets the rest of it by `sendEnd`. */
+  /** The answer is complete; `sendEnd` sends the client the rest of it. */
   | { readonly end: "complete"; readonly sendEnd: () => void }
   | { readonly end: "left-out"; readonly status: number }
   | { readonly end: "client-closed" | "server-closed" | "withheld" }
   /** No answer began. */
   | { readonly end: "failed"; readonly error: Error };
 
-/** Up to this size an answer goes out in one write with its head. */
+/** Up to this size an answer is written together with its head. */
 const oneWriteBytes = 16 * 1024;
 const clientClosed = new Error("the client closed the connection");
 const leftOut = new Error("the answer is not sent on");
 
 /**
- * Sends a request to a server and its answer to the client as it comes: headers at once, no buffering but
+ * Sends a request to a server, and its answer to the client as it arrives: headers at once, no buffering except under
  * backpressure from a slow client, closes passed on in both directions (GW-3). Never rejects.
  */
 export function forward(parts: ForwardParts, admitted: Admitted, upstream: Upstream): Promise<Forwarded> {
@@ -69,7 +69,7 @@ export function forward(parts: ForwardParts, admitted: Admitted, upstream: Upstr
   });
 }
 
-/** How a call of a server on a socket ended whose answer never began. */
+/** The end of a call whose answer never began, for a server on a socket. */
 export function failureOfServer(error: Error): AnswerEnd {
   return isBacklogFull(error) ? "backlog-full" : isDialFailure(error) ? "dial-failed" : "no-answer";
 }
@@ -96,11 +96,11 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   #hasSent = false;
   /** The client doesn't get the body. */
   #isWithheld = false;
-  /** The head of a stream until something is sent: if all of it has come by then, it says its length. */
+  /** The head of a stream until something is sent: if the answer is complete by then, the head has its length. */
   #head: { readonly status: number; readonly headers: string[] } | null = null;
   /** Bytes of the answer still to come; null for a stream. */
   #bytesLeft: number | null = null;
-  /** With it the client has the whole answer, so it is sent with the end. */
+  /** The last piece completes the answer for the client, so it is sent at the end. */
   #lastPiece: Buffer | null = null;
 
   constructor(parts: ForwardParts, { admitted, upstream, resolve }: Forwarding) {
@@ -113,7 +113,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   readonly onClientClose = (): void => {
     if (this.#ended) return;
     this.#clientClosed = true;
-    // End first: `abort` reports an error synchronously, which would be taken for the server's.
+    // End first: `abort` reports an error synchronously, which would look like the server's.
     this.#end({ end: "client-closed" });
     this.#controller?.abort(clientClosed);
   };
@@ -142,7 +142,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     const sessionId = this.#sessionIdFor(headers);
     const { request, response } = call;
     if (response.headersSent) {
-      // A stream that was opened while the server slept. Of a refusal, the client hears when it asks again.
+      // The stream was opened while the server slept. The client learns of a refusal with its next request.
       this.#isWithheld = status !== 200;
       return;
     }
@@ -150,8 +150,9 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     const raw = mayPassHeader ? all.filter((_, at) => mayPassHeader(String(all[at - (at % 2)]).toLowerCase())) : all;
     const passed = headersForClient(raw, { requestId: call.id, extra: corsHeaders(request.headers.origin), site });
     const head = { status, headers: sessionIdHeader in headers ? withSessionId(passed, sessionId) : passed };
-    // Without a length the response is a stream whose first byte may be minutes away: send the head once this turn of the
-    // event loop has shown that no data came with it. With a length the body follows at once, and both are sent together.
+    // Without a length the response is a stream whose first byte may be minutes off: send the head once this turn of
+    // the event loop has shown that no data came with it. With a length the body follows at once, and both are sent
+    // together.
     const length = headers["content-length"];
     if (length === undefined) {
       this.#head = head;
@@ -173,7 +174,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
         return;
       }
     }
-    this.#parts.recorder.whenSpooled(() => this.#write(controller, chunk));
+    this.#parts.recorder.onPersisted(() => this.#write(controller, chunk));
   }
 
   onResponseEnd(): void {
@@ -189,7 +190,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
       this.#end({ end: "withheld" });
     } else if (this.#started) {
       this.#end({ end: "server-closed" });
-      this.#parts.recorder.whenSpooled(() => {
+      this.#parts.recorder.onPersisted(() => {
         this.#sendHead();
         // Not `end`: a truncated response must not look complete.
         this.#response.destroy();
@@ -219,17 +220,17 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     if (last !== null) this.#head?.headers.push("content-length", String(last.length));
     this.#writeHead();
     if (last === null) response.end();
-    // A string is written together with the head; a buffer would take a second, slower write.
+    // A string is written together with the head; a buffer would need a second, slower write.
     else if (!this.#hasSent && last.length <= oneWriteBytes) response.end(last.toString("latin1"), "latin1");
     else response.end(last);
   };
 
   readonly #sendHeadAlone = (): void => {
-    // What has come meanwhile takes the head along.
+    // Data that has arrived by now is sent with the head.
     if (this.#pieces === 0 && !this.#ended) this.#sendHead();
   };
 
-  /** Sends the head of a stream, unless it has been sent. */
+  /** Sends the head of a stream unless it has been sent. */
   #sendHead(): void {
     if (!this.#started || this.#bytesLeft !== null || this.#hasSent) return;
     this.#hasSent = true;
@@ -245,7 +246,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   #write(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const response = this.#response;
     if (response.destroyed) return;
-    // All of a short stream came while its row was written: one write instead of one for each part of its chunks.
+    // A short stream was complete before its row was on disk: one write instead of one for each chunk's parts.
     if (this.#head && this.#isWhole && this.#pieces === 1 && chunk.length <= oneWriteBytes) {
       this.#lastPiece = chunk;
       return;
@@ -260,7 +261,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   #end(forwarded: Forwarded): void {
     this.#ended = true;
     if (forwarded.end !== "failed") this.#admitted.received.answer.end = forwarded.end;
-    // Another attempt listens again.
+    // The next attempt adds the listener again.
     if (forwarded.end !== "complete") this.#response.off("close", this.onClientClose);
     this.#resolve(forwarded);
   }

@@ -11,8 +11,8 @@ const own: Site = { form: "host", host: "weather.example.com" };
 const shared: Site = { form: "path", label: "weather", isMcp: true, cookiesSent: undefined };
 const ours = ["x-forwarded-for", "203.0.113.9", "x-forwarded-proto", "https", "x-forwarded-host", "a.example.com"];
 
-test("GW-4 what a client says about addresses never reaches a server, whatever its spelling", () => {
-  const said = [
+test("GW-4 address headers of a client never reach a server, in any spelling", () => {
+  const forged = [
     "X-Forwarded-For",
     "6.6.6.6",
     "x-forwarded-for",
@@ -34,11 +34,11 @@ test("GW-4 what a client says about addresses never reaches a server, whatever i
   ];
   const kept = ["X-Forward", "a", "Forward", "b", "x-other", "c"];
   expect(
-    headersForServer([...said, ...kept], { principal: anonymous, assertion: null, forwarded: ours, site: own }),
+    headersForServer([...forged, ...kept], { principal: anonymous, assertion: null, forwarded: ours, site: own }),
   ).toEqual([...kept, ...ours]);
 });
 
-test("GW-4 a Connection header cannot take the gateway's own headers away", () => {
+test("GW-4 a Connection header cannot remove the gateway's own headers", () => {
   const raw = ["Connection", "X-Forwarded-For, x-forwarded-proto, X-Hop", "X-Hop", "1", "Accept", "*/*"];
   expect(headersForServer(raw, { principal: anonymous, assertion: null, forwarded: ours, site: own })).toEqual([
     "Accept",
@@ -68,7 +68,7 @@ test("GW-4 cookies of the dashboard and of the local forge stay with them, in bo
   expect(cookiesSet(sent, own)).toEqual(["theirs=1"]);
 });
 
-test("GW-4 on a shared host a server's cookies carry its label, lie below its path, and are all that it gets", () => {
+test("GW-4 on a shared host a server's cookies carry its label and path, and it receives no others", () => {
   const set = [
     "session=1; Path=/; HttpOnly; Secure; SameSite=Lax",
     "wide=2; Domain=localhost; path=/other; Max-Age=5",
@@ -87,13 +87,13 @@ test("GW-4 on a shared host a server's cookies carry its label, lie below its pa
   expect(toServer("towpath.session_token=a; ~other~a=b", shared)).toEqual([]);
 });
 
-test("GW-4 a cookie without a name could pose as any other, and one server cannot push out the cookies of a host", () => {
+test("GW-4 cookies without a name are dropped, and one server cannot displace the others' cookies", () => {
   const nameless = ["=towpath.session_token=evil", " =x", "towpath.session_token", "evil; Path=/", "", "ok=1"];
   expect(cookiesSet(nameless, own)).toEqual(["ok=1"]);
   expect(cookiesSet(nameless, shared)).toEqual(["~weather~ok=1; Path=/weather"]);
   const many = Array.from({ length: 300 }, (_, at) => `c${at}=1`);
   expect(cookiesSet(many, shared)).toHaveLength(20);
-  // Those that the browser has count, and may still be changed.
+  // Cookies that the browser has count, and may still be changed.
   const full = { ...shared, cookiesSent: Array.from({ length: 20 }, (_, at) => `~weather~c${at}=1`).join("; ") };
   expect(cookiesSet(["c3=2", "new=1"], full)).toEqual(["~weather~c3=2; Path=/weather"]);
 });
@@ -107,7 +107,7 @@ test("GW-4 on a host of its own a server sets cookies for that host only", () =>
   expect(cookiesSet(sent, own)).toEqual(["a=1; Path=/x", "b=2; Domain=.weather.example.com", "c=3; Secure"]);
 });
 
-test("GW-4 on a shared host a server speaks for itself only, and its pages are sandboxed", () => {
+test("GW-4 on a shared host a server sets no headers for the whole host, and its pages are sandboxed", () => {
   const wide = ["Clear-Site-Data", '"*"', "Service-Worker-Allowed", "/", "Alt-Svc", "h2=:1", "X-Kept", "1"];
   const policy = [
     "content-security-policy",
@@ -117,7 +117,7 @@ test("GW-4 on a shared host a server speaks for itself only, and its pages are s
   const page = { ...shared, isMcp: false };
   expect(toClient([...wide, ...html], page)).toEqual(["X-Kept", "1", ...html, ...policy]);
   expect(toClient(["Content-Type", "application/json"], page)).toContain("content-security-policy");
-  // Also at the endpoint, unless it is what MCP answers with.
+  // Also at the endpoint, except for MCP's content types.
   expect(toClient(html, shared)).toEqual([...html, ...policy]);
   expect(toClient([], shared)).toEqual(policy);
   for (const type of ["application/json", "text/event-stream; charset=utf-8"]) {
@@ -136,8 +136,8 @@ const server = createServer((request, response) => {
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
 afterAll(() => server.close());
 
-/** What a server is told about a request that came from this machine with this X-Forwarded-For. */
-async function told(serverUrl: string, forwardedFor?: string): Promise<string[]> {
+/** The client's address and the public origin that a server receives for a request from this machine. */
+async function sent(serverUrl: string, forwardedFor?: string): Promise<string[]> {
   template = serverUrl;
   const address = server.address();
   await new Promise<void>((resolve, reject) => {
@@ -150,19 +150,19 @@ async function told(serverUrl: string, forwardedFor?: string): Promise<string[]>
   return [flat[1] ?? "", `${flat[3]}://${flat[5]}`];
 }
 
-test("GW-4 a server is told its public address, whatever Host was used", async () => {
-  expect((await told("https://{name}.example.com"))[1]).toBe("https://weather.example.com");
-  expect((await told("http://{name}.localhost:8080"))[1]).toBe("http://weather.localhost:8080");
-  expect((await told("https://mcp.example.com/{name}"))[1]).toBe("https://mcp.example.com");
+test("GW-4 a server receives its public address, regardless of the Host header", async () => {
+  expect((await sent("https://{name}.example.com"))[1]).toBe("https://weather.example.com");
+  expect((await sent("http://{name}.localhost:8080"))[1]).toBe("http://weather.localhost:8080");
+  expect((await sent("https://mcp.example.com/{name}"))[1]).toBe("https://mcp.example.com");
 });
 
-test("GW-4 GW-9 proxies are believed about their own clients only, and on a loopback gateway nobody is", async () => {
-  expect((await told("https://{name}.example.com", "6.6.6.6, 203.0.113.9"))[0]).toBe("203.0.113.9");
+test("GW-4 GW-9 proxies are trusted about their own clients only, and on a loopback gateway none are", async () => {
+  expect((await sent("https://{name}.example.com", "6.6.6.6, 203.0.113.9"))[0]).toBe("203.0.113.9");
   // A chain: the one on this machine, and one that is configured.
-  expect((await told("https://{name}.example.com", "6.6.6.6, 2001:db8::7, 198.51.100.3"))[0]).toBe("2001:db8::7");
-  expect((await told("https://{name}.example.com", "evil, 198.51.100.3"))[0]).toBe("198.51.100.3");
-  expect((await told("https://{name}.example.com", "198.51.100.4,198.51.100.3"))[0]).toBe("198.51.100.4");
-  expect((await told("https://{name}.example.com", "203.0.113.9, evil"))[0]).toBe("127.0.0.1");
-  expect((await told("https://{name}.example.com"))[0]).toBe("127.0.0.1");
-  expect((await told("http://localhost:8080/{name}", "6.6.6.6"))[0]).toBe("127.0.0.1");
+  expect((await sent("https://{name}.example.com", "6.6.6.6, 2001:db8::7, 198.51.100.3"))[0]).toBe("2001:db8::7");
+  expect((await sent("https://{name}.example.com", "evil, 198.51.100.3"))[0]).toBe("198.51.100.3");
+  expect((await sent("https://{name}.example.com", "198.51.100.4,198.51.100.3"))[0]).toBe("198.51.100.4");
+  expect((await sent("https://{name}.example.com", "203.0.113.9, evil"))[0]).toBe("127.0.0.1");
+  expect((await sent("https://{name}.example.com"))[0]).toBe("127.0.0.1");
+  expect((await sent("http://localhost:8080/{name}", "6.6.6.6"))[0]).toBe("127.0.0.1");
 });

@@ -30,7 +30,7 @@ const reservedPrefix = "towpath";
 const aboutWholeHost = new Set(["alt-svc", "nel", "report-to", "service-worker-allowed", "strict-transport-security"]);
 /**
  * For pages that share their host with other servers: they must not act with that host's origin, so there is no
- * `allow-same-origin`. They may lead on: by forms, to other windows, and back to a client's own scheme (`cursor://…`).
+ * `allow-same-origin`. They may navigate: by forms, to other windows, and back to a client's own scheme (`cursor://…`).
  */
 const sandboxPolicy = [
   "content-security-policy",
@@ -203,7 +203,7 @@ function isOfProtocol(type: string): boolean {
   return type.startsWith("application/json") || type.startsWith("text/event-stream");
 }
 
-/** A flat list of headers with another session id in the place of the one in it; without any when `id` is null. */
+/** A flat list of headers with its session id replaced; removed if `id` is null. */
 export function withSessionId(headers: readonly string[], id: string | null): string[] {
   const result: string[] = [];
   let rest = id;
@@ -219,7 +219,7 @@ export function withSessionId(headers: readonly string[], id: string | null): st
   return result;
 }
 
-/** A flat list of headers that asks for an uncompressed response. */
+/** A flat list of headers that requests an uncompressed response. */
 export function withoutCompression(headers: readonly string[]): string[] {
   const kept = headers.filter((_, at) => (headers[at - (at % 2)] ?? "").toLowerCase() !== "accept-encoding");
   kept.push("accept-encoding", "identity");
@@ -247,15 +247,15 @@ function withoutNamed(headers: string[], named: ReadonlySet<string>): string[] {
   return headers.filter((_, at) => !named.has((headers[at - (at % 2)] ?? "").toLowerCase()));
 }
 
-/** One header of a request; undefined when it is not there or has several values. */
+/** One header of a request; undefined if it is absent or has several values. */
 export function headerOf({ headers }: { readonly headers: IncomingHttpHeaders }, name: string): string | undefined {
   const value = headers[name];
   return typeof value === "string" ? value : undefined;
 }
 
 /**
- * Flat list of the headers that tell a server its public address and its client's (see `clientAddress`): a server that
- * does its own sign-in builds its URLs from them (GW-4), and the harness trusts them.
+ * Flat list of headers with a server's public address and its client's (see `clientAddress`): a server that does its
+ * own sign-in builds its URLs from them (GW-4), and the harness trusts them.
  */
 export function forwardedHeaders(address: ServerAddress, label: string, client: string): string[] {
   const { form, hostName, port, protocol } = address;

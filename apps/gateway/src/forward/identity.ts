@@ -1,8 +1,8 @@
 import type { Principal } from "../policy/credentials.ts";
 
 /**
- * Flat list of the headers that tell a server who calls (GW-11); empty where the platform does not know. Role and
- * email address belong to a person: a key of the organization has neither.
+ * Flat list of the headers that identify the caller to a server (GW-11); empty if the platform does not know the
+ * caller. Role and email address belong to a person: an organization's key has neither.
  */
 export function identityHeaders({ id, actor }: Principal, assertion: string | null): string[] {
   if (!actor) return [];

@@ -139,7 +139,7 @@ test("GW-10 a server that may have been frozen before the runner hung is used on
   await server.close();
 }, 30_000);
 
-test("GW-10 while the runner is away, servers that another worker had leased are reached, if they still answer", async () => {
+test("GW-10 without the runner, servers that another worker had leased are reached if they still answer", async () => {
   runner.leaseMs = 600;
   const [one, other] = [0, 1].map(() => new Leases({ runner: client, upstreams: new Upstreams() }));
   const server = await startUnixServer((_request, response) => response.end());

@@ -1,7 +1,7 @@
 import type { StartAttempt } from "@towpath/logs/schema";
 import { type RunnerClient, RunnerError, type ServerEndpoint, type ServerState } from "@towpath/runner-api";
 import type { Dispatcher } from "undici";
-import { asleep, refused, runnerAway } from "./runner-refusals.ts";
+import { asleep, refused, runnerUnreachable } from "./runner-refusals.ts";
 import { type SavedLease, SavedLeases } from "./saved-leases.ts";
 import { alreadyRunning, startOf } from "./start-attempts.ts";
 import { answersPing, type Upstreams } from "./upstreams.ts";
@@ -12,7 +12,7 @@ export type Lease = {
   readonly instanceId: string;
   readonly endpoint: ServerEndpoint;
   readonly upstream: Dispatcher;
-  /** performance.now() milliseconds, counted from when the lease was asked for. */
+  /** performance.now() milliseconds, counted from when the lease was requested. */
   readonly validUntil: number;
   /** What the runner had to do for it. */
   readonly start: StartAttempt;
@@ -30,15 +30,15 @@ type Entry = {
   timer: NodeJS.Timeout | undefined;
 };
 
-/** A lease that is about to expire is not used: the request must reach the server while it is valid. */
+/** A lease is not used shortly before it expires: the request must reach the server while it is valid. */
 const marginMs = 500;
-/** Without a runner nothing is frozen or stopped, so servers that ran last stay usable for a while (GW-10). */
+/** Without a runner nothing is frozen or stopped, so recently running servers stay usable for a while (GW-10). */
 const defaultWithoutRunnerMs = 3_600_000;
 const withoutRunnerRetryMs = 1000;
 
 /**
  * Leases of instances, one per deployment, shared by all requests. A valid lease costs no call; it is renewed in the
- * background while requests are in flight or were made since it was asked for, else it lapses.
+ * background while requests are in flight or have come since it was requested, else it lapses.
  */
 export class Leases {
   readonly #entries = new Map<string, Entry>();
@@ -46,11 +46,11 @@ export class Leases {
   readonly #upstreams: Upstreams;
   readonly #withoutRunnerMs: number;
   /** The last call to the runner failed: until one succeeds, requests don't wait for it. */
-  #isRunnerAway = false;
-  /** When the runner last answered: until then it may have frozen what was not leased. */
+  #isRunnerUnreachable = false;
+  /** When the runner last answered: until then it may have frozen servers without a lease. */
   #runnerAnsweredAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
-  /** What earlier and other processes of this gateway had leased: used while the runner is away. */
+  /** Leases of earlier and other processes of this gateway, for when the runner is unreachable. */
   readonly #saved: SavedLeases;
   #version = 0;
 
@@ -66,12 +66,12 @@ export class Leases {
     return this.#saved;
   }
 
-  /** Differs when there is another instance to save. */
+  /** Changes when there is another instance to save. */
   get version(): number {
     return this.#version;
   }
 
-  /** What another process needs to reach the same servers while the runner is away. */
+  /** What another process needs to reach the same servers while the runner is unreachable. */
   save(): SavedLease[] {
     const now = performance.now();
     const own = [...this.#entries.values()].map(({ lease }) => lease);
@@ -82,8 +82,8 @@ export class Leases {
   }
 
   /**
-   * The lease for a request, at once when there is a valid one. Concurrent calls share one call to the runner.
-   * Call `requestStarted` before and `requestEnded` after, so that it is kept for as long as the request takes.
+   * The lease for a request, at once when there is a valid one. Concurrent calls share one call to the runner. Call
+   * `requestStarted` before and `requestEnded` after, so that it is kept for as long as the request takes.
    *
    * @throws GatewayError as the runner's answer says
    */
@@ -93,7 +93,7 @@ export class Leases {
     entry.usedAt = now;
     if (!entry.lease || entry.lease.validUntil - marginMs <= now) {
       const renewal = this.#renew(deploymentId, entry);
-      if (!this.#isRunnerAway || !this.#isUsableWithoutRunner(entry.lease, now)) return renewal;
+      if (!this.#isRunnerUnreachable || !this.#isUsableWithoutRunner(entry.lease, now)) return renewal;
       renewal.catch(() => {});
       if (entry.awakeAt > this.#runnerAnsweredAt) return entry.lease;
       return this.#useIfAwake(entry, entry.lease, renewal);
@@ -110,7 +110,7 @@ export class Leases {
    */
   async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
     const lease = this.#entries.get(deploymentId)?.lease;
-    const isValid = lease && (this.#isRunnerAway || lease.validUntil - marginMs > performance.now());
+    const isValid = lease && (this.#isRunnerUnreachable || lease.validUntil - marginMs > performance.now());
     if (isValid) return lease.instanceId === instanceId;
     try {
       return await this.#runner.isRunning(deploymentId, instanceId);
@@ -119,13 +119,13 @@ export class Leases {
       if (error.code !== "unreachable") throw refused(error);
       const known = lease ?? (await this.#saved.find(deploymentId));
       if (known) return known.instanceId === instanceId;
-      throw runnerAway(error);
+      throw runnerUnreachable(error);
     }
   }
 
   /**
-   * How a deployment's server is. Starts and wakes nothing. `ready` when that isn't known: the request to the server
-   * will show what is wrong.
+   * The state of a deployment's server. Starts and wakes nothing. `ready` if unknown: the request to the server will
+   * show what is wrong.
    */
   async stateOf(deploymentId: string): Promise<ServerState> {
     const lease = this.#entries.get(deploymentId)?.lease ?? null;
@@ -219,7 +219,7 @@ export class Leases {
     }
   }
 
-  /** A runner that hangs takes seconds to be found out again; a server that is awake answers at once. */
+  /** Detecting that a runner hangs takes seconds; a server that is awake answers at once. */
   async #useIfAwake(entry: Entry, lease: Lease, renewal: Promise<Lease>): Promise<Lease> {
     return (await this.#isAwake(entry, lease, performance.now())) ? lease : renewal;
   }
@@ -228,7 +228,7 @@ export class Leases {
   async #useSaved(deploymentId: string, entry: Entry, error: RunnerError): Promise<Lease> {
     this.#setLease(entry, null);
     const saved = await this.#saved.find(deploymentId);
-    if (!saved) throw runnerAway(error);
+    if (!saved) throw runnerUnreachable(error);
     const { instanceId, endpoint } = saved;
     const upstream = this.#upstreams.at(endpoint);
     if (!(await answersPing(upstream, endpoint))) {
@@ -244,13 +244,13 @@ export class Leases {
   }
 
   #runnerAnswered(hasAnswered: boolean): void {
-    this.#isRunnerAway = !hasAnswered;
+    this.#isRunnerUnreachable = !hasAnswered;
     if (hasAnswered) this.#runnerAnsweredAt = performance.now();
   }
 
   /**
-   * Whether a server is known not to be frozen while the runner is away. It isn't if its lease was still valid when the
-   * runner was found to be away; otherwise it may have been frozen before, so it has to answer a ping.
+   * Whether a server is known not to be frozen while the runner is unreachable. Its lease was valid when the runner
+   * stopped answering, or it answers a ping: the runner may have frozen it before.
    */
   async #isAwake(entry: Entry, lease: Lease, askedAt: number): Promise<boolean> {
     const isKnown = askedAt < lease.validUntil || entry.awakeAt > this.#runnerAnsweredAt;

@@ -56,9 +56,9 @@ async function deliver(parts: ProxyParts, passage: Passage): Promise<Rest> {
   let { path, otherPath } = target;
   while (!response.destroyed) {
     const lease = await ensure(parts, passage);
-    // They were asked for before the lease, so there is hardly ever something to wait for.
+    // Requested before the lease, so there is hardly ever a wait.
     answer.redactor ??= await parts.redactors.wait(passage.deploymentId);
-    // All that waited for one start go on in the same moment.
+    // Requests that waited for the same start continue at the same moment.
     if (backoff.heldMs > 0) await parts.fairTurns.take(admitted.call.route.organizationId);
     // Client disconnected; send nothing.
     if (lease === null || response.destroyed) break;
@@ -108,7 +108,7 @@ async function retryAfter(parts: ProxyParts, { admitted, backoff }: Passage, fai
   parts.leases.invalidate(lease);
   if (end === "dial-failed") return backoff.beforeRetry(unreachable());
   openedBy(parts, admitted, lease);
-  // Never 404: clients would initialize and send the request again, although it may have been carried out.
+  // Never 404: clients would initialize and repeat the request, although it may have been executed.
   throw noAnswer();
 }
 
@@ -117,7 +117,7 @@ function targetName({ target }: Route): string {
 }
 
 /**
- * A lease on the instance that the request must reach; null when the client disconnected meanwhile.
+ * A lease on the instance that the request must reach; null when the client disconnects meanwhile.
  *
  * @throws GatewayError when the server is not available in time, or when the session's process is gone
  */
@@ -155,7 +155,7 @@ async function holdsSession(leases: Leases, { deploymentId, instanceId }: Sessio
   return (await leases.stateOf(deploymentId)) !== "stopped";
 }
 
-/** The request has reached the server, which has opened its session if that was opened asleep. */
+/** The request has reached the server, and with it a session that was opened while the server slept. */
 function openedBy({ sleeping }: ProxyParts, { session }: Admitted, { instanceId }: Lease): void {
   if (session && session.session.instanceId === null) sleeping.sessions.sentTo(session.key, instanceId);
 }

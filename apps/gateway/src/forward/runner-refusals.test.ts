@@ -5,7 +5,7 @@ import { refused } from "./runner-refusals.ts";
 const minuteMs = 60_000;
 const lostFor = (retryAfterMs: number) => refused(new RunnerError("layers_lost", "Not stored.", { retryAfterMs }));
 
-test("RUN-8 between tries that are far apart, callers learn when the next one is, and may ask again earlier", () => {
+test("RUN-8 between distant attempts, callers learn the time of the next one, and may retry earlier", () => {
   const now = lostFor(5000);
   expect(now.message).toMatch(/^The server is being built again/);
   expect(now.headers).toEqual({ "retry-after": "5" });

@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 /** A push or a rebuild may end the pause at any time. */
 const maxRetryAfterMs = 5 * minuteMs;
 
-/** Building it again failed, and it is tried again only then. */
+/** The last rebuild failed; the next attempt is at this time. */
 function rebuiltLater(waitMs: number): string {
   const minutes = Math.ceil(waitMs / minuteMs);
   const wait = minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
@@ -24,11 +24,11 @@ function rebuiltLater(waitMs: number): string {
 
 const retryAfter = (ms: number) => ({ "retry-after": String(Math.max(1, Math.ceil(ms / 1000))) });
 
-/** What the runner said: 404 for a deployment that is gone, else 503. */
+/** The runner's error as the client sees it: 404 if the deployment is gone, else 503. */
 export function refused({ code, message, retryAfterMs, waitHelps }: RunnerError): GatewayError {
   if (code === "not_found") return new GatewayError("unknown_server", message);
   const waitMs = retryAfterMs ?? defaultRetryAfterMs;
-  // Only live deployments have callers, and the worker builds those again.
+  // Only live deployments have callers, and the worker rebuilds those.
   if (code === "layers_lost") {
     const text = waitMs > minuteMs ? rebuiltLater(waitMs) : rebuilding;
     return new GatewayError("server_rebuilding", text, retryAfter(Math.min(waitMs, maxRetryAfterMs)), null, code);
@@ -42,8 +42,8 @@ export function asleep({ message: reason }: RunnerError): GatewayError {
   return new GatewayError("server_unreachable", message, { "retry-after": "2" }, 0, "unreachable");
 }
 
-/** A runner that is away is soon back. */
-export function runnerAway({ message: reason }: RunnerError): GatewayError {
+/** Asks the client to retry soon: the supervisor restarts the runner. */
+export function runnerUnreachable({ message: reason }: RunnerError): GatewayError {
   const message = `Servers cannot be started at the moment: ${reason}. Try again shortly.`;
   return new GatewayError("server_failed_to_start", message, { "retry-after": "2" }, 0, "unreachable");
 }

@@ -2,7 +2,7 @@ import type { ServerEndpoint } from "@towpath/runner-api";
 import { z } from "zod";
 import type { Lease } from "./leases.ts";
 
-/** Where a server was last known to be, kept sealed. `validUntil`: end of its lease, milliseconds since 1970. */
+/** Last known endpoint of a server, kept sealed. `validUntil`: end of its lease, milliseconds since 1970. */
 export const savedLeaseSchema = z.object({
   deploymentId: z.string(),
   instanceId: z.string(),
@@ -15,22 +15,22 @@ export type SavedLease = z.infer<typeof savedLeaseSchema>;
 type Known = Pick<Lease, "instanceId" | "validUntil"> & { readonly endpoint: ServerEndpoint };
 
 /**
- * Leases that other processes of this gateway, and those before it, had: without a runner nobody else can say where a
- * server listens. Only unix sockets, whose paths belong to one instance for good; an address and port may be another
- * tenant's by now, which would get the request and the secret.
+ * Leases of earlier and other processes of this gateway: without a runner nobody else knows where a server listens.
+ * Only unix sockets, whose paths belong to one instance forever; an address and port may have passed to another tenant,
+ * who would get the request and the secret.
  */
 export class SavedLeases {
   readonly #byDeployment = new Map<string, SavedLease>();
   readonly #maxAgeMs: number;
-  /** Restores what other processes saved. Called when the runner is away and a server is unknown. */
+  /** Restores what other processes saved. Called when the runner is unreachable and a server is unknown. */
   onUnknown: (() => Promise<void>) | null = null;
 
-  /** `maxAgeMs`: how long a lease is of use after it has ended. */
+  /** `maxAgeMs`: how long a lease is usable after it has ended. */
   constructor(maxAgeMs: number) {
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** What the next process is to know: leases of this one, and those of others that it did not need. `now`: performance.now(). */
+  /** For the next process: leases of this one, and unused ones of others. `now`: performance.now(). */
   withOwn(leases: readonly Lease[], now: number): SavedLease[] {
     const all = new Map([...this.#byDeployment].filter(([, lease]) => this.#isUsable(lease)));
     for (const { deploymentId, instanceId, endpoint, validUntil } of leases) {
@@ -61,7 +61,7 @@ export class SavedLeases {
     return { instanceId, endpoint, validUntil: validUntil - Date.now() + performance.now() };
   }
 
-  /** A lease that ends far in the future was saved by a clock that was ahead. */
+  /** A lease that ends far in the future comes from a clock that was fast. */
   #isUsable({ validUntil }: SavedLease): boolean {
     return Math.abs(Date.now() - validUntil) < this.#maxAgeMs;
   }

@@ -3,7 +3,7 @@ import type { LeasedInstance } from "@towpath/runner-api";
 
 const nothing = { placeMs: null, startMs: null, wakeMs: null, reason: null };
 
-/** What the runner did for a lease. */
+/** The runner's work for a lease. */
 export function startOf({ state, spent }: LeasedInstance): StartAttempt {
   const { placeMs = null, startMs = null, wakeMs = null } = spent ?? {};
   return { outcome: state, placeMs, startMs, wakeMs, reason: null };
@@ -16,5 +16,5 @@ export function failedStart(reason: string): StartAttempt {
 
 export const alreadyRunning: StartAttempt = { ...nothing, outcome: "ready" };
 
-/** The gateway answered in the place of a sleeping server (GW-12). */
+/** The gateway answered in place of a sleeping server (GW-12). */
 export const answeredAsleep: StartAttempt = { ...nothing, outcome: "asleep" };

@@ -9,18 +9,18 @@ import {
 import { type Dispatcher, Pool } from "undici";
 
 /**
- * Idle connections are closed after this long, and so by us and never by the server, whose harness keeps them for
- * 120 s: a request must not be sent into a connection that just ends. Also for a server that was frozen meanwhile,
- * whose own clock runs on.
+ * Idle connections are closed after this long, by us and never by the server, whose harness keeps them for 120 s: a
+ * request must not be sent into a connection that is closing. This holds for a server that was frozen too, as its clock
+ * runs on.
  */
 export const idleConnectionMs = 30_000;
 
-/** A server that is awake answers a ping within this, unless its event loop is blocked. */
+/** A server that is awake answers a ping within this time, unless its event loop is blocked. */
 const pingMs = 2000;
 
 /**
- * Connections to servers, one pool per endpoint. No time limits: a stream may be silent for hours, and how long
- * a tool may take is not ours to say.
+ * Connections to servers, one pool per endpoint. No time limits: a stream may be silent for hours, and tools may take
+ * any time.
  */
 export class Upstreams {
   readonly #pools = new Map<string, Pool>();

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { FairTurns } from "./fair-turns.ts";
 
-/** Begins `count` requests of an organization at once and notes their names in the order in which they begin. */
+/** Begins `count` requests of an organization at once and records their names in the order in which they begin. */
 function burst(turns: FairTurns, begun: string[], { name, count }: { name: string; count: number }): void {
   for (let at = 1; at <= count; at++) {
     const turn = turns.take(name, count);
@@ -11,7 +11,7 @@ function burst(turns: FairTurns, begun: string[], { name, count }: { name: strin
   }
 }
 
-test("GW-8 of a burst a few requests begin in each turn, and another organization's begin at once", async () => {
+test("GW-8 a few requests of a burst begin in each turn, and another organization's begin at once", async () => {
   const [turns, begun] = [new FairTurns(), [] as string[]];
   burst(turns, begun, { name: "noisy", count: 100 });
   expect([begun.length, turns.size]).toEqual([8, 92]);
@@ -45,7 +45,7 @@ test("GW-8 organizations that wait take turns, however much each of them asks fo
   expect(begun.slice(16)).toEqual(["a16", "b16", ...Array.from({ length: 6 }, (_, at) => `a${17 + at}`)]);
 });
 
-test("GW-8 who comes while others of the same organization wait gets in line behind them", async () => {
+test("GW-8 a request queues behind the waiting ones of its organization", async () => {
   const [turns, begun] = [new FairTurns(), [] as string[]];
   burst(turns, begun, { name: "a", count: 40 });
   await nextTurn();

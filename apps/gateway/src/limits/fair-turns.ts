@@ -1,14 +1,16 @@
-/** Requests of one organization that begin within one turn of the event loop, and of all that wait together. */
+/** Requests of one organization that begin in one turn of the event loop, and of all that wait together. */
 const perTurn = 8;
 
 /**
  * Shares the event loop between organizations (GW-8). A burst within somebody's limits, or many calls that waited for
- * one server to start, would otherwise be worked off in a single turn, and everybody else's calls and answers wait until
- * it ends. The first `perTurn` requests of an organization in a turn begin at once. The others wait in a queue for each
- * organization, in their order, and `perTurn` of them begin in each turn, organizations taking turns. Nothing is refused
- * and no time is lost: while somebody waits, the loop doesn't sleep.
+ * one server to start, would otherwise be processed in a single turn, and everybody else's calls and answers would wait
+ * for its end.
  *
- * A turn is for the work of forwarding a request. How long its answer takes doesn't matter.
+ * The first `perTurn` requests of an organization in a turn begin at once. The others wait in a queue per organization,
+ * in order, and `perTurn` of them begin in each turn, organizations taking turns. Nothing is refused and no time is
+ * lost: the loop doesn't sleep while requests wait.
+ *
+ * A turn covers the work of forwarding a request, not the time until its answer.
  */
 export class FairTurns {
   /** Requests that have begun in this turn, by organization. */
@@ -24,8 +26,8 @@ export class FairTurns {
   }
 
   /**
-   * Resolves when a request may begin; undefined: at once. `open`: requests of the organization under way, this one
-   * included: with few of them there is nothing to share, and nothing is counted. Left out: many.
+   * Resolves when a request may begin; undefined: at once. `open`: open requests of the organization, including this
+   * one: if they are few, nothing is shared or counted. Default: many.
    */
   take(organizationId: string, open = Number.POSITIVE_INFINITY): Promise<void> | undefined {
     if (open <= perTurn) return undefined;

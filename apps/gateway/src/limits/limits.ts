@@ -4,7 +4,7 @@ import type { Principal } from "../policy/credentials.ts";
 import type { Route } from "../read-model/routes.ts";
 import { type Limited, type Reached, rateLimited, tooManyOpen } from "./refusals.ts";
 
-/** What is known of one caller, server or organization, or of the refusals of a network. */
+/** State of one caller, server or organization, or of the refusals of a network. */
 export class Entry {
   readonly name: string;
   readonly bucket = new Bucket();
@@ -18,7 +18,7 @@ export class Entry {
   }
 }
 
-/** The entries of all that called lately. One whose bucket is full again says nothing, so it goes. */
+/** Entries of recent callers. An entry with a full bucket holds no information and is removed. */
 class Entries {
   readonly #entries = new Map<string, Entry>();
 
@@ -45,26 +45,26 @@ class Entries {
 /** Requests under way at a time, streams included. */
 export type OpenLimits = { readonly caller: number; readonly organization: number };
 
-/** Where a request comes from: who, and the client's address, by which callers without a name are told apart. */
+/** Where a request comes from: who, and the client's address, which identifies callers without a name. */
 export type Source = {
   readonly principal: Principal;
   readonly address: string;
-  /** It comes through a portal, which has counted it for the organization that both belong to. */
+  /** It came through a portal, which has counted it for their common organization. */
   readonly isThroughPortal: boolean;
 };
 
-/** What holds for one request: the limits of its caller, its server and its organization. */
+/** The limits of one request: of its caller, its server and its organization. */
 export type RequestLimits = {
   /**
    * Counts the request as open until its response closes.
    *
-   * @throws GatewayError 429 when its caller or organization has as many under way as it may
+   * @throws GatewayError 429 when its caller or organization has too many open requests
    */
   enter: (response: CallResponse) => void;
   /**
    * Takes `calls` from the buckets of its caller, server and organization; a batch has several.
    *
-   * @throws GatewayError 429, when one of them has too few left; then nothing is taken
+   * @throws GatewayError 429 when one of them has too few left; then nothing is taken
    */
   take: (calls: number) => void;
   /** Requests of its organization under way in this process. */
@@ -74,14 +74,14 @@ export type RequestLimits = {
 /** `isOwn`: the server's own limit is lower than the instance's. */
 type Limit = { readonly rate: Rate | null; readonly isOwn: boolean };
 type Applied = Limit & { readonly limited: Limited; readonly entry: Entry };
-/** What holds for a server, for any caller: looked up once for each route that was loaded. */
+/** Limits of a server, for any caller: looked up once for each loaded route. */
 type RouteLimits = { readonly caller: Limit; readonly server: Limit; readonly names: readonly string[] };
 
 const pruneMs = 10_000;
 
 /**
  * The limits of calls (GW-8). Each process has a bucket for each caller at a server, each server and each organization,
- * and lets the others know what it has let in (`onTaken`): docs/decisions/027-limits-of-calls.md.
+ * and reports to the others what it let in (`onTaken`): docs/decisions/027-limits-of-calls.md.
  */
 export class Limits {
   readonly #limits: CallLimits;
@@ -92,7 +92,7 @@ export class Limits {
   readonly #ofRoutes = new WeakMap<Route, RouteLimits>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `now`: milliseconds that only grow. */
+  /** `now`: monotonic milliseconds. */
   constructor(parts: {
     limits: CallLimits;
     open: OpenLimits;
@@ -118,7 +118,7 @@ export class Limits {
     clearInterval(this.#timer);
   }
 
-  /** What holds for a request to a server. Counts nothing yet. */
+  /** The limits of a request to a server. Counts nothing yet. */
   of(route: Route, source: Source): RequestLimits {
     const { caller, server, names } = this.#limitsOf(route);
     const [serverName = "", organizationName = ""] = names;
@@ -151,7 +151,7 @@ export class Limits {
     };
   }
 
-  /** Whether a network may have one more refusal at once. */
+  /** Whether a network may get one more refusal at once. */
   takeRefusal(address: string, rate: Rate): boolean {
     const now = this.#now();
     const { bucket } = this.#entries.get(`refusals ${networkOf(address)}`);

@@ -3,10 +3,10 @@ import { GatewayError } from "../gateway-error.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { FairTurns } from "./fair-turns.ts";
 
-/** As many as the log looks at: each message of a batch is a call with a row of its own. */
+/** As many as the log inspects: each message of a batch is a call with its own row. */
 const maxBatch = 100;
 
-/** So many requests may be under way for a caller, and for an organization (GW-8). */
+/** Limits the open requests of a caller and of an organization (GW-8). */
 export const openCallsPolicy: Policy<unknown, Identified> = (_parts, { call, limits }) => {
   limits.enter(call.response);
   return "passed";
@@ -17,8 +17,8 @@ export const turnPolicy: Policy<{ readonly fairTurns: FairTurns }, Identified> =
   fairTurns.take(call.route.organizationId, limits.openOfOrganization)?.then(() => "passed" as const) ?? "passed";
 
 /**
- * So many calls may come in a minute (GW-8). What is sent to other paths of a server is its own: a list there need not be
- * a batch.
+ * Limits the calls per minute (GW-8). Requests to other paths are the server's own protocol: a list there need not be a
+ * batch.
  */
 export const ratePolicy: Policy<unknown, Read> = (_parts, { received, peek, limits }) => {
   if (received.isMcp && peek.count > maxBatch) {

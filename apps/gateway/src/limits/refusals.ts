@@ -18,7 +18,7 @@ const scopes: Readonly<Record<Limited, string>> = {
 
 const inFull = (calls: number) => calls.toLocaleString("en");
 
-/** A wait that is over before a client could react is a second too: Retry-After has whole seconds (RFC 9110 §10.2.3). */
+/** A wait shorter than a client's reaction counts as a second: Retry-After has whole seconds (RFC 9110 §10.2.3). */
 const secondsOf = (waitMs: number) => Math.max(1, Math.ceil(waitMs / 1000));
 
 export type Reached = {
@@ -43,10 +43,10 @@ export function rateLimited({ limited, rate, isOwn, waitMs }: Reached): GatewayE
 
 const openScopes = { caller: "for each caller", organization: "for all servers of this organization together" };
 
-/** When one of them ends isn't known, so neither is how long to wait. */
+/** It is unknown when one of them ends. */
 const openRetrySeconds = "5";
 
-/** `most`: what this process lets in, of the gateway's limit. */
+/** `most`: this process's share of the gateway's limit. */
 export function tooManyOpen(limited: "caller" | "organization", most: number): GatewayError {
   return new GatewayError(
     "too_many_open_calls",

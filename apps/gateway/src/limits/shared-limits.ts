@@ -14,7 +14,7 @@ type Parts = {
   gateways: OtherGateways;
 };
 
-/** The limits of calls of this process, which others hear of as it hears of theirs (GW-8). */
+/** The limits of calls in this process, shared with all other processes (GW-8). */
 export function createSharedLimits({ config, peers, gateways }: Parts) {
   const sharing = new Sharing({ peers, gateways });
   const limits = new Limits({

@@ -3,15 +3,15 @@ import type { OtherGateways } from "../workers/other-gateways.ts";
 import type { Peers } from "../workers/peers.ts";
 import type { Entry } from "./limits.ts";
 
-/** How often processes send what they let in: to the workers of this gateway, and to the other gateways. */
+/** How often processes share what they let in, with the workers of this gateway and with the other gateways. */
 const sendPeersMs = 50;
 const sendGatewaysMs = 250;
-/** So many fit into one notification, whatever their names are. */
+/** As many fit into one notification, even with the longest names. */
 const maxPerMessage = 20;
 
 /**
- * Lets the processes of all gateways know what each has let in: workers of one gateway through their primary, gateways
- * through the database, neither on the path of a call. Without the database, each gateway lets in what the limits say.
+ * Shares between the processes of all gateways what each has let in: workers of one gateway through their primary,
+ * gateways through the database, neither on the path of a call. Without the database, each gateway is on its own.
  */
 export class Sharing {
   readonly #peers: Peers;

@@ -20,7 +20,7 @@ export type SignInParts = {
   signIns: SignIns;
 };
 
-/** What an OAuth client asks of the platform at a server's origin, before it has a token. */
+/** The request of an OAuth client to a server's origin, before it has a token. */
 export function findOAuthEndpoint(
   parts: SignInParts,
   destination: Destination,
@@ -37,14 +37,14 @@ type Asked = { endpoint: OAuthEndpoint; request: IncomingMessage; response: Serv
 
 export async function answerSignIn(parts: SignInParts, { endpoint, request, response }: Asked): Promise<void> {
   const { serverAddress, authorizationServer, proxies } = parts;
-  // A navigation is a person whom their client's page sends to sign in.
+  // A navigation is a person whom a client sends to sign in.
   if (!isNavigation(request)) checkOrigin(parts, request.headers.origin);
   if (preflightPolicy(parts, { request, response }) === "answered") return;
   const address = clientAddress(serverAddress, request, proxies);
   const forwarded = forwardedHeaders(serverAddress, endpoint.label ?? "", address);
   await answerOAuth(endpoint, { address: serverAddress, authorizationServer, request, response, forwarded });
   const route = endpoint.label === null ? undefined : parts.routes.find(endpoint.label);
-  // As with refusals: once the answer was sent.
+  // As with refusals, after the answer.
   if (route || endpoint.label === null) {
     setImmediate(() => parts.signIns.discovered(endpoint, route, { request, address }));
   }

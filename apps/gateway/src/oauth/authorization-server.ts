@@ -4,7 +4,7 @@ import { Agent, request } from "undici";
 import { z } from "zod";
 import { GatewayError } from "../gateway-error.ts";
 
-/** Authorization server metadata (RFC 8414 §2), as far as it is looked at; the rest passes as it is. */
+/** The members of authorization server metadata (RFC 8414 §2) that are read; the rest passes unchanged. */
 const metadataSchema = z.looseObject({
   issuer: z.string(),
   authorization_endpoint: z.url({ protocol: /^https?$/ }),
@@ -16,8 +16,8 @@ type AuthorizationServerMetadata = z.infer<typeof metadataSchema>;
 type Answer = { status: number; headers: string[]; body: Buffer };
 
 /**
- * The instance's authorization server, which the web process is. Clients of 2025-03-26 take the MCP server's origin for
- * it, and do not follow redirects with a code or a secret in their body to another origin, so those are forwarded.
+ * The instance's authorization server, which is the web process. Clients of 2025-03-26 expect it at the MCP server's
+ * origin and do not follow redirects with a code or a secret in their body to another origin, so those are forwarded.
  */
 export type AuthorizationServer = {
   readonly issuer: string;
@@ -50,7 +50,7 @@ export function createAuthorizationServer(issuer: string): AuthorizationServer {
     max: 1,
     ttl: freshMs,
     fetchMethod: read,
-    // What it said last still holds: clients get its own error when they go there.
+    // Its last answer still holds: clients get its own error when they go there.
     allowStaleOnFetchRejection: true,
     noDeleteOnFetchRejection: true,
   });

@@ -11,16 +11,16 @@ import { resourceMetadata, resourceOf } from "./resource.ts";
 /** Registrations are the largest: metadata with at most some dozens of URLs. */
 const maxBodyBytes = 64 * 1024;
 
-/** What OAuth clients ask the origin of an MCP server for, before they have a token. */
+/** Requests of OAuth clients to the origin of an MCP server, before they have a token. */
 export type OAuthEndpoint =
   | { kind: "resource-metadata"; label: string }
   /** `label`: null where several servers share the origin and the path names none. */
   | { kind: "server-metadata" | "authorize" | "token" | "register"; label: string | null };
 
 /**
- * The endpoint of the platform's that a request is for; null for a path of the server's own. A server of
- * towpath-cloud mode has them, and so has a name that nobody has: the documents depend on the name alone, so that nobody
- * can tell one from the other. Callers with a token want the server, whatever the path.
+ * The platform's endpoint that a request is for; null for a path of the server itself. Servers in towpath-cloud mode
+ * have these endpoints, and so do unused names: the documents depend on the name alone, so names can't be probed.
+ * Callers with a token reach the server at any path.
  */
 export function oauthEndpointOf(
   destination: Extract<Destination, { kind: "server" | "origin" }>,
@@ -38,7 +38,7 @@ export function oauthEndpointOf(
   if (isWellKnown) {
     const [, what = "", end = ""] = /^\/\.well-known\/([^/]+)(.*)$/.exec(pathName) ?? [];
     const isOfServer = end === `/${label}/mcp`;
-    // Below the server's address: as documents of its origin, or of its prefix.
+    // Below the server's address: documents of its origin, or of its prefix.
     const isOfOrigin = end === "" || end === "/mcp";
     if (what === "oauth-protected-resource" && (isOfServer || isOfOrigin)) return { kind: "resource-metadata", label };
     const isMetadata = what === "oauth-authorization-server" || what === "openid-configuration";
@@ -64,7 +64,7 @@ type Asked = {
   authorizationServer: AuthorizationServer;
   request: IncomingMessage;
   response: ServerResponse;
-  /** Headers that tell the authorization server the caller's address. */
+  /** Headers with the caller's address for the authorization server. */
   forwarded: readonly string[];
 };
 
@@ -80,7 +80,7 @@ export async function answerOAuth(endpoint: OAuthEndpoint, asked: Asked): Promis
     case "server-metadata": {
       const metadata = await authorizationServer.metadata();
       if (address.form === "path" || resource === null) return sendDocument(asked, metadata);
-      // Clients that ask here don't know of resource indicators: this origin's own endpoint adds the server's.
+      // Clients that use this don't know resource indicators: the origin's own endpoint adds the server's.
       const { origin } = new URL(resource.url);
       return sendDocument(asked, { ...metadata, authorization_endpoint: `${origin}/authorize` });
     }
@@ -132,7 +132,7 @@ function queryOf(request: IncomingMessage): URLSearchParams {
   return new URLSearchParams(at === -1 ? "" : url.slice(at + 1));
 }
 
-/** Takes a body of so many bytes. */
+/** Accepts a body of at most this many bytes. */
 function upTo(maxBytes: number): Admission {
   let heldBytes = 0;
   return {

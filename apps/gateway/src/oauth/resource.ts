@@ -1,6 +1,6 @@
 import type { ServerAddress } from "../route/server-address.ts";
 
-/** The scope that calling a server takes. Access tokens without it get 403. */
+/** The scope for calling a server. Access tokens without it get 403. */
 export const callScope = "mcp";
 
 /** A server as OAuth sees it. */
@@ -11,7 +11,7 @@ export type ProtectedResource = {
   metadataUrl: string;
 };
 
-/** What OAuth calls the server of a label. A function of the label alone: it says nothing about who exists. */
+/** The resource of a label. Depends on the label alone, so it doesn't reveal which servers exist. */
 export function resourceOf({ form, protocol, hostName, port }: ServerAddress, label: string): ProtectedResource {
   const origin = form === "host" ? `${protocol}://${label}${hostName}${port}` : `${protocol}://${hostName}${port}`;
   const path = form === "host" ? "/mcp" : `/${label}/mcp`;
@@ -30,7 +30,7 @@ export function resourceMetadata({ url }: ProtectedResource, issuer: string) {
 
 type ChallengeError = { code: "invalid_request" | "invalid_token" | "insufficient_scope"; description: string };
 
-/** The value of `WWW-Authenticate` that tells a client how to sign in (RFC 6750 §3, RFC 9728 §5.1). */
+/** The value of `WWW-Authenticate`, which says how to sign in (RFC 6750 §3, RFC 9728 §5.1). */
 export function challengeFor({ metadataUrl }: ProtectedResource, error: ChallengeError | null): string {
   const parts = ['Bearer realm="towpath"'];
   if (error) {

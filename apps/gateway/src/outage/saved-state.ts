@@ -19,11 +19,11 @@ const directoryName = "known";
 const nameOf = (worker: number) => `worker-${worker}.sealed`;
 const namePattern = /^worker-\d+\.sealed$/;
 const context = "known state of a gateway, version 1";
-/** Pause between two looks for something to save, and between two reads of the files. */
+/** Pause between two checks for changes to save, and between two reads of the files. */
 const everyMs = 1000;
-/** Leases and times of confirmation move on without a new version. */
+/** Leases and times of confirmation change without a new version. */
 const saveAtLeastEveryMs = 30_000;
-/** The part of its time that a process may spend on saving; it answers nobody meanwhile. */
+/** The share of a process's time that saving may take; it blocks the event loop. */
 const maxShare = 0.05;
 
 const confirmations = <Value extends z.ZodType>(value: Value) =>
@@ -62,7 +62,7 @@ export type SavedStateParts = {
   readonly worker: number;
   /** TOWPATH_SECRET: the files are sealed with a key derived from it. */
   readonly secret: string;
-  /** How long what is saved is of use. 0: nothing is saved. */
+  /** How long the saved state is usable. 0: nothing is saved. */
   readonly outageMs: number;
   readonly apiKeys: ConfirmedCache<ApiKeyGrant>;
   readonly members: ConfirmedCache<Member>;
@@ -73,10 +73,10 @@ export type SavedStateParts = {
 };
 
 /**
- * What a gateway process has learned and needs when PostgreSQL and the runner are away, on disk (GW-10): for its
- * successor after a crash, and for the other workers, each of which learns by itself. Every process writes a file of its
- * own and reads them all. API keys are there as hashes, access tokens not at all, signing keys by their public halves;
- * the files are sealed, so that neither a copy tells who may call, nor a change lets anybody in.
+ * What a gateway process has learned and needs when PostgreSQL and the runner are unavailable, on disk (GW-10): for its
+ * successor after a crash, and for the other workers, each of which learns by itself. Every process writes its own file
+ * and reads them all. They hold API keys as hashes, no access tokens, and the public halves of signing keys; they are
+ * sealed, so that a copy doesn't reveal who may call and a change lets nobody in.
  */
 export class SavedState {
   readonly #parts: SavedStateParts;
@@ -103,7 +103,7 @@ export class SavedState {
     parts.leases.saved.onUnknown = load;
   }
 
-  /** Gives what all processes saved to this one's caches; at most once a second. Never rejects. */
+  /** Loads what all processes saved into this one's caches; at most once a second. Never rejects. */
   load(): Promise<void> {
     if (performance.now() - this.#loadedAt < everyMs) return this.#loading ?? Promise.resolve();
     this.#loadedAt = performance.now();
@@ -120,7 +120,7 @@ export class SavedState {
     this.#timer.unref();
   }
 
-  /** Removes what was saved, because something has changed: a successor must not find what was revoked. Saves anew soon. */
+  /** Removes what was saved, so that a successor doesn't accept what has been revoked. Saves again soon. */
   discard(): void {
     this.#discards++;
     this.#savedVersion = "";
@@ -171,7 +171,7 @@ export class SavedState {
     } catch (error) {
       if (!this.#hasFailed) log.warn({ err: error }, "the state for an outage cannot be saved");
       this.#hasFailed = true;
-      // An old state may name what was revoked since.
+      // An old state may name what has been revoked since.
       await this.#remove();
     }
   }
@@ -198,7 +198,7 @@ export class SavedState {
   }
 
   async #loadAll(): Promise<void> {
-    // What was kept under another setting.
+    // Remove files from before the setting changed.
     if (this.#parts.outageMs === 0) return rm(this.#directory, { recursive: true, force: true });
     const names = await readdir(this.#directory).catch(() => []);
     for (const name of names.filter((each) => namePattern.test(each))) await this.#loadFile(name);
@@ -220,7 +220,7 @@ export class SavedState {
     leases.saved.restore(state.leases);
   }
 
-  /** Null for what was not written by a gateway with this secret and of this version. */
+  /** Null unless a gateway of this version with this secret wrote it. */
   #opened(text: string): State | null {
     try {
       return stateSchema.parse(JSON.parse(openWithKeyId(this.#key, text, context)));

@@ -5,14 +5,14 @@ import type { Policy } from "../policy/policy.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 import { type Html, html, sendPage } from "./html.ts";
 
-// Where servers share a host, their pages have an origin of their own (`sandbox`), so that none acts as another. To the
-// browser such a page is another site than the host: with its forms it sends no SameSite cookie, and nothing tells whose
-// form it is. So the form is handed to the person, on a page of the gateway's that says which server gets it. That page
-// has the host's origin, and what it sends arrives with the server's cookies. No page of a server has this origin.
+// Servers that share a host have pages with opaque origins (`sandbox`), so that none acts as another. To a browser such
+// a page is a different site than its host: its forms send no SameSite cookie, and nothing identifies the page. So the
+// gateway shows a page of its own, which names the server that will get the form, and asks the person to continue. That
+// page has the host's origin, so its request carries the server's cookies. No page of a server has this origin.
 
 /**
  * Answers a form of a sandboxed page, whose origin is `null`, with a page that sends the same bytes to the same address
- * once the person has agreed. The request is the navigation of a window. Refuses a form that cannot be sent again
+ * once the person agrees. The request must be a window's navigation. Refuses a form that cannot be sent again
  * unchanged: one with files, or in another encoding.
  */
 export const formPolicy: Policy<{ readonly serverAddress: ServerAddress }, Read> = (parts, { call, body }) => {
@@ -29,7 +29,7 @@ export const formPolicy: Policy<{ readonly serverAddress: ServerAddress }, Read>
 
 function questionOf(label: string, fields: readonly (readonly [string, string])[]): Html {
   const inputs = fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
-  // Without an action, a form is sent to the address of its page: where the first one went.
+  // Without an action, a form goes to the address of its page: where the first one went.
   return html`<h1>Continue to ${label}?</h1>
 <p>You sent a form to this server. It shares its address with other servers, so Towpath asks before it passes the form on.</p>
 <p>If you did not just press a button on a page of ${label}, close this window.</p>

@@ -5,12 +5,12 @@ import { challengeFor, resourceOf } from "../oauth/resource.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 import { type Html, html, sendPage } from "./html.ts";
 
-/** Headers that only clients of MCP send, and the credentials of one. */
+/** Headers that only MCP clients send, and a client's credentials. */
 const clientHeaders = ["authorization", "mcp-protocol-version", "mcp-session-id", "mcp-method", "last-event-id"];
 
 /**
- * Whether a person opened the endpoint in a browser: they ask for a page, as no client of MCP does. Those ask for JSON
- * and event streams; a script's call names its page's origin.
+ * Whether a person opened the endpoint in a browser, which requests HTML. MCP clients request JSON and event streams; a
+ * script's call names its page's origin.
  */
 export function isForPeople({ method, headers }: RequestHead): boolean {
   if (method !== "GET" && method !== "HEAD") return false;
@@ -27,9 +27,9 @@ type Parts = {
 };
 
 /**
- * Tells a person what an endpoint is and how a client connects to it (GW-16). Servers for members and names that nobody
- * has get the same page, unless the registry shows the server to everybody anyway. It is no call: it needs neither the
- * database nor the server, which it doesn't wake, and leaves no row.
+ * Shows a person what an endpoint is and how to connect a client (GW-16). Servers for members and unused names have the
+ * same page, unless the registry shows the server to everybody anyway. It is not a call: it needs neither the database
+ * nor the server, doesn't wake the server, and leaves no row.
  */
 export async function showEndpoint(parts: Parts, { request, response, target, route, address }: Call): Promise<void> {
   // A page costs as much as a refusal, so a flood of them is slowed down like one.
@@ -78,7 +78,7 @@ ${asksForSignIn ? html`<li><a class="button" href="${dashboard}/login">Sign in t
 }
 
 function buttonsFor(guides: readonly ClientGuide[]): Html {
-  // Links without a snippet lead to a site's settings: their guides say what to do there.
+  // Links without a snippet lead to a site's settings: their guides explain what to do there.
   const buttons = guides.flatMap(({ link, snippet }) => (link && snippet ? [link] : []));
   return html`<ul class="row">${buttons.map(({ label, href }) => html`<li><a class="button primary" href="${href}">${label}</a></li>`)}</ul>`;
 }

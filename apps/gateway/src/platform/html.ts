@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CallResponse } from "../call/states.ts";
 
-/** Put into a page as it is: made by `html`, which escapes what it is given. */
+/** Inserted into a page unchanged: made by `html`, which escapes its arguments. */
 export type Html = { readonly html: string };
 
 type Part = string | Html | null | readonly Html[];
@@ -30,14 +30,11 @@ type Page = {
   readonly body: Html;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Without the body, as HEAD asks. */
+  /** Omits the body, for HEAD. */
   readonly isHead?: boolean;
 };
 
-/**
- * Sends a page of the gateway's own: nothing in it is loaded from anywhere, it can't be framed, and only our style and
- * script run.
- */
+/** Sends one of the gateway's own pages: it loads nothing, can't be framed, and runs only our style and script. */
 export function sendPage(response: CallResponse, { title, body, status = 200, headers, isHead = false }: Page): void {
   const page = Buffer.from(documentOf(title, body).html);
   const all = {
@@ -85,7 +82,7 @@ summary{padding:.6rem 1rem;font-weight:500;cursor:pointer}
 .guide ol{margin:0 0 1rem;padding-left:1.25rem}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}`;
 
-/** Buttons that copy what stands before them; hidden where scripts don't run. */
+/** Buttons that copy the text before them; hidden without scripts. */
 const script = `if(navigator.clipboard)for(const button of document.querySelectorAll(".copy button")){button.hidden=false;button.addEventListener("click",()=>navigator.clipboard.writeText(button.previousElementSibling.textContent).then(()=>{button.textContent="Copied";setTimeout(()=>{button.textContent="Copy"},2000)},()=>{}))}`;
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
@@ -97,7 +94,7 @@ const mark: Html = {
   html: '<svg viewBox="0 0 24 24" fill="none" aria-hidden="true"><rect width="24" height="24" rx="6" fill="var(--accent)"/><g stroke="var(--accent-ink)" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"><path d="M6.5 5v14M17.5 5v14"/><path d="m6.5 12.2 5.5-3.7 5.5 3.7"/><path d="m6.5 18 5.5-3.7 5.5 3.7" opacity=".5"/></g></svg>',
 };
 
-// Inline: a browser would ask the server's own address for another one, and wake the server.
+// Inline: a browser would request another one from the server's own address, and wake the server.
 const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none"><rect width="24" height="24" rx="6" fill="#0b6a70"/><g stroke="#f2fbfb" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"><path d="M6.5 5v14M17.5 5v14"/><path d="m6.5 12.2 5.5-3.7 5.5 3.7"/></g></svg>')}`;
 
 function documentOf(title: string, body: Html): Html {

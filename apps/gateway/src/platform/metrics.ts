@@ -8,7 +8,7 @@ export type Reading = {
   help: string;
   kind: "counter" | "gauge";
   read: () => number;
-  /** How the values of several workers become one. Default: their sum. */
+  /** How the values of several workers are combined. Default: their sum. */
   merged?: "sum" | "max";
 };
 
@@ -23,8 +23,8 @@ type Labelled = { name: string; help: string; label: string };
 export type MetricsSnapshot = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
 
 /**
- * Metrics of this process since its start. What every request counts is a plain number until a scrape: the library hashes
- * labels at each step.
+ * Metrics of this process since its start. Counters of every request are plain numbers until a scrape: the library
+ * hashes labels at each step.
  */
 export class Metrics {
   /** Requests that wait for a server to start, now. */
@@ -121,7 +121,7 @@ function increment<Label>(counts: Map<Label, number>, label: Label): void {
   counts.set(label, (counts.get(label) ?? 0) + 1);
 }
 
-/** Prometheus' text format (0.0.4) of what the processes have counted, added up. `more` follows it as it is. */
+/** All processes' counts added up, in Prometheus' text format (0.0.4). `more` is appended unchanged. */
 export async function mergedMetrics(snapshots: readonly MetricsSnapshot[], more: string): Promise<string> {
   const own = await AggregatorRegistry.aggregate([...snapshots]).metrics();
   return `${own.trimEnd()}\n${more}`;

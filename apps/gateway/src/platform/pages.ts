@@ -6,10 +6,10 @@ const front = `This is a Towpath gateway: it serves MCP servers.
 A server's address ends in /mcp; the dashboard shows it.
 `;
 
-/** How one process is. `database`: whether it could load the routes the last time it tried. */
+/** State of one process. `database`: whether it could load the routes at the last attempt. */
 export type Health = { ok: boolean; routes: number; database: boolean };
 
-/** What all processes that share the port say. */
+/** Combined from all processes that share the port. */
 type Sources = {
   health: () => Promise<readonly Health[]>;
   /** In Prometheus' text format. */
@@ -17,10 +17,10 @@ type Sources = {
 };
 
 /**
- * The gateway's own pages: `/`, `/-/healthz` (200 as soon as routes are known, 503 before) and `/-/metrics` (asked
- * from this machine and not through a proxy only). They live under `/-/`, which no server's label can be. Anyone may ask
- * for the health: requests that come while all processes are being asked share the answer, and metrics, which cost
- * each process a millisecond, are no part of it.
+ * The gateway's own pages: `/`, `/-/healthz` (200 once routes are known, 503 before) and `/-/metrics` (for requests
+ * from this machine that didn't come through a proxy). They are below `/-/`, which no server's label can be. Anyone may
+ * request the health: concurrent requests share one round of answers, and it excludes metrics, which cost each process
+ * a millisecond.
  */
 export function createPages(
   sources: Sources,
@@ -59,7 +59,7 @@ export function createPages(
   };
 }
 
-/** Of several processes the one that knows least counts: any of them may get the next request. */
+/** The process that knows least counts: any of them may get the next request. */
 function mergedHealth(health: readonly Health[]) {
   return {
     ok: health.every(({ ok }) => ok),

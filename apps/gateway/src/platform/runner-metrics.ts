@@ -3,7 +3,7 @@ import { Counter, Gauge, Registry } from "prom-client";
 
 const withinMs = 1000;
 
-/** Prometheus' text format of what the runner says of its prewarmed interpreters; empty while it does not answer. */
+/** The runner's metrics of its prewarmed interpreters in Prometheus' text format; empty while it does not answer. */
 export function createRunnerMetrics(runner: Pick<RunnerClient, "prewarm">): () => Promise<string> {
   return async () => {
     try {

@@ -1,7 +1,7 @@
 import { type AccessToken, type SigningKeys, verifyAccessToken, whyRefused } from "@towpath/auth/credentials";
 import { LRUCache } from "lru-cache";
 
-/** What is wrong with an access token, and what its holder can do about it (`error_description`, RFC 6750 §3). */
+/** Problems of an access token, and what its holder can do (`error_description`, RFC 6750 §3). */
 export const tokenProblems = {
   expired: "The access token has expired: refresh it, or sign in again.",
   "other-audience":
@@ -13,17 +13,17 @@ export type TokenProblem = keyof typeof tokenProblems;
 
 export type AccessTokens = {
   /**
-   * Verifies a token for the server with the URL `resource`; its grant is still to be checked. Only the first time that
-   * a token is seen here it names its authorization.
+   * Verifies a token for the server with the URL `resource`; its grant is still to be checked. The result names the
+   * token's authorization only the first time this process sees the token.
    *
-   * @throws when the token's key is not known yet and the database is unavailable
+   * @throws when the token's key is unknown and the database is unavailable
    */
   verify: (token: string, resource: string) => Promise<AccessToken | TokenProblem>;
-  /** What `verify` found before, without decoding the token again; null for one that is not known or has expired. */
+  /** The earlier result of `verify`, without decoding the token again; null if the token is unknown or expired. */
   known: (token: string, resource: string) => AccessToken | null;
 };
 
-/** Verifies each token once: what a signature says does not change until the token expires. */
+/** Verifies each token once: its signature's result does not change until the token expires. */
 export function createAccessTokens(keys: Pick<SigningKeys, "verify">): AccessTokens {
   const cache = new LRUCache<string, { verified: AccessToken; resource: string }>({ max: 5000 });
   const known = (token: string, resource: string) => {

@@ -5,8 +5,8 @@ import type { Access } from "../read-model/routes.ts";
 import type { Policy } from "./policy.ts";
 
 /**
- * Who calls: a person by the role that they have now, or a key of the organization. A personal key is its person
- * (KEY-3). Neither: the auth mode asks for nobody, or an admin JWT names nobody.
+ * The caller: a person with their current role, or a key of the organization. A personal key counts as its person
+ * (KEY-3). Neither: the auth mode requires no caller, or an admin JWT names none.
  */
 type Caller = { role: string | null; keyId: string | null };
 
@@ -15,7 +15,7 @@ export function mayCall(access: Access | null, caller: Caller): boolean {
   return refusalOf(access, caller) === null;
 }
 
-/** Refuses a caller that the server's access policy leaves out (GW-15). */
+/** Refuses callers that the server's access policy doesn't admit (GW-15). */
 export const accessPolicy: Policy<unknown, Identified> = (_parts, { call, principal }) => {
   const member = principal.actor?.member ?? null;
   const { credential } = principal;

@@ -9,13 +9,13 @@ const bodyLimitBytes = 4 * 1024 * 1024;
 const discardedBytes = 64 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
 
-/** Milliseconds that the sender of a refused request gets to finish and read the response. */
+/** Milliseconds for the sender of a refused request to finish and read the response. */
 const lingerMs = 2000;
 
 /**
- * Reads a request's body whole, up to 4 MiB (GW-9). Null when the client disconnected before its end.
+ * Reads a whole request body, up to 4 MiB (GW-9). Null when the client disconnects before its end.
  *
- * @throws GatewayError 413 or, when the gateway holds too much, 503, as soon as it is known
+ * @throws GatewayError as soon as known: 413, or 503 when the gateway holds too much
  */
 export function readBody(source: Call["body"], admission: Admission): Promise<Buffer | null> | Buffer {
   if (Buffer.isBuffer(source)) return held(source, admission);
@@ -24,7 +24,7 @@ export function readBody(source: Call["body"], admission: Admission): Promise<Bu
   if (declared !== undefined && Number(declared) > bodyLimitBytes) throw tooLarge();
   // The client disconnected while its credentials were checked; no more events will come.
   if (source.destroyed) return Promise.resolve(null);
-  // Most requests are small and have come whole by now: no event is needed to take them out of the stream's buffer.
+  // Most requests are small and complete by now: they can be read from the stream's buffer without an event.
   if (source.complete) return held(source.read() ?? nothing, admission);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -56,8 +56,8 @@ function held(body: Buffer, admission: Admission): Buffer {
 }
 
 /**
- * Reads and discards the rest of a refused request so that its sender can read the response: closing while bytes
- * still arrive would reset the connection. Cuts off senders that go on for too long or stop sending.
+ * Reads and discards the rest of a refused request so that its sender can read the response: closing while bytes still
+ * arrive would reset the connection. Cuts off senders that continue for too long or stop sending.
  */
 export function discardBody(request: IncomingMessage): void {
   let size = 0;

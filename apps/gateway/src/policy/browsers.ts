@@ -1,6 +1,6 @@
 import type { Call, RequestHead } from "../call/states.ts";
 
-/** Whether a browser opens a page in its window, which shows it to the person: neither a script's call nor a frame. */
+/** Whether a browser opens a page in a window for a person: neither a script's call nor a frame. */
 export function isNavigation({ headers }: Pick<RequestHead, "headers">): boolean {
   return headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
 }
@@ -12,7 +12,7 @@ export function isPageOfServer({ target, route, request }: Pick<Call, "target" |
 
 const exposed = "mcp-session-id, www-authenticate, mcp-protocol-version, retry-after, towpath-request-id";
 
-/** Headers that let a browser's page read an answer; none for a request that came from no page. */
+/** Headers that allow a page in a browser to read an answer; none for requests without an origin. */
 export function corsHeaders(origin: string | undefined): string[] {
   if (origin === undefined) return [];
   return ["access-control-allow-origin", origin, "access-control-expose-headers", exposed, "vary", "Origin"];

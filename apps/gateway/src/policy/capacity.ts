@@ -12,11 +12,7 @@ type Use = { requests: number; bodyBytes: number };
 
 /** Admission of one request, released when the response closes. */
 export type Admission = {
-  /**
-   * Counts bytes of the request's body that are held from now on.
-   *
-   * @throws GatewayError 503 when there is no room for them
-   */
+  /** Counts bytes of the request's body as held. @throws GatewayError 503 when there is no room for them */
   hold: (bytes: number) => void;
 };
 
@@ -39,7 +35,7 @@ export class Capacity {
     return this.#bodyBytes;
   }
 
-  /** @throws GatewayError 503 when the project has as many requests under way as it may */
+  /** @throws GatewayError 503 when the project has too many open requests */
   admit(projectId: string, response: CallResponse): Admission {
     const use = this.#uses.get(projectId) ?? { requests: 0, bodyBytes: 0 };
     if (use.requests >= this.#limits.maxRequestsPerServer) throw tooManyRequests();
@@ -59,7 +55,7 @@ export class Capacity {
     return {
       hold: (bytes) => {
         if (response.destroyed) return;
-        // A server may hold as much as it leaves free, so at most half; the rest stays available to others.
+        // A server may hold as much as remains free, so at most half; the rest stays available to others.
         const free = this.#limits.maxBodyBytes - this.#bodyBytes - bytes;
         if (use.bodyBytes + bytes > free) throw tooManyBytes();
         held += bytes;

@@ -5,15 +5,15 @@ import { forwardedAddress, plainAddress } from "@towpath/limits";
 import type { ServerAddress } from "../route/server-address.ts";
 
 /**
- * The client's address. On a public gateway, TLS ends at a proxy on this machine or at one of the configured ones: what
- * they say of their clients in X-Forwarded-For is trusted.
+ * The client's address. On a public gateway, TLS ends at a proxy on this machine or at a configured one, whose
+ * X-Forwarded-For is trusted.
  */
 export function clientAddress(
   { isLoopback: isLocal }: Pick<ServerAddress, "isLoopback">,
   request: IncomingMessage,
   proxies: BlockList,
 ): string {
-  // Unlike its type says, a request whose reading was given up has no socket any more.
+  // Contrary to its type, an aborted request has no socket any more.
   const socket: IncomingMessage["socket"] | null = request.socket;
   const peer = plainAddress(socket?.remoteAddress ?? "");
   const header = request.headers["x-forwarded-for"];

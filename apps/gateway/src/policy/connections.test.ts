@@ -4,7 +4,7 @@ import { networkList } from "@towpath/egress";
 import { expect, test } from "vitest";
 import { type ConnectionLimits, Connections } from "./connections.ts";
 
-/** A connection that ends as soon as it is refused: it is none, so nothing that is written to it is ever sent. */
+/** A socket that is destroyed as soon as it is refused: it isn't connected, so nothing written to it is ever sent. */
 function from(remoteAddress: string): Socket {
   const socket = Object.defineProperty(new Socket(), "remoteAddress", { value: remoteAddress });
   return Object.assign(socket, { destroySoon: () => socket.destroy() });
@@ -29,14 +29,14 @@ const accepted = (connections: Connections, address: string, count: number, resp
     if (response) connections.requestStarted(socket, response);
     return socket;
   }).filter((socket) => !socket.destroyed);
-/** Sockets say that they are closed in a later turn. */
+/** Sockets emit `close` in a later turn. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test("GW-9 a network has its share of the connections; proxies and this machine stand for many clients", async () => {
   const connections = limited({ maxConnectionsPerAddress: 3, proxies: networkList(["10.1.0.0/16", "fd00::1/128"]) });
   const own = accepted(connections, "203.0.113.7", 10, underWay);
   expect(own).toHaveLength(3);
-  // The same address, told by a socket that listens on both families.
+  // The same address, from a socket that listens on both families.
   expect(accepted(connections, "::ffff:203.0.113.7", 10)).toHaveLength(0);
   expect(accepted(connections, "203.0.113.8", 10, underWay)).toHaveLength(3);
   // One client has all of a /64.

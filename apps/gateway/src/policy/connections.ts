@@ -7,11 +7,11 @@ import { refuseConnection } from "../wire/parser-errors.ts";
 export type ConnectionLimits = {
   /** Connections at a time. */
   maxConnections: number;
-  /** Of one client's network (see `networkOf`). Loopback and proxies are exempt: they stand for many clients. */
+  /** Per client network (see `networkOf`). Loopback and proxies are exempt: they represent many clients. */
   maxConnectionsPerAddress: number;
-  /** Those of them on which no request is under way. */
+  /** Of these, connections without an open request. */
   maxIdlePerAddress: number;
-  /** New connections of one network; null: any number. */
+  /** New connections per network; null: no limit. */
   newPerAddress: Rate | null;
   proxies: BlockList;
 };
@@ -21,13 +21,13 @@ const maxEvictions = 16;
 const searchPauseMs = 50;
 const pruneMs = 10_000;
 
-/** The connections of one network, oldest first, and how many more may come. */
+/** The connections of one network, oldest first, and its bucket for new ones. */
 type Network = { readonly sockets: Set<Socket>; readonly bucket: Bucket };
 
 /**
  * Limits the gateway's connections (GW-9). At the limit, a new connection replaces the oldest ones that have not sent a
- * request, then those idle between requests. It is refused only when all others are in use. A network that has its share
- * replaces idle connections of its own only.
+ * request, then those idle between requests. It is refused only if all others are in use. A network at its own limit
+ * replaces only its own idle connections.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
@@ -51,7 +51,7 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** Takes a new connection, or refuses it. */
+  /** Accepts or refuses a new connection. */
   accept(socket: Socket): void {
     const network = this.#limitedNetwork(socket);
     // Check the network first: one that is at its limit must not evict other clients' connections.
@@ -117,7 +117,7 @@ export class Connections {
     this.evicted++;
   }
 
-  /** Whether a network may have one more connection, in the place of idle ones of its own if needed. */
+  /** Whether a network may have one more connection, if need be in place of its own idle ones. */
   #hasShareLeft({ sockets, bucket }: Network): boolean {
     const { maxConnectionsPerAddress, maxIdlePerAddress, newPerAddress } = this.#limits;
     const now = this.#now();
@@ -127,7 +127,7 @@ export class Connections {
     }
     if (sockets.size < Math.min(maxConnectionsPerAddress, maxIdlePerAddress)) return true;
     const idle = [...sockets].filter((socket) => this.#isIdle(socket));
-    // The new connection is idle too, until its request comes.
+    // The new connection is idle too, until its request arrives.
     const surplus = Math.max(idle.length + 1 - maxIdlePerAddress, sockets.size + 1 - maxConnectionsPerAddress);
     for (const socket of idle.slice(0, Math.max(0, surplus))) {
       sockets.delete(socket);

@@ -27,13 +27,13 @@ import type { Route } from "../read-model/routes.ts";
 import type { ServerAddress } from "../route/server-address.ts";
 import { type AccessTokens, type TokenProblem, tokenProblems } from "./access-tokens.ts";
 
-/** What must stay true for as long as an answer is open: see OpenResponses. `expiresAt`: milliseconds since 1970. */
+/** What must stay valid while an answer is open: see OpenResponses. `expiresAt`: milliseconds since 1970. */
 export type Credential =
-  /** `membership`: of the person as whom a personal key acts. */
+  /** `membership`: of the person for whom a personal key acts. */
   | { kind: "api-key"; key: ApiKeyGrant; membership: Membership | null }
   /** `generation`: of an admin JWT, which ends with its generation; null for a person's own. */
   | { kind: "token"; expiresAt: number; generation: number | null; membership: Membership | null }
-  /** An OAuth access token. An answer may outlast it, as clients renew tokens; not the grant nor the sign-in. */
+  /** An OAuth access token. An answer may outlast it, as clients renew tokens, but not the grant or the sign-in. */
   | {
       kind: "grant";
       grantId: string;
@@ -41,11 +41,11 @@ export type Credential =
       familyId: string | null;
       clientId: string;
       membership: Membership;
-      /** Of the sign-in that this call completes; null for all further calls. */
+      /** Of the sign-in that this call completes; null for all later calls. */
       authorizationId: string | null;
     };
 
-/** What the server is told of its caller (GW-11). */
+/** The caller as the server sees it (GW-11). */
 type Actor = {
   type: "api-key" | "admin" | "user";
   organizationId: string;
@@ -53,7 +53,7 @@ type Actor = {
   member: Member | null;
 };
 
-/** Who sends a request, as the request log and the server see it. */
+/** The sender of a request, for the request log and the server. */
 export type Principal = {
   /** key:<id>, user:<id>, admin, or anonymous */
   id: string;
@@ -65,23 +65,26 @@ export type Principal = {
 
 export const anonymous: Principal = { id: "anonymous", actor: null, credential: null };
 
-/** `label`: of the server that is asked for, whether it exists or not. `name`: by whom the dashboard says it is called. */
+/** `label`: of the requested server, which may not exist. `name`: the caller's name, signed by the dashboard. */
 type Caller = { authorization: string | undefined; name: string | undefined; url: string; label: string };
 export type Authenticate = (route: Route | undefined, caller: Caller) => Promise<Principal> | Principal;
 
 /**
- * Makes the check of who is calling (GW-4). In the modes towpath-public and passthrough everybody is let through:
- * those servers are open, or ask themselves; only the log has a name, where the dashboard signed one. In towpath-cloud the caller shows an API key of the project's
- * organization that may call this server, the project's admin JWT, a member's token for the project, or an OAuth
- * access token that a client got from a member for this server. A personal key acts as its person, and so does a client:
- * they may do what the person may do now, and are seen as them.
+ * Creates the check of callers (GW-4).
+ *
+ * The modes towpath-public and passthrough let everybody in: those servers are open, or authenticate themselves; the
+ * dashboard may provide a signed name for the log.
+ *
+ * In towpath-cloud the caller needs an API key of the project's organization that may call this server, the project's
+ * admin JWT, a member's token for the project, or an OAuth access token that a client got from a member for this
+ * server. A personal key acts as its person, and so does a client: with the person's current rights and identity.
  *
  * An unknown server (`route` undefined) answers like a private one, so that names cannot be probed: 401 without valid
  * credentials, 404 with valid credentials for something else.
  *
- * The check throws GatewayError 401 (nothing or nothing valid shown), 403 (the token's scope does not suffice), 404 (valid,
- * but not for this server) or 503 (cannot be checked now, so the answer is no). Which of the members and keys may call
- * this server is decided after it, by `checkCaller`.
+ * The check throws GatewayError 401 (no valid credentials), 403 (the token's scope does not suffice), 404 (valid, but
+ * not for this server) or 503 (cannot be checked now, so the answer is no). `checkCaller` decides later which members
+ * and keys may call this server.
  */
 export function createAuthenticate(parts: {
   apiKeys: ApiKeyChecker;
@@ -97,7 +100,7 @@ export function createAuthenticate(parts: {
     return caller.name === undefined ? anonymous : named(route, caller.name);
   };
 
-  /** Without an actor: the server is told nothing of the person, and limits don't know them either. */
+  /** Without an actor: neither the server nor the limits learn who the person is. */
   async function named({ projectId }: Route, token: string): Promise<Principal> {
     const userId = await verifyCallerName(parts.signingKeys, { token, projectId });
     return userId === null ? anonymous : { ...anonymous, id: `user:${userId}` };
@@ -179,7 +182,7 @@ export function createAuthenticate(parts: {
       throw aboutSignIn(insufficientScope(resource), { ...known, problem: "scope_missing" });
     }
     const grant = await checked(parts.grants.find(verified));
-    // A server that is gone has no grants either.
+    // A deleted server has no grants either.
     if (!route || grant?.projectId !== route.projectId) {
       throw aboutSignIn(refusedToken(resource, "ended"), { ...known, problem: "access_ended" });
     }
@@ -201,7 +204,7 @@ export function createAuthenticate(parts: {
     const identity = await tokens.verify(token).catch(cannotCheck);
     if (!identity) return "invalid";
     if (identity.projectId !== route?.projectId) return { problem: "credentials_unknown", isProven: false };
-    // A newer generation than the route's is that of a reload that is still to come.
+    // A generation newer than the route's belongs to a reload that is still to come.
     if (identity.principal === "admin" && identity.generation < route.adminJwtGeneration) return "invalid";
     const { organizationId } = route;
     const { userId, expiresAt } = identity;
@@ -235,7 +238,7 @@ function cannotCheck(): never {
   throw credentialsUnavailable();
 }
 
-/** What a checker says, mostly at once. Rejects with GatewayError 503 when it can't check. */
+/** A checker's result, usually at once. Rejects with GatewayError 503 when it can't check. */
 function checked<Found>(found: Found | Promise<Found>): Found | Promise<Found> {
   return found instanceof Promise ? found.catch(cannotCheck) : found;
 }
@@ -261,7 +264,7 @@ const signInProblems = {
   ended: "access_ended",
 } as const satisfies Record<TokenProblem, SignInProblem>;
 
-/** Nothing was shown: how every OAuth client begins. */
+/** Without credentials: how every OAuth client begins. */
 function signInRequired(resource: ProtectedResource): GatewayError {
   const message =
     "This server asks for credentials, or doesn't exist: check its name, then sign in from a client that " +

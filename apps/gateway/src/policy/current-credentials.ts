@@ -8,16 +8,16 @@ import {
 } from "@towpath/auth/credentials";
 import type { Notifications } from "@towpath/db/notifications";
 
-/** How often it is stored which OAuth grants were used. */
+/** How often the last uses of OAuth grants are stored. */
 const usesEveryMs = 30_000;
-/** How often every known credential is confirmed anew, so that all were confirmed lately when an outage begins. */
+/** How often every known credential is confirmed again, so that all are recent when an outage begins. */
 const refreshEveryMs = 60_000;
 
 type CredentialCheckers = { apiKeys: ApiKeyChecker; members: MembershipChecker; grants: GrantChecker };
 
 /**
- * Has known credentials confirmed anew when the database says that some have changed, and once a minute. `onMayHaveChanged`
- * is called with whether one certainly has. Returns what ends that.
+ * Confirms known credentials again when the database reports a change, and once a minute. `onMayHaveChanged` is called
+ * with whether one certainly has. Returns a function that stops it.
  */
 export function keepCredentialsCurrent(
   { apiKeys, members, grants }: CredentialCheckers,

@@ -17,7 +17,7 @@ import type { Credential, Principal } from "./credentials.ts";
 
 const sweepMs = 2000;
 
-/** What a response answers. What its route says now is looked up at each check. */
+/** What a response answers. Its current route is looked up at each check. */
 type Answered = {
   readonly route: Pick<Route, "label" | "projectId">;
   readonly answer: Readonly<Pick<Answer, "isStream" | "end">>;
@@ -31,15 +31,14 @@ type OpenResponse = Answered & {
 };
 
 /**
- * Open responses. A stream may last for days, so its caller's key or membership is checked again every 2 s and whenever
- * one changes, and the stream is cut once that has ended (GW-4). A check takes up to three queries, however many streams
- * are open. When a project is deleted, all its streams are cut (PRJ-11); its calls get their answers.
+ * Open responses. A stream may last for days, so its caller's key or membership is checked again every 2 s and after
+ * each change, and the stream is cut once access has ended (GW-4). A check takes up to three queries, regardless of the
+ * number of streams. When a project is deleted, all its streams are cut (PRJ-11); its calls still get their answers.
  */
 export class OpenResponses {
   /**
-   * Unordered: when a response closes, the last entry takes its place. Not a Map or Set, because every request passes
-   * through here: with a Map keyed by response, closed responses survived young-generation garbage collections, which
-   * cost a sixth of the gateway's CPU under full load.
+   * Unordered: when a response closes, the last entry takes its place. Not a Map or Set: with a Map keyed by response,
+   * closed ones survived young-generation garbage collections, which cost a sixth of the gateway's CPU under load.
    */
   readonly #open: OpenResponse[] = [];
   readonly #revoked = new WeakSet<CallResponse>();
@@ -60,7 +59,7 @@ export class OpenResponses {
     return this.#open.length;
   }
 
-  /** Watches over a response until it closes. Call it in the same turn in which the credentials were accepted. */
+  /** Watches a response until it closes. Call it in the same turn in which the credentials were accepted. */
   watch(response: CallResponse, { credential }: Principal, { route, answer }: Answered): void {
     if (response.destroyed) return;
     const open = { response, credential, route, answer, index: this.#open.length };
@@ -74,8 +73,8 @@ export class OpenResponses {
   }
 
   /**
-   * Cuts the streams of projects that have no route any more. Calls that were let in before end by themselves, when they
-   * are answered or their server is stopped: a client whose connection breaks can't know what became of its call.
+   * Cuts the streams of projects that no longer have a route. Calls that were let in before end when they are answered
+   * or their server stops: a client whose connection breaks can't know whether its call had an effect.
    */
   closeUnrouted(routedProjects: ReadonlySet<string>): void {
     const unrouted = this.#open.filter((open) => !routedProjects.has(open.route.projectId) && isOpenStream(open));
@@ -91,7 +90,7 @@ export class OpenResponses {
     clearInterval(this.#timer);
   }
 
-  /** Cuts what must end now. Calls during a check lead to one more. Without the database nothing is cut. */
+  /** Cuts responses whose access has ended. Calls during a check lead to one more. Without the database, cuts none. */
   check(): Promise<void> {
     if (this.#running) {
       this.#again = true;
@@ -116,13 +115,13 @@ export class OpenResponses {
       try {
         await this.#checkOnce();
       } catch (error) {
-        this.#log.debug({ err: error }, "open answers cannot be checked; they go on");
+        this.#log.debug({ err: error }, "open answers cannot be checked; they continue");
       }
     } while (this.#again);
   }
 
   async #checkOnce(): Promise<void> {
-    // Responses that open during the query were authenticated after it began; leave them to the next check.
+    // Responses that open during the query were authenticated after it began: leave them to the next check.
     const asked = this.#open.flatMap((open) =>
       open.credential === null || isWhole(open) ? [] : [{ open, credential: open.credential }],
     );
@@ -149,7 +148,7 @@ export class OpenResponses {
     };
     for (const { open, credential } of asked) {
       const { response, route } = open;
-      // It may have become whole meanwhile.
+      // It may have become complete meanwhile.
       if (isWhole(open) || isCurrent(credential, current, this.#routes.find(route.label))) continue;
       this.#revoked.add(response);
       // Not `end`: a truncated response must not look complete.
@@ -158,12 +157,12 @@ export class OpenResponses {
   }
 }
 
-/** Whether all of the answer has come from the server: it may still wait for its rows to be on disk. */
+/** Whether the server's answer is complete: it may still wait for its rows to be on disk. */
 function isWhole({ response, answer }: OpenResponse): boolean {
   return answer.end === "complete" || response.writableEnded;
 }
 
-/** Whether an answer has begun that may go on for ever. */
+/** Whether an answer has begun that may continue forever. */
 function isOpenStream(open: OpenResponse): boolean {
   return open.response.headersSent && open.answer.isStream && !isWhole(open);
 }
@@ -175,7 +174,7 @@ type Current = {
   now: number;
 };
 
-/** `route`: as it is now; undefined while it has none. */
+/** `route`: the current one; undefined if there is none. */
 function isCurrent(
   credential: Credential,
   { keys, roles, signIns, now }: Current,

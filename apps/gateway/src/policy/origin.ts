@@ -13,12 +13,11 @@ export const originPolicy: Policy<Parts, Call> = (parts, call) => {
 };
 
 /**
- * Refuses web pages that have no business here (the specification asks servers to check Origin).
- *
- * On a gateway that only its own machine can reach, the network is the protection, and any web page in the user's
- * browser stands inside of it: only pages of the machine itself and origins by name may call. On a public gateway
- * pages of any site may, as servers protect themselves by tokens, which browsers do not add by themselves.
- * `null` (sandboxed frames, files) could be anybody and is refused.
+ * Refuses requests of unrelated web pages (the specification requires servers to check Origin). A gateway that only its
+ * own machine can reach is protected by the network, but every page in the user's browser is inside it: only pages of
+ * this machine and configured origins may call. On a public gateway pages of any site may, as servers protect
+ * themselves by tokens, which browsers do not add by themselves. `null` (sandboxed frames, files) could be anybody and
+ * is refused.
  *
  * @throws GatewayError 403
  */

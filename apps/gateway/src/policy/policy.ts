@@ -1,6 +1,6 @@
 /**
- * What can end a request on its way to a server, by what is known of it by then. A policy throws the GatewayError that
- * refuses the request; "answered": it has been answered here and goes no further.
+ * A check of a request on its way to a server, in a given state of the call. A policy throws the GatewayError that
+ * refuses the request, or returns "answered" if it has answered it.
  */
 export type Policy<Parts, State> = (parts: Parts, state: State) => Verdict | Promise<Verdict>;
 export type Verdict = "passed" | "answered";

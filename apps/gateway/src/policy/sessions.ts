@@ -6,35 +6,38 @@ import { withSessionId } from "../forward/headers.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { createSignedIds } from "./signed-ids.ts";
 
-/** What a legacy session id of ours says: the server's own id, and the one process that holds the session. */
+/** Content of our legacy session ids: the server's own id, and the process that holds the session. */
 export type Session = {
-  /** The id that the server gave; that we chose, for a session that was opened while the server was asleep. */
+  /** The server's id; ours if the session was opened while the server was asleep. */
   serverId: string;
   /** Null for a session at an external server. */
   deploymentId: string | null;
-  /** The process; of an external server, what tells its address from others (`endpointOf`). Null for a session that was opened while the server was asleep: the process that gets its first request holds it. */
+  /**
+   * The process, or the address of an external server (`endpointOf`). Null if the session was opened while the server
+   * was asleep: the process that gets its first request will hold it.
+   */
   instanceId: string | null;
-  /** JSON of the parameters of the `initialize` that was answered in the server's place (GW-12); null for other sessions. */
+  /** JSON of the parameters of an `initialize` that was answered for the server (GW-12); null for other sessions. */
   opening: string | null;
-  /** What `initialize` said, for the request log. */
+  /** From `initialize`, for the request log. */
   clientName: string | null;
   clientVersion: string | null;
   protocolVersion: string | null;
 };
 
-/** Where an id is good: at one label of one project, for one principal. */
+/** Where an id is valid: at one label of one project, for one principal. */
 export type SessionOwner = { projectId: string; label: string; principal: string };
 
-/** The owner as signed ids are bound to it. */
+/** The owner in the form that signed ids are bound to. */
 export const ownerOf = ({ projectId, label, principal }: SessionOwner): string[] => [projectId, label, principal];
 
 export type SessionIds = {
   /**
-   * The id that clients see for a server's session: printable ASCII, at most 4 KiB. Null for a server's id of more
-   * than `maxServerIdLength` characters, and for what doesn't fit.
+   * The id that clients see for a server's session: printable ASCII, at most 4 KiB. Null if it would be longer, or if
+   * the server's id has more than `maxServerIdLength` characters.
    */
   seal: (session: Session, owner: SessionOwner) => string | null;
-  /** The session of an id. Null when we did not give it out to this owner. */
+  /** The session of an id. Null unless we issued it to this owner. */
   open: (id: string, owner: SessionOwner) => Session | null;
 };
 
@@ -45,7 +48,7 @@ const maxClientTextLength = 64;
 const versions = ["s1", "p1", "x1", "m1"] as const;
 type Version = (typeof versions)[number];
 
-/** The server's id, deployment (empty: none), process or endpoint, and what `initialize` said. */
+/** The server's id, deployment (empty: none), process or endpoint, and three values from `initialize`. */
 const payloadSchema = z.tuple([
   z.string(),
   z.string(),
@@ -54,14 +57,14 @@ const payloadSchema = z.tuple([
   z.string().nullable(),
   z.string().nullable(),
 ]);
-/** The id that we chose, deployment, agreed revision, and the parameters of `initialize`. */
+/** Our id, deployment, agreed revision, and the parameters of `initialize`. */
 const openedAsleepSchema = z.tuple([z.string(), z.string(), z.string(), z.string()]);
 
 /**
- * Makes and checks the session ids that clients see (GW-6). They hold all that a gateway must know, under a MAC, so
- * any gateway with the same secret serves any session, and none keeps a list. The owner is not written into the id
- * but covered by the MAC: an id is worthless at another server and to another principal. Ids from before the secret was
- * replaced stay good as long as it is among the previous ones.
+ * Creates and checks the session ids that clients see (GW-6). They hold all that a gateway needs, under a MAC, so any
+ * gateway with the same secret serves any session, and none keeps a list. The MAC also covers the owner, so an id is
+ * worthless at another server and to another principal. Ids from before the secret was replaced are valid as long as it
+ * is among the previous ones.
  */
 export function createSessionIds(secret: string, previousSecrets: readonly string[] = []): SessionIds {
   const ids = createSignedIds({
@@ -115,7 +118,7 @@ function sessionIn(version: Version, content: unknown): Session | null {
   return { serverId, deploymentId, instanceId: null, opening, clientName, clientVersion, protocolVersion };
 }
 
-/** What the request log shows of a session: the same for all of its requests, and of no use as an id. */
+/** Identifies the session in the request log: the same for all of its requests, and useless as an id. */
 function sessionKeyOf({ instanceId, serverId }: Session): string {
   return sha256(`${instanceId ?? ""}\n${serverId}`).slice(0, 22);
 }
@@ -126,7 +129,7 @@ function shortened(text: string | null): string | null {
 
 /** `key`: what identifies the session in the log. */
 export type OpenedSession = { readonly session: Session; readonly key: string };
-/** The legacy session that a request names, by an id of ours that its caller may use. */
+/** The legacy session that a request names, with a valid id. */
 export type SessionClaim = OpenedSession & { readonly id: string };
 
 export function sessionNotFound(): GatewayError {
@@ -138,7 +141,7 @@ export function sessionNotFound(): GatewayError {
 
 /**
  * The session that a request names (GW-6). An id that we did not give out, or gave to another principal or at another
- * server, is never forwarded, whatever the server's authentication: only the server chooses session ids.
+ * server, is never forwarded, regardless of the server's authentication: only the server chooses session ids.
  *
  * @throws GatewayError 404, the same for "not yours" and "not there"
  */
@@ -149,10 +152,10 @@ export function claimSession(ids: SessionIds, id: string | undefined, owner: Ses
   return { id, session, key: sessionKeyOf(session) };
 }
 
-/** Tells the harness the parameters of the `initialize` that was answered in the server's place, base64url of JSON. */
+/** Carries the parameters of an `initialize` that was answered for the server to the harness: base64url of JSON. */
 const openingHeader = "towpath-initialize";
 
-/** A request's headers as its session's server gets them. */
+/** A request's headers for its session's server. */
 export function headersOfSession(headers: readonly string[], { serverId, opening }: Session): string[] {
   const own = withSessionId(headers, serverId);
   if (opening !== null) own.push(openingHeader, Buffer.from(opening).toString("base64url"));
@@ -163,8 +166,7 @@ export function headersOfSession(headers: readonly string[], { serverId, opening
 export type SessionHolder = { readonly deploymentId: string | null; readonly instanceId: string };
 
 /**
- * Begins a session with the client of a call, which the answer notes. The client's id of it; null when it would be too
- * long.
+ * Begins a session with the client of a call, and records it. Returns the client's id; null if it would be too long.
  */
 export function beginSession(
   ids: SessionIds,
@@ -177,17 +179,14 @@ export function beginSession(
   return id;
 }
 
-/**
- * The id that the client is to see for the one in the server's answer; null when the server gave none, or one that is
- * too long.
- */
+/** The id for the client in place of the one in the server's answer; null if that has none, or one too long. */
 export function idForClient(
   ids: SessionIds,
   admitted: Admitted,
   { holder, given }: { holder: SessionHolder; given: string | string[] | undefined },
 ): string | null {
   const { session: claim, peek } = admitted;
-  // If the header is there twice, the first one counts: a client would accept neither.
+  // If the header is repeated, the first one counts: a client would accept neither.
   const serverId = Array.isArray(given) ? given[0] : given;
   if (serverId === undefined) return null;
   if (serverId === claim?.session.serverId) return claim.id;

@@ -1,10 +1,12 @@
 import { deriveKey, equalInConstantTime, hmacSha256 } from "@towpath/crypto";
 
-/** Makes and checks ids that hold what a gateway must know, under a MAC: `kind.payload.mac`, printable ASCII. */
+/** Creates and checks ids with content for a gateway, under a MAC: `kind.payload.mac`, printable ASCII. */
 export type SignedIds<Kind extends string> = {
-  /** `owner`: for whom and where the id is good. It isn't in the id, but covered by the MAC. Null: the id would be too long. */
+  /**
+   * `owner`: for whom and where the id is valid; the MAC covers it, the id lacks it. Null: the id would be too long.
+   */
   seal: (kind: Kind, content: unknown, owner: readonly string[]) => string | null;
-  /** Null for an id that we didn't give out to this owner. Ids from before the secret was replaced are still ours. */
+  /** Null unless we issued the id to this owner. Ids from before the secret was replaced are still ours. */
   open: (id: string, owner: readonly string[]) => { readonly kind: Kind; readonly content: unknown } | null;
 };
 

@@ -6,7 +6,7 @@ const allowed = ["echo"];
 const json = { "content-type": "application/json" };
 const stream = { "content-type": "text/event-stream; charset=utf-8" };
 
-/** What comes out of a filter for these chunks. */
+/** A filter's output for these chunks. */
 function filtered(headers: Record<string, string>, ...chunks: string[]): string {
   const filter = createToolListFilter(allowed, headers);
   if (!filter) throw new Error("nothing filters this");
@@ -25,7 +25,7 @@ test("GW-15 a list keeps the allowed tools with every number as the server wrote
   expect(filtered(json, list(tool("drop"), more))).toBe(list("", more));
 });
 
-test("GW-15 what names no other tool passes byte for byte", () => {
+test("GW-15 answers that name no other tool pass byte for byte", () => {
   const kept = [
     ` {"result" : {"tools":[ {"name" : "echo"} ]}, "id":1.0}\n`,
     '{"result":{"content":[{"type":"text","text":"\\"tools\\""}],"structuredContent":{"tools":[{"name":"drop"}]}}}',

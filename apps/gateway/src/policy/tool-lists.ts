@@ -1,23 +1,23 @@
 import { parseExactly } from "@towpath/mcp/peek";
 
-/** Rewrites the body of an answer on its way. Throws `Withheld` for one that must not reach the client. */
+/** Rewrites the body of an answer as it passes. Throws `Withheld` for one that must not reach the client. */
 export type BodyFilter = {
-  /** A stream's bytes go out as they come; otherwise nothing goes out before the end. */
+  /** A stream's bytes are sent as they arrive; otherwise nothing is sent before the end. */
   readonly isStream: boolean;
-  /** What goes out now; null: nothing. */
+  /** Bytes to send now; null: none. */
   push(chunk: Buffer): Buffer | null;
   end(): Buffer;
 };
 
-/** An answer that can't be filtered. Its list could name tools that must not be shown. */
+/** An answer that can't be filtered: its list could name tools that must not be shown. */
 export class Withheld extends Error {}
 
-/** One answer or event: as much as builds accept of all lists together. */
+/** Size of one answer or event: as much as builds accept for all lists together. */
 const maxBytes = 8 * 1024 * 1024;
 
 /**
- * Leaves only these tools in answers to `tools/list`, page by page (GW-15): a page may become empty and still name the
- * next one. Everything else passes byte for byte. Null for an answer that is neither JSON nor an event stream.
+ * Removes all other tools from answers to `tools/list`, page by page (GW-15): a page may become empty and still name
+ * the next one. Everything else passes byte for byte. Null for an answer that is neither JSON nor an event stream.
  *
  * @throws Withheld for a compressed answer
  */
@@ -64,7 +64,7 @@ class EventFilter implements BodyFilter {
   readonly isStream = true;
   readonly #tools: readonly string[];
   #pending: Buffer = Buffer.alloc(0);
-  /** Up to here the pending bytes hold no end of an event. */
+  /** The pending bytes up to here contain no end of an event. */
   #scanned = 0;
 
   constructor(tools: readonly string[]) {
@@ -83,12 +83,12 @@ class EventFilter implements BodyFilter {
     return events.length === 0 ? null : events.length === 1 ? (events[0] ?? null) : Buffer.concat(events);
   }
 
-  /** What follows the last event is no event: clients discard it. */
+  /** Bytes after the last event are no event: clients discard them. */
   end(): Buffer {
     return this.#filter(this.#pending);
   }
 
-  /** The index after the empty line that ends the first pending event; null when there is none yet. */
+  /** The index after the empty line that ends the first pending event; null if there is none yet. */
   #endOfEvent(): number | null {
     const bytes = this.#pending;
     for (let at = this.#scanned; at < bytes.length; at++) {
@@ -120,7 +120,7 @@ class EventFilter implements BodyFilter {
   }
 }
 
-/** A JSON-RPC answer, or a batch of them, with only these tools listed; null when nothing has to go. */
+/** A JSON-RPC answer, or a batch, with only these tools listed; null if nothing must be removed. */
 function filterText(text: string, tools: readonly string[]): string | null {
   if (text.trim() === "") return null;
   let value: unknown;

@@ -5,16 +5,16 @@ import { GatewayError } from "../gateway-error.ts";
 import { quotedName } from "../wire/quoted-name.ts";
 
 /**
- * Checks a request to a server that allows only some tools (GW-15). It need not be to the MCP endpoint: servers may
- * serve the protocol elsewhere too. Returns whether the answer can hold a list of tools, which must then be filtered.
+ * Checks a request to a server that allows only some tools (GW-15), at any path: servers may serve MCP at several.
+ * Returns whether the answer can hold a list of tools, which must then be filtered.
  *
- * @throws GatewayError for a call of another tool, and for a body of which it isn't certain what the server would read
+ * @throws GatewayError for a call of another tool, and for a body that the server could read differently
  */
 export function checkTools(
   tools: readonly string[],
   { request, isMcp, body }: { request: RequestHead; isMcp: boolean; body: Buffer },
 ): boolean {
-  // A legacy client picks up the rest of an answer by GET, lists included.
+  // A legacy client resumes an answer by GET, lists included.
   if (body.length === 0) return request.method === "GET";
   const stated = readMessages(body);
   if (isEncoded(request) || stated === null) {
@@ -28,7 +28,7 @@ export function checkTools(
   return stated.messages.some(({ method }) => method === "tools/list");
 }
 
-/** Servers of 2026-07-28 may go by the headers, so no call may say one thing there and another in its body. */
+/** Servers of 2026-07-28 may rely on the headers, so headers and body of a call must agree. */
 function checkHeaders({ isBatch, messages }: StatedMessages, request: RequestHead): void {
   const method = headerOf(request, "mcp-method");
   const name = headerOf(request, "mcp-name");
@@ -51,7 +51,7 @@ function isJson(request: RequestHead): boolean {
   return /json/i.test(headerOf(request, "content-type") ?? "json");
 }
 
-/** Whatever its type says: a server that serves the protocol elsewhere may not look at that. In any encoding of Python's. */
+/** By its bytes, in any of Python's encodings: a server that serves MCP at another path may ignore the type. */
 function looksLikeJson(body: Buffer): boolean {
   const first = body.find((byte) => !insignificant.has(byte));
   return first === 0x7b || first === 0x5b;
@@ -60,7 +60,7 @@ function looksLikeJson(body: Buffer): boolean {
 /** White space, zeros of UTF-16 and UTF-32, and byte order marks. */
 const insignificant: ReadonlySet<number> = new Set([0x00, 0x09, 0x0a, 0x0d, 0x20, 0xfe, 0xff, 0xef, 0xbb, 0xbf]);
 
-/** With HTTP status 200, as servers answer for tools that they don't know: on a 403 some clients sign in again or hang. */
+/** With HTTP status 200, as servers answer for unknown tools: on a 403 some clients sign in again or hang. */
 function toolNotAllowed(name: string | null): GatewayError {
   const called = name === null ? "A tool call without a name" : `The tool ${quotedName(name)}`;
   return new GatewayError(

@@ -5,10 +5,10 @@ import type { Principal } from "../policy/credentials.ts";
 import type { Route } from "../read-model/routes.ts";
 import { newRequestId } from "../record/request-id.ts";
 
-/** Calls a server: all of its own policies apply, except for the authentication, and its log gets the row. */
+/** Calls a server under all of its own policies except authentication, and records the row in its log. */
 export type CallServer = (call: RoutedCall) => Promise<void>;
 
-/** A server of a portal, for a caller who may use it. `via` names the portal in the log of the server. */
+/** A server of a portal, for a caller with access to it. `via` names the portal in the server's log. */
 export type Member = { readonly route: Route; readonly principal: Principal; readonly via: string };
 
 /** `headers`: flat, names in lower case. */
@@ -17,18 +17,18 @@ type Message = { readonly method: "POST" | "DELETE"; readonly headers: readonly 
 type Asked = {
   readonly member: Member;
   readonly message: Message;
-  /** Of the portal's client, by which limits tell callers without a name apart. */
+  /** Of the portal's client: limits distinguish callers without a name by it. */
   readonly address: string;
-  /** The portal's own answer; null where it has none, or has ended. */
+  /** The portal's own answer; null if there is none, or it has ended. */
   readonly answer: Answer | null;
-  /** The client's response: when it closes before the server has answered, so does the connection to the server. */
+  /** The client's response: if it closes before the server has answered, so does the connection to the server. */
   readonly waiting?: CallResponse;
 };
 
-/** A server's answer as it comes. Destroy `body` to tell the server that nobody waits for it any more. */
+/** A server's answer as it arrives. Destroy `body` to abort it. */
 export type MemberAnswer = { status: number; headers: Readonly<Record<string, string>>; body: Readable };
 
-/** Sends a message to a server of a portal within this process. Rejects when the server's answer doesn't begin. */
+/** Sends a message to a server of a portal within this process. Rejects if the server's answer doesn't begin. */
 export function askMember(callServer: CallServer, asked: Asked): Promise<MemberAnswer> {
   return new Promise((resolve, reject) => {
     const { waiting } = asked;
@@ -63,7 +63,7 @@ const byName = (flat: readonly string[]): Record<string, string> =>
     flat.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), flat[at + 1] ?? ""] as const] : [])),
   );
 
-/** Takes a server's answer for a portal. */
+/** Receives a server's answer for a portal. */
 class MemberResponse extends Writable implements CallResponse {
   headersSent = false;
   #head = { status: 0, headers: {} };

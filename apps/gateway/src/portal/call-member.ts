@@ -22,14 +22,14 @@ export type PortalCall = {
   };
   admitted: Admitted;
   portal: Portal;
-  /** Whether the client speaks 2026-07-28, and which servers do. */
+  /** Whether the client uses 2026-07-28, and which servers do. */
   isModern: boolean;
   speaksModern: (projectId: string) => boolean;
 };
 
 type Asked = {
   projectId: string;
-  /** What the server calls it. */
+  /** The server's own name for it. */
   name: string;
   params: Record<string, unknown>;
   /** As the client sent it. */
@@ -37,8 +37,8 @@ type Asked = {
 };
 
 /**
- * Passes a call on to its server and the answer to the client as it comes. A server that can't be reached answers with a
- * JSON-RPC error that says which one it is.
+ * Forwards a call to its server, and the answer to the client as it arrives. If the server can't be reached, the answer
+ * is a JSON-RPC error that names it.
  */
 export async function callMember(call: PortalCall, asked: Asked): Promise<Rest> {
   const { answer } = call.admitted.received;
@@ -64,7 +64,7 @@ export async function callMember(call: PortalCall, asked: Asked): Promise<Rest> 
   }
 }
 
-/** The client's answer to a request of a server, which its id names. False: no server waits for it. */
+/** Forwards the client's answer to a server's request, which its id names. False: no server waits for it. */
 export async function passResponseOn(
   call: PortalCall,
   { id, message }: { id: string; message: Record<string, unknown> },
@@ -108,7 +108,7 @@ async function directly(call: PortalCall, member: Member, asked: Asked): Promise
   return { member, id, session: null, idOfTask, answer: await ask(call, member, { headers, body }) };
 }
 
-/** @throws MemberRefused for an id of the server's that is too long */
+/** @throws MemberRefused if the server's id is too long */
 function taskIdForClient({ parts, admitted }: PortalCall, { projectId, name, message }: Asked, taskId: string): string {
   const { taskId: asked } = message.params;
   if (isTaskMethod(message.method) && typeof asked === "string") return asked;
@@ -118,8 +118,8 @@ function taskIdForClient({ parts, admitted }: PortalCall, { projectId, name, mes
 }
 
 /**
- * In the session that the portal has at the server for this client; opened now if there is none, or it has ended. A
- * client of 2026-07-28 gets one for this call alone: strangers must not share a session.
+ * In the portal's session at the server for this client, opened now if there is none or it has ended. A client of
+ * 2026-07-28 gets one for this call alone: unrelated calls must not share a session.
  */
 async function inSession(call: PortalCall, member: Member, { params, message }: Asked): Promise<Reached> {
   const { parts, admitted } = call;
@@ -128,7 +128,7 @@ async function inSession(call: PortalCall, member: Member, { params, message }: 
   const { projectId } = member.route;
   const open = () => openSession(parts.callServer, admitted, member);
   const own = call.isModern ? withoutMeta(params) : { ...params };
-  // The tasks of 2025-11-25, which a portal doesn't offer: nobody could ask for the result.
+  // Tasks of 2025-11-25, which a portal doesn't offer: nobody could request the result.
   delete own.task;
   const body = Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, method, params: own }));
   for (let attempt = 0; ; attempt++) {
@@ -143,7 +143,7 @@ async function inSession(call: PortalCall, member: Member, { params, message }: 
       });
     }
     const answer = await ask(call, member, { headers: sessionHeaders(admitted, session), body });
-    // The session's process is gone. Nothing was carried out, so once more in a new one.
+    // The session's process is gone and nothing was executed, so repeat once in a new session.
     if (answer.status !== 404 || attempt > 0) return { member, id, session, idOfTask: null, answer };
     answer.body.resume();
     if (key !== null) parts.memberSessions.forget(key, projectId);
@@ -155,7 +155,7 @@ function whenClosed(response: Admitted["call"]["response"], then: () => void): v
   else response.once("close", then);
 }
 
-/** What 2026-07-28 says in each request, a session has said at its begin. */
+/** 2026-07-28 sends in each request what a session sends when it begins. */
 function withoutMeta(params: Record<string, unknown>): Record<string, unknown> {
   const meta = Object.entries(membersOf(params._meta)).filter(([name]) => !name.startsWith("io.modelcontextprotocol/"));
   return { ...params, _meta: Object.fromEntries(meta) };

@@ -7,17 +7,17 @@ import type { RouteTable } from "../route/route-table.ts";
 type From = { readonly principal: Principal; readonly portal: Pick<StoredPortal, "organizationId"> };
 
 /**
- * The route of a portal's server, if the caller could use the server directly; null: it is not there for them. Members
- * and keys must be of the server's organization and admitted by its own policy; a key that is bound to projects, to this
- * one too. Nobody reaches through a portal what they couldn't reach without it.
+ * The route of a portal's server if the caller could use the server directly; null if not. Members and keys must belong
+ * to the server's organization and be admitted by its own policy; a key that is bound to projects, to this one too. A
+ * portal gives nobody more access than they have without it.
  */
 export function memberRoute(routes: RouteTable, member: StoredMember, { principal, portal }: From): Route | null {
   const route = routes.find(member.label);
   if (!route || route.projectId !== member.projectId || route.organizationId !== portal.organizationId) return null;
-  // A portal in a portal could lead back to itself.
+  // A nested portal could lead back to itself.
   if (route.target.kind === "portal") return null;
   if (route.authMode === "towpath-public") return route;
-  // A server that signs in its callers itself would need credentials that were made for the portal.
+  // A server that authenticates its callers itself would need credentials that were issued for the portal.
   if (route.authMode === "passthrough" || principal.actor === null) return null;
   const { member: person, organizationId, type } = principal.actor;
   if (organizationId !== route.organizationId || type === "admin") return null;

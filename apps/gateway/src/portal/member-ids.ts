@@ -4,10 +4,10 @@ import { ownerOf } from "../policy/sessions.ts";
 import { createSignedIds } from "../policy/signed-ids.ts";
 import type { MemberSession } from "./member-sessions.ts";
 
-/** A task of one of a portal's servers: its own id there, and its own name of the tool that made it. */
+/** A task of one of a portal's servers: its id there, and the server's name for the tool that created it. */
 export type MemberTask = { readonly projectId: string; readonly tool: string; readonly taskId: string };
 
-/** A request that one of a portal's servers made of the client, in a session there. */
+/** A request from one of a portal's servers to the client, in a session there. */
 type MemberRequestId = {
   readonly projectId: string;
   readonly session: MemberSession;
@@ -15,8 +15,8 @@ type MemberRequestId = {
 };
 
 /**
- * Ids by which clients name what a portal's servers know by ids of their own. They are signed, and good only at the portal
- * that gave them out and for the principal that got them; those of requests only in that session, too.
+ * Ids for clients in place of the ids of a portal's servers. They are signed, and valid only at the portal that issued
+ * them and for the same principal; ids of requests also only in the same session.
  */
 export type MemberIds = {
   /** Null: the server's own id is too long. */
@@ -27,7 +27,7 @@ export type MemberIds = {
 };
 type Asking = Pick<Admitted, "owner" | "session">;
 
-/** The id of a task is sent in a header too. That of a request holds a session id. */
+/** The id of a task is also sent in a header. The id of a request contains a session id. */
 const maxLength = { task: 4096, request: 8192 };
 
 const taskSchema = z.tuple([z.string(), z.string(), z.string()]);

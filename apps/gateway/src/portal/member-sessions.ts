@@ -4,22 +4,22 @@ import { LRUCache } from "lru-cache";
 /** A session of the initialize era at one of a portal's servers. */
 export type MemberSession = { readonly id: string | null; readonly protocolVersion: string };
 
-/** Sends to the session's server, and doesn't wait: a message (JSON-RPC without `jsonrpc`), or the end of the session. */
+/** Sends to the session's server without waiting: a message (JSON-RPC without `jsonrpc`), or the end of the session. */
 export type SendInSession = (message: Record<string, unknown> | "end") => void;
 export type OpenedMemberSession = { readonly session: MemberSession; readonly send: SendInSession };
 
-/** What a portal session has at its servers, by project; `level`: of its log messages, as the client set it. */
+/** A portal session's sessions at its servers, by project; `level`: of its log messages, set by the client. */
 type Held = { readonly members: Map<string, Promise<OpenedMemberSession>>; level: string | null };
 
 const maxSessions = 5000;
 const idleMs = 30 * 60_000;
-/** Ended ids are refused for as long as clients that missed the end may try them. */
+/** How long ended ids are refused: clients that missed the end may retry them until then. */
 const endedMs = 24 * 3_600_000;
 
 /**
- * Sessions at a portal's servers, opened with the first request that needs one. Each process has its own: one that gets
- * a portal session's request for the first time opens another. All processes hear when a portal session ends, or its log
- * level changes.
+ * Sessions at a portal's servers, opened with the first request that needs one. Each process has its own: the first
+ * request of a portal session at another process opens another. All processes learn when a portal session ends, or its
+ * log level changes.
  */
 export class MemberSessions {
   readonly #held = new LRUCache<string, Held>({
@@ -32,7 +32,7 @@ export class MemberSessions {
   });
   readonly #ended = new LRUCache<string, true>({ max: maxSessions, ttl: endedMs });
 
-  /** The session at a server; `open` is called for the first request, whatever others come meanwhile. */
+  /** The session at a server; concurrent requests share one call of `open`. */
   find(key: string, projectId: string, open: () => Promise<OpenedMemberSession>): Promise<OpenedMemberSession> {
     const held = this.#of(key);
     const known = held.members.get(projectId);
@@ -62,7 +62,7 @@ export class MemberSessions {
     this.send(key, levelRequest(level));
   }
 
-  /** Ends the sessions at all servers. The portal session is over, for good. */
+  /** Ends the sessions at all servers. The portal session is over for good. */
   end(key: string): void {
     this.#ended.set(key, true);
     this.#held.delete(key);

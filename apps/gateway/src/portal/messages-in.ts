@@ -4,13 +4,13 @@ import { parseExactly } from "@towpath/mcp/peek";
 /** A JSON-RPC message. */
 export type Message = Record<string, unknown>;
 
-/** The events of a stream, as they come. Rejects when it breaks off. */
+/** The events of a stream as they arrive. Rejects when it breaks off. */
 export async function* eventsIn(body: Readable): AsyncGenerator<string> {
   body.setEncoding("utf8");
   const boundary = /\r?\n\r?\n/g;
   let text = "";
   for await (const chunk of body) {
-    // What was looked at before can only hold the beginning of a boundary.
+    // Earlier text can only contain the beginning of a boundary.
     boundary.lastIndex = Math.max(0, text.length - 3);
     text += chunk;
     let begin = 0;
@@ -23,7 +23,7 @@ export async function* eventsIn(body: Readable): AsyncGenerator<string> {
   if (text !== "") yield text;
 }
 
-/** The JSON-RPC messages in a whole JSON body, or in the events of a stream. What is none is left out. */
+/** The JSON-RPC messages in a JSON body, or in the events of a stream. Skips anything else. */
 export function messagesIn(text: string): Message[] {
   const isStream = /^(?:event|data|id|retry|:)/.test(text.trimStart());
   const pieces = isStream ? text.split(/\r?\n\r?\n/).map(dataOf) : [text];
@@ -33,7 +33,7 @@ export function messagesIn(text: string): Message[] {
 /** Numbers that JavaScript would round. */
 const inexact = /\d{16}|\d[eE]/;
 
-/** Null: the text is no JSON-RPC message. `JSON.stringify` writes its numbers as they were. */
+/** Null: the text is no JSON-RPC message. `JSON.stringify` preserves its numbers. */
 export function parsedMessage(text: string): Message | null {
   try {
     const value: unknown = inexact.test(text) ? parseExactly(text) : JSON.parse(text);

@@ -5,7 +5,7 @@ import { membersOf } from "./portal-request.ts";
 import type { ChangedLists, Portal, Portals } from "./portals.ts";
 import { eventStream } from "./reply.ts";
 
-/** As often as servers of the SDKs write: proxies in between close connections that are silent for long. */
+/** As often as servers of the SDKs ping: proxies close connections that are silent for long. */
 const pingMs = 15_000;
 
 type Subscribed = {
@@ -17,8 +17,8 @@ type Subscribed = {
 const kinds = ["tools", "resources", "prompts"] as const satisfies readonly (keyof ChangedLists)[];
 
 /**
- * Holds a stream on which a client hears that lists of the portal have changed, until it disconnects. What else it asks for
- * is declined, as 2026-07-28 has it, by leaving it out of the acknowledgement. So are `taskIds`: servers of FastMCP and of
+ * Holds a stream that reports changed lists of the portal to a client until it disconnects. Other subscriptions are
+ * declined, as in 2026-07-28, by omitting them from the acknowledgement. So are `taskIds`: servers of FastMCP and of
  * the Python and TypeScript SDKs send no `notifications/tasks`, and clients read tasks by `tasks/get`.
  */
 export async function holdNotices(

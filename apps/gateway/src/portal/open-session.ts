@@ -8,7 +8,7 @@ import { askMember, type CallServer, type Member } from "./ask-member.ts";
 import type { MemberSession, OpenedMemberSession, SendInSession } from "./member-sessions.ts";
 import { type Message, messagesIn } from "./messages-in.ts";
 
-/** The server would not open a session; the message says why. */
+/** The server refused to open a session; the message says why. */
 export class MemberRefused extends Error {}
 
 const lastLegacy = "2025-11-25";
@@ -17,8 +17,8 @@ const openedSchema = z.object({ result: z.object({ protocolVersion: z.string() }
 const refusedSchema = z.object({ error: z.object({ message: z.string() }) });
 
 /**
- * Opens a session at a server of a portal as the client would have: with what it sent when it opened its own at the portal.
- * For a client of 2026-07-28, which has none, with its name only.
+ * Opens a session at a server of a portal as the client would: with the parameters of its own session at the portal.
+ * For a client of 2026-07-28, which has no session, with its name only.
  *
  * @throws MemberRefused
  */

@@ -10,7 +10,7 @@ import { membersOf } from "./portal-request.ts";
 import { eventStream, json, replyWith } from "./reply.ts";
 import { withTaskId } from "./tasks.ts";
 
-/** An answer of a server that has begun. `session`: in which it was asked; null: in 2026-07-28. */
+/** A server's answer that has begun. `session`: that of the request; null: the request was of 2026-07-28. */
 export type Reached = {
   readonly member: Member;
   readonly id: string | number;
@@ -20,7 +20,7 @@ export type Reached = {
   readonly answer: MemberAnswer;
 };
 
-/** Passes a server's answer to the client as it comes: unread where both would say the same. */
+/** Forwards a server's answer to the client as it arrives: unread if nothing in it changes. */
 export async function passOn(call: PortalCall, reached: Reached): Promise<Rest> {
   const { answer, session, idOfTask, member, id } = reached;
   const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") ?? false;
@@ -43,7 +43,7 @@ async function passUnread(call: PortalCall, { body }: MemberAnswer, kind: Kind):
   const open = openFor(call, kind);
   let last: Buffer | undefined;
   for await (const chunk of body) {
-    // A client has its whole answer with the last piece of JSON, so that one waits until its row is on disk.
+    // The last piece of JSON completes the answer for a client, so it waits until the row is on disk.
     if (kind === json && last) await open.write(last);
     if (kind === json) last = chunk;
     else await open.write(chunk);
@@ -69,7 +69,7 @@ async function passEvents(call: PortalCall, { answer, session, idOfTask, member 
   return open.end();
 }
 
-/** A message from a session at a server as the client gets it; null: the client can't be asked. */
+/** A message from a session at a server, for the client; null: the client can't be asked. */
 function ofSession(
   call: PortalCall,
   message: Message,
@@ -86,14 +86,14 @@ function ofSession(
     return { ...message, params: { ...params, requestId: idOf(params.requestId) } };
   }
   if (message.id === undefined) return message;
-  // Only a client of a session can be asked: in 2026-07-28, servers ask by their results.
+  // Only clients with a session can be asked: in 2026-07-28, servers ask by their results.
   const id = call.isModern ? null : idOf(message.id);
   return id === null ? null : { ...message, id };
 }
 
 const errorSchema = z.looseObject({ message: z.string() });
 
-/** An HTTP error: a refusal of the gateway's own names the server. A server's own passes as it is in 2026-07-28. */
+/** An HTTP error: the gateway's own refusals name the server. In 2026-07-28, a server's own passes unchanged. */
 async function passRefusal(call: PortalCall, { answer, session, member, id }: Reached): Promise<Rest> {
   const text = await readText(answer.body);
   const message = messagesIn(text).find((each) => each.error !== undefined);
@@ -106,7 +106,7 @@ async function passRefusal(call: PortalCall, { answer, session, member, id }: Re
   return answerWith(call, { ...message, id });
 }
 
-/** A result with what 2026-07-28 wants in each. */
+/** A result with the members that 2026-07-28 requires. */
 function asModern(message: Message): Message {
   if (typeof message.result !== "object") return message;
   return { ...message, result: { resultType: "complete", ttlMs: 0, cacheScope: "private", ...message.result } };

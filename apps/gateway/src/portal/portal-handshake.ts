@@ -15,13 +15,13 @@ const offered = {
   ...{ tools: { listChanged: true }, resources: { listChanged: true }, prompts: { listChanged: true } },
   completions: {},
 };
-/** What a portal can do, whatever its servers can: one without prompts has an empty list of them. */
+/** A portal's capabilities, regardless of its servers': one without prompts has an empty list of them. */
 export const capabilitiesOf = (era: "legacy" | "modern") =>
   era === "legacy" ? { ...offered, logging: {} } : { ...offered, extensions: { [tasksExtension]: {} } };
 
 export const shortVersion = ({ revision }: Portal): string => String(revision);
 
-/** Opens a session (up to 2025-11-25). Its id holds what `initialize` said, so any gateway process can serve it. */
+/** Opens a session (up to 2025-11-25). Its id holds the values of `initialize`, so any gateway process can serve it. */
 export function initialize(
   ids: SessionIds,
   admitted: Admitted,

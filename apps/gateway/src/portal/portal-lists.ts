@@ -1,7 +1,7 @@
 import type { Catalog, CatalogItem } from "@towpath/mcp/portal";
 import type { IsShown } from "./portal-targets.ts";
 
-/** The lists that a portal answers, by the method that asks for them. */
+/** The lists that a portal answers, by method. */
 const lists = {
   "tools/list": { of: "tools", as: "tools" },
   "prompts/list": { of: "prompts", as: "prompts" },
@@ -13,7 +13,7 @@ const pageSize = 100;
 
 type Asked = { readonly catalog: Catalog; readonly isShown: IsShown };
 
-/** A page of a list; null for a cursor that no page ended with; undefined for another method. */
+/** A page of a list; null for an unknown cursor; undefined for another method. */
 export function listPage(
   { catalog, isShown }: Asked,
   method: string,
@@ -33,17 +33,17 @@ export function listPage(
   };
 }
 
-/** Names the last item of a page, so that a page begins where the one before ended, whatever has changed in front of it. */
+/** Names the last item of a page, so that the next page begins there even if earlier items have changed. */
 const cursorOf = (exposed: string): string => Buffer.from(exposed).toString("base64url");
 
-/** An item as the protocol has it, under the name that the portal gives it. */
+/** An item in the protocol's form, under the name that the portal gives it. */
 function wireOf(kind: keyof Catalog, { exposed, item }: CatalogItem<unknown>): Record<string, unknown> {
   const { tool_name, resource_name, template_name, prompt_name, uri, uriTemplate, ...rest } = item as Record<
     string,
     unknown
   >;
   const own = withoutNulls(rest);
-  // A manifest says null where the protocol leaves a member out.
+  // A manifest has null where the protocol omits a member.
   if (Array.isArray(own.arguments)) own.arguments = own.arguments.map(withoutNulls);
   if (kind === "resources") return { ...own, name: resource_name, uri: exposed };
   if (kind === "templates") return { ...own, name: template_name, uriTemplate: exposed };

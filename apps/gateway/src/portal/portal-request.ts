@@ -67,7 +67,7 @@ export type Refused = { readonly code: number; readonly message: string; readonl
 
 /**
  * Checks what 2026-07-28 asks of each request: revision and capabilities in `_meta`, and headers that say what the body says.
- * A portal must, because its servers get headers that it has written anew. Null: all is well.
+ * A portal must, because it writes the headers that its servers get. Null: the request is valid.
  */
 export function checkModern(request: RequestHead, message: PortalRequest): Refused | null {
   const header = headerOf(request, "mcp-protocol-version");

@@ -14,7 +14,7 @@ export type IsShown = (kind: Kind, item: Pick<CatalogItem<unknown>, "projectId" 
 
 type Viewed = { readonly routes: RouteTable; readonly admitted: Admitted; readonly portal: Portal };
 
-/** Items of servers that the caller may call, and tools that neither the portal's policy nor the server's leaves out. */
+/** Items of servers that the caller may call, and tools that both the portal's policy and the server's admit. */
 export function shownTo({ routes, admitted, portal }: Viewed): IsShown {
   const from = { principal: admitted.principal, portal };
   const found = new Map(portal.members.map((member) => [member.projectId, memberRoute(routes, member, from)]));
@@ -27,16 +27,16 @@ export function shownTo({ routes, admitted, portal }: Viewed): IsShown {
   };
 }
 
-/** Which server a request is for, and what it asks there. */
+/** The server that a request is for, and the request there. */
 type Target = { readonly projectId: string; readonly params: Record<string, unknown>; readonly name: string };
 type Offered = {
   readonly portal: Portal;
   readonly isShown: IsShown;
-  /** The task of an id; null where the client's revision has none. */
+  /** The task of an id; null if the client's revision has none. */
   readonly openTask: ((id: string) => MemberTask | null) | null;
 };
 
-/** Null: there is nothing of that name; undefined: no server is asked by this method. */
+/** Null: the name is unknown; undefined: the method needs no server. */
 export function targetOf(
   { portal, isShown, openTask }: Offered,
   { method, params }: PortalRequest,
@@ -75,7 +75,7 @@ export function targetOf(
       const { projectId, tool, taskId } = task;
       const listed = catalog.tools.find((item) => item.projectId === projectId && item.own === tool);
       const found = listed ?? unlisted(portal, "tools", tool);
-      // A right to the tool that has ended is one to its tasks, too.
+      // Who has lost access to a tool has lost access to its tasks, too.
       if (found?.projectId !== projectId || !isShown("tools", found)) return null;
       return { projectId, name: taskId, params: { ...params, taskId } };
     }
@@ -85,8 +85,8 @@ export function targetOf(
 }
 
 /**
- * A name that isn't listed. Where a portal offers everything of one server, that server knows what it has: its tools can
- * change while it runs, and it answers for names that it doesn't have as it would without the portal.
+ * A name that isn't listed. Where a portal offers everything of one server, the server decides: its tools can change
+ * while it runs, and for unknown names it answers as it would without the portal.
  */
 function unlisted(
   { members }: Portal,
@@ -99,7 +99,7 @@ function unlisted(
   return { projectId: only.projectId, own: name, exposed: name };
 }
 
-/** What a client is told of a name that it got nowhere, or may not use: the same for both. */
+/** The error for a name that doesn't exist or that the client may not use: the same for both. */
 export function unknownText({ method, params }: PortalRequest): string {
   if (isTaskMethod(method)) return "Task not found in this portal.";
   const name = quotedName(String(params.name ?? params.uri ?? ""));

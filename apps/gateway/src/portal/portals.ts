@@ -5,10 +5,10 @@ import { type LoadPortals, portalSchema, type StoredPortal } from "../read-model
 import type { Route } from "../read-model/routes.ts";
 import { readSnapshot, writeSnapshot } from "../route/snapshot-file.ts";
 
-/** A portal with all that its servers offer, merged. */
+/** A portal with the merged lists of its servers. */
 export type Portal = StoredPortal & { readonly catalog: Catalog };
 
-/** Which lists of a portal have changed. */
+/** The lists of a portal that have changed. */
 export type ChangedLists = { readonly tools: boolean; readonly resources: boolean; readonly prompts: boolean };
 type OnChanged = (changed: ChangedLists) => void;
 
@@ -18,13 +18,13 @@ const snapshotSchema = z.object({ portals: z.array(portalSchema) });
 type Parts = {
   readonly load: LoadPortals;
   readonly directory: string;
-  /** One process of those that share the directory writes the snapshot; all read it. */
+  /** Among processes that share the directory, one writes the snapshot; all read it. */
   readonly writesSnapshot: boolean;
   readonly log: Logger;
 };
 
 /**
- * The portals that have a route, in memory. Those that can't be reloaded stay as they were, and a start without the
+ * The portals that have a route, in memory. If they can't be reloaded they stay unchanged, and a start without the
  * database finds them in a snapshot (GW-10).
  */
 export class Portals {
@@ -43,7 +43,7 @@ export class Portals {
     for (const stored of found?.portals ?? []) this.#replace(stored);
   }
 
-  /** Waits for a load that is under way. Null: not known, or the database is away. */
+  /** Waits for a load that is under way. Null: unknown, or the database is unavailable. */
   async find(portalId: string): Promise<Portal | null> {
     const known = this.#portals.get(portalId);
     if (known) return known;
@@ -51,7 +51,7 @@ export class Portals {
     return this.#portals.get(portalId) ?? null;
   }
 
-  /** Brings them up to date after the routes were loaded. Never rejects. */
+  /** Updates them after the routes were loaded. Never rejects. */
   refresh(routes: readonly Route[]): Promise<void> {
     const ids = routes.flatMap(({ target }) => (target.kind === "portal" ? [target.portalId] : []));
     if (ids.length === 0 && this.#portals.size === 0) return this.#loading;
@@ -59,7 +59,7 @@ export class Portals {
     return this.#loading;
   }
 
-  /** Calls back whenever lists of a portal have changed; returns a function that ends this. */
+  /** Calls back whenever lists of a portal have changed; returns a function that stops it. */
   onChanged(portalId: string, listener: OnChanged): () => void {
     const listeners = this.#listeners.get(portalId) ?? new Set();
     this.#listeners.set(portalId, listeners);

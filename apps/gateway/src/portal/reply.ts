@@ -6,7 +6,7 @@ export const json = { status: 200, type: "application/json" } as const;
 export const eventStream = { status: 200, type: "text/event-stream" } as const;
 
 /**
- * Answers a client of a portal with JSON, or with nothing but a status. Every answer names the session of the request;
+ * Answers a client of a portal with JSON, or with a status only. Every answer names the session of the request;
  * `opened`: the one that it has opened.
  */
 export function replyWith(

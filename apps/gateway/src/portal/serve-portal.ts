@@ -29,8 +29,8 @@ export type PortalParts = PortalCall["parts"] & {
 type Serving = { parts: PortalParts; admitted: Admitted; portal: Portal };
 
 /**
- * Serves a portal (ORG-3): answers handshakes and lists itself, from what its servers were seen to offer, and passes calls on
- * to them. Each such call is checked by the server's own policies, and leaves a row in its log.
+ * Serves a portal (ORG-3): answers handshakes and lists itself, from the recorded lists of its servers, and forwards
+ * calls to them. The server's own policies check each call, which leaves a row in its log.
  */
 export async function servePortal(parts: PortalParts, admitted: Admitted, portalId: string): Promise<Rest> {
   const { received, session } = admitted;
@@ -50,7 +50,7 @@ export async function servePortal(parts: PortalParts, admitted: Admitted, portal
     case "DELETE":
       if (!session) return replyWith(admitted, { status: 405 });
       parts.memberSessions.end(session.key);
-      // The next request may reach another process, which must refuse it. One that hangs is not waited for.
+      // The next request may reach another process, which must refuse it. A process that hangs is not waited for.
       await parts.announce({ kind: "portal-session", session: session.key, level: null });
       return replyWith(admitted, { status: 200 });
     default:
@@ -79,7 +79,7 @@ async function post(serving: Serving, message: PortalMessage): Promise<Rest> {
       return received.answer.end === "client-closed" ? "over" : replyWith(admitted, { status: 202 });
     case "notification":
       if (!isModernCall && !session) return refuse(admitted, 400, withoutSession);
-      // The portal has sent `initialized`, and `cancelled` reaches the call that it is about (SessionCall.onCanceled).
+      // The portal has sent `initialized`, and `cancelled` reaches its call (SessionCall.onCanceled).
       if (session && message.method === "notifications/roots/list_changed") {
         parts.memberSessions.send(session.key, { method: message.method, params: message.params });
       }
@@ -125,7 +125,7 @@ function answer(serving: Serving, message: PortalRequest, own: object | undefine
   return refuse(admitted, 200, { code: -32602, message: unknownText(message), data }, id);
 }
 
-/** Clients may not keep these: what a caller is shown can change at any time. */
+/** Clients must not cache these: the caller's access can change at any time. */
 const fresh = { ttlMs: 0, cacheScope: "private" };
 const metaOf = (portal: Portal) => ({
   "io.modelcontextprotocol/serverInfo": { name: portal.name, version: shortVersion(portal) },
@@ -161,7 +161,7 @@ const callOf = ({ parts, admitted, portal }: Serving): PortalCall => ({
   },
 });
 
-/** Answers with a JSON-RPC error. `id`: null for what is no request. */
+/** Answers with a JSON-RPC error. `id`: null if it was no request. */
 function refuse(admitted: Admitted, status: number, error: Refused, id: string | number | null = null): Rest {
   return replyWith(admitted, { status }, { jsonrpc: "2.0", id, error });
 }

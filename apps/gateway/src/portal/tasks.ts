@@ -1,6 +1,8 @@
 import { type Message, parsedMessage } from "./messages-in.ts";
 
-/** Calls that go on after their answer, in 2026-07-28. A server decides for each call of a client that declares it. */
+/**
+ * Calls that continue after their answer, in 2026-07-28. A server decides for each call of a client that declares it.
+ */
 export const tasksExtension = "io.modelcontextprotocol/tasks";
 
 const methods: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
@@ -14,7 +16,7 @@ export function declaresTasks(params: Asked["params"]): boolean {
 
 export const isTaskMethod = (method: string): boolean => methods.has(method);
 
-/** Whether a request is of use only to a client that declares the extension. */
+/** Whether only a client that declares the extension can use a request. */
 export function asksOfTasks({ method, params }: Asked): boolean {
   if (isTaskMethod(method)) return true;
   return method === "subscriptions/listen" && member(params.notifications, "taskIds") !== undefined;
@@ -24,11 +26,7 @@ export function asksOfTasks({ method, params }: Asked): boolean {
 export const mayNameTask = ({ method, params }: Asked): boolean =>
   isTaskMethod(method) || (method === "tools/call" && declaresTasks(params));
 
-/**
- * A server's answer under the id by which the client knows the task. Null: it names none, and passes as it is.
- *
- * @throws what `idOf` throws
- */
+/** A server's answer with the client's id for the task. Null: it names none, and passes as it is. @throws as `idOf` */
 export function withTaskId(text: string, idOf: (taskId: string) => string): Message | null {
   if (!text.includes("taskId")) return null;
   const message = parsedMessage(text);

@@ -9,9 +9,9 @@ type Decryption = {
 };
 
 /** Puts the decryption of an external server's credential into the audit log (KEY-2). */
-export type NoteDecryption = (decryption: Decryption) => Promise<void>;
+export type AuditDecryption = (decryption: Decryption) => Promise<void>;
 
-export function createNoteDecryption(pool: Pool): NoteDecryption {
+export function createAuditDecryption(pool: Pool): AuditDecryption {
   return async ({ organizationId, projectId, subject, detail }) => {
     await pool.query(
       `INSERT INTO audit_log (id, organization_id, project_id, actor, action, subject, detail)

@@ -10,7 +10,7 @@ const memberSchema = z.object({
   tools: z.array(z.string()).nullable(),
   resources: z.array(z.string()).nullable(),
   prompts: z.array(z.string()).nullable(),
-  // What this version can't parse offers nothing.
+  // An unknown format counts as no manifest.
   manifest: manifestSchema.nullable().catch(null),
 });
 /** A server of a portal as the gateway calls it. */
@@ -23,7 +23,7 @@ export const portalSchema = z.object({
   instructions: z.string().nullable(),
   /** Incremented by each change of the portal. */
   revision: z.number(),
-  /** Differs when anything of the portal or of its servers' lists has changed. */
+  /** Changes with the portal and its servers' lists. */
   version: z.string(),
   members: z.array(memberSchema),
 });
@@ -35,7 +35,7 @@ export type LoadPortals = (
   known: ReadonlyMap<string, string>,
 ) => Promise<{ readonly present: ReadonlySet<string>; readonly changed: readonly StoredPortal[] }>;
 
-/** The members of a portal with the deployment or inspection that their lists are of. */
+/** The members of a portal with the deployment or inspection that provides their lists. */
 const membersOf = `
   FROM portal_server member
     JOIN project ON project.id = member.project_id

@@ -4,7 +4,7 @@ import type { Pool } from "pg";
 /** `bytes`: of the answers as they are stored. */
 export type StoredAnswers = { deploymentId: string; answers: RecordedAnswers; bytes: number };
 
-/** Loads recorded answers of deployments (GW-12). Those that this version cannot parse are left out. */
+/** Loads recorded answers of deployments (GW-12). Skips those that this version cannot parse. */
 export type LoadRecordedAnswers = (deploymentIds: readonly string[]) => Promise<StoredAnswers[]>;
 
 export function createLoadRecordedAnswers(pool: Pool): LoadRecordedAnswers {

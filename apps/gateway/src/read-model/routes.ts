@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { z } from "zod";
 
-/** The header that an external server gets, sealed (`sealUpstreamCredential`). */
+/** The header for an external server, sealed (`sealUpstreamCredential`). */
 const sealedCredentialSchema = z.object({
   header: z.string(),
   ciphertext: z.string(),
@@ -22,20 +22,19 @@ const knownTargetSchema = z.discriminatedUnion("kind", [
 ]);
 
 /**
- * What a label leads to. Police and record treat all kinds alike; only forwarding tells them apart. During a rolling
- * upgrade a newer version may write kinds that this one does not know: `unknown`, refused with 503.
+ * What a label leads to. Policies and the log treat all kinds alike; only forwarding distinguishes them. During a
+ * rolling upgrade a newer version may write kinds that this one does not know: `unknown`, refused with 503.
  */
 const targetSchema = z.union([
   knownTargetSchema,
   z
     .object({ kind: z.string(), name: z.string().optional() })
-    // `name` is what a snapshot of ours has kept.
+    // `name` as our own snapshots store it.
     .transform(({ kind, name = kind }) => ({ kind: "unknown" as const, name })),
 ]);
 
 /**
- * Who may call a server, and which of its tools (GW-15). Null in place of a list: no restriction, and for `roles` the
- * roles that may call by default.
+ * Who may call a server, and which of its tools (GW-15). Null lists restrict nothing; null `roles`: the default ones.
  */
 const accessSchema = z.object({
   roles: z.array(z.string()).nullable(),
@@ -50,7 +49,7 @@ const rateSchema = z.object({ perMinute: z.number().positive(), burst: z.number(
 export const routeSchema = z.object({
   /** Host label, lower case. */
   label: z.string(),
-  /** All labels that lead to the same target, this one among them: a renamed server has several. Snapshots of earlier versions lack it. */
+  /** All labels with the same target: a renamed server has several. Snapshots of earlier versions lack it. */
   labels: z.array(z.string()).default([]),
   organizationId: z.uuid(),
   projectId: z.uuid(),
@@ -59,20 +58,20 @@ export const routeSchema = z.object({
   capturePayloads: z.boolean(),
   /** Null: the defaults. Snapshots of earlier versions lack it. */
   access: accessSchema.nullable().default(null),
-  /** The generation of admin JWTs that are valid. Snapshots of earlier versions lack it. */
+  /** The valid generation of admin JWTs. Snapshots of earlier versions lack it. */
   adminJwtGeneration: z.number().default(0),
   /** Whether the server gets a signed assertion of who calls. */
   identityAssertion: z.boolean().default(false),
-  /** How many calls the server takes, where its team wants fewer than the instance allows (GW-8). */
+  /** The server's own limits, where its organization set lower ones than the instance's (GW-8). */
   limits: z.object({ caller: rateSchema.nullable(), server: rateSchema.nullable() }).nullable().default(null),
-  /** What the registry shows of the server to everybody; null for previews, and where it shows nothing. */
+  /** The registry's public entry for the server; null for previews, and if there is none. */
   listing: z.object({ name: z.string(), description: z.string().nullable() }).nullable().default(null),
   /** Whether recorded answers may be given while the server is asleep (GW-12). */
   answersAsleep: z.boolean().default(false),
 });
 export type Route = z.infer<typeof routeSchema>;
 
-/** Where an external server is, and what it is sent. */
+/** An external server's address and credential. */
 export type ExternalTarget = Extract<Route["target"], { kind: "external" }>;
 
 /** The deployment that a label leads to; null for other targets. */
@@ -82,7 +81,7 @@ export function deploymentOf({ target }: Route): string | null {
 
 export type ReadModel = { loadRoutes: () => Promise<Route[]> };
 
-/** Who is served where, and with which settings. Rows that this version cannot parse are left out: a 404. */
+/** Reads all routes with their settings. Skips rows that this version cannot parse: a 404. */
 export function createReadModel(pool: Pool): ReadModel {
   return {
     async loadRoutes() {

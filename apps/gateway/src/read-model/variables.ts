@@ -5,7 +5,7 @@ import { newRequestId } from "../record/request-id.ts";
 /** The variables that a deployment was built with, by name; null when there is no such deployment. */
 export type ReadVariables = (deploymentId: string) => Promise<Readonly<Record<string, string>> | null>;
 
-/** Reads and decrypts them. Each time is in the audit log before a value is (KEY-2). Rejects when one doesn't open. */
+/** Reads and decrypts them. Each decryption is audited first (KEY-2). Rejects if one doesn't open. */
 export function createVariableReader(pool: Pool, box: SecretBox): ReadVariables {
   return async (deploymentId) => {
     const stored = await readDeploymentSecrets(pool, deploymentId);

@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { completeJson } from "./complete-json.ts";
 
-test("GW-7 the beginning of any JSON can be parsed, and says nothing that the whole does not", () => {
+test("GW-7 the beginning of any JSON can be parsed, and has no values that the whole lacks", () => {
   fc.assert(
     fc.property(
       fc.jsonValue({ maxDepth: 4 }),
       fc.double({ min: 0, max: 1, noNaN: true }),
       fc.boolean(),
       (any, part, pretty) => {
-        // As JSON has it: without a negative zero.
+        // As in JSON: without a negative zero.
         const value = JSON.parse(JSON.stringify(any));
         const json = JSON.stringify({ value }, null, pretty ? 2 : 0);
         const cut = json.slice(0, 1 + Math.floor(part * (json.length - 1)));
@@ -31,7 +31,7 @@ function expectPart(part: unknown, whole: unknown): void {
   } else expect(part).toEqual(whole);
 }
 
-test("GW-7 a text that was cut off keeps its beginning, but not what may be half a secret", () => {
+test("GW-7 a string that was cut off keeps its beginning, except the end, which may be half a secret", () => {
   const whole = JSON.stringify({ a: [{ text: '\u0001\n"'.repeat(400) }] });
   const { text } = JSON.parse(completeJson(whole.slice(0, -10))).a[0];
   expect(text.startsWith('\u0001\n"\u0001\n"')).toBe(true);

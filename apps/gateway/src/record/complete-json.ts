@@ -1,12 +1,11 @@
-/** How much of a text that was cut off is left out at its end, besides what makes it no text: it may be half a secret. */
+/** How much is also dropped from the end of a string that was cut off: it may be half a secret. */
 const uncertainCharacters = 256;
 
 type Container = "{" | "[";
 
 /**
- * Makes JSON of the beginning of one: ends it after its last complete value, or in a text that was cut off, which gets
- * an ellipsis, and closes what is open. Members without a value are left out. The result may still not be JSON if the
- * input was none.
+ * Completes the beginning of a JSON text: ends it after its last complete value, or in a string that was cut off, which
+ * gets an ellipsis, and closes what is open. Omits members without a value. The result is not JSON if the input wasn't.
  */
 export function completeJson(beginning: string): string {
   const scan = new Scan();
@@ -22,7 +21,7 @@ export function completeJson(beginning: string): string {
   return scan.completed(beginning);
 }
 
-/** The index after a text that starts at `start`; null when it has no end. */
+/** The index after a string that starts at `start`; null if it has no end. */
 function endOfText(json: string, start: number): number | null {
   for (let at = start + 1; at < json.length; at++) {
     if (json[at] === "\\") at++;
@@ -63,7 +62,7 @@ class Scan {
     return json.slice(0, this.#end) + closingOf(this.#openAtEnd);
   }
 
-  /** Takes a character, or a whole text, that ends before `end`. */
+  /** Takes a character, or a whole string, that ends before `end`. */
   take(character: string, end: number): void {
     const isDelimiter = ",:{}[] \t\r\n".includes(character);
     if (this.#isInScalar && isDelimiter) this.#valueEnded(end - 1);

@@ -15,11 +15,11 @@ import { Recorder } from "./recorder.ts";
 import { newRequestId } from "./request-id.ts";
 import { Spool } from "./spool.ts";
 
-// A real file system of its own, which fills up: only root may mount one.
+// A separate real file system, which fills up: only root may mount one.
 const isRoot = process.getuid?.() === 0;
 let disk = "";
 let database: TestDatabase;
-const away = new pg.Pool({ connectionString: "postgresql://127.0.0.1:1/none" });
+const noDatabase = new pg.Pool({ connectionString: "postgresql://127.0.0.1:1/none" });
 
 beforeEach(async () => {
   if (!isRoot) return;
@@ -34,7 +34,7 @@ afterEach(async () => {
   await database.close();
 });
 
-afterAll(() => away.end());
+afterAll(() => noDatabase.end());
 
 /** Fills the disk to its last byte. */
 function fill(): void {
@@ -68,7 +68,7 @@ test.runIf(isRoot)(
     const root = join(disk, "spool");
     const lines: string[] = [];
     const log = pino({ level: "error" }, { write: (line: string) => lines.push(line) });
-    const recorder = new Recorder({ pool: away, spool: await Spool.open(root), log });
+    const recorder = new Recorder({ pool: noDatabase, spool: await Spool.open(root), log });
     const projectId = randomUUID();
     recorder.add(row(projectId));
     await turn();
@@ -83,7 +83,7 @@ test.runIf(isRoot)(
     }
     await turn();
     expect(recorder.counters).toMatchObject({ spooled: 301, dropped: 0 });
-    // As if it was killed: the next process reads the reserve, with zeros behind the rows.
+    // As if it were killed: the next process reads the reserve, with zeros after the rows.
     for (const name of await readdir(root)) if (name.endsWith(".sock")) await rm(join(root, name));
     const next = new Recorder({ pool: database.pool, spool: await Spool.open(root), log });
     next.start();
@@ -102,7 +102,7 @@ test.runIf(isRoot)(
   async () => {
     const lines: { readonly msg: string }[] = [];
     const log = pino({ level: "error" }, { write: (line: string) => lines.push(JSON.parse(line)) });
-    const recorder = new Recorder({ pool: away, spool: await Spool.open(join(disk, "spool")), log });
+    const recorder = new Recorder({ pool: noDatabase, spool: await Spool.open(join(disk, "spool")), log });
     fill();
     const [kept, lost] = [randomUUID(), randomUUID()];
     // The reserve is 4 MiB.

@@ -2,14 +2,14 @@ import { closeSync, fdatasync, fdatasyncSync, fsync, fsyncSync, openSync } from 
 import { dirname } from "node:path";
 
 /**
- * A power cut costs at most what was appended within this time, plus the time of a flush. Longer than a batch takes to the
- * database (250 ms), which saves the flush while the database keeps up.
+ * A power cut costs at most what was appended within this time, plus the time of a flush. It is longer than a batch
+ * takes to the database (250 ms), which saves the flush while the database keeps up.
  */
 const syncEveryMs = 400;
 
 /**
- * Flushes a file that is being appended to, for all appends of a while together, and without holding any of them up: a
- * call's answer doesn't wait for the disk. Rows that the database gets meanwhile need no flush.
+ * Flushes a file in groups of appends, without delaying any: a call's answer doesn't wait for the disk. Rows that the
+ * database gets meanwhile need no flush.
  */
 export class GroupSync {
   #timer: NodeJS.Timeout | null = null;
@@ -25,7 +25,7 @@ export class GroupSync {
     this.#path = path;
   }
 
-  /** Rows were appended. `isNeeded`: asked when their turn has come. */
+  /** Rows were appended. `isNeeded`: called when their turn has come. */
   appended(isNeeded: () => boolean): void {
     if (this.#isSyncing) this.#again = true;
     if (this.#timer !== null || this.#isSyncing) return;
@@ -36,7 +36,7 @@ export class GroupSync {
     this.#timer.unref();
   }
 
-  /** Closes the file, after a flush that is under way. `isNeeded`: its rows are only here, so that it is flushed first. */
+  /** Closes the file after a running flush. `isNeeded`: its rows are nowhere else, so flush first. */
   close(isNeeded: boolean): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -46,7 +46,7 @@ export class GroupSync {
     if (isNeeded && !this.#isSyncing) this.#sync(() => false);
   }
 
-  /** Flushes at once: the process ends. */
+  /** Flushes at once, because the process ends. */
   flush(): void {
     try {
       fdatasyncSync(this.#descriptor);
@@ -55,7 +55,7 @@ export class GroupSync {
         closeSync(directory);
       });
     } catch {
-      // A disk that fails: the rows are as safe as it lets them be.
+      // The disk fails: the rows are as safe as it permits.
     }
   }
 
@@ -64,7 +64,7 @@ export class GroupSync {
     this.#again = false;
     fdatasync(this.#descriptor, () => {
       this.#isSyncing = false;
-      // In the background as well: a busy disk takes milliseconds, during which no call would be handled.
+      // In the background as well: a busy disk would block all calls for milliseconds.
       this.#nameOnce((directory) => fsync(directory, () => closeSync(directory)));
       if (this.#closing !== null) this.#closing();
       else if (this.#again) this.appended(isNeeded);
@@ -78,7 +78,7 @@ export class GroupSync {
     try {
       flush(openSync(dirname(this.#path), "r"));
     } catch {
-      // The directory was removed: nobody needs the file any more.
+      // The directory was removed: the file is no longer needed.
     }
   }
 }

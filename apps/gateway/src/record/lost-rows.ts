@@ -2,10 +2,10 @@ import type { RequestLogRow } from "@towpath/logs";
 
 type LostRow = Pick<RequestLogRow, "id" | "time" | "projectId">;
 
-/** So many are named by their ids. */
+/** Rows that are named by id. */
 const maxNamedRows = 50;
 
-/** What neither the database nor the disk has taken, for one text when the process ends. */
+/** Rows that neither the database nor the disk has taken, for one message when the process ends. */
 export class LostRows {
   count = 0;
   readonly #ofProject = new Map<string, number>();

@@ -55,7 +55,7 @@ test("GW-7 a call whose stream ended early waits for its answer for a while, the
   expect(settled[0]?.session?.canceled).toEqual(new Set([1]));
 });
 
-test("GW-7 a cancellation of a call that is forwarded elsewhere is passed on, one of a call here is not", async () => {
+test("GW-7 a cancellation is announced for another process's call, but not for this one's", async () => {
   const { calls, canceledElsewhere } = setUp();
   const canceling = (id: number): Admitted => {
     const call = callOf("s", 0);

@@ -3,27 +3,27 @@ import { type Admitted, type HeldCall, inSession } from "../call/states.ts";
 import { headerOf } from "../forward/headers.ts";
 import { captureBytes } from "./redact.ts";
 
-/** Time that a client has to resume a stream: SDKs try within a second or two, and give up before this. */
+/** Time for a client to resume a stream: SDKs try within a second or two, and give up before this. */
 const resumeWithinMs = 30_000;
 const maxHeld = 2000;
 
-/** Cancels a call wherever it is forwarded; resolves once those that may do so have been asked. */
+/** Cancels a call in any process; resolves once those that may forward it have been asked. */
 type CancelElsewhere = (session: string, requestId: string | number) => Promise<unknown>;
 
 /**
  * Legacy calls without an answer, by session. Another request may decide how one ends: a client cancels by a message,
- * and resumes a stream that ended early by a GET with Last-Event-ID. The row of a call whose stream ended early waits until
- * the answer has come or the time for that is over, so that one row says how the call went and how long it took.
+ * and resumes a stream that ended early by a GET with Last-Event-ID. The row of a call whose stream ended early waits
+ * for the answer or a time-out, so that one row holds its result and duration.
  */
 export class PendingCalls {
   readonly #byId = new Map<string, HeldCall>();
-  /** Calls whose stream has ended, with the timer that ends the wait. The oldest come first. */
+  /** Calls whose stream has ended, with the timer of their wait, oldest first. */
   readonly #held = new Map<HeldCall, NodeJS.Timeout>();
   readonly #onSettled: (call: HeldCall) => void;
   readonly #cancelElsewhere: CancelElsewhere;
   readonly #maxHeld: number;
 
-  /** `onSettled` gets each call whose row had to wait, once. `share`: the part of the bound that is this process's. */
+  /** `onSettled` gets each call whose row had to wait, once. `share`: this process's share of the bound. */
   constructor(parts: { onSettled: (call: HeldCall) => void; cancelElsewhere: CancelElsewhere; share: number }) {
     this.#onSettled = parts.onSettled;
     this.#cancelElsewhere = parts.cancelElsewhere;
@@ -35,10 +35,7 @@ export class PendingCalls {
     return this.#byId.size;
   }
 
-  /**
-   * Counts a call as unanswered while `forward` forwards it, however that ends. `isAwaited`: its row must wait because
-   * the answer may come on another stream.
-   */
+  /** Counts a call as unanswered while `forward` runs. `isAwaited`: its row waits for an answer on another stream. */
   async track(call: Admitted, forward: () => Promise<Rest>): Promise<{ rest: Rest; isAwaited: boolean }> {
     this.#enter(call);
     let isAwaited = false;
@@ -57,7 +54,7 @@ export class PendingCalls {
     }
   }
 
-  /** A client has canceled a call. False when it is not known here. */
+  /** A client has canceled a call. False if it is unknown here. */
   cancel(session: string, requestId: string | number): boolean {
     const call = this.#byId.get(keyOf(session, requestId));
     if (!call?.session) return false;
@@ -67,7 +64,7 @@ export class PendingCalls {
     return true;
   }
 
-  /** Gives the answers that a resumed stream has brought to the calls that they are for. */
+  /** Assigns the answers of a resumed stream to their calls. */
   take({ session, received }: Admitted): void {
     if (!session?.resumes || !received.answer.peek) return;
     for (const answer of received.answer.peek.answers) {
@@ -101,7 +98,7 @@ export class PendingCalls {
   }
 
   #holdCall({ received, principal, body, bodyBytes, peek, session, deploymentId }: Admitted): void {
-    // Only needed for capture, which keeps the beginning of big ones. A copy: a slice would hold all of it.
+    // Only for capture, which keeps the beginning of large bodies. A copy: a slice would keep all of it in memory.
     const kept = body.length > captureBytes ? Buffer.from(body.subarray(0, captureBytes)) : body;
     const captured = received.route.capturePayloads ? kept : null;
     const { opened } = received.answer;
@@ -132,7 +129,7 @@ export class PendingCalls {
   }
 }
 
-/** Whether a call's stream has ended without its answer, and gave event ids to ask for the rest by. */
+/** Whether a call's stream has ended without its answer, and gave event ids for resuming it. */
 function mayBeResumed({ peek, session, received: { answer } }: Admitted): boolean {
   const isInSession = session !== null || answer.opened !== null;
   if (!isInSession || peek.kind !== "request" || peek.id === null || answer.refusal !== null) return false;

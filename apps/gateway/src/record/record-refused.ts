@@ -18,8 +18,8 @@ type Parts = {
 
 /**
  * Records a request that was refused before it reached its server. Anybody can cause these, so their rows are
- * rate-limited. Call it once the answer was sent: it must not take longer for a server that exists than for a name
- * that nobody has (GW-4).
+ * rate-limited. Call it after the answer: it must not take longer for a server that exists than for an unused name
+ * (GW-4).
  */
 export async function recordRefused(parts: Parts, logged: Logged, call: Call): Promise<void> {
   const { route, answer } = logged.received;
@@ -35,7 +35,7 @@ export async function recordRefused(parts: Parts, logged: Logged, call: Call): P
   }
 }
 
-/** What is about MCP: everything at the endpoint, and calls that were refused wherever they went. */
+/** Requests that concern MCP: all at the endpoint, and refused calls at any path. */
 export function isLogged({ isMcp, answer: { refusal } }: Pick<Received, "isMcp" | "answer">): boolean {
   return isMcp || refusal?.code === "tool_not_allowed" || refusal?.code === "call_unclear";
 }

@@ -37,22 +37,22 @@ const count = async (projectId: string) => {
   return rows[0].count as number;
 };
 const newSpool = () => Spool.open(join(root, randomUUID()));
-/** A recorder that shares the spool's root with others, as a process of its own would. */
+/** A recorder that shares the spool's root with others, like another process. */
 const recorderIn = async (spoolRoot: string) =>
   new Recorder({ pool: database.pool, spool: await Spool.open(spoolRoot), log });
-/** As when all processes that have a directory in this root were killed: their sockets take no connections any more. */
+/** As if all processes with a directory in this root were killed: their sockets accept no connections any more. */
 async function killAll(spoolRoot: string): Promise<void> {
   for (const name of await readdir(spoolRoot)) if (name.endsWith(".sock")) await rm(join(spoolRoot, name));
 }
 const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-/** Makes every write of the request log fail, as a database does that is away, until the result is called. */
-async function takeTableAway(): Promise<() => Promise<unknown>> {
-  await database.pool.query("ALTER TABLE request_log RENAME TO request_log_away");
-  return () => database.pool.query("ALTER TABLE request_log_away RENAME TO request_log");
+/** Makes every write of the request log fail, as without a database, until the result is called. */
+async function hideTable(): Promise<() => Promise<unknown>> {
+  await database.pool.query("ALTER TABLE request_log RENAME TO request_log_hidden");
+  return () => database.pool.query("ALTER TABLE request_log_hidden RENAME TO request_log");
 }
 
-test("GW-10 a row is on disk within the turn that ended its call, and gone from there when it is in the database", async () => {
+test("GW-10 a row is on disk within the turn that ended its call, and removed once it is in the database", async () => {
   const directory = join(root, randomUUID());
   const recorder = await recorderIn(directory);
   const projectId = randomUUID();
@@ -71,7 +71,7 @@ test("GW-10 a row is on disk within the turn that ended its call, and gone from 
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("GW-10 GW-14 nobody takes the segments of a living process, however late it appends; one of many takes them after its end", async () => {
+test("GW-10 GW-14 no process takes the segments of a live one, even if it appends late; one of many takes them after its end", async () => {
   const directory = join(root, randomUUID());
   const projectId = randomUUID();
   // It can't write its rows itself: they are on disk only.
@@ -100,14 +100,14 @@ test("GW-10 GW-14 nobody takes the segments of a living process, however late it
   await noDatabase.end();
 }, 30_000);
 
-test("GW-10 with the disk full and the database away, rows wait in memory", async () => {
+test("GW-10 with a full disk and no database, rows wait in memory", async () => {
   const directory = join(root, randomUUID());
   await writeFile(directory, "nothing can be created below a file");
   const spool = await Spool.open(directory);
   const recorder = new Recorder({ pool: database.pool, spool, log });
   recorder.start();
   const projectId = randomUUID();
-  const bringBack = await takeTableAway();
+  const bringBack = await hideTable();
   for (let at = 0; at < 2800; at++) {
     recorder.add(row(projectId));
     if (at % 100 === 0) await turn();
@@ -116,7 +116,7 @@ test("GW-10 with the disk full and the database away, rows wait in memory", asyn
   await bringBack();
   await until(async () => (await count(projectId)) === 2800);
   expect(recorder.counters).toMatchObject({ dropped: 0, spooled: 0 });
-  // As soon as the disk has room again, rows are safe again.
+  // As soon as the disk has room, rows are safe again.
   await rm(directory);
   await until(() => {
     recorder.add(row(projectId));
@@ -131,7 +131,7 @@ test("GW-10 when disk and memory are full, the chatty project loses rows, and th
   const kept = pino({ level: "error" }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const recorder = new Recorder({ pool: database.pool, spool, log: kept });
   const [quiet, chatty] = [randomUUID(), randomUUID()];
-  const bringBack = await takeTableAway();
+  const bringBack = await hideTable();
   for (let at = 0; at < 50; at++) recorder.add(row(quiet));
   for (let at = 0; at < 21_000; at++) recorder.add(row(chatty));
   await turn();
@@ -144,11 +144,11 @@ test("GW-10 when disk and memory are full, the chatty project loses rows, and th
   expect(lines.at(-1)?.msg).toContain(`: 1050 of project ${chatty}. Ids: `);
 });
 
-test("GW-10 what memory has no room for is read from disk again", async () => {
+test("GW-10 rows that memory has no room for are read from disk again", async () => {
   const recorder = new Recorder({ pool: database.pool, spool: await newSpool(), log });
   recorder.start();
   const projectId = randomUUID();
-  const bringBack = await takeTableAway();
+  const bringBack = await hideTable();
   for (let at = 0; at < 21_000; at++) recorder.add(row(projectId));
   await turn();
   expect(recorder.held).toBeLessThan(21_000);
@@ -202,7 +202,7 @@ async function refuseTarget(target: string): Promise<{ end: () => Promise<unknow
   return { end: () => database.pool.query("DROP FUNCTION refuse_target CASCADE") };
 }
 
-test("GW-7 a row is bounded before it is held, whatever a client calls itself", async () => {
+test("GW-7 a row is bounded before it is held, even if the client's name is huge", async () => {
   const spool = await newSpool();
   const recorder = new Recorder({ pool: database.pool, spool, log });
   const projectId = randomUUID();

@@ -1,4 +1,11 @@
-import { BatchWriter, cutTexts, type RequestLogRow, requestLogBatches, writeRequestLogs } from "@towpath/logs";
+import {
+  BatchWriter,
+  cutTexts,
+  type RequestLogRow,
+  requestLogBatches,
+  type WriteOutcome,
+  writeRequestLogs,
+} from "@towpath/logs";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Logged } from "../call/states.ts";
@@ -8,7 +15,7 @@ import type { Segment, Spool } from "./spool.ts";
 import { lineOf } from "./spool-lines.ts";
 
 const flushMs = 250;
-/** Rows in memory, all projects together. Beyond that they are only on disk, or lost if the disk has no room either. */
+/** Rows in memory, all projects together. Beyond that they are only on disk, or lost if the disk is full too. */
 const maxHeldRows = 20_000;
 const maxHeldBytes = 64 * 1024 * 1024;
 /** A turn of the event loop that ends more calls than this writes them to disk in several steps. */
@@ -21,21 +28,20 @@ const firstDoubtMs = 1000;
 const maxDoubtMs = 60_000;
 const closeWithinMs = 800;
 
-/** Gets the rows of each call once, when they are recorded. */
+/** Receives the rows of each call once, when they are recorded. */
 type OnRecorded = (call: Logged, rows: readonly RequestLogRow[]) => void;
 
-/** Numbers since the start: rows in the database, on disk, lost, and put aside as the database refuses them. */
+/** Counts since the start: rows in the database, on disk, lost, and put aside because the database refuses them. */
 export type RecorderCounters = { written: number; spooled: number; dropped: number; refused: number };
 
-/** `bytes`: the length of the row's line. `line`: empty once it has been tried to write it. */
+/** `bytes`: the length of the row's line. `line`: empty after the attempt to write it. */
 type Held = { readonly row: RequestLogRow; readonly bytes: number; line: string; segment: Segment | null };
 
 /**
- * Takes request-log rows off the hot path. Each goes to disk within the turn of the event loop that ended its call,
- * so that a gateway that is killed loses none, and from memory to the database in batches (GW-10). What a process leaves
- * on disk is written by another one soon after it has ended; a row that was written already is left alone.
- *
- * A row is lost only when memory is full and the disk has no room for it; it is counted, and named when the process ends.
+ * Takes request-log rows off the hot path. Each goes to disk within the turn of the event loop that ended its call, so
+ * that a killed gateway loses none, and from memory to the database in batches (GW-10). Soon after a process has ended,
+ * another one writes what it left on disk; rows that are in the database already are skipped. A row is lost only when
+ * memory and disk are full; it is counted, and named when the process ends.
  */
 export class Recorder {
   readonly counters: RecorderCounters = { written: 0, spooled: 0, dropped: 0, refused: 0 };
@@ -47,13 +53,13 @@ export class Recorder {
   #afterTurn: (() => void)[] = [];
   #diskIsFull = false;
   readonly #lost = new LostRows();
-  /** Segments that the database rejects without saying whether the rows or the table are at fault. */
+  /** Segments that the database rejects without blaming the rows or the table. */
   readonly #doubtful = new Map<Segment, { since: number; retryAt: number; pauseMs: number }>();
   #isReplaying = false;
   #adoptAt = Number.NEGATIVE_INFINITY;
   #replayTimer: NodeJS.Timeout | undefined;
 
-  /** `share`: the part of the bounds in memory that is this process's. */
+  /** `share`: this process's share of the bounds in memory. */
   constructor(parts: { pool: Pool; spool: Spool; log: Logger; share?: number; onRecorded?: OnRecorded | undefined }) {
     const { pool, log, share = 1 } = parts;
     this.#spool = parts.spool;
@@ -81,8 +87,8 @@ export class Recorder {
         const { id, projectId } = row;
         log.error({ err: error, row: id, projectId }, "the database refuses a request-log row; it was put aside");
       },
-      onAway: (error) => log.warn({ err: error }, "request logs cannot be written; they wait on disk"),
-      onBack: () => log.info("request logs are written again"),
+      onUnavailable: (error) => log.warn({ err: error }, "request logs cannot be written; they wait on disk"),
+      onRecovered: () => log.info("request logs are written again"),
     });
   }
 
@@ -119,7 +125,7 @@ export class Recorder {
    * Calls back when the rows that were added so far are on disk: what the client gets only then is never answered
    * without a row. All calls of a turn share one write.
    */
-  whenSpooled(callback: () => void): void {
+  onPersisted(callback: () => void): void {
     if (this.#turn.length === 0) callback();
     else this.#afterTurn.push(callback);
   }
@@ -132,7 +138,7 @@ export class Recorder {
     for (const held of inMemoryOnly) held.line = lineOf(held.row);
     this.#toDisk(inMemoryOnly);
     for (const { row, segment } of inMemoryOnly) if (segment === null) this.#lose(row);
-    // In one text, which the terminal shows, too.
+    // One message, which the terminal shows, too.
     const lost = this.#lost.describe();
     if (lost !== null) this.#log.error(lost);
     await this.#spool.close();
@@ -154,7 +160,7 @@ export class Recorder {
     for (const held of turn) this.#writer.push(held);
   };
 
-  /** Rows for which the disk has no room stay in memory only. */
+  /** Rows that the disk has no room for stay in memory only. */
   #toDisk(rows: readonly Held[]): void {
     const fitting: Held[] = [];
     let lines = "";
@@ -186,18 +192,18 @@ export class Recorder {
     else this.#lose(row);
   }
 
-  /** Writes what only the disk has: rows of processes that have ended, and those that memory had no room for. */
+  /** Writes rows that are only on disk: of processes that have ended, and those that memory had no room for. */
   async #replay(): Promise<void> {
     if (this.#isReplaying) return;
     this.#isReplaying = true;
     const isDue = (segment: Segment) => this.#isDue(segment);
     try {
       await this.#adopt();
-      // While the database is away, writing the rows in memory detects when it is back.
-      if (this.#writer.isAway && this.#writer.size > 0) return;
+      // Writing the rows in memory detects when the database is available again.
+      if (this.#writer.isUnavailable && this.#writer.size > 0) return;
       for (let next = await this.#spool.nextToReplay(isDue); next; next = await this.#spool.nextToReplay(isDue)) {
         const outcome = await this.#replaySegment(next.segment, next.rows);
-        if (outcome === "away") return;
+        if (outcome === "unavailable") return;
         if (outcome === "doubtful") this.#doubt(next.segment);
         else {
           this.#doubtful.delete(next.segment);
@@ -221,13 +227,13 @@ export class Recorder {
     }
   }
 
-  async #replaySegment(segment: Segment, rows: readonly RequestLogRow[]): Promise<"done" | "away" | "doubtful"> {
+  async #replaySegment(segment: Segment, rows: readonly RequestLogRow[]): Promise<WriteOutcome> {
     const since = this.#doubtful.get(segment)?.since ?? null;
     let isDoubtful = false;
     for (let at = 0; at < rows.length; at += requestLogBatches.batchRows) {
       const batch = rows.slice(at, at + requestLogBatches.batchRows).map(fromDisk);
       const outcome = await this.#writer.writeNow(batch, since);
-      if (outcome === "away") return "away";
+      if (outcome === "unavailable") return outcome;
       isDoubtful ||= outcome === "doubtful";
     }
     return isDoubtful ? "doubtful" : "done";

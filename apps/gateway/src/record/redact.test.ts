@@ -5,7 +5,7 @@ import { captureBytes, captureOf, redactedText, withheld } from "./redact.ts";
 const capture = (json: string) => captureOf(Buffer.from(json), Buffer.byteLength(json), unchanged);
 const redact = (value: unknown) => capture(JSON.stringify(value)).payload;
 
-test("GW-7 sealed state, answers and secrets are never kept, whatever their form and depth", () => {
+test("GW-7 sealed state, answers and secrets are never kept, in any form and at any depth", () => {
   expect(
     redact({
       params: {
@@ -42,7 +42,7 @@ test("GW-7 a schema that describes a password is no password", () => {
   expect(redact(value)).toEqual({ arguments: { credentials: "[redacted]" } });
 });
 
-test("GW-7 the beginning of what is too big is kept and marked, with its secrets replaced", () => {
+test("GW-7 the beginning of a large payload is kept and marked, with its secrets replaced", () => {
   const text = "x".repeat(captureBytes);
   const { payload, isTruncated } = capture(JSON.stringify({ token: "t", list: [{ password: "p", text }, 2], end: 1 }));
   expect(isTruncated).toBe(true);
@@ -54,7 +54,7 @@ test("GW-7 the beginning of what is too big is kept and marked, with its secrets
   expect(secret).toEqual({ payload: { first: 1, password: "[redacted]" }, isTruncated: true });
 });
 
-test("GW-7 what is no JSON is left out", () => {
+test("GW-7 payloads that are not JSON are left out", () => {
   expect(capture("{").payload).toBeNull();
   expect(capture(`nonsense ${"x".repeat(captureBytes)}`)).toEqual({ payload: null, isTruncated: true });
   expect(captureOf(null, 0, unchanged).payload).toBeNull();

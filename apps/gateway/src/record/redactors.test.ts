@@ -13,7 +13,7 @@ afterEach(() => {
 
 type Values = Readonly<Record<string, string>>;
 
-/** Time that passes only when a test says so. */
+/** A clock that the test controls. */
 function createClock() {
   const sleeping = new Set<{ until: number; wake: () => void }>();
   const clock = {
@@ -64,7 +64,7 @@ test("KEY-4 values are asked for once by the first of many requests, and the oth
   expect(redactors.find(null)?.text("of an external server")).toBe("of an external server");
 });
 
-/** A database that answers when the test says so, and what a wait has come to. */
+/** A database that answers when the test says so, and the result of a wait. */
 function createSlowDatabase() {
   const answers = new Map<string, PromiseWithResolvers<Values | null>>();
   const read = (id: string) => {
@@ -117,13 +117,13 @@ test("KEY-4 a database that hangs keeps the requests to one deployment waiting, 
 });
 
 test("KEY-4 after a failure values are asked for again, but not by every request", async () => {
-  let isAway = true;
+  let fails = true;
   const { redactors, clock, asked } = createRedactors(async (id) => {
-    if (isAway) throw new Error("away");
+    if (fails) throw new Error("unavailable");
     return values(id);
   });
   expect(await redactors.wait("a")).toBeNull();
-  isAway = false;
+  fails = false;
   clock.now = 1999;
   expect(await redactors.wait("a")).toBeNull();
   expect(asked).toHaveLength(1);
@@ -151,8 +151,8 @@ test("KEY-4 values are forgotten after an hour, and soon when no label leads to 
   await expect.poll(() => asked).toEqual(["routed", "idle", "gone", "gone", "idle"]);
 });
 
-test("KEY-4 what values take in memory is bounded: the longest unused go, and too large ones are never searched for", async () => {
-  // As letters and digits only, most of its encodings are the value itself.
+test("KEY-4 the memory of values is bounded: the longest unused are dropped, and too large ones are never loaded", async () => {
+  // In letters and digits only, so that most of its encodings equal the value itself.
   const large = (id: string) => `${id}${"0123456789abcdef".repeat(3000)}`;
   const { redactors, clock, asked } = createRedactors(async (id) =>
     id === "huge"
@@ -167,7 +167,7 @@ test("KEY-4 what values take in memory is bounded: the longest unused go, and to
     clock.now += 1;
     await expect.poll(() => redactors.find(id), { timeout: 20_000 }).not.toBeNull();
   }
-  // None of them is asked for while it is known.
+  // None of them is read again while it is known.
   expect(asked).toEqual(["huge", ...ids]);
   expect(redactors.find(ids[11] ?? "")).not.toBeNull();
   expect(redactors.find(ids[0] ?? "")).toBeNull();

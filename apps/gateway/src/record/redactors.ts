@@ -3,25 +3,25 @@ import { createBoundedRedactor, type Redactor, unchanged } from "@towpath/secret
 import type { Logger } from "pino";
 import type { ReadVariables } from "../read-model/variables.ts";
 
-/** Longest time that the first requests to a deployment wait for its variables while those of others keep us busy. */
-const patienceMs = 250;
-/** The same while the database is answering: what a slow one says is waited for. */
-const answerPatienceMs = 5000;
+/** How long the first requests to a deployment wait for its variables behind others that are loading. */
+const queueTimeoutMs = 250;
+/** The same once the database has been queried: a slow answer is waited for. */
+const queryTimeoutMs = 5000;
 const retryMs = 2000;
-/** Of all deployments together, in a gateway with one worker. */
+/** For all deployments together, in a gateway with one worker. */
 const maxBytes = 64 * 1024 * 1024;
-/** Of one deployment: twice what 64 KiB of text need. */
+/** For one deployment: twice what 64 KiB of text need. */
 const maxBytesOfOne = 24 * 1024 * 1024;
-/** Loading takes at most this part of the process's time, in slices: nobody's variables slow down others' requests. */
+/** Loading takes at most this share of the process's time, in slices, so that it doesn't slow down other requests. */
 const maxBusyPart = 0.2;
-/** What a failure counts as: while the database is away, attempts must not become a load of their own. */
+/** The load that a failure counts as: retries during an outage must not slow down the process. */
 const failureMs = 5;
 const sweepMs = 60_000;
 const forgetAfterMs = 60 * 60_000;
 
 type Entry = {
   redactor: Redactor | null;
-  /** performance.now() of its first request, of its latest one, and before which loading isn't tried again. */
+  /** performance.now() of its first and its latest request, and before which loading isn't retried. */
   readonly firstAt: number;
   usedAt: number;
   retryAt: number;
@@ -32,7 +32,7 @@ type Parts = {
   read: ReadVariables;
   /** The deployments that labels lead to. */
   routed: () => ReadonlySet<string>;
-  /** The part of the bound that is this process's. */
+  /** This process's share of the bound. */
   share: number;
   log: Logger;
   /** For tests. */
@@ -43,9 +43,9 @@ type Parts = {
 const unreferencedSleep = (ms: number) => sleep(ms, undefined, { ref: false });
 
 /**
- * What removes the values of variables from rows of the request log (KEY-4), for each deployment that is called. Values
- * are read off the path of requests, one deployment after the other, and forgotten after an hour without a request,
- * a minute after the last one when no label leads to the deployment any more, and when others need the room.
+ * Removes the values of variables from rows of the request log (KEY-4), for each called deployment. Values are read off
+ * the path of requests, one deployment after the other, and dropped after an hour without a request, a minute after the
+ * last one if no label leads to the deployment any more, and when others need the room.
  */
 export class Redactors {
   readonly #entries = new Map<string, Entry>();
@@ -54,9 +54,9 @@ export class Redactors {
   readonly #sleep: (ms: number) => Promise<unknown>;
   readonly #sweepTimer: NodeJS.Timeout;
   #queue: Promise<void> = Promise.resolve();
-  /** The database has been asked for a deployment's variables. */
+  /** A query for a deployment's variables is running. */
   #isReading = false;
-  /** It took longer than anybody waits, and has not answered since. */
+  /** The query exceeded its time-out and has not answered since. */
   #isHanging = false;
   #isStopped = false;
 
@@ -67,9 +67,9 @@ export class Redactors {
     this.#sweepTimer = setInterval(() => this.sweep(), sweepMs).unref();
   }
 
-  /** The deployment's redactor; null while its variables are not known, which asks for them. */
+  /** The deployment's redactor; null while its variables are unknown, which starts loading them. */
   find(deploymentId: string | null): Redactor | null {
-    // Only deployments have variables of ours.
+    // Only deployments have variables.
     if (deploymentId === null) return unchanged;
     const now = this.#now();
     let entry = this.#entries.get(deploymentId);
@@ -83,8 +83,8 @@ export class Redactors {
   }
 
   /**
-   * The same, after a wait if the deployment's first request has just come. A database that hangs makes the requests to
-   * one deployment wait long, not those to each.
+   * The same, after a wait if the deployment's first request has just arrived. A hanging database delays the requests
+   * to one deployment for long, not those to every one.
    */
   async wait(deploymentId: string): Promise<Redactor | null> {
     const known = this.find(deploymentId);
@@ -93,7 +93,7 @@ export class Redactors {
     return await this.#waitForFirst(entry);
   }
 
-  /** The same for a request that was refused: what others have asked for, without asking for anything. */
+  /** The same for a refused request: uses what others have loaded, but loads nothing. */
   async waitIfAsked(deploymentId: string | null): Promise<Redactor | null> {
     if (deploymentId === null) return unchanged;
     const entry = this.#entries.get(deploymentId);
@@ -101,7 +101,7 @@ export class Redactors {
     return await this.#waitForFirst(entry);
   }
 
-  /** Forgets what is not needed any more. */
+  /** Drops what is no longer needed. */
   sweep(): void {
     const now = this.#now();
     const routed = this.#parts.routed();
@@ -119,15 +119,15 @@ export class Redactors {
   }
 
   async #waitForFirst(entry: Entry): Promise<Redactor | null> {
-    await this.#waitFor(entry, patienceMs);
+    await this.#waitFor(entry, queueTimeoutMs);
     if (this.#isReading && !this.#isHanging) {
-      await this.#waitFor(entry, answerPatienceMs);
+      await this.#waitFor(entry, queryTimeoutMs);
       this.#isHanging ||= this.#isReading && entry.loading !== null;
     }
     return entry.redactor;
   }
 
-  /** Waits until an entry is loaded, or so long since its first request. */
+  /** Waits until an entry is loaded, or this long after its first request. */
   async #waitFor(entry: Entry, maxMs: number): Promise<void> {
     const leftMs = entry.firstAt + maxMs - this.#now();
     if (entry.loading !== null && leftMs > 0) await Promise.race([entry.loading, this.#sleep(leftMs)]);

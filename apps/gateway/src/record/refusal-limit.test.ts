@@ -4,7 +4,7 @@ import { RefusalLimit } from "./refusal-limit.ts";
 
 const row = (projectId: string) => ({ projectId, errorMessage: "Refused." }) as RequestLogRow;
 
-test("GW-7 a flood of refused requests leaves a bounded number of rows, counts the others and tells of them", () => {
+test("GW-7 a flood of refused requests leaves a bounded number of rows, and counts and reports the others", () => {
   let now = 0;
   const refused = new RefusalLimit({ now: () => now });
   let kept = 0;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 
 /**
  * Carries the id of a request to its server and, in the answer, to its client. It is the id of the request's log row,
- * and the harness puts it on the lines that the server prints meanwhile (LOG-4). Copies that others send never pass.
+ * and the harness puts it on the lines that the server prints meanwhile (LOG-4). Copies from other senders never pass.
  */
 export const requestIdHeader = "towpath-request-id";
 
@@ -13,8 +13,8 @@ let lastTime = -1;
 let prefix = "";
 
 /**
- * A UUIDv7 (RFC 9562 §5.7): milliseconds since the epoch, then random bits, drawn and written out in bulk: 70 ns,
- * where a library takes 3.6 µs (tests/bench/gateway-parts.ts).
+ * A UUIDv7 (RFC 9562 §5.7): milliseconds since the epoch, then random bits. Randomness is drawn and formatted in bulk:
+ * 70 ns, where a library takes 3.6 µs (tests/bench/gateway-parts.ts).
  */
 export function newRequestId(timeMs: number): string {
   if (used + digitsPerId > digits.length) {

@@ -9,7 +9,7 @@ import { quotedName } from "../wire/quoted-name.ts";
 import { captureOf, redactedText, withheld } from "./redact.ts";
 import { newRequestId } from "./request-id.ts";
 
-/** The rows of a call that has ended: one per JSON-RPC message of the client, one when there was none. */
+/** The rows of a call that has ended: one per JSON-RPC message of the client, or one if there was none. */
 export function rowsOf(call: Logged): RequestLogRow[] {
   const { answer, startedAt } = call.received;
   answer.peek?.end({ isWhole: answer.end === "complete" });
@@ -32,7 +32,7 @@ function rowOf(call: Logged, durationMs: number, message: MessagePeek | RequestP
   const error = errorOf(answer, { message, outcome, found });
   const payloads = payloadsOf(call, message, found);
   return {
-    // Further messages of a batch name the request that brought them.
+    // Further messages of a batch name the request that contained them.
     id: isFirst(call, message) ? id : newRequestId(time),
     requestId: isFirst(call, message) ? null : id,
     time,
@@ -89,15 +89,15 @@ function payloadsOf(call: Logged, message: MessagePeek | RequestPeek, found: Ans
 }
 
 /**
- * Servers make up the URIs of resources, from their variables too, and clients make up any name. While the variables are
- * not known, the name of a tool or prompt is kept only if the server has it: then it is in its code.
+ * Servers form URIs of resources, also from their variables, and clients may send any name. While the variables are
+ * unknown, the name of a tool or prompt is kept only if the server has it: then it comes from its code.
  */
 function targetOf({ redactor }: Answer, { method, target }: MessagePeek | RequestPeek, outcome: Outcome) {
   const isOfServer = !method?.startsWith("resources/") && (outcome === "ok" || outcome === "input_required");
   return redactor === null && isOfServer ? target : redactedText(target, redactor);
 }
 
-/** Milliseconds from sending the request until the end of its answer; null when it was not sent. */
+/** Milliseconds from sending the request until the end of its answer; null if it was not sent. */
 function serverMsOf({ delivery: { sentAt }, endedAt, end }: Answer): number | null {
   if (sentAt === null || end === "dial-failed" || end === "backlog-full") return null;
   return rounded((endedAt ?? performance.now()) - sentAt);
@@ -114,8 +114,8 @@ function isFirst(call: Logged, message: MessagePeek | RequestPeek): boolean {
 }
 
 /**
- * The answer in a resumed stream to a call that is not known here: another gateway, or this one before its restart,
- * forwarded it. Its failure must not be lost, so the row of the resuming request reports it.
+ * The answer in a resumed stream to a call that is unknown here: another gateway, or this one before its restart,
+ * forwarded it. The row of the resuming request reports its failure, which must not be lost.
  */
 function unclaimedAnswer({ session, received }: Logged): AnswerPeek | undefined {
   if (session?.resumes?.length !== 0) return undefined;
@@ -137,7 +137,7 @@ function clientOf(call: Logged, client: Session | undefined): Client {
   const peek = peekOf(call);
   if (peek.clientName !== null) return { name: peek.clientName, version: peek.clientVersion };
   if (client && client.clientName !== null) return { name: client.clientName, version: client.clientVersion };
-  // The first product says most: `name/version (comment) …` (RFC 9110 §10.1.5).
+  // The first product is the most specific: `name/version (comment) …` (RFC 9110 §10.1.5).
   const [, name = null, version = null] = /^([^\s/()]+)(?:\/([^\s()]+))?/.exec(call.received.userAgent ?? "") ?? [];
   return { name, version };
 }
@@ -156,13 +156,13 @@ function errorOf({ refusal, redactor }: Answer, { message, outcome, found }: Ans
   return { code: found?.errorCode ?? null, message: outcome === "tool_error" ? beginningOf(text) : text };
 }
 
-/** Refusals are our own words, but may quote what the client named. */
+/** A refusal is our own text, but may quote what the client named. */
 function refusalText(text: string, target: string | null, redactor: Redactor | null): string {
   if (redactor !== null) return redactor.text(text);
   return target === null || target === "" ? text : text.replaceAll(quotedName(target), withheld);
 }
 
-/** Of what a tool returned, as payloads are kept only where the project switched that on. */
+/** Of a tool's result, because payloads are kept only where the project enabled that. */
 const toolErrorLength = 300;
 
 const beginningOf = (text: string | null) =>
@@ -171,7 +171,7 @@ const beginningOf = (text: string | null) =>
 function outcomeOf(call: Logged, message: MessagePeek | RequestPeek, found: AnswerPeek | undefined): Outcome {
   const { refusal, end, status, peek } = call.received.answer;
   if (refusal) return "gateway_error";
-  // A client that disconnects after its answer has what it asked for.
+  // A client that disconnects after its answer has received it.
   if (found && found.errorCode === null) {
     if (found.isError) return "tool_error";
     return found.resultType === "input_required" ? "input_required" : "ok";
@@ -181,7 +181,7 @@ function outcomeOf(call: Logged, message: MessagePeek | RequestPeek, found: Answ
   if (end === "client-closed") return "closed_by_client";
   if (end === "server-closed") return "closed_by_server";
   if (status >= 400) return "http_error";
-  // A stream that ended regularly, but without its answer.
+  // A stream that ended normally, but without its answer.
   return message.kind === "request" && peek ? "closed_by_server" : "ok";
 }
 
@@ -200,7 +200,7 @@ function isErrorOutcome({ peek, end }: Answer, outcome: Outcome): boolean {
     case "closed_by_client":
       return false;
     case "closed_by_server":
-      // With event ids the client may pick the stream up again (2025-11-25: the server may close at will).
+      // With event ids the client may resume the stream (2025-11-25: the server may close at will).
       return peek ? !peek.resumable : end === "server-closed";
     default:
       return true;

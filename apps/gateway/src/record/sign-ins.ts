@@ -10,17 +10,17 @@ import type { OAuthEndpoint } from "../oauth/endpoints.ts";
 import type { Principal } from "../policy/credentials.ts";
 import type { Route } from "../read-model/routes.ts";
 
-/** Refused keys that are looked up at the same time; of further ones it is only said that they are not valid. */
+/** Refused keys that are looked up at the same time; further ones are only recorded as invalid. */
 const maxLookups = 4;
 const stopMs = 300;
 
 type Step = Omit<SignInStep, "projectId">;
-/** The request that a step is seen by. */
+/** The request in which a step is observed. */
 type Seen = Pick<Call, "request" | "address">;
 
 /**
- * What the gateway sees of clients' sign-ins (GW-5): discovery, refused credentials, and the first call with a new
- * access token. Calls that go on as before cost one comparison.
+ * Steps of clients' sign-ins that the gateway sees (GW-5): discovery, refused credentials, and the first call with a
+ * new access token. For other calls it costs one comparison.
  */
 export class SignIns {
   readonly #recorder: SignInRecorder;
@@ -36,7 +36,7 @@ export class SignIns {
     });
   }
 
-  /** A client has read metadata. `route`: undefined for a name that nobody has, and at an origin of several servers. */
+  /** A client has read metadata. `route`: undefined for an unused name, and at an origin of several servers. */
   discovered({ kind }: OAuthEndpoint, route: Route | undefined, seen: Seen): void {
     if (kind !== "resource-metadata" && kind !== "server-metadata") return;
     const step = kind === "resource-metadata" ? "resource_metadata" : "server_metadata";
@@ -53,7 +53,7 @@ export class SignIns {
     }
     this.#lookups++;
     void this.#explainKey(route, key)
-      // While the database is away, nothing is recorded either.
+      // Without the database, nothing is recorded either.
       .catch(() => refused)
       .then((explained) => this.#record(route, { ...explained, kind }, seen))
       .finally(() => {
@@ -61,7 +61,7 @@ export class SignIns {
       });
   }
 
-  /** A call was let in. Only the first one with a new token completes a sign-in. */
+  /** A call was accepted. Only the first one with a new token completes a sign-in. */
   accepted(route: Route, { credential }: Principal, seen: Seen): void {
     if (credential?.kind !== "grant" || credential.authorizationId === null) return;
     const { authorizationId, clientId, membership } = credential;
@@ -76,7 +76,7 @@ export class SignIns {
   async #explainKey(route: Route, key: string): Promise<RefusedSignIn> {
     const found = await explainRefusedApiKey(this.#pool, key);
     if (!found) return { problem: "key_unknown", isProven: false };
-    // Whose it is, and what became of it, is not this team's business.
+    // Another organization's: don't reveal whether it was revoked or has expired.
     if (found.organizationId !== route.organizationId) return { problem: "key_of_other_team", isProven: false };
     const problem = found.problem === "revoked" ? "key_revoked" : "key_expired";
     return { problem, isProven: true, keyId: found.keyId };

@@ -5,22 +5,22 @@ import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { removeReserve } from "./spool-reserve.ts";
 
-/** Earlier versions wrote `.ndjson`, and could not read what is in a `.rows.ndjson`: they leave it alone. */
+/** Earlier versions wrote `.ndjson` and cannot read `.rows.ndjson`, which they therefore leave alone. */
 const segmentName = /^\d{15}-[0-9a-f]{12}-\d{6}(?:\.rows)?\.ndjson$/;
 const owningName = /^[0-9a-f]{12}$/;
 
 /**
- * The directory of one process's segments, `{root}/{id}`. As long as the process lives it listens on `{root}/{id}.sock`:
- * the kernel closes that socket when the process has ended, however it ended, and never before. So a directory whose
- * socket refuses connections is abandoned, and nobody appends to its segments any more. (A pid does not prove that:
- * another container counts its own.) `root` must be on a local disk: another machine's sockets look closed.
+ * The directory of one process's segments, `{root}/{id}`. While the process lives it listens on `{root}/{id}.sock`: the
+ * kernel closes that socket when the process has ended, for any reason, and never before. So a directory whose socket
+ * refuses connections is abandoned, and nobody appends to its segments any more. (A pid does not prove that: another
+ * container counts its own.) `root` must be on a local disk: sockets of another machine look closed.
  */
 export class SpoolDirectory {
   readonly path: string;
   readonly #root: string;
   readonly #id: string;
   readonly #server: Server;
-  /** Keeps paths of sockets short, whatever the root's is: they hold 107 bytes. */
+  /** Keeps paths of sockets short (at most 107 bytes) even below a long root. */
   readonly #rootDescriptor: number;
   #lastSegment = 0;
 
@@ -40,7 +40,7 @@ export class SpoolDirectory {
     const server = createServer((socket) => socket.destroy());
     try {
       await listen(server, socketPath(rootDescriptor, id));
-      // Only now: a directory must never be there before the socket that protects it.
+      // After the socket: a directory must never exist before the socket that protects it.
       await mkdir(join(root, id), { mode: 0o700 });
     } catch (error) {
       server.close();
@@ -57,8 +57,8 @@ export class SpoolDirectory {
   }
 
   /**
-   * Moves segments of processes that have ended into this directory and yields their names. Each is moved atomically:
-   * when several processes do this at once, each segment goes to one of them.
+   * Moves segments of processes that have ended into this directory and yields their names. Each move is atomic: if
+   * several processes do this at once, each segment goes to one of them.
    */
   async *takeAbandoned(): AsyncGenerator<string> {
     for (const entry of await readdir(this.#root, { withFileTypes: true })) {
@@ -76,14 +76,14 @@ export class SpoolDirectory {
     }
   }
 
-  /** Ends the ownership. Nothing may be appended afterwards: segments that are left are another process's to take. */
+  /** Ends the ownership. Nothing may be appended afterwards: another process may take the remaining segments. */
   async close(): Promise<void> {
     await rmdir(this.path).catch(() => {});
     await new Promise((resolve) => this.#server.close(resolve));
     closeSync(this.#rootDescriptor);
   }
 
-  /** False whenever it cannot be proven. */
+  /** False unless it is proven. */
   #isAbandoned(id: string): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = connect(socketPath(this.#rootDescriptor, id));

@@ -22,7 +22,7 @@ const row = requestLogRow({
   responseTruncated: true,
 });
 
-test("GW-10 a row read from a segment has in each column what it had when it was written", () => {
+test("GW-10 a row read from a segment equals the written one in each column", () => {
   const plain = requestLogRow({ projectId: randomUUID() });
   expect(rowsOfSegment(headLine + lineOf(row) + lineOf(plain))).toEqual([row, plain]);
 });

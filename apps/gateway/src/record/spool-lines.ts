@@ -2,8 +2,8 @@ import type { RequestLogRow } from "@towpath/logs";
 import { z } from "zod";
 
 /**
- * The values of a row in the order of `columns`: a line has no names, which makes it a third as long, and takes a third
- * of the time to write out.
+ * The values of a row in the order of `columns`: a line without names is a third as long, and takes a third of the time
+ * to write.
  */
 function valuesOf(row: RequestLogRow): unknown[] {
   return [
@@ -43,7 +43,7 @@ function valuesOf(row: RequestLogRow): unknown[] {
   ];
 }
 
-/** Their names, in the order in which `valuesOf` reads them; a test misses those that it doesn't read. */
+/** Their names, in the order in which `valuesOf` reads them; a test detects unread ones. */
 const columns: string[] = [];
 valuesOf(new Proxy({} as RequestLogRow, { get: (_row, name) => columns.push(String(name)) }));
 
@@ -54,7 +54,7 @@ export function lineOf(row: RequestLogRow): string {
   return `${JSON.stringify(valuesOf(row))}\n`;
 }
 
-// Rows were written by this program; the checks only have to detect lines truncated by a crash.
+// This program wrote the rows; the checks only have to detect lines truncated by a crash.
 const namesSchema = z.array(z.string());
 const rowSchema = z.custom<RequestLogRow>(
   (row) => typeof row === "object" && row !== null && "id" in row && "time" in row && "projectId" in row,
@@ -64,7 +64,7 @@ const rowSchema = z.custom<RequestLogRow>(
 export function rowsOfSegment(content: string): RequestLogRow[] {
   const lines = content.split("\n").flatMap(parseLine);
   const names = namesSchema.safeParse(lines[0]);
-  // Segments of earlier versions have no names at their top, but in every line.
+  // Segments of earlier versions have no names at the top, but in every line.
   const rows = names.success ? lines.slice(1).map((values) => named(names.data, values)) : lines;
   return rows.flatMap((row) => {
     const known = rowSchema.safeParse(row);

@@ -3,13 +3,13 @@ import { open, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
 const reserveBytes = 4 * 1024 * 1024;
-/** A reserve is made only where the disk has this many times its size left. */
+/** A reserve is made only if the disk has this many times its size free. */
 const minFreeFactor = 16;
 const fileName = "reserve";
 
 /**
- * Space of a process's spool for when the disk is full: a file whose blocks are allocated, because it was written with
- * zeros. It becomes a segment, which is overwritten from its beginning; a reader leaves the zeros after its rows out.
+ * Space of a process's spool for a full disk: a file whose blocks are allocated, because it was written with zeros. It
+ * becomes a segment, which is overwritten from the beginning; readers skip the zeros after its rows.
  */
 export class SpoolReserve {
   readonly #directory: string;
@@ -19,7 +19,7 @@ export class SpoolReserve {
     this.#directory = directory;
   }
 
-  /** Makes it, unless it is there or the disk is nearly full. Never rejects. */
+  /** Creates it unless it exists or the disk is nearly full. Never rejects. */
   async make(): Promise<void> {
     if (this.#isThere) return;
     const path = join(this.#directory, fileName);
@@ -34,7 +34,7 @@ export class SpoolReserve {
     }
   }
 
-  /** Turns it into the segment of this name, open for writing; null when it isn't there. */
+  /** Turns it into the segment of this name, open for writing; null if there is none. */
   take(name: string): { readonly descriptor: number; readonly bytes: number } | null {
     if (!this.#isThere) return null;
     this.#isThere = false;

@@ -8,7 +8,7 @@ import { headLine, rowsOfSegment } from "./spool-lines.ts";
 import { SpoolReserve } from "./spool-reserve.ts";
 
 const segmentBytes = 1024 * 1024;
-/** Of the gateway as a whole. */
+/** For the gateway as a whole. */
 export const maxSpoolBytes = 1024 * 1024 * 1024;
 /** Pause after a failed write. */
 const pauseMs = 1000;
@@ -16,7 +16,7 @@ const pauseMs = 1000;
 /** A file of rows, deleted when no row needs it any more. */
 export type Segment = {
   readonly name: string;
-  /** Bytes in the file, and how many of them are each project's. */
+  /** Bytes in the file, and how many of them belong to each project. */
   bytes: number;
   readonly bytesOfProject: Map<string, number>;
   /** Rows that are also held in memory and are not in the database yet. */
@@ -32,19 +32,18 @@ type OpenFile = {
   readonly descriptor: number;
   readonly segment: Segment;
   readonly sync: GroupSync;
-  /** It is full then. */
+  /** At this size it is full. */
   readonly maxBytes: number;
 };
 
-/** What a row to be kept counts for. `bytes`: the length of its line. */
+/** What the spool needs of a row. `bytes`: the length of its line. */
 export type SpoolEntry = { readonly row: Pick<RequestLogRow, "projectId">; readonly bytes: number };
 
 /**
- * Rows on disk until the database has them: segments of JSON lines (spool-lines.ts). Appends are synchronous: when `append` returns,
- * the operating system has the rows, and a gateway that is killed loses none of them. They are flushed in groups, within
- * half a second unless the database has them by then: that is what a power cut may cost.
- *
- * Only the process that owns a segment appends to it, reads it or deletes it (SpoolDirectory).
+ * Rows on disk until the database has them: segments of JSON lines (spool-lines.ts). Appends are synchronous: when
+ * `append` returns, the operating system has the rows, and a killed gateway loses none of them. They are flushed in
+ * groups, within half a second unless the database has them by then: a power cut may cost that much. Only the process
+ * that owns a segment appends to it, reads it or deletes it (SpoolDirectory).
  */
 export class Spool {
   readonly #root: string;
@@ -66,7 +65,7 @@ export class Spool {
 
   /**
    * Opens this process's spool in a directory that processes share. Never rejects: without a directory, as on a full
-   * disk, `append` returns null, and each `adopt` tries again to make one.
+   * disk, `append` returns null, and each `adopt` tries again to create one.
    */
   static async open(root: string, { maxBytes = maxSpoolBytes }: { maxBytes?: number } = {}): Promise<Spool> {
     const spool = new Spool(root, maxBytes);
@@ -107,14 +106,14 @@ export class Spool {
     return this.#bytes;
   }
 
-  /** A project may use as much as it leaves free: one that floods the log gets half, and the rest stays for others. */
+  /** A project may use as much as remains free: one that floods the log gets half, and the rest stays for others. */
   hasRoomFor(projectId: string, bytes: number): boolean {
     return (this.#bytesOfProject.get(projectId) ?? 0) + bytes <= this.#maxBytes - this.#bytes - bytes;
   }
 
   /**
    * Keeps the lines of some rows, all or none. Returns their segment, whose `heldRows` counts them: call `release` for
-   * each. Null when the disk is full or fails; it is tried again a second later.
+   * each. Null when the disk is full or fails; it is retried a second later.
    */
   append(entries: readonly SpoolEntry[], lines: string): Segment | null {
     if (performance.now() < this.#pausedUntil) return null;
@@ -139,14 +138,14 @@ export class Spool {
     }
   }
 
-  /** Rows that memory no longer holds. `areWritten`: the database has them, else the file alone has. */
+  /** Rows that memory no longer holds. `areWritten`: they are in the database, else only in the file. */
   release(segment: Segment, rows: number, { areWritten }: { areWritten: boolean }): void {
     segment.heldRows -= rows;
     if (!areWritten) segment.mustReplay = true;
     this.#removeIfDone(segment);
   }
 
-  /** The oldest segment with rows that are nowhere else and that is due, as rows; null when there is none. */
+  /** The oldest due segment with rows that are nowhere else, as rows; null if there is none. */
   async nextToReplay(
     isDue: (segment: Segment) => boolean,
   ): Promise<{ segment: Segment; rows: RequestLogRow[] } | null> {
@@ -165,7 +164,7 @@ export class Spool {
     this.#removeIfDone(segment);
   }
 
-  /** Rows that are still on disk are left to the next process. */
+  /** The next process takes rows that are still on disk. */
   async close(): Promise<void> {
     if (this.#file && isPending(this.#file.segment)) this.#file.sync.flush();
     this.#seal();

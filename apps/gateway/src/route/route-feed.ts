@@ -8,14 +8,14 @@ import { readSnapshot, writeSnapshot } from "./snapshot-file.ts";
 const snapshotName = "routes.json";
 const snapshotSchema = z.object({ routes: z.array(routeSchema) });
 const reloadMs = 10_000;
-/** How long to wait for the database at the start: a server may have become private while the gateway was down. */
+/** How long the start waits for the database: a server may have become private while the gateway was down. */
 const firstLoadMs = 1000;
 
 type Parts = {
   readModel: ReadModel;
   table: RouteTable;
   directory: string;
-  /** One process of those that share the directory writes the snapshot; all read it. */
+  /** Among processes that share the directory, one writes the snapshot; all read it. */
   writesSnapshot: boolean;
   /** Called with the routes after each load from the database. */
   onLoaded: (routes: readonly Route[]) => void;
@@ -48,7 +48,7 @@ export function createRouteFeed({ readModel, table, directory, writesSnapshot, o
     }
   };
 
-  /** Asks for a reload; calls during a reload lead to one more. */
+  /** Requests a reload; calls during a reload lead to one more. */
   const reload = async () => {
     if (running) {
       again = true;
@@ -66,7 +66,7 @@ export function createRouteFeed({ readModel, table, directory, writesSnapshot, o
   };
 
   return {
-    /** Puts the routes of the last snapshot into the table: a restart must not wait for the database. Never fails. */
+    /** Loads the routes of the last snapshot: a restart must not wait for the database. Never fails. */
     async loadSnapshot() {
       const found = await readSnapshot(directory, snapshotName, snapshotSchema);
       if (found) table.replace(found.routes);

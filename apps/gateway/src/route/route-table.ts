@@ -23,13 +23,13 @@ export class RouteTable {
     return this.#routes?.get(label);
   }
 
-  /** The deployments that labels lead to. Looks at every route: not for the path of a request. */
+  /** The deployments that labels lead to. Iterates over all routes: not for the path of a request. */
   deployments(): ReadonlySet<string> {
     const routes = [...(this.#routes?.values() ?? [])];
     return new Set(routes.map(deploymentOf).filter((id) => id !== null));
   }
 
-  /** Has readers wait for a load, which must end by itself. Never rejects. */
+  /** Makes readers wait for a load, which must end by itself. Never rejects. */
   openAfter(load: Promise<unknown>): void {
     const opening: Promise<void> = load
       .catch(() => {})

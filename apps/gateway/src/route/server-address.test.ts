@@ -37,7 +37,7 @@ describe("destinationOf", () => {
   const byHost = parseServerUrl("https://{name}.example.com");
   const byPath = parseServerUrl("http://localhost:8080/{name}");
 
-  test("GW-1 by host: production and preview labels, whatever the port and the case", () => {
+  test("GW-1 by host: production and preview labels, with any port and in any case", () => {
     for (const host of ["brave-otter.example.com", "Brave-Otter.EXAMPLE.com:443", "brave-otter.example.com."]) {
       expect(destinationOf(byHost, host, "/mcp")).toMatchObject({
         kind: "server",
@@ -106,7 +106,7 @@ describe("destinationOf", () => {
     expect(destinationOf(byPath, "localhost", "/brave-otter/x/..?a")).toEqual({ kind: "unknown-path" });
   });
 
-  /** A text of which each byte may be escaped, in either case. */
+  /** A text with any of its bytes escaped, in either case. */
   const escaped = (text: string) =>
     fc
       .tuple(
@@ -139,7 +139,7 @@ describe("destinationOf", () => {
     );
   });
 
-  test("GW-9 what the server decodes is never another path than the one that was decided on", () => {
+  test("GW-9 the server never decodes a path differently than the gateway", () => {
     const piece = fc.constantFrom(
       ..."/ // . .. %2e %2E%2e %2f %5c \\ %00 # ; % %6 %zz %25 %256d mcp m%63p %6Dcp x %20 %c3%a9 é ~ %7e brave-otter - /-/".split(
         " ",

@@ -1,18 +1,18 @@
-/** Where servers live: by host (`https://{name}.example.com`) or by path (`http://localhost:8080/{name}`). GW-1. */
+/** Addresses of servers: by host (`https://{name}.example.com`) or by path (`http://localhost:8080/{name}`). GW-1. */
 export type ServerAddress = {
   form: "host" | "path";
-  /** Host form: what follows the label, with its dot. Path form: the host itself. Lower case, no port. */
+  /** Host form: the part after the label, with its dot. Path form: the host itself. Lower case, no port. */
   hostName: string;
   protocol: "http" | "https";
-  /** With its colon; empty for the protocol's own. */
+  /** With its colon; empty for the protocol's default. */
   port: string;
   /** Whether the instance is only reachable from its own machine. */
   isLoopback: boolean;
 };
 
 /**
- * What a request's Host and target ask for. `path` is what the server sees, query included, dots and escapes resolved.
- * `otherPath`: where servers share a host, the name of a well-known document without the server's prefix.
+ * The destination of a request, from Host and target. `path`: for the server, including the query, dots and escapes
+ * resolved. `otherPath`: where servers share a host, the name of a well-known document without the server's prefix.
  */
 export type Destination =
   | {
@@ -23,7 +23,7 @@ export type Destination =
       isWellKnown: boolean;
       otherPath: string | null;
     }
-  /** Where servers share a host: what OAuth clients ask of its root. */
+  /** Where servers share a host: requests of OAuth clients to its root. */
   | { kind: "origin"; path: string }
   /** The gateway's own pages: no server's address. */
   | { kind: "platform"; path: string }
@@ -31,7 +31,7 @@ export type Destination =
   | { kind: "unknown-path" };
 
 const labelPattern = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
-/** Bytes that mean the same whether escaped or not (RFC 3986 §2.3). */
+/** Bytes with the same meaning escaped or not (RFC 3986 §2.3). */
 const unreserved = /[A-Za-z0-9._~-]/;
 const brokenEscape = /%(?![0-9a-f]{2})/i;
 /**
@@ -44,7 +44,7 @@ const originPath = /^\/(?:authorize|token|register|\.well-known\/oauth-authoriza
 const mcpPath = /^\/mcp\/*$/;
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** @throws Error when the template has no `{name}` at a place where a label can stand. */
+/** @throws Error when the template has no `{name}` where a label can be. */
 export function parseServerUrl(template: string): ServerAddress {
   const marked = template.replace("{name}", "towpath-name");
   const url = URL.canParse(marked) ? new URL(marked) : null;
@@ -78,7 +78,7 @@ export function destinationOf(address: ServerAddress, host: string | undefined, 
   return address.form === "host" ? byHost(address, hostName, decoded) : byPath(address, hostName, decoded);
 }
 
-/** A target with all escapes resolved that have no meaning of their own; null when it is not clear which path it is. */
+/** A target with all meaningless escapes resolved; null if its path is ambiguous. */
 function decodeTarget(target: string): string | null {
   // Absolute and asterisk forms of the request target are for proxies and for the server as a whole.
   if (!target.startsWith("/")) return null;
@@ -125,9 +125,9 @@ function byPath(address: ServerAddress, hostName: string, target: string): Desti
 function toServer(label: string, path: string, otherPath: string | null = null): Destination {
   const queryAt = path.indexOf("?");
   const pathName = queryAt === -1 ? path : path.slice(0, queryAt);
-  // Behind a name in the path an empty segment is not the first of the target, but the first that the server sees.
+  // After a name in the path, an empty segment is not the first of the target, but the first that the server sees.
   if (pathName.startsWith("//")) return { kind: "unknown-path" };
-  // Servers answer /mcp/ with a redirect to an address that they make up from Host: take the slash off instead.
+  // Servers answer /mcp/ with a redirect to an address built from Host: remove the slash instead.
   const isMcp = mcpPath.test(pathName);
   const query = queryAt === -1 ? "" : path.slice(queryAt);
   const isWellKnown = pathName.startsWith("/.well-known/");

@@ -10,7 +10,7 @@ export async function writeSnapshot(directory: string, name: string, value: unkn
   await rename(`${path}.new`, path);
 }
 
-/** What the last snapshot of this name holds, or null when there is none that can be read. */
+/** The content of the last snapshot of this name, or null if none can be read. */
 export async function readSnapshot<Schema extends z.ZodType>(
   directory: string,
   name: string,

@@ -10,9 +10,9 @@ const ids = Array.from({ length: 10 }, () => randomUUID());
 
 function cacheOf(maxBytes: number) {
   const loads: string[][] = [];
-  const load: LoadRecordedAnswers = async (wanted) => {
-    loads.push([...wanted]);
-    return wanted.map((deploymentId) => ({
+  const load: LoadRecordedAnswers = async (deploymentIds) => {
+    loads.push([...deploymentIds]);
+    return deploymentIds.map((deploymentId) => ({
       deploymentId,
       answers: { texts: [deploymentId], conversations: [] },
       bytes: 100,
@@ -32,17 +32,18 @@ test("GW-12 recorded answers are loaded with the routes, once, and take no more 
   await cache.loadAhead(routesTo(ids));
   expect(loads).toEqual([ids]);
   expect(cache.bytes).toBe(500);
-  // What was evicted is loaded when it is asked for, by one query however many ask.
+  // Evicted answers are loaded on demand, by one query for all concurrent calls.
   const asked = await Promise.all([cache.of(ids[0] ?? ""), cache.of(ids[0] ?? "")]);
   expect(asked).toEqual([expect.objectContaining({ texts: [ids[0]] }), expect.objectContaining({ texts: [ids[0]] })]);
   expect(loads.slice(1)).toEqual([[ids[0]]]);
   expect(cache.bytes).toBe(500);
 });
 
-test("GW-12 answers of which there are none, or that cannot be loaded soon, are none", async () => {
+test("GW-12 missing answers, and those that cannot be loaded in time, are null", async () => {
   const cache = (load: LoadRecordedAnswers) => new AnswerCache({ load, log });
   expect(await cache(async () => []).of("a")).toBeNull();
-  expect(await cache(() => Promise.reject(new Error("the database is away"))).of("a")).toBeNull();
+  expect(await cache(() => Promise.reject(new Error("unavailable"))).of("a")).toBeNull();
   expect(await cache(() => new Promise(() => {})).of("a")).toBeNull();
-  await expect(cache(() => Promise.reject(new Error("away"))).loadAhead(routesTo(ids))).resolves.toBeUndefined();
+  const failing = cache(() => Promise.reject(new Error("unavailable")));
+  await expect(failing.loadAhead(routesTo(ids))).resolves.toBeUndefined();
 });

@@ -5,16 +5,16 @@ import type { Logger } from "pino";
 import type { LoadRecordedAnswers, StoredAnswers } from "../read-model/recorded-answers.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
 
-/** All that a gateway keeps in memory, as stored. */
+/** All answers in a gateway's memory, as stored. */
 const maxBytes = 64 * 1024 * 1024;
-/** Deployments that are loaded by one query, ahead of the first request. */
+/** Deployments loaded by one query, before their first request. */
 const loadTogether = 20;
 /** Longer than a healthy database needs; then the server is woken instead. */
 const loadWithinMs = 1000;
 
 /**
- * Recorded answers in memory. Those of new deployments are loaded when routes are, so that the first request finds them;
- * those that were evicted are loaded again when they are asked for, while the request waits.
+ * Recorded answers in memory. Those of new deployments are loaded with the routes, before the first request; evicted
+ * ones are loaded again on demand, while the request waits.
  */
 export class AnswerCache {
   readonly #cache: LRUCache<string, StoredAnswers>;
@@ -25,7 +25,7 @@ export class AnswerCache {
   #known = new Set<string>();
   #isLoadingAhead = false;
 
-  /** `share`: the part of the memory that is this process's. */
+  /** `share`: this process's share of the memory. */
   constructor(parts: { load: LoadRecordedAnswers; log: Logger; share?: number; maxBytes?: number }) {
     this.#load = parts.load;
     this.#log = parts.log;
@@ -40,7 +40,7 @@ export class AnswerCache {
     return this.#cache.calculatedSize;
   }
 
-  /** The answers of a deployment; null when there are none, or when they can't be loaded within a second. */
+  /** The answers of a deployment; null if there are none, or if they can't be loaded within a second. */
   of(deploymentId: string): RecordedAnswers | null | Promise<RecordedAnswers | null> {
     const found = this.#cache.get(deploymentId);
     if (found) return found.answers;
@@ -63,7 +63,7 @@ export class AnswerCache {
     }
   }
 
-  /** Loads what these routes may need, as far as there is room. Never rejects. */
+  /** Loads the answers for these routes, as far as there is room. Never rejects. */
   async loadAhead(routes: readonly Route[]): Promise<void> {
     if (this.#isLoadingAhead) return;
     this.#isLoadingAhead = true;

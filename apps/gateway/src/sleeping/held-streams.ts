@@ -1,12 +1,12 @@
 import type { CallResponse } from "../call/states.ts";
 
-/** Proxies in between close connections that are silent for long; servers of the SDKs write as often. */
+/** Proxies close connections that are silent for long; servers of the SDKs ping as often. */
 const defaultPingMs = 15_000;
 const ping = ": asleep\n\n";
 
 /**
- * Streams for what servers say unasked, of sessions whose server is asleep (GW-12). A server that is asleep says nothing,
- * so a stream stays open here until a request of its session wakes the server, or its client leaves.
+ * Streams for unsolicited messages, of sessions whose server is asleep (GW-12). A sleeping server sends nothing, so a
+ * stream is held here until a request of its session wakes the server, or its client disconnects.
  */
 export class HeldStreams {
   /** By session. */
@@ -21,7 +21,7 @@ export class HeldStreams {
     return this.#held.size;
   }
 
-  /** Resolves to true when the session's server is needed, so that the stream goes there; false: the client has left. */
+  /** Resolves to true when the session's server is needed, where the stream then goes; false: the client is gone. */
   hold(session: string, response: CallResponse): Promise<boolean> {
     if (response.destroyed) return Promise.resolve(false);
     return new Promise((resolve) => {

@@ -7,9 +7,9 @@ const maxRemembered = 10_000;
 const rememberMs = 2000;
 
 /**
- * Sessions that were opened while their server was asleep, and that a request has taken to it since. Their streams are
+ * Sessions that were opened while their server was asleep, and whose requests have reached it since. Their streams are
  * released here and in all other processes, each of which may hold some, and all of them learn which process holds the
- * session: as any other one, it ends with that process. A process that starts later doesn't know.
+ * session, which ends with that process like any other. A process that starts later doesn't know.
  */
 export class OpenedSessions {
   readonly #streams: HeldStreams;
@@ -31,7 +31,7 @@ export class OpenedSessions {
     void this.#announce({ kind: "opened", session, instanceId: null });
   }
 
-  /** The instance that was seen to hold a session; null: none was. */
+  /** The instance that holds a session; null: unknown. */
   instanceOf(session: string): string | null {
     return this.#instances.get(session) ?? null;
   }
@@ -43,7 +43,7 @@ export class OpenedSessions {
     void this.#announce({ kind: "opened", session, instanceId });
   }
 
-  /** What another process has announced. */
+  /** Another process's announcement. */
   announced({ session, instanceId }: Opened): void {
     if (instanceId === null) this.#streams.release(session);
     else this.#instances.set(session, instanceId);

@@ -5,7 +5,7 @@ import type { Admitted, RequestHead } from "../call/states.ts";
 import { headerOf, sessionIdHeader } from "../forward/headers.ts";
 import type { OpenedSession } from "../policy/sessions.ts";
 
-/** What a request asks that a recorded answer may say. */
+/** A request that a recorded answer may answer. */
 export type Question =
   | {
       kind: "request";
@@ -19,15 +19,15 @@ export type Question =
     }
   /** A notification that changes nothing while the server is asleep. `version`: null in a session. */
   | { kind: "notification"; version: VersionOf | null }
-  /** The stream for what a server says unasked. */
+  /** The stream for the server's unsolicited messages. */
   | { kind: "stream"; version: VersionOf | null }
   /** The end of a session. */
   | { kind: "end" };
 
-/** The revision that a conversation was asked for, or the one that it agreed on. */
+/** The revision that a client requested, or the one that was agreed on. */
 export type VersionOf = { requested: string } | { agreed: string };
 
-/** Larger requests than any handshake or list needs are the server's. */
+/** Larger requests than any handshake or list needs go to the server. */
 const maxBodyBytes = 16 * 1024;
 /** Larger parameters of `initialize` would not fit into a session id. */
 const maxOpeningBytes = 2000;
@@ -42,8 +42,8 @@ const notifications: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a request asks, if it is one of the few that don't need the server: exactly as clients send them. Everything else
- * is the server's to answer, refusals of odd requests included: null.
+ * The question of a request, if it is one of the few that don't need the server, exactly as clients send them. Null:
+ * the server answers it, also to refuse odd requests.
  */
 export function questionOf(admitted: Admitted): Question | null {
   const { call, session, body } = admitted;
@@ -58,7 +58,7 @@ export function questionOf(admitted: Admitted): Question | null {
   return request.method === "GET" && asksForStream ? withoutServer({ kind: "stream" }, request, session) : null;
 }
 
-/** In a session, or without one where the request says its revision. */
+/** In a session, or without one if the request names its revision. */
 function withoutServer<Kind extends "notification" | "stream">(
   { kind }: { kind: Kind },
   request: RequestHead,
@@ -129,7 +129,7 @@ function modern(request: RequestHead, { id, method, params }: Message): Question
   return { kind: "request", id, key, version: { agreed }, opening: null };
 }
 
-/** Null for parameters that a recorded answer knows nothing of. */
+/** Null for parameters that no recorded answer covers. */
 function keyOf(method: string, { cursor, _meta: _, ...rest }: Record<string, unknown>): string | null {
   if (Object.keys(rest).length > 0) return null;
   if (cursor === undefined) return answerKey(method);

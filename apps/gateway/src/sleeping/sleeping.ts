@@ -23,7 +23,7 @@ import { type Question, questionOf, type VersionOf } from "./question.ts";
 type Parts = {
   load: LoadRecordedAnswers;
   log: Logger;
-  /** The part of the memory that is this process's. */
+  /** This process's share of the memory. */
   share: number;
   leases: Leases;
   sessionIds: SessionIds;
@@ -39,14 +39,14 @@ export function createSleeping({ load, log, share, leases, sessionIds, announce 
   let answered = 0;
 
   /**
-   * What to answer; null: the request is the server's.
+   * The answer; null: the request goes to the server.
    *
    * @throws GatewayError 404 when the process that held its session is gone
    */
   async function decide(admitted: Admitted): Promise<Reply | "hold" | null> {
     const { route } = admitted.call;
     const deploymentId = route.answersAsleep ? deploymentOf(route) : null;
-    // A client whose session is of an earlier rollout has read the lists of that one.
+    // A client with a session of an earlier rollout has read that one's lists.
     if (deploymentId === null || admitted.deploymentId !== deploymentId) return null;
     const question = questionOf(admitted);
     if (question === null) return null;
@@ -66,8 +66,8 @@ export function createSleeping({ load, log, share, leases, sessionIds, announce 
   ];
   return {
     /**
-     * Answers a request in the place of its server, if the server is asleep and its build has recorded the answer (GW-12).
-     * Null: the request is the server's. A server that runs always answers itself. Call it for routes with
+     * Answers a request in place of its server, if the server is asleep and its build has recorded the answer (GW-12).
+     * Null: the request goes to the server. A running server always answers itself. Call it for routes with
      * `answersAsleep` and for sessions that were opened asleep, after all policies: refusals are the same either way.
      */
     async answer(admitted: Admitted): Promise<Rest | null> {
@@ -83,7 +83,7 @@ export function createSleeping({ load, log, share, leases, sessionIds, announce 
       answered++;
       return send(admitted, decided);
     },
-    /** Loads recorded answers before they are needed. Call it whenever routes were loaded. Never rejects. */
+    /** Loads recorded answers before they are needed. Call it after routes were loaded. Never rejects. */
     loadAhead: (routes: readonly Route[]) => answers.loadAhead(routes),
     /** Which processes hold the sessions that were opened asleep. */
     sessions,
@@ -114,7 +114,7 @@ async function holdStream(streams: HeldStreams, admitted: Admitted): Promise<"ov
     ...corsHeaders(request.headers.origin),
   ]);
   response.flushHeaders();
-  // Without a session there is nothing that could wake the server for it.
+  // Without a session nothing could wake the server for it.
   if (!(await streams.hold(session?.key ?? call.id, response))) return leave(admitted);
   answer.delivery = undelivered;
   return null;
@@ -124,7 +124,7 @@ const nothing = Buffer.alloc(0);
 
 type Found = { question: Question; recorded: RecordedAnswers; deploymentId: string };
 
-/** "hold": the request is for a stream, which stays open. Null when the build has recorded no answer to it. */
+/** "hold": the request is for a stream, which stays open. Null if the build has recorded no answer to it. */
 function replyTo(
   sessionIds: SessionIds,
   admitted: Admitted,
@@ -158,7 +158,7 @@ function conversationOf({ conversations }: RecordedAnswers, version: VersionOf, 
   });
 }
 
-/** Sends an answer as if the server had. */
+/** Sends an answer as the server would. */
 function send(admitted: Admitted, { status, body, sessionId }: Reply): Rest {
   const { listedTools, received } = admitted;
   received.answer.delivery = deliveredAsleep;

@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextp
 import { newApiKey } from "@towpath/auth/credentials";
 import type { Rig } from "./rig.ts";
 
-/** The answer to a request with the id 1 that says nothing. */
+/** An empty answer to a request with the id 1. */
 export const emptyResult = '{"jsonrpc":"2.0","id":1,"result":{}}';
 
 /** A server that gives every request the same JSON answer. */
@@ -26,7 +26,7 @@ export const rpc = (method = "tools/call") => JSON.stringify({ jsonrpc: "2.0", i
 /** What `postTo` sends: body, headers, signal. */
 export type Sent = [body?: string | Buffer, headers?: Record<string, string>, signal?: AbortSignal];
 
-/** Posts a JSON-RPC message to an MCP endpoint without a client's help. */
+/** Posts a JSON-RPC message to an MCP endpoint without a client library. */
 export function postTo(url: URL, ...[body = rpc(), headers = {}, signal]: Sent): Promise<Response> {
   return fetch(url, {
     method: "POST",
@@ -63,7 +63,7 @@ export async function connectLegacy(
 
 type StoredKey = { userId?: string; projectIds?: string[] };
 
-/** A new API key for an organization's servers, of its own or of a person, as the header that shows it. */
+/** A new API key for an organization's servers, of its own or of a person, as the header with it. */
 export async function storeApiKey(rig: Rig, organizationId: string, { userId, projectIds }: StoredKey = {}) {
   const made = newApiKey();
   const id = randomUUID();
@@ -88,7 +88,7 @@ export async function addMember(rig: Rig, organizationId: string, { role = "memb
   return userId;
 }
 
-/** Writes bytes to a port as they are and returns all that comes back until the other side closes or 3 s pass. */
+/** Writes bytes to a port unchanged and returns what it receives until the other side closes or 3 s pass. */
 export function sendRaw(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     let received = "";

@@ -3,15 +3,15 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A way to a database that a test can cut. */
+/** A connection to a database that a test can cut. */
 export type DatabaseLink = {
   /** Connection URL through the link. */
   readonly url: string;
-  /** Ends all connections and refuses new ones, as a database that was stopped. */
+  /** Ends all connections and refuses new ones, like a stopped database. */
   cut: () => Promise<void>;
-  /** Takes bytes and connections and passes nothing on, as one that hangs or a network that drops packets. */
+  /** Accepts bytes and connections and forwards nothing, like a hanging database or a network that drops packets. */
   silence: () => void;
-  /** Passes everything on again, what was held back included. */
+  /** Forwards everything again, including what was held back. */
   restore: () => Promise<void>;
   close: () => Promise<void>;
 };

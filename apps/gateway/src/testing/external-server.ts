@@ -9,7 +9,7 @@ const moved = 418;
 
 export type Elsewhere = { readonly url: string; readonly port: number; close: () => Promise<void> };
 
-/** A server on a port of this machine, as one that somebody else runs. */
+/** A server on a port of this machine, as run by a third party. */
 export async function startElsewhere(handle: RequestListener): Promise<Elsewhere> {
   const server = createServer(handle);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -30,7 +30,7 @@ type Options = Parameters<Rig["deploy"]>[1] & {
   sealedFor?: string;
 };
 
-/** Adds an external server, and waits until the gateway has heard of it. */
+/** Adds an external server, and waits until the gateway knows it. */
 export async function addExternal(rig: Rig, url: string, options: Options = {}): Promise<DeployedServer> {
   const { credential, sealedFor = url, authMode = "towpath-public", ...rest } = options;
   const server = await rig.deploy(
@@ -57,7 +57,7 @@ export async function addExternal(rig: Rig, url: string, options: Options = {}):
     await answer.body?.cancel();
     return answer.status;
   };
-  // While anyone may ask: nobody sees where a private server's label leads.
+  // While anyone may call: nobody sees where a private server's label leads.
   await until(async () => (await status()) !== moved);
   if (authMode === "towpath-public") return server;
   await pool.query("UPDATE project SET auth_mode = $2 WHERE id = $1", [projectId, authMode]);

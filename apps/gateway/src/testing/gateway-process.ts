@@ -8,7 +8,7 @@ const main = new URL("../main.ts", import.meta.url).pathname;
 /** A line of the process's log. */
 type LogLine = { msg: string; port?: number; worker?: number; pid?: number };
 
-/** A gateway in a process of its own, or several: one that can be killed. */
+/** A gateway in its own process, or several, which can be killed. */
 export type GatewayProcess = {
   child: ChildProcess;
   port: number;
@@ -58,7 +58,7 @@ export async function startGatewayProcess(
   };
 }
 
-/** Starts the program with an environment that is all its own, but for Node's cache. */
+/** Starts the program with its own environment, except for Node's cache. */
 export function spawnGateway(environment: Record<string, string>): ChildProcess {
   return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main], {
     env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, TOWPATH_SECRET: secret, ...environment },
@@ -66,7 +66,7 @@ export function spawnGateway(environment: Record<string, string>): ChildProcess 
   });
 }
 
-/** Whether a process is there; one that has ended and was not waited for counts as gone. */
+/** Whether a process exists; one that has ended and was not waited for counts as gone. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

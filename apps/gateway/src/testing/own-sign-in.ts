@@ -13,11 +13,11 @@ import { freePort } from "@towpath/role/testing";
 import { Agent, fetch as undiciFetch } from "undici";
 import { until } from "./rig.ts";
 
-// Servers with a sign-in of their own, as on the internet: https, names of their own, a provider in a process of its own.
+// Servers with their own sign-in, as on the internet: https, their own names, a provider in its own process.
 
 export type Certificate = { key: string; cert: string; certPath: string };
 
-/** A certificate for `*.example.test` that signs itself. */
+/** A self-signed certificate for `*.example.test`. */
 export async function makeCertificate(directory: string): Promise<Certificate> {
   const [keyPath, certPath] = [join(directory, "key.pem"), join(directory, "cert.pem")];
   await promisify(execFile)("openssl", [
@@ -40,7 +40,7 @@ export async function startTlsFront(port: number, gatewayPort: number, { key, ce
   return { close: () => void server.close() };
 }
 
-/** fetch of a machine on which every name leads here and the certificate is trusted. */
+/** A fetch for which every name leads here and the certificate is trusted. */
 export function fetchHere({ cert }: Certificate) {
   const lookup: LookupFunction = (_name, { all }, done) =>
     all ? done(null, [{ address: "127.0.0.1", family: 4 }]) : done(null, "127.0.0.1", 4);
@@ -49,7 +49,7 @@ export function fetchHere({ cert }: Certificate) {
     undiciFetch(url, { ...(init as object), dispatcher }) as unknown as Promise<Response>;
 }
 
-/** Starts a program that is ready as soon as `isReady` says so. */
+/** Starts a program and waits until `isReady`. */
 async function startProcess(
   [command = "", ...args]: readonly string[],
   env: Record<string, string>,
@@ -93,7 +93,7 @@ const fastmcp = (script: string) => [
   new URL(`fastmcp/${script}`, import.meta.url).pathname,
 ];
 
-/** A FastMCP server that knows its public URL by its environment, and nothing else of where it runs. */
+/** A FastMCP server that knows its public URL from its environment, and nothing else of where it runs. */
 export function startOwnSignIn(
   how: "proxy" | "remote",
   { url, issuer, socket }: { url: string; issuer: string; socket: string },
@@ -103,7 +103,7 @@ export function startOwnSignIn(
   return startProcess([...fastmcp("own_sign_in.py"), how, socket], { ...env, ...home }, () => existsSync(socket));
 }
 
-/** FastMCP's client, which opens a browser by printing where; its standard output is what it prints. */
+/** FastMCP's client, which prints the URL in place of opening a browser. */
 export function startFastMcpClient(url: string, certPath: string): ChildProcess {
   const [command = "", ...args] = [...fastmcp("sign_in.py"), url];
   const env = { ...process.env, SSL_CERT_FILE: certPath, BROWSER: "echo %s", NO_COLOR: "1" };
@@ -125,7 +125,7 @@ export function printedAddress(...streams: (Readable | null)[]): Promise<string>
   });
 }
 
-/** The page of a client to which the person returns. */
+/** The client's page to which the person returns. */
 export async function openCallback() {
   const server = createHttpServer((_, response) => response.end("back at the client"));
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -133,7 +133,7 @@ export async function openCallback() {
   return { url: `http://127.0.0.1:${port}/callback`, close: () => void server.close().closeAllConnections() };
 }
 
-/** What a client of the TypeScript SDK keeps, in memory; `asked` is where it would open a browser. */
+/** An in-memory store for a client of the TypeScript SDK; `asked` is the URL that it would open in a browser. */
 export function memoryProvider(redirectUrl: string) {
   type Kept = { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; found?: OAuthDiscoveryState };
   const kept: Kept & { verifier?: string; asked?: URL } = {};

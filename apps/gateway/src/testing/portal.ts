@@ -4,7 +4,7 @@ import { type DeployedServer, type Rig, until } from "./rig.ts";
 
 type Member = { server: DeployedServer; prefix: string; tools?: string[]; resources?: string[]; prompts?: string[] };
 
-/** Reads what a server offers through the gateway, as its build would have, and stores it with the build. */
+/** Reads a server's lists through the gateway, as its build would have, and stores them with the build. */
 export async function storeManifest(rig: Rig, server: DeployedServer): Promise<void> {
   const { manifest } = await readManifest({ url: server.url.href }, { timeoutMs: 10_000 });
   await rig.database.pool.query(

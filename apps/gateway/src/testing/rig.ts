@@ -128,7 +128,7 @@ type ServerOptions = {
   label?: string;
 };
 
-/** Sets a project's access policy; gateways hear of it. What is left out isn't restricted. */
+/** Sets a project's access policy; gateways are notified. Absent members don't restrict. */
 export async function setAccess({ pool }: TestDatabase, projectId: string, access: Partial<Access>): Promise<void> {
   const { roles = null, apiKeyIds = null, tools = null } = access;
   await pool.query(
@@ -140,7 +140,7 @@ export async function setAccess({ pool }: TestDatabase, projectId: string, acces
 
 type Limits = { caller?: Rate; server?: Rate };
 
-/** Sets how many calls a project's server takes; gateways hear of it. What is left out is the instance's. */
+/** Sets a project's own limits of calls; gateways are notified. Absent ones are the instance's. */
 export async function setLimits({ pool }: TestDatabase, projectId: string, { caller, server }: Limits): Promise<void> {
   await pool.query(
     `INSERT INTO call_limit (project_id, caller_per_minute, caller_burst, server_per_minute, server_burst)
@@ -206,14 +206,14 @@ export async function insertDeployment(
   );
 }
 
-/** The gateway hears of a route by notification, and says on its health page how many it knows. */
+/** The gateway learns of a route by notification, and its health page says how many it knows. */
 async function routesKnown(rig: Rig): Promise<void> {
   const { rows } =
     await rig.database.pool.query(`SELECT (SELECT count(*) FROM route)::int + (SELECT count(*) FROM former_name
        WHERE expires_at > now() AND name NOT IN (SELECT label FROM route))::int AS count`);
   await until(async () => {
     const answer = await fetch(`http://127.0.0.1:${rig.gateway.port}/-/healthz`);
-    // More, when another server is deployed at the same time.
+    // More if another server is deployed at the same time.
     return ((await answer.json()) as { routes: number }).routes >= rows[0].count;
   });
 }

@@ -8,13 +8,13 @@ import type { DeployedServer, Rig } from "./rig.ts";
 
 const program = new URL("server-process.main.ts", import.meta.url).pathname;
 
-/** A deployed server that is a process of its own, which can crash. */
+/** A deployed server in its own process, which can crash. */
 export type ServerProcess = DeployedServer & {
-  /** Times that the tool `die` ran. */
+  /** How often the tool `die` ran. */
   runs: () => Promise<number>;
-  /** Starts a process as the runner would and leases it from now on. */
+  /** Starts a process as the runner would and leases it from then on. */
   start: () => Promise<void>;
-  /** What the runner does on a crash: for a moment it still names the dead instance, then it waits, then it starts. */
+  /** The runner's behavior on a crash: for a moment it still names the dead instance, then it waits, then it starts. */
   restartAfterCrash: (timing: { noticedAfterMs: number; backOffMs: number }) => Promise<void>;
   /** The process and its socket now. */
   current: () => { child: ChildProcess; socketPath: string };
@@ -77,7 +77,7 @@ export function outputLine(child: ChildProcess, line: string): Promise<void> {
     lines.on("line", (text) => {
       if (text === line) resolve();
     });
-    child.once("exit", () => reject(new Error(`the process ended before it said ${line}`)));
+    child.once("exit", () => reject(new Error(`the process ended before it printed ${line}`)));
   });
 }
 

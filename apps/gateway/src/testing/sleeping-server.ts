@@ -8,17 +8,17 @@ import type { DeployedServer, Rig } from "./rig.ts";
 export type SleepingServer = DeployedServer & {
   /** Requests that have reached the server since its answers were recorded. */
   received: IncomingMessage[];
-  /** Whether a gateway was made to start it. */
+  /** Whether a gateway has had it started. */
   isStarted: () => boolean;
 };
 
 type Options = Parameters<Rig["deploy"]>[1] & {
   choice?: "off" | "stable" | "always";
-  /** What the second caller is announced as. */
+  /** How the second caller is announced. */
   otherCaller?: Record<string, string>;
 };
 
-/** Deploys a server whose answers are recorded as a build does, and which has not been started. */
+/** Deploys a server with answers recorded as in a build, which has not been started. */
 export async function deployAsleep(
   rig: Rig,
   listener: RequestListener,
@@ -48,14 +48,14 @@ export async function deployAsleep(
   return { ...server, received, isStarted: () => rig.runner.ensured.includes(server.deploymentId) };
 }
 
-/** Changes the project's setting; resolves when the gateway has heard of it. */
+/** Changes the project's setting; resolves when the gateway knows it. */
 export async function choose(rig: Rig, { projectId }: DeployedServer, choice: string): Promise<void> {
   await rig.database.pool.query("UPDATE project SET sleeping_lists = $2 WHERE id = $1", [projectId, choice]);
   // The gateway loads all routes at once: when it knows another new one, it knows the setting too.
   await rig.deploy(answerEmpty);
 }
 
-/** From now on the server sleeps again as soon as a request has ended: it is frozen, and leases are short. */
+/** From now on the server sleeps as soon as a request has ended: it is frozen, and leases are short. */
 export function sleepAlways(rig: Rig, { deploymentId }: DeployedServer): void {
   const server = rig.runner.servers.get(deploymentId);
   if (!server) throw new Error("the server is not deployed");

@@ -8,8 +8,8 @@ type Task = { taskId: string; status: string; answers: unknown };
 const number = 12345678901234567890n;
 
 /**
- * A server of 2026-07-28 with tasks (SEP-2663), as far as a proxy sees of them: each call of `work` or `stream` makes one,
- * which waits for input, then ends with what it got. `stream` answers with events. `seen`: ids that it was asked for.
+ * A server of 2026-07-28 with tasks (SEP-2663), as far as a proxy sees them: each call of `work` or `stream` creates
+ * one, which waits for input, then ends with it. `stream` answers with events. `seen`: the ids that it was asked for.
  */
 export function createTaskListener(seen: string[] = []): RequestListener {
   const tasks = new Map<string, Task>();

@@ -7,7 +7,7 @@ import { standInSecret } from "@towpath/runner-api/testing";
 
 export type UnixServer = { endpoint: Endpoint; server: Server; close: () => Promise<void> };
 
-/** In the place of the harness: lets in who has the secret, and takes it off. */
+/** In place of the harness: admits requests with the secret, and removes it. */
 function withSecret(handle: RequestListener): RequestListener {
   return (request, response) => {
     const { headers, headersDistinct, rawHeaders } = request;

@@ -5,7 +5,7 @@ import { type DeployedServer, secret } from "./rig.ts";
 
 const box = createSecretBox({ current: secret, previous: [] });
 
-/** Has a deployment be built with these variables, of which it had none. Call it before the gateway hears a request. */
+/** Gives a deployment these variables, of which it had none. Call it before the gateway gets a request. */
 export async function setVariables(
   { pool }: TestDatabase,
   { organizationId, projectId, deploymentId }: DeployedServer,

@@ -7,8 +7,8 @@ export type OtlpSettings = {
 };
 
 /**
- * The URL of a collector's traces, from its base URL (OpenTelemetry, "OTLP Exporter", "Endpoint URLs for OTLP/HTTP"); null
- * without one.
+ * The URL of a collector's traces, from its base URL (OpenTelemetry, "OTLP Exporter", "Endpoint URLs for OTLP/HTTP");
+ * null without one.
  *
  * @throws Error that says what it must be
  */
@@ -23,7 +23,7 @@ export function parseOtlpEndpoint(text: string): URL | null {
 }
 
 /**
- * Headers as OpenTelemetry writes them: `name=value,other=value`, values percent-encoded.
+ * Headers in OpenTelemetry's notation: `name=value,other=value`, values percent-encoded.
  *
  * @throws Error that says what is wrong, without the value
  */

@@ -6,7 +6,7 @@ import type { OtlpSettings } from "./otlp-settings.ts";
 import { otlpJson, type Span } from "./span.ts";
 
 const flushMs = 1000;
-/** A batch takes about a millisecond to write out. */
+/** A batch takes about a millisecond to serialize. */
 const batchSpans = 128;
 const maxQueuedSpans = 4096;
 const requestMs = 10_000;
@@ -14,25 +14,25 @@ const firstPauseMs = 1000;
 const maxPauseMs = 30_000;
 
 /**
- * Sends spans to an OpenTelemetry collector (OTLP/HTTP, JSON), off the path of requests. Waits for a collector that is
- * away with a bounded queue; what finds no room in it, and what the collector refuses, is dropped and counted.
+ * Sends spans to an OpenTelemetry collector (OTLP/HTTP, JSON), off the path of requests. While the collector is
+ * unavailable they wait in a bounded queue; spans that don't fit and spans that it refuses are dropped and counted.
  */
 export class SpanExporter {
-  /** Numbers since the start. */
+  /** Counts since the start. */
   readonly counters = { exported: 0, dropped: 0 };
   readonly #settings: OtlpSettings;
   readonly #resource: Readonly<Record<string, string>>;
   readonly #log: Logger;
   readonly #maxQueued: number;
-  // Its own connections: the collector must not take those of servers.
+  // Its own connections: the collector must not use those of servers.
   readonly #agent = new Agent({ connections: 1, headersTimeout: requestMs, bodyTimeout: requestMs });
   readonly #stopped = new AbortController();
   #queue: Span[] = [];
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | null = null;
-  #isAway = false;
+  #isFailing = false;
 
-  /** `share`: the part of the queue that is this process's. `worker`: its number. */
+  /** `share`: this process's share of the queue. `worker`: its number. */
   constructor(parts: { settings: OtlpSettings; log: Logger; share: number; worker: number }) {
     this.#settings = parts.settings;
     this.#log = parts.log;
@@ -57,15 +57,15 @@ export class SpanExporter {
       return;
     }
     this.#queue.push(span);
-    if (this.#queue.length >= batchSpans && !this.#isAway) this.#flush();
+    if (this.#queue.length >= batchSpans && !this.#isFailing) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), flushMs).unref();
   }
 
-  /** Sends what waits, for at most `withinMs`, and closes the connection. */
+  /** Sends the queue, for at most `withinMs`, and closes the connection. */
   async stop(withinMs: number): Promise<void> {
     clearTimeout(this.#timer);
-    if (!this.#isAway) this.#flush();
-    const timer = setTimeout(() => this.#stopped.abort(), this.#isAway ? 0 : withinMs);
+    if (!this.#isFailing) this.#flush();
+    const timer = setTimeout(() => this.#stopped.abort(), this.#isFailing ? 0 : withinMs);
     await this.#sending;
     clearTimeout(timer);
     this.counters.dropped += this.#queue.length;
@@ -83,22 +83,22 @@ export class SpanExporter {
   async #send(): Promise<void> {
     let pauseMs = firstPauseMs;
     while (this.#queue.length > 0 && !this.#stopped.signal.aborted) {
-      // They stay in the queue until the collector has them: it alone bounds what is held.
+      // They stay in the queue until they are exported: it alone limits the memory.
       const batch = this.#queue.slice(0, batchSpans);
       const outcome = await this.#post(batch);
-      if (outcome === "away") {
+      if (outcome === "retryable") {
         await sleep(pauseMs, undefined, { signal: this.#stopped.signal, ref: false }).catch(() => {});
         pauseMs = Math.min(pauseMs * 2, maxPauseMs);
         continue;
       }
       pauseMs = firstPauseMs;
       this.#queue = this.#queue.slice(batch.length);
-      this.counters[outcome === "taken" ? "exported" : "dropped"] += batch.length;
+      this.counters[outcome] += batch.length;
     }
   }
 
-  /** "away": the same batch may be taken later (OTLP specification, "Retryable Response Codes"). */
-  async #post(batch: readonly Span[]): Promise<"taken" | "refused" | "away"> {
+  /** "retryable": as in the OTLP specification, "Retryable Response Codes". */
+  async #post(batch: readonly Span[]): Promise<"exported" | "dropped" | "retryable"> {
     const { url, headers } = this.#settings;
     try {
       const { statusCode, body } = await this.#agent.request({
@@ -110,22 +110,24 @@ export class SpanExporter {
         signal: this.#stopped.signal,
       });
       await body.dump();
-      if (statusCode < 300) return this.#noted(null, "taken");
-      const isPassing = statusCode === 429 || (statusCode >= 502 && statusCode <= 504);
-      return this.#noted(`it answered with HTTP ${statusCode}`, isPassing ? "away" : "refused");
+      if (statusCode < 300) {
+        this.#report(null);
+        return "exported";
+      }
+      this.#report(`it answered with HTTP ${statusCode}`);
+      return statusCode === 429 || (statusCode >= 502 && statusCode <= 504) ? "retryable" : "dropped";
     } catch (error) {
-      return this.#noted(error instanceof Error ? error.message : String(error), "away");
+      this.#report(error instanceof Error ? error.message : String(error));
+      return "retryable";
     }
   }
 
   /** Logs a change only, and never the headers, which hold credentials. */
-  #noted<Outcome>(problem: string | null, outcome: Outcome): Outcome {
-    if ((problem !== null) !== this.#isAway && !this.#stopped.signal.aborted) {
-      this.#isAway = problem !== null;
-      const { origin } = this.#settings.url;
-      if (problem === null) this.#log.info({ collector: origin }, "spans are exported again");
-      else this.#log.warn({ collector: origin, problem }, "spans cannot be exported; calls are not affected");
-    }
-    return outcome;
+  #report(problem: string | null): void {
+    if ((problem !== null) === this.#isFailing || this.#stopped.signal.aborted) return;
+    this.#isFailing = problem !== null;
+    const { origin } = this.#settings.url;
+    if (problem === null) this.#log.info({ collector: origin }, "spans are exported again");
+    else this.#log.warn({ collector: origin, problem }, "spans cannot be exported; calls are not affected");
   }
 }

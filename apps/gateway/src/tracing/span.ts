@@ -1,7 +1,7 @@
 import type { RequestLogRow } from "@towpath/logs";
 import type { TraceContext } from "./trace-context.ts";
 
-/** A request that has ended, as the exporter holds it: what a span says, and no payload. */
+/** A request that has ended, for the exporter: the content of a span, without payload. */
 export type Span = {
   readonly trace: TraceContext;
   readonly rpcId: string | number | null;
@@ -18,8 +18,7 @@ const flags = 0x01 | 0x100 | 0x200;
 
 /**
  * Spans as the body of an OTLP/HTTP request in JSON (OTLP specification 1.x, "JSON Protobuf Encoding"). Names and
- * attributes are those of the OpenTelemetry semantic conventions for MCP, GenAI, RPC and HTTP; what they have no name
- * for begins with `towpath.`.
+ * attributes follow the OpenTelemetry semantic conventions for MCP, GenAI, RPC and HTTP; others begin with `towpath.`.
  */
 export function otlpJson(spans: readonly Span[], resource: Readonly<Record<string, string>>): string {
   return JSON.stringify({
@@ -34,7 +33,7 @@ export function otlpJson(spans: readonly Span[], resource: Readonly<Record<strin
 
 function otlpSpan(span: Span) {
   const { trace, row } = span;
-  // Integers of 64 bits are texts in this encoding.
+  // This encoding has 64-bit integers as strings.
   const startMicros = row.time * 1000;
   const endMicros = startMicros + Math.max(0, Math.round(row.durationMs * 1000));
   return {
@@ -51,7 +50,7 @@ function otlpSpan(span: Span) {
   };
 }
 
-/** Without what a tool returned: payloads are never exported. */
+/** Without a tool's result: payloads are never exported. */
 function statusOf({ isError, errorMessage, outcome }: Span["row"]): { code?: number; message?: string } {
   if (!isError) return {};
   return errorMessage === null || outcome === "tool_error" ? { code: error } : { code: error, message: errorMessage };

@@ -29,7 +29,7 @@ export function beginTrace(traceparent: string | undefined, sampleRatio: number)
   return { traceId, spanId: newSpanId(), parentSpanId: null };
 }
 
-/** What the server is told: the gateway's span is the parent of its own. */
+/** The header for the server: the gateway's span is the parent of its own. */
 export function traceparentOf({ traceId, spanId }: TraceContext): string {
   return `00-${traceId}-${spanId}-01`;
 }

@@ -4,11 +4,11 @@ import { peekOf } from "../record/rows.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 import { beginTrace, newSpanId, type TraceContext } from "./trace-context.ts";
 
-/** Makes a span of each MCP request that is sampled (LOG-4). */
+/** Creates a span for each sampled MCP request (LOG-4). */
 export type Tracer = {
   /** The span of a request that begins; null when it is not sampled. */
   begin: (traceparent: string | undefined) => TraceContext | null;
-  /** Takes the rows of a request that has ended: each is a span. What carries no MCP message, as a GET stream, is none. */
+  /** Takes the rows of a request that has ended: each is a span, unless it has no MCP message, such as a GET stream. */
   end: (call: Logged, rows: readonly RequestLogRow[]) => void;
 };
 
@@ -21,7 +21,7 @@ export function createTracer(exporter: SpanExporter, sampleRatio: number): Trace
       const peek = peekOf(call);
       for (const [at, whole] of rows.entries()) {
         if (whole.method === null && whole.refusal === null) continue;
-        // Payloads are no part of a span, and must not be held in memory while a collector is away.
+        // Payloads are not part of a span, and must not take memory while the collector is unavailable.
         const { requestPayload: _request, responsePayload: _response, ...row } = whole;
         const rpcId = rows.length === 1 ? peek.id : (peek.messages[at]?.id ?? null);
         exporter.push({ trace: at === 0 ? trace : { ...trace, spanId: newSpanId() }, rpcId, userAgent, row });

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** Time for a client to read why it was refused, before its connection is cut. */
+/** Time for a client to read the refusal before its connection is cut. */
 const lingerMs = 1000;
 
 type Refusal = { readonly status: string; readonly code: string; readonly message: string };
@@ -34,7 +34,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   },
 };
 
-/** Answers on a connection on which no request could be read, and closes it. */
+/** Answers on a connection whose request could not be read, and closes it. */
 export function refuseUnread(socket: Socket, error: NodeJS.ErrnoException): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -43,7 +43,7 @@ export function refuseUnread(socket: Socket, error: NodeJS.ErrnoException): void
   answerAndClose(socket, refusals[error.code ?? ""] ?? malformed);
 }
 
-/** CONNECT would make a tunnel to anywhere. */
+/** CONNECT would tunnel to anywhere. */
 export function refuseTunnel(socket: Socket): void {
   answerAndClose(socket, {
     status: "405 Method Not Allowed",
@@ -52,7 +52,7 @@ export function refuseTunnel(socket: Socket): void {
   });
 }
 
-/** There are too many connections of the client's address: said without waiting for its request. */
+/** Refuses a client address with too many connections, without waiting for its request. */
 export function refuseConnection(socket: Socket): void {
   const text = textOf({
     status: "429 Too Many Requests",

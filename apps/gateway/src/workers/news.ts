@@ -3,14 +3,14 @@ import { z } from "zod";
 import type { OtherGateways } from "./other-gateways.ts";
 import type { Peers } from "./peers.ts";
 
-/** What a process has let in of one caller, server or organization: its name, and milliseconds of its bucket. */
+/** What a process has let in for one caller, server or organization: its name, and milliseconds of its bucket. */
 const takenSchema = z.array(z.tuple([z.string().max(300), z.number().min(0)]));
 export type Taken = z.infer<typeof takenSchema>[number];
 
-/** Identifies a legacy session in the log; no usable session id. */
+/** Identifies a legacy session in the log; not a usable session id. */
 const session = z.string();
 
-/** What all processes of all gateways must hear of. */
+/** What all processes of all gateways must know. */
 export const newsSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("taken"), taken: takenSchema }),
   /** A client has canceled a call that may be under way elsewhere. */
@@ -22,7 +22,7 @@ export const newsSchema = z.discriminatedUnion("kind", [
 ]);
 export type News = z.infer<typeof newsSchema>;
 
-/** Resolves once the others have heard it, or within two seconds: what hangs is not waited for. */
+/** Resolves once the others have received it, or after two seconds. */
 export type Announce = (news: News) => Promise<unknown>;
 
 const giveUpMs = 2000;

@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import { z } from "zod";
 import { type News, newsSchema } from "./news.ts";
 
-/** How often a gateway says that it is there, and after which silence it is taken to be gone. */
+/** How often a gateway announces itself, and after how long a silence it counts as gone. */
 const helloMs = 10_000;
 const goneMs = 35_000;
 
@@ -15,22 +15,22 @@ const messageSchema = z.object({ from: z.string(), news: z.array(newsSchema) });
 type Parts = {
   pool: Pool;
   notifications: Notifications;
-  /** The same in all workers of a gateway, which hear of one another without the database. */
+  /** The same in all workers of a gateway, which exchange messages without the database. */
   gatewayId: string;
-  /** One worker says for all that the gateway is there. */
+  /** One worker announces the gateway for all. */
   speaksForGateway: boolean;
 };
 
 /**
- * The other gateways of an instance, which may share nothing with this one but the database: they send each other
- * notifications through it. Nothing is sent where nobody would receive it. While the database is unavailable, gateways
- * know nothing of one another.
+ * The other gateways of an instance, which may share only the database with this one: they send each other
+ * notifications through it. Nothing is sent without receivers. While the database is unavailable, gateways don't reach
+ * each other.
  */
 export class OtherGateways {
   readonly #parts: Parts;
   /** performance.now() of the last message of each. */
-  readonly #heardAt = new Map<string, number>();
-  /** News that go with the next query, and its promise. One query runs at a time. */
+  readonly #lastMessageAt = new Map<string, number>();
+  /** News for the next query, and its promise. One query runs at a time. */
   #waiting: News[] = [];
   #next: Promise<void> | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -40,9 +40,9 @@ export class OtherGateways {
     this.#parts = parts;
   }
 
-  /** Those that were heard of lately. */
+  /** Gateways that sent a message lately. */
   get count(): number {
-    return this.#heardAt.size;
+    return this.#lastMessageAt.size;
   }
 
   start(onNews: (news: News) => void): void {
@@ -55,7 +55,7 @@ export class OtherGateways {
     clearInterval(this.#timer);
   }
 
-  /** Resolves once the database has passed the news on, or can't be reached. */
+  /** Resolves once the database has sent the news, or is unavailable. */
   announce(news: News): Promise<void> {
     this.#waiting.push(news);
     this.#next ??= this.#running.then(() => {
@@ -74,26 +74,26 @@ export class OtherGateways {
 
   #sayHello(): void {
     const now = performance.now();
-    for (const [id, heardAt] of this.#heardAt) if (now - heardAt > goneMs) this.#heardAt.delete(id);
+    for (const [id, at] of this.#lastMessageAt) if (now - at > goneMs) this.#lastMessageAt.delete(id);
     if (this.#parts.speaksForGateway) void this.#notify([this.#payloadOf([])]);
   }
 
-  /** `payload` is undefined after each connect: others may have come meanwhile, and don't know of this gateway. */
+  /** `payload` is undefined after each connect: other gateways may have started meanwhile, and don't know this one. */
   #receive(payload: string | undefined, onNews: (news: News) => void): void {
     if (payload === undefined) this.#sayHello();
     const message = payload === undefined ? null : parseMessage(payload);
     if (message === null || message.from === this.#parts.gatewayId) return;
-    const isNew = !this.#heardAt.has(message.from);
-    this.#heardAt.set(message.from, performance.now());
+    const isNew = !this.#lastMessageAt.has(message.from);
+    this.#lastMessageAt.set(message.from, performance.now());
     if (isNew) this.#sayHello();
     for (const news of message.news) onNews(news);
   }
 
-  /** Not written to disk before it is answered: what is lost with a crash counts for a moment only. */
+  /** Without waiting for the disk: a crash loses only what would expire in a moment. */
   async #notify(payloads: readonly string[]): Promise<void> {
     const sql = `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${channel}', payload)
       FROM unnest($1::text[]) AS payload`;
-    // Clients choose the ids of their requests: what doesn't fit is left out.
+    // Clients choose the ids of their requests: what doesn't fit is dropped.
     const fitting = payloads.filter((payload) => Buffer.byteLength(payload) <= maxPayload);
     await this.#parts.pool.query(sql, [fitting]).catch(() => {});
   }

@@ -1,16 +1,16 @@
 import { z } from "zod";
 import type { News } from "./news.ts";
 
-/** What a worker asks all others at once: for a Health, for a MetricsSnapshot, or only to hear what is new. */
+/** A worker's question to all others: for a Health, for a MetricsSnapshot, or none with news. */
 export type Question = { kind: "health" } | { kind: "metrics" } | { kind: "news"; news: News };
 
 /** The other processes that share this one's port. */
 export type Peers = {
-  /** Number of other processes, as far as is known. 0: this is the only one. */
+  /** Number of other processes, as far as known. 0: this is the only one. */
   readonly count: number;
-  /** The answers of those that answer within a second. */
+  /** The answers that arrive within a second. */
   ask: (question: Question) => Promise<unknown[]>;
-  /** Passes news on. Whether they arrive isn't known. */
+  /** Sends news without confirmation. */
   send: (news: News) => void;
   /** Sets how this process answers. */
   onQuestion: (answer: (question: Question) => Promise<unknown>) => void;
@@ -31,7 +31,7 @@ export const toPrimarySchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("answer"), asker, id, answer: z.unknown() }),
   z.object({ type: z.literal("pong") }),
 ]);
-/** From the primary to a worker. `asked`: so many were. */
+/** From the primary to a worker. `asked`: the number of workers asked. */
 const toWorkerSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("question"), asker, id: idOrNull, question }),
   z.object({ type: z.literal("asked"), id, count: z.number() }),
@@ -41,7 +41,7 @@ const toWorkerSchema = z.discriminatedUnion("type", [
 export type ToPrimary = z.infer<typeof toPrimarySchema>;
 export type ToWorker = z.infer<typeof toWorkerSchema>;
 
-/** A worker that does not answer within this, as one whose event loop is blocked, is skipped. */
+/** A worker that does not answer within this time, e.g. because its event loop is blocked, is skipped. */
 const answerWithinMs = 1000;
 
 type Inquiry = { count: number; readonly answers: unknown[]; readonly end: () => void };
@@ -63,7 +63,7 @@ export function createPeers(channel: {
     if (data.type === "ping") return channel.send({ type: "pong" });
     if (data.type === "question") {
       const { asker, id } = data;
-      // If this fails, the worker that asks goes on without an answer.
+      // If this fails, the worker that asks continues without an answer.
       const send = (answer: unknown) => id !== null && channel.send({ type: "answer", asker, id, answer });
       answerQuestion?.(data.question).then(send, () => {});
       return;

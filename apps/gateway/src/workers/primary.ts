@@ -21,8 +21,8 @@ type WorkerSlot = {
 
 /**
  * Runs the gateway as `count` worker processes behind one port, and replaces those that end. All accept from one
- * listening socket, which this process holds open: a worker that dies takes only its own requests with it, and the
- * others get what was waiting to be accepted (docs/decisions/016-workers-of-the-gateway.md). It serves nothing itself.
+ * listening socket, which this process keeps open: a worker that dies takes only its own requests with it, and the
+ * others accept the waiting connections (docs/decisions/016-workers-of-the-gateway.md). It serves nothing itself.
  */
 export class Primary {
   readonly #count: number;
@@ -40,7 +40,7 @@ export class Primary {
     this.#count = count;
     this.#gatewayId = gatewayId;
     this.#log = log;
-    // Not SCHED_RR: a connection that it has handed to a worker that dies is neither closed nor handed on.
+    // Not SCHED_RR: a connection handed to a worker that dies is neither closed nor handed on.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ serialization: "advanced" });
     cluster.on("message", (worker, message) => this.#receive(worker, message));
@@ -166,6 +166,6 @@ function running(): Worker[] {
 }
 
 function send(worker: Worker, message: ToWorker): void {
-  // A worker that has just ended is handled by its exit event.
+  // The exit event handles a worker that has just ended.
   if (worker.isConnected()) worker.send(message, () => {});
 }

@@ -55,7 +55,7 @@ test("RUN-8 when lost layers are built again follows from the recorded tries, an
   expect(await next()).toBeNull();
 });
 
-test("BLD-10 a deployment is needed while a route leads to it, its build goes on, or a session may be open there", async () => {
+test("BLD-10 a deployment is needed while a route leads to it, its build runs, or a session may be open there", async () => {
   const seeded = await seedDeployment(database.db);
   const { projectId, organizationId, branchId, deploymentId } = seeded;
   const building = await addDeployment(database.db, seeded, "building");
@@ -77,7 +77,7 @@ test("BLD-10 a deployment is needed while a route leads to it, its build goes on
       ...{ deploymentId: replaced, callerIds: [], calls: 1, errors: 0 },
     });
   };
-  // A session formed from calls without an id goes on with the newer version; the server has ended the other one.
+  // A session formed from calls without an id continues with the newer version; the server has ended the other one.
   await seen(ago(1000), null);
   await seen(ago(hour / 2 + 1000), "long-idle");
   expect(await useOf(replaced)).toBe("replaced");

@@ -40,7 +40,7 @@ export async function readDeployment(
       arguments: build.arguments,
       program: build.program,
       commitSha: build.commitSha,
-      // What it was built from; of a build by an earlier version, what the project has.
+      // The build's source; for a build by an earlier version, the project's current one.
       repository: sql<string | null>`CASE WHEN ${build.builtFrom} IS NOT NULL
         THEN coalesce(${build.builtFrom} ->> 'fullName', ${build.builtFrom} ->> 'url')
         WHEN ${build.packageVersion} IS NULL THEN coalesce(${project.repositoryFullName}, ${gitSource.url}) END`,
@@ -55,11 +55,11 @@ export async function readDeployment(
   if (row === undefined) return null;
   const stored = await readDeploymentSecrets(pool, deploymentId);
   if (stored === null) return null;
-  const { entrypoint, arguments: words, program, ...facts } = row;
+  const { entrypoint, arguments: argv, program, ...facts } = row;
   return {
     ...facts,
     // Null for builds by earlier versions.
-    program: programSchema.parse(program ?? { entrypoint, arguments: words }),
+    program: programSchema.parse(program ?? { entrypoint, arguments: argv }),
     deploymentId,
     environment: z.enum(["production", "preview"]).parse(row.environment),
     layers: layersSchema.parse(row.layers),
@@ -67,13 +67,13 @@ export async function readDeployment(
   };
 }
 
-/** Deployments whose servers ran since then, the latest first, each with when that was: now, if it still runs. */
+/** Deployments whose servers ran since then, the latest first, each with its last use: now, if it still runs. */
 export async function recentlyRun(
   db: Database,
   { since, limit }: { readonly since: Date; readonly limit: number },
 ): Promise<{ readonly deploymentId: string; readonly ranAt: Date }[]> {
   const now = new Date();
-  // A row without an end is of a server that runs, or of one that was lost with its host a moment ago.
+  // A row without an end belongs to a server that runs, or that was lost with its host a moment ago.
   const endedAt = max(instance.endedAt);
   const isRunning = sql<boolean>`bool_or(${instance.endedAt} IS NULL)`;
   const rows = await db
@@ -90,8 +90,8 @@ export async function recentlyRun(
 }
 
 /**
- * When a deployment whose layers are lost is built again the next time; null while a build of its branch waits or runs, and
- * when one is due.
+ * When a deployment with lost layers is rebuilt next; null while a build of its branch waits or runs, and when one is
+ * due.
  */
 export async function nextRebuild(db: Database, deploymentId: string): Promise<Date | null> {
   const { rows } = await db.execute<{ tries: number; last: string | null; isBuilding: boolean }>(sql`
@@ -116,8 +116,8 @@ export async function existingDeployments(db: Database, ids: readonly string[]):
 }
 
 /**
- * What a deployment's server is for. `needed`: a route leads to it, its build has not ended yet, or a legacy session may
- * be open there. Otherwise `replaced`, as another deployment of its branch is live, or `unrouted`, as none is.
+ * The use of a deployment's server. `needed`: a route leads to it, its build has not ended yet, or a legacy session may
+ * be open there. Otherwise `replaced` if another deployment of its branch is live, or `unrouted` if none is.
  */
 export type DeploymentUse = "needed" | "replaced" | "unrouted";
 

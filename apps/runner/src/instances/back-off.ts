@@ -11,7 +11,7 @@ export type BackOff = {
   remaining(now: number): number;
   /** Continues with the number of failures of an earlier runner; the next start is allowed now. */
   restore(failures: number): void;
-  /** Returns the wait in milliseconds. `ranMs`: for how long the server had been ready. */
+  /** Returns the wait in milliseconds. `ranMs`: how long the server had been ready. */
   failed(now: number, ranMs: number): number;
 };
 

@@ -18,10 +18,10 @@ export type DeploymentServerParts = LaunchParts & {
   readonly places: Places;
 };
 
-/** What a call had to do, and what that took. */
+/** The work for a call, and the time that it took. */
 type Obtained = Pick<LeasedInstance, "state" | "spent" | "shown">;
 
-/** Requests wait for a back-off up to this long; beyond that, the caller is told when to retry. */
+/** Requests wait for a back-off up to this long; beyond that, the answer says when to retry. */
 const maxHeldBackOffMs = 1000;
 
 /**
@@ -120,7 +120,7 @@ export class DeploymentServer {
     return now - this.#leasedUntil;
   }
 
-  /** Measures its memory, for the placement and for those who look at the server. */
+  /** Measures its memory, for the placement and for the dashboard. */
   async measure(): Promise<void> {
     const instance = this.#instance;
     const memoryBytes = (await instance?.handle?.memoryBytes()) ?? null;
@@ -260,7 +260,7 @@ export class DeploymentServer {
 
   #startFailed(instance: Instance, failure: LaunchFailure): RunnerError {
     if (this.#instance === instance) this.#instance = null;
-    // The driver, which is closed too, ends what is starting.
+    // The driver has been closed too, and ends starting servers.
     if (this.#closedFor !== null || failure.code === "ended") {
       instance.startStopped(this.#closedFor ?? failure.reason, failure.exit);
       return startInterrupted(this.#closedFor !== null);
@@ -274,7 +274,7 @@ export class DeploymentServer {
     if (this.#instance !== instance || instance.state === "stopping") return;
     this.#gone(instance);
     const now = performance.now();
-    // A server that ends itself by such a signal again and again must not start as often; the shim's end is none of it.
+    // A server that keeps ending itself by such a signal must not restart as often; the shim's end doesn't count.
     const wait = exit.reason === "platform-ended" ? 0 : this.#backOff.failed(now, instance.readyForMs);
     this.#last = { failure: reportEnd(instance, exit, wait), lost: null };
     // Restart it only while it is leased; otherwise the next request starts it.

@@ -24,7 +24,7 @@ type Change = {
   readonly use?: () => DeploymentUse;
 };
 
-/** A pool of servers of which no process exists; the organization of a deployment is what stands before its dash. */
+/** A pool of servers without processes; the prefix of a deployment's id names its organization. */
 function lightPool(change: Change = {}) {
   const light = createLightDriver(change.memoryBytes);
   const budget = {
@@ -95,7 +95,7 @@ test("RUN-3 of two starts for the last free place one gets it, and the other wai
   expect(peak.running).toBe(2);
 });
 
-test("RUN-3 a start that times out says what was short and what the operator can set", async () => {
+test("RUN-3 a start that times out names the shortage and the operator's setting", async () => {
   const held = { leaseMs: 60_000, contendedLeaseMs: 60_000 };
   const places = lightPool({ budget: { maxInstances: 1 }, timing: held, waitMs: 50 }).pool;
   const [first, second] = named("a", 2) as [string, string];
@@ -151,7 +151,7 @@ test("RUN-6 a server that stops while it waits for a place is not started later"
   const [first, second] = named("a", 2) as [string, string];
   await pool.lease(first);
   const refused = expect(pool.lease(second)).rejects.toMatchObject({ code: "start_failed" });
-  // Short leases tell that it waits.
+  // Short leases show that it waits.
   await expect.poll(async () => (await pool.lease(first)).leaseMs).toBe(50);
   await pool.stop(second);
   await refused;

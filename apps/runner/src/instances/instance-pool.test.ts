@@ -28,7 +28,7 @@ let directory = "";
 let record: InstanceRecord;
 let lines: ServerLogWriter;
 const pools: InstancePool[] = [];
-/** A layer whose directory is not there. */
+/** A layer whose directory doesn't exist. */
 const unmountable = "e".repeat(64);
 const lost = "f".repeat(64);
 const problems: unknown[] = [];
@@ -227,7 +227,7 @@ test("RUN-5 under a flood the server still answers and the log is bounded", asyn
   expect(await tinyServer.get(lease.endpoint, "/", 10_000)).toMatch(/^hello/);
   await pool.stop(deployed.deploymentId);
   const seconds = (performance.now() - begun) / 1000;
-  // A burst of ten seconds' lines, and 500 a second; each drop is told by a line.
+  // A burst of ten seconds' lines, and 500 a second; a line reports each drop.
   expect((await logOf(deployed)).length).toBeLessThan(5000 + 502 * (seconds + 1));
 });
 
@@ -267,7 +267,7 @@ test("RUN-6 KEY-4 a server that keeps failing is refused with a growing back-off
   await expect.poll(() => rows(deployed)).toMatchObject([{ state: "crashed" }, { state: "crashed" }]);
 });
 
-test("BLD-2 RUN-5 a start that takes too long is refused with what the server has printed until then", async () => {
+test("BLD-2 RUN-5 a start that takes too long is refused with the server's output so far", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(() => tinyServer.server("hang"), { startTimeoutMs: 1_000 });
   await expect(pool.lease(deployed.deploymentId)).rejects.toMatchObject({
@@ -277,7 +277,7 @@ test("BLD-2 RUN-5 a start that takes too long is refused with what the server ha
   });
 });
 
-test("RUN-8 a server whose layers are lost is refused as that, every time and at once, and until the next try", async () => {
+test("RUN-8 a server with lost layers is refused as such, every time and at once, until the next attempt", async () => {
   const deployed = await seedDeployment(database.db);
   const { layers } = tinyServer.server("serve");
   const server = () => tinyServer.server("serve", { layers: { ...layers, code: lost } });
@@ -311,7 +311,7 @@ test("RUN-1 errors about the host's files go to the operator's log, not to calle
   expect(String(problems.at(-1))).toContain("private-of-the-host");
 });
 
-test("RUN-1 a server that uses too much memory is ended with that reason, and the platform goes on", async () => {
+test("RUN-1 a server that uses too much memory is ended with that reason, and the platform keeps running", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { freezeAfterMs: 60_000, stopAfterMs: 60_000, leaseMs: 100 });
   const lease = await pool.lease(deployed.deploymentId);
@@ -348,7 +348,7 @@ test("RUN-3 a full host makes room by stopping unleased instances, and a start w
   const { pool } = poolOf(serving, { leaseMs: 1500, freezeAfterMs: 60_000, stopAfterMs: 60_000 }, { maxInstances: 2 });
   await Promise.all([pool.lease(first), pool.lease(second)]);
   await pool.lease(second);
-  // Both are leased, so it waits; then the one that was used longest ago leaves, although it is not frozen.
+  // Both are leased, so it waits; then the least recently used one is stopped, although it is not frozen.
   expect((await pool.lease(third)).state).toBe("started");
   expect((await pool.list()).map((each) => each.deploymentId).toSorted()).toEqual([second, third].toSorted());
 });

@@ -17,11 +17,11 @@ export type InstancePoolParts = {
   readonly owner: (deploymentId: string) => Promise<string>;
   /** Throws RunnerError `not_found` or DeploymentUnusable. */
   readonly open: (deploymentId: string) => Promise<OpenedDeployment>;
-  /** When a deployment's lost layers are built again; null: now. */
+  /** When a deployment's lost layers are rebuilt; null: now. */
   readonly nextRebuild: LaunchParts["nextRebuild"];
-  /** What these deployments' servers are for; absent for a deployment that doesn't exist. */
+  /** The use of these deployments' servers; absent for a deployment that doesn't exist. */
   readonly uses: (ids: readonly string[]) => Promise<ReadonlyMap<string, DeploymentUse>>;
-  /** Told of errors of the platform. */
+  /** Receives errors of the platform. */
   readonly onError: (error: unknown) => void;
 };
 
@@ -36,7 +36,7 @@ export type Adoption = {
 const maxTickMs = 1000;
 const reconcileMs = 10_000;
 
-/** Why a server that nobody needs is stopped, as its owner reads it. */
+/** Why an unneeded server is stopped, for its owner. */
 const unneeded = {
   deleted: "its deployment was deleted",
   replaced: "a newer version took its place",
@@ -49,7 +49,7 @@ export class InstancePool {
   readonly #parts: InstancePoolParts;
   readonly #servers = new Map<string, DeploymentServer>();
   readonly #timers: NodeJS.Timeout[] = [];
-  /** Deployments that nothing needed in the last round of `reconcile`. */
+  /** Deployments that the last round of `reconcile` found unneeded. */
   #unneeded: ReadonlySet<string> = new Set();
   #isMeasuring = false;
   #closing = false;
@@ -79,7 +79,7 @@ export class InstancePool {
     return found?.id === instanceId && (found.state === "ready" || found.state === "frozen");
   }
 
-  /** How a deployment's server is. Starts and wakes nothing. */
+  /** The state of a deployment's server. Starts and wakes nothing. */
   async state(deploymentId: string): Promise<ServerState> {
     const found = await this.#servers.get(deploymentId)?.describe();
     if (found?.state === "ready") return "ready";
@@ -101,9 +101,9 @@ export class InstancePool {
   }
 
   /**
-   * Stops servers whose deployment was deleted, and those that no route leads to and no session is open at, once nothing
-   * has used them for `unneededAfterMs`. Two rounds must find that: between them a rollback may have moved the route, or
-   * the rows of a session have arrived.
+   * Stops servers of deleted deployments, and those without a route or an open session, once nothing has used them for
+   * `unneededAfterMs`. Two rounds must agree: in between, a rollback may have moved the route, or the rows of a session
+   * may have arrived.
    */
   async reconcile(): Promise<void> {
     const ids = [...this.#servers.keys()];

@@ -26,8 +26,8 @@ test("RUN-6 a row that the database rejects does not delay those of other server
   // Its deployment was deleted while it started.
   record.started(row(newId()));
   record.started(other);
-  // What a server says may hold what PostgreSQL cannot store.
-  record.changed(other.id, { state: "crashed", endReason: "it said \0" });
+  // PostgreSQL cannot store every character that a server prints.
+  record.changed(other.id, { state: "crashed", endReason: "nul \0" });
   record.changed(other.id, { state: "ready", readyAt: new Date() });
   await record.close(3000);
   const [stored] = await database.db.select().from(instance).where(eq(instance.id, other.id));

@@ -34,8 +34,8 @@ export type DecryptedSecrets = {
 type ClaimedInstance = { readonly startedAt: Date; readonly readyAt: Date | null; readonly restarts: number };
 
 /**
- * Records instances for the dashboard and for the next start of the runner; what runs is known only from the runner's
- * memory. A row is changed only by the newest start of the runner that it belongs to.
+ * Records instances for the dashboard and for the next start of the runner; which ones run is known only from the
+ * runner's memory. Only the newest start of a row's runner changes the row.
  */
 export type InstanceStore = {
   insert(row: NewInstance): Promise<void>;
@@ -49,7 +49,7 @@ export type InstanceStore = {
   claim(id: string, deploymentId: string): Promise<ClaimedInstance | null>;
   /** Ends unclaimed rows of earlier runner processes: their instances are gone. */
   endLost(): Promise<number>;
-  /** Writes that the variables of a deployment were decrypted for a start. */
+  /** Audits that the variables of a deployment were decrypted for a start. */
   auditDecryption(secrets: DecryptedSecrets): Promise<void>;
   /** Whether the database rejected the row, so that retrying is useless. */
   isRefusal(error: unknown): boolean;

@@ -9,12 +9,12 @@ import { describeExit, type ServerLimits } from "./launch.ts";
 /** What an instance needs to write to its log. */
 export type InstanceContext = {
   readonly log: ServerLog;
-  /** Removes the secrets with which the server was started from a text. */
+  /** Removes the server's secrets from a text. */
   readonly redact: (text: string) => string;
   readonly limits: ServerLimits;
 };
 
-/** What is needed to start a deployment's server; read again for each start. */
+/** All that is needed to start a deployment's server; read again for each start. */
 export type OpenedDeployment = Omit<InstanceContext, "limits"> & {
   readonly server: ServerSpec;
   /** Host label of its route. */
@@ -25,7 +25,7 @@ export type OpenedDeployment = Omit<InstanceContext, "limits"> & {
 
 type Started = Extract<StartResult, { ok: true }>;
 
-/** Of the lines and characters that a server prints while it starts, what a build's log takes over. */
+/** Limit of the output during a start that goes into the build's log. */
 const maxShownLines = 200;
 const maxShownLine = 500;
 
@@ -72,12 +72,12 @@ export class Instance {
     return this.#state;
   }
 
-  /** Null until it has become ready. */
+  /** Null until it is ready. */
   get handle(): InstanceHandle | null {
     return this.#handle;
   }
 
-  /** Milliseconds since it became ready; 0 when it has not. */
+  /** Milliseconds since it became ready; 0 before. */
   get readyForMs(): number {
     return this.#readyAt === null ? 0 : performance.now() - this.#readySince;
   }
@@ -101,7 +101,7 @@ export class Instance {
     };
   }
 
-  /** What its start has shown; once, since later callers don't need it. */
+  /** Output of its start; returned once, since later callers don't need it. */
   takeShown(): LeasedInstance["shown"] {
     const shown = this.#shown;
     this.#shown = { output: [] };
@@ -112,10 +112,10 @@ export class Instance {
     this.#shown = { ...this.#shown, ...(bridge && { bridge }), ...(incomplete && { incomplete }) };
     this.#becomeReady(handle, new Date());
     const how = prewarm === "used" ? ", with the frameworks imported ahead of time" : "";
-    this.#say("info", `Started in ${Math.round(startMs)} ms${how}.`);
+    this.#log("info", `Started in ${Math.round(startMs)} ms${how}.`);
   }
 
-  /** Records the memory that it uses, if that differs by more than a tenth from what is recorded. */
+  /** Records its memory if that differs by more than a tenth from the recorded value. */
   measured(memoryBytes: number): void {
     if (Math.abs(memoryBytes - this.#recordedMemory) <= this.#recordedMemory / 10) return;
     this.#recordedMemory = memoryBytes;
@@ -140,31 +140,31 @@ export class Instance {
   /** A start that was interrupted by a stop. */
   startStopped(reason: string, exit: Exit | null): void {
     this.#end("stopped", reason, exit);
-    this.#say("info", `Stopped while it was starting: ${reason}.`);
+    this.#log("info", `Stopped while it was starting: ${reason}.`);
   }
 
   /** Returns why, without secrets: callers of the server read it. */
   didNotStart(reason: string, exit: Exit | null): string {
-    const words = this.#context.redact(reason);
-    this.#end("crashed", words, exit);
-    this.#say("error", `The server did not start: ${words}`);
-    return words;
+    const redacted = this.#context.redact(reason);
+    this.#end("crashed", redacted, exit);
+    this.#log("error", `The server did not start: ${redacted}`);
+    return redacted;
   }
 
-  /** Returns why, in words. `restartMs`: when it may start again. */
+  /** Returns why. `restartMs`: when it may start again. */
   crashed(exit: Exit, restartMs: number): string {
     const reason = describeExit(exit, this.limits);
     this.#end("crashed", reason, exit);
-    this.#say("error", `The server crashed: ${reason}. It may start again in ${Math.ceil(restartMs / 1000)} s.`);
+    this.#log("error", `The server crashed: ${reason}. It may start again in ${Math.ceil(restartMs / 1000)} s.`);
     return reason;
   }
 
   stopped(reason: string, exit: Exit): void {
     this.#end("stopped", reason, exit);
-    this.#say("info", `Stopped: ${reason}.`);
+    this.#log("info", `Stopped: ${reason}.`);
   }
 
-  /** Nobody asked the platform for it. Returns why, in words. */
+  /** A stop that the platform didn't request. Returns why. */
   stoppedFromOutside(exit: Exit): string {
     const reason = describeExit(exit, this.limits);
     this.stopped(reason, exit);
@@ -191,7 +191,7 @@ export class Instance {
     });
   }
 
-  #say(level: "info" | "error", line: string): void {
+  #log(level: "info" | "error", line: string): void {
     this.#context.log.platform(this.id, level, line);
   }
 }

@@ -18,7 +18,7 @@ test.each([
   [ended("platform-ended"), true, /process of Towpath/],
   [ended("out-of-memory"), false, /512 MiB of memory/],
   [ended("process-limit"), false, /256 processes and threads/],
-] as const)("RUN-6 an end is named as what it is: %o, stopped: %s", (exit, isStop, words) => {
+] as const)("RUN-6 an exit is described by its cause: %o, stopped: %s", (exit, isStop, description) => {
   expect(wasStopped(exit)).toBe(isStop);
-  expect(describeExit(exit, limits)).toMatch(words);
+  expect(describeExit(exit, limits)).toMatch(description);
 });

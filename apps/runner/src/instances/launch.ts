@@ -17,24 +17,24 @@ export type LaunchParts = {
   /** Like the driver's `start`, or one that uses prewarmed interpreters. */
   readonly start: (server: ServerIdentity, spec: InstanceSpec, onOutput: OutputSink) => Promise<StartResult>;
   readonly timing: InstanceTiming;
-  /** When a deployment's lost layers are built again; null: now. */
+  /** When a deployment's lost layers are rebuilt; null: now. */
   readonly nextRebuild: (deploymentId: string) => Promise<Date | null>;
   /** Receives the platform's own errors, for its log; users see only a general message. */
   readonly onError: (error: unknown) => void;
 };
 
-/** Why an instance didn't start, as shown to its owner. */
+/** Why an instance didn't start, for its owner. */
 export type LaunchFailure = {
   readonly code: "start_failed" | "layers_lost" | "isolation_unavailable" | "ended";
   readonly reason: string;
   readonly exit: Exit | null;
   /** What it was doing when it was neither ready nor had failed within the limit; null for other failures. */
   readonly late: LateStart | null;
-  /** When lost layers are built again; null: now, or they aren't lost. */
+  /** When lost layers are rebuilt; null: now, or they aren't lost. */
   readonly rebuildAt?: Date | null;
 };
 
-/** Those of its limits by which a server may end. */
+/** The limits that may end a server. */
 export type ServerLimits = Pick<Limits, "memoryBytes" | "processes">;
 
 /** Errors whose messages may be shown to users, with the codes that lease callers get. */
@@ -48,10 +48,10 @@ const publicErrors: Readonly<Partial<Record<SandboxError["code"], LaunchFailure[
 
 /** Why a server ended with the shim. */
 const platformEnded = "the process of Towpath that all servers here run under ended";
-/** Signals that people and systems send to end a program in order. */
+/** Signals that people and systems send to stop a program. */
 const stopSignals: ReadonlySet<string> = new Set(["SIGTERM", "SIGINT", "SIGHUP"]);
 
-/** Whether a server was stopped, by the platform or from outside, or ended in order by itself: no crash. */
+/** Whether a server was stopped, by the platform or from outside, or ended normally: not a crash. */
 export function wasStopped({ reason, code, signal }: Exit): boolean {
   if (reason === "signaled") return stopSignals.has(signal ?? "");
   return reason === "stopped" || reason === "platform-ended" || (reason === "exited" && code === 0);
@@ -68,7 +68,7 @@ export async function openOrRefuse(open: () => Promise<OpenedDeployment>): Promi
   }
 }
 
-/** For callers of a start that was stopped: by the runner's end, or with the shim. */
+/** For callers of a start that was stopped, by the runner's end or with the shim. */
 export const startInterrupted = (isClosing: boolean): RunnerError =>
   new RunnerError(isClosing ? "stopping" : "ended", "The server was stopped while it was starting.", {
     retryAfterMs: 1000,
@@ -114,7 +114,7 @@ export async function launch(
   }
 }
 
-/** How a server ended, as shown to its owner. */
+/** How a server ended, for its owner. */
 export function describeExit(exit: Exit | null, { memoryBytes, processes }: ServerLimits): string {
   if (exit === null) return "it ended";
   switch (exit.reason) {
@@ -147,7 +147,7 @@ function describeLateStart({ activity, afterMs, stack: [at] }: LateStart): strin
   return `it did not answer within ${Math.round(afterMs / 1000)} s: ${activities[activity]}${where}`;
 }
 
-/** Why a server didn't start, as shown to its owner. */
+/** Why a server didn't start, for its owner. */
 function describeStartFailure(result: Extract<StartResult, { ok: false }>, limits: ServerLimits): string {
   if (result.status !== null) return result.status.message;
   if (result.cause === "timeout") return describeLateStart(result.late);

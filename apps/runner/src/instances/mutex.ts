@@ -1,4 +1,4 @@
-/** Runs actions one at a time, in the order of the calls. One that fails does not hold up the next. */
+/** Runs actions one at a time, in the order of the calls. A failing action does not block the next. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;

@@ -3,12 +3,12 @@ import type { Exit } from "@towpath/runtime";
 import type { Instance } from "./instance.ts";
 import { type LaunchFailure, wasStopped } from "./launch.ts";
 
-/** When a caller may ask again for a server that is being built again. */
+/** When to request a server again that is being rebuilt. */
 const rebuildAnswerMs = 5000;
 
 /**
- * Reports a start that failed. Returns it as one sentence without its period, and what lease callers get: `refusal` at
- * once, `lost` until the back-off ends, where layers are lost.
+ * Reports a start that failed. Returns it as one sentence without its period, and the errors for lease callers:
+ * `refusal` at once, `lost` until the back-off ends, if layers are lost.
  */
 export function reportFailedStart(
   instance: Instance,

@@ -10,7 +10,7 @@ export async function verifiedLease(lease: () => Promise<LeasedInstance>, timeou
   const first = await lease();
   const problem = await problemAtMcp(first.endpoint, timeoutMs);
   if (problem === null) return first;
-  // On a full host leases are short: it may have been evicted before it answered. Then this is another instance.
+  // On a full host leases are short: it may have been evicted before it answered, and this is another instance.
   const second = await lease();
   if (second.instanceId === first.instanceId) throw new RunnerError("no_answer", problem);
   const again = await problemAtMcp(second.endpoint, timeoutMs);
@@ -30,7 +30,7 @@ const initialize = {
   }),
 } as const;
 
-/** What is wrong with a server's answer to `initialize`, for its owner; null when nothing is. */
+/** The problem with a server's answer to `initialize`, for its owner; null if there is none. */
 async function problemAtMcp(endpoint: ServerEndpoint, timeoutMs: number): Promise<string | null> {
   const { origin, options } = dialTarget(endpoint);
   const client = new Client(origin, options);

@@ -48,7 +48,7 @@ test("RUN-5 RUN-8 lines that no runner has written are found by the next one, in
   expect(await files()).toEqual([]);
 });
 
-test("RUN-5 RUN-8 what a killed runner's last write did store is not stored again", async () => {
+test("RUN-5 RUN-8 lines of a killed runner's last write are not stored twice", async () => {
   const database = await createTestDatabase();
   const rows = [row("same", 1), row("same", 1), row("nul \0 and \ud800", 2), row("other stream", 3), row("later", 4)];
   await writeServerLogs(database.pool, rows.slice(0, 1));

@@ -5,11 +5,11 @@ import { z } from "zod";
 import type { ServerLine } from "./server-log.ts";
 
 const segmentBytes = 256 * 1024;
-/** About what the writer holds in memory. Further lines are in memory only. */
+/** About as much as the writer holds in memory. Further lines are in memory only. */
 const maxBytes = 64 * 1024 * 1024;
 const segmentName = /^\d{15}-\d+-\d{6}\.ndjson$/;
 
-// Written by this program: the check only has to detect a line that was cut by a crash.
+// This program wrote it: the check only has to detect a line that a crash cut off.
 const rowSchema = z
   .custom<Omit<ServerLine, "time"> & { time: string }>(
     (row) => typeof row === "object" && row !== null && "time" in row && "projectId" in row && "line" in row,
@@ -19,8 +19,8 @@ const rowSchema = z
 type Segment = { readonly path: string; bytes: number; rows: number };
 
 /**
- * Lines of servers on disk until the database has them, so that a runner that is killed loses none that it has received
- * (RUN-5). Each line is there at the end of the turn of the event loop in which it came. Not synced to the disk.
+ * Lines of servers on disk until the database has them, so that a killed runner loses none that it has received
+ * (RUN-5). Each line is written by the end of the turn of the event loop in which it arrived. Not synced to the disk.
  */
 export class LineSpool {
   readonly #directory: string;
@@ -33,7 +33,7 @@ export class LineSpool {
   #count = 0;
   #hasFailed = false;
 
-  /** `onError` is called once for each time that the disk begins to fail. */
+  /** `onError` is called once each time the disk begins to fail. */
   constructor(directory: string, onError: (error: unknown) => void) {
     this.#directory = directory;
     this.#onError = onError;
@@ -73,7 +73,7 @@ export class LineSpool {
     }
   }
 
-  /** What is left is the next runner's. */
+  /** The rest is left to the next runner. */
   close(): void {
     this.#endTurn();
     this.#seal();
@@ -131,7 +131,7 @@ export class LineSpool {
   }
 }
 
-/** Where the output of each instance goes on after these lines, which are in order. */
+/** Where the output of each instance continues after these lines, which are in order. */
 export function lastLinesOf(rows: readonly ServerLine[]): ReadonlyMap<string, LastLines> {
   const last = new Map<string, LastLines>();
   for (const { instanceId, stream, sequence } of rows)

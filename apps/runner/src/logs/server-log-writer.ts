@@ -8,17 +8,15 @@ const maxBufferedBytes = 64 * 1024 * 1024;
 
 export type ServerLogWriter = {
   push(row: ServerLogRow): void;
-  /** Writes what is buffered; gives up after `withinMs`. */
+  /** Writes the buffer; gives up after `withinMs`. */
   close(withinMs: number): Promise<void>;
 };
 
 /**
  * Writes server-log lines to the database in batches, each deployment's in order. While the database is unavailable,
  * lines are buffered up to a limit; then the oldest lines of the project with the most are dropped, and their number is
- * logged. `onError` is called when the database is unavailable and for each line that it rejects.
- *
- * What is buffered is also in the spool, for the runner after one that is killed: the shim keeps only output that no
- * runner has read.
+ * logged. `onError` is called when the database is unavailable and for each line that it rejects. The buffer is also in
+ * the spool, for the runner after a killed one: the shim keeps only output that no runner has read.
  */
 export function createServerLogWriter(
   write: (rows: readonly ServerLogRow[]) => Promise<void>,
@@ -38,13 +36,13 @@ export function createServerLogWriter(
     bytesOf: (row) => row.line.length + 256,
     async write(rows) {
       const mentioned = new Map<string, number>();
-      const noted = rows.flatMap((row) => {
+      const withLosses = rows.flatMap((row) => {
         const count = lost.get(row.deploymentId);
         if (count === undefined || mentioned.has(row.deploymentId)) return [row];
         mentioned.set(row.deploymentId, count);
-        return [noteBefore(row, count), row];
+        return [lossBefore(row, count), row];
       });
-      await write(noted);
+      await write(withLosses);
       for (const [deploymentId, count] of mentioned) {
         const since = (lost.get(deploymentId) ?? 0) - count;
         if (since > 0) lost.set(deploymentId, since);
@@ -61,8 +59,8 @@ export function createServerLogWriter(
       const message = `a log line of deployment ${row.deploymentId} was rejected by the database and dropped`;
       onError(new Error(message, { cause: error }));
     },
-    onAway: onError,
-    onBack: () => {},
+    onUnavailable: onError,
+    onRecovered: () => {},
   });
 
   return {
@@ -77,7 +75,7 @@ export function createServerLogWriter(
   };
 }
 
-function noteBefore(row: ServerLogRow, count: number): ServerLogRow {
+function lossBefore(row: ServerLogRow, count: number): ServerLogRow {
   const lines = count === 1 ? "1 line was" : `${count} lines were`;
   return { ...row, stream: "platform", level: "warning", line: `… ${lines} lost while the log could not be written` };
 }

@@ -56,7 +56,7 @@ test("RUN-5 the level of lines of digits, spaces and brackets of maximum length 
   expect(performance.now() - begun).toBeLessThan(10_000);
 });
 
-test("LOG-4 RUN-5 the mark of a request becomes its id, whatever the line is; other control characters stay", () => {
+test("LOG-4 RUN-5 the mark of a request becomes its id in every line; other control characters stay", () => {
   const rows: ServerLogRow[] = [];
   const log = serverLog(
     { projectId: "p", deploymentId: "d" },

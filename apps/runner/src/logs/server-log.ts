@@ -1,9 +1,9 @@
 import type { ServerLogLevel, ServerLogRow } from "@towpath/logs";
-import { lineCutNote, type OutputSink } from "@towpath/runtime";
+import { lineCutMark, type OutputSink } from "@towpath/runtime";
 import type { Redactor } from "@towpath/secrets/redaction";
 import { readRequestMark } from "./request-mark.ts";
 
-/** A line of the log; `sequence` as the driver numbers it, which the platform's own lines aren't. */
+/** A line of the log. `sequence`: the driver's number; the platform's own lines have none. */
 export type ServerLine = ServerLogRow & { readonly sequence?: number };
 
 /** The server log of one deployment. */
@@ -20,9 +20,9 @@ export function serverLog(
   push: (row: ServerLine) => void,
   redactor: Pick<Redactor, "text">,
 ): ServerLog {
-  // A line may have been cut within a value: without the note it ends there.
+  // A line may have been cut within a value: the redactor must see it end there.
   const redact = (line: string) =>
-    line.endsWith(lineCutNote) ? redactor.text(line.slice(0, -lineCutNote.length)) + lineCutNote : redactor.text(line);
+    line.endsWith(lineCutMark) ? redactor.text(line.slice(0, -lineCutMark.length)) + lineCutMark : redactor.text(line);
   return {
     output(instanceId) {
       const levelOf = logLevelReader();
@@ -40,7 +40,7 @@ export function serverLog(
 
 type Stream = "stdout" | "stderr";
 
-const words: Readonly<Record<string, ServerLogLevel>> = {
+const levels: Readonly<Record<string, ServerLogLevel>> = {
   trace: "debug",
   debug: "debug",
   info: "info",
@@ -96,11 +96,11 @@ export function logLevelReader(): (stream: Stream, line: string) => ServerLogLev
 function levelOf(whole: string, line: string): ServerLogLevel | null {
   if (line.startsWith("{")) return jsonLevel(whole);
   const word = atStart.exec(line)?.[1] ?? upperAtStart.exec(line)?.[1];
-  const named = word === undefined ? undefined : words[word.toLowerCase()];
+  const named = word === undefined ? undefined : levels[word.toLowerCase()];
   if (named !== undefined) return named;
   if (!timeAtStart.test(line)) return null;
   const later = upperWord.exec(line.slice(0, maxBeforeLevel))?.[1];
-  return later === undefined ? null : (words[later.toLowerCase()] ?? null);
+  return later === undefined ? null : (levels[later.toLowerCase()] ?? null);
 }
 
 /** `level`, `severity` or `levelname`, as words or as the numbers of Python (10 to 50) and pino (10 to 60). */
@@ -110,7 +110,7 @@ function jsonLevel(line: string): ServerLogLevel | null {
     if (typeof parsed !== "object" || parsed === null) return null;
     const record = parsed as Record<string, unknown>;
     const level = record.level ?? record.severity ?? record.levelname ?? record.log_level;
-    if (typeof level === "string") return words[level.toLowerCase()] ?? null;
+    if (typeof level === "string") return levels[level.toLowerCase()] ?? null;
     if (typeof level === "number")
       return level >= 50 ? "error" : level >= 40 ? "warning" : level >= 20 ? "info" : "debug";
     return null;

@@ -132,8 +132,7 @@ test("RUN-3 when places are short and an instance is idle, room is being made", 
 });
 
 /**
- * Plays on: starts become ready, what is leased is used once, what is evicted ends. Answers with who got a place, in
- * order.
+ * Simulates: starts become ready, leased servers are used once, evicted ones end. Returns who got a place, in order.
  */
 function playOn(view: View, steps: number): string[] {
   const given: string[] = [];
@@ -242,7 +241,7 @@ test("RUN-3 idle servers are evicted when servers outgrow the memory, even while
   expect(decided(occupants, [], { memoryBytes: 1000 })).toEqual({ admit: [], evict: ["a1"] });
 });
 
-test("what the operator doesn't set follows from the host; a scheduler that places servers itself sets no bound", () => {
+test("defaults follow from the host; a scheduler that places servers itself sets no limit", () => {
   const settings = { maxInstances: 5, maxStarting: null, memoryBytes: null, startReserveBytes: 100, maxShare: 0.75 };
   const host = { memoryBytes: 4 * 2 ** 30 + 1, processors: 3 };
   expect(budgetOf(settings, host)).toEqual({ ...settings, maxStarting: 6, memoryBytes: 3 * 2 ** 30 });

@@ -2,13 +2,13 @@ import { RunnerError } from "@towpath/runner-api";
 import type { HostReport } from "@towpath/runtime";
 import { type Budget, decide, type Occupant, type Shortage, shortageOf, type View, type Waiter } from "./placement.ts";
 
-/** What takes a place: the server of one deployment. */
+/** The holder of a place: the server of one deployment. */
 export type Seat = {
   readonly deploymentId: string;
   readonly organizationId: string;
-  /** As it is now. */
+  /** Its current state. */
   look(): Omit<Occupant, "deploymentId" | "organizationId">;
-  /** Stops it unless it has been leased meanwhile. Resolves when it has ended, or won't be stopped. */
+  /** Stops it unless it has been leased meanwhile. Resolves when it has ended, or isn't stopped. */
   evict(): Promise<void>;
 };
 
@@ -17,13 +17,13 @@ type Waiting = { readonly seat: Seat; readonly admit: () => void; readonly refus
 const mebibyte = 1024 * 1024;
 const retryAfterMs = 5000;
 
-/** What the operator has set. Null: as the host has it. */
+/** The operator's settings. Null: derived from the host. */
 export type BudgetSettings = Omit<Budget, "maxStarting" | "memoryBytes"> & {
   readonly maxStarting: number | null;
   readonly memoryBytes: number | null;
 };
 
-/** Twice the processors, and three quarters of the memory, where the operator hasn't set them. Pure. */
+/** By default twice the processors, and three quarters of the memory. Pure. */
 export const budgetOf = (settings: BudgetSettings, { memoryBytes, processors }: HostReport["capacity"]): Budget => ({
   ...settings,
   maxStarting: settings.maxStarting ?? Math.max(4, 2 * processors),
@@ -31,8 +31,8 @@ export const budgetOf = (settings: BudgetSettings, { memoryBytes, processors }: 
 });
 
 /**
- * The places for instances on this host: which seats hold one and which wait. Applies the decisions of `decide`
- * synchronously, so that no place is given twice.
+ * The places for instances on this host: which seats have one and which wait. Applies the decisions of `decide`
+ * synchronously, so that no place is assigned twice.
  */
 export class Places {
   readonly #budget: Budget;
@@ -50,8 +50,8 @@ export class Places {
   }
 
   /**
-   * Resolves when the seat has its place; it holds it until `release`.
-   * @throws RunnerError `capacity` after `waitMs`; its message says what is short
+   * Resolves when the seat has its place, until `release`. @throws RunnerError `capacity` after `waitMs`, with the
+   * reason
    */
   async take(seat: Seat): Promise<void> {
     const { deploymentId } = seat;
@@ -66,7 +66,7 @@ export class Places {
     }
   }
 
-  /** Adds a seat that has a place already: its server was running when this runner started. */
+  /** Adds a seat that already has a place: its server was running when this runner started. */
   hold(seat: Seat): void {
     this.#held.set(seat.deploymentId, seat);
   }

@@ -1,7 +1,7 @@
 import type { ServerSpec } from "@towpath/runtime";
 import type { Demand } from "./plan.ts";
 
-/** What a prewarmed interpreter depends on. Servers of one organization with the same one can use the same. */
+/** The dependencies of a prewarmed interpreter. Servers of one organization with equal ones can share interpreters. */
 export type Kind = {
   readonly organizationId: string;
   readonly server: Pick<ServerSpec, "layers" | "pythonVersion" | "network" | "limits">;
@@ -23,13 +23,13 @@ type Entry = {
 
 const maxKinds = 1000;
 
-/** The same for all servers that can use the same interpreter. */
+/** Equal for all servers that can use the same interpreter. */
 export function kindName({ organizationId, server }: Kind): string {
   const { layers, pythonVersion, network, limits } = server;
   return [organizationId, layers.dependencies, pythonVersion, network, limits.tmpBytes, limits.fileBytes].join(" ");
 }
 
-/** Remembers for some time which kinds the servers of this host needed. Times by Date.now(). */
+/** Remembers for some time which kinds this host's servers needed. Times by Date.now(). */
 export class DemandRecord {
   readonly #entries = new Map<string, Entry>();
   readonly #forgetAfterMs: number;
@@ -39,7 +39,7 @@ export class DemandRecord {
     this.#forgetAfterMs = forgetAfterMs;
   }
 
-  /** A server of this kind starts or, with `at`, is known to have run. Returns what to call when it ends. */
+  /** A server of this kind starts or, with `at`, is known to have run. Returns a function to call when it ends. */
   used({ label, deploymentId }: ServerIdentity, kind: Kind, at = Date.now()): { started(): void; ended(): void } {
     const name = kindName(kind);
     const entry = this.#entries.get(name) ?? { kind, servers: new Map(), bytes: null };
@@ -48,7 +48,7 @@ export class DemandRecord {
     server.deploymentId = deploymentId;
     server.lastUsedAt = Math.max(server.lastUsedAt, at);
     entry.servers.set(label, server);
-    // A server has one kind at a time: a push may have brought another dependency layer.
+    // A server has one kind at a time: a push may have changed its dependency layer.
     for (const [other, { kind: its, servers }] of this.#entries)
       if (other !== name && its.organizationId === kind.organizationId) servers.delete(label);
     this.#forget();
@@ -83,7 +83,7 @@ export class DemandRecord {
     return this.#entries.get(name)?.kind;
   }
 
-  /** `assumedBytes`: the memory of one of a kind that has not been measured. */
+  /** `assumedBytes`: the memory of one that has not been measured. */
   demands(assumedBytes: number): Demand[] {
     this.#forget();
     return [...this.#entries].map(([kind, entry]) => ({

@@ -11,7 +11,7 @@ const demand = (kind: string, change: Partial<Demand> = {}): Demand => ({
 });
 const planned = (demands: readonly Demand[], memoryBytes: number) => [...planPrewarm(demands, memoryBytes)];
 
-test("RUN-3 each kind gets an interpreter before one gets a second, what was used last first", () => {
+test("RUN-3 each kind gets an interpreter before any gets a second, the most recently used first", () => {
   const kinds = [
     demand("a-1", { idleServers: 3, lastUsedAt: 1 }),
     demand("a-2", { lastUsedAt: 3 }),

@@ -15,14 +15,14 @@ export type Demand = {
 const maxPerKind = 8;
 
 /**
- * How many interpreters of each kind should wait, in the order in which to start them. Pure. Organizations get equal
- * parts of the memory, and what one does not need goes to the others. Within one, each kind gets its first interpreter
- * before any gets its second, and what was used last comes first.
+ * The number of waiting interpreters of each kind, in the order in which to start them. Pure. Organizations get equal
+ * parts of the memory, and one's surplus goes to the others. Within an organization, each kind gets its first
+ * interpreter before any gets its second, the most recently used first.
  */
 export function planPrewarm(demands: readonly Demand[], memoryBytes: number): ReadonlyMap<string, number> {
   const recent = [...demands].sort((a, b) => b.lastUsedAt - a.lastUsedAt);
   const queues = Map.groupBy(
-    recent.flatMap((demand) => Array.from({ length: wanted(demand) }, (_, level) => ({ demand, level }))),
+    recent.flatMap((demand) => Array.from({ length: targetCount(demand) }, (_, level) => ({ demand, level }))),
     ({ demand }) => demand.organizationId,
   );
   for (const queue of queues.values()) queue.sort((a, b) => a.level - b.level);
@@ -45,5 +45,5 @@ export function planPrewarm(demands: readonly Demand[], memoryBytes: number): Re
   return plan;
 }
 
-/** One even while all of its servers run: the next push starts another. */
-const wanted = ({ idleServers }: Demand) => Math.min(maxPerKind, Math.max(1, idleServers));
+/** At least one even while all servers run: the next push starts another. */
+const targetCount = ({ idleServers }: Demand) => Math.min(maxPerKind, Math.max(1, idleServers));

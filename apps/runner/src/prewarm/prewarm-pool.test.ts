@@ -230,7 +230,7 @@ test("RUN-3 none waits for servers that were not used for a while: all of them i
   pool.expect({ organizationId: "b", label: "old", deploymentId: "d" }, tinyServer.server("serve"), longAgo);
   await start("a", "one");
   await expect.poll(() => pool.report().ready).toBe(1);
-  // As long as a server runs, one waits for what the next push starts.
+  // While a server runs, one waits for the server of the next push.
   await new Promise((resolve) => setTimeout(resolve, 2500));
   expect(pool.report().ready).toBe(1);
   stopAll();

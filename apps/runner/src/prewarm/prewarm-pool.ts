@@ -5,13 +5,13 @@ import { planPrewarm } from "./plan.ts";
 
 export type PrewarmPoolParts = {
   readonly driver: Pick<ServerDriver, "start" | "prewarm">;
-  /** The most that interpreters may use together, bytes; 0: none are prewarmed. */
+  /** Upper limit for all interpreters, bytes; 0: none are prewarmed. */
   readonly maxBytes: number;
   /** How long one waits for a server that was used and doesn't run, milliseconds: idle servers must cost nothing. */
   readonly keepMs: number;
-  /** What servers leave them at the moment, bytes. */
+  /** Memory that servers leave for interpreters now, bytes. */
   readonly freeBytes: () => number;
-  /** Whether servers start now: they come first. */
+  /** Whether servers are starting: they come first. */
   readonly isBusy: () => boolean;
   /** Assumed memory of one that has not been measured, bytes. */
   readonly assumedBytes: number;
@@ -23,17 +23,17 @@ export type PrewarmPoolParts = {
 
 type Waiting = { readonly kind: string; readonly prewarmed: Prewarmed; readonly bytes: number };
 
-/** A part of a processor for imports ahead of time, so that running servers notice little. */
+/** Share of a processor for imports ahead of time, so that running servers are hardly affected. */
 const prewarmCpus = 0.5;
 const balanceMs = 1000;
 const reconcileMs = 60_000;
-/** Until a kind whose interpreter failed or died is tried again; one that can't work stays out for an hour. */
+/** Pause before a kind whose interpreter failed or died is retried; one that can't work pauses for an hour. */
 const retryMs = 60_000;
 const finalMs = 3_600_000;
 
 /**
  * Interpreters that have imported the frameworks of a dependency layer and wait, frozen, for a server of their
- * organization (decision 024). Each becomes one server. Without one, or where one doesn't fit, servers start as usual.
+ * organization (decision 024). Each becomes one server. Without one, or if it doesn't fit, servers start as usual.
  */
 export class PrewarmPool {
   readonly #parts: PrewarmPoolParts;
@@ -58,11 +58,11 @@ export class PrewarmPool {
   /** Starts a server, from a waiting interpreter if possible. Throws what the driver's `start` throws. */
   async start(server: ServerIdentity, spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult> {
     const { driver, maxBytes } = this.#parts;
-    // A waiting sandbox can't be given a directory any more.
+    // A waiting sandbox can't get another directory.
     if (maxBytes === 0 || spec.server.dataVolume !== undefined) return await driver.start(spec, onOutput);
     const kind = { organizationId: server.organizationId, server: spec.server };
     const use = this.#demand.used(server, kind);
-    // It takes memory: some of the others may have to give way.
+    // It takes memory: others may have to make room.
     this.balance();
     const result = (await this.#claim(kind, spec, onOutput)) ?? (await driver.start(spec, onOutput));
     if (result.ok) {
@@ -93,7 +93,7 @@ export class PrewarmPool {
     };
   }
 
-  /** Ends what has to give way, and starts what is missing: one at a time, while nothing else starts. */
+  /** Ends surplus interpreters, and starts missing ones: one at a time, while nothing else starts. */
   balance(): void {
     if (this.#closed || this.#parts.maxBytes === 0) return;
     const { maxBytes, freeBytes, assumedBytes, isBusy } = this.#parts;
@@ -116,7 +116,7 @@ export class PrewarmPool {
     });
   }
 
-  /** Ends all; none are started afterwards. What is starting ends with the driver. */
+  /** Ends all; none are started afterwards. The driver ends those that are starting. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -132,7 +132,7 @@ export class PrewarmPool {
     try {
       const result = await found.prewarmed.claim(kind.organizationId, spec, onOutput);
       if ("obstacle" in result) return this.#missed(result.obstacle);
-      // It ended without a word: perhaps because of what it was before.
+      // It ended without a reason: perhaps because of its earlier life.
       if (!result.ok && result.cause === "exited") return this.#missed("ended");
       if (result.ok && result.prewarm !== "used") this.#missed(result.prewarm ?? "ended");
       else this.#hits += 1;

@@ -7,15 +7,15 @@ export type LightDriver = {
   readonly running: ReadonlySet<string>;
   /** The most that ran, or were starting, at the same time. */
   readonly peak: { running: number; starting: number };
-  /** The process of an instance dies; its exit is reported `toldAfterMs` later. */
-  kill(instanceId: string, toldAfterMs: number): void;
+  /** Kills the process of an instance; its exit is reported `reportedAfterMs` later. */
+  kill(instanceId: string, reportedAfterMs: number): void;
 };
 
 /** A driver without processes, for tests with hundreds of servers. Each start takes a few milliseconds. */
 export function createLightDriver(memoryBytes: () => number | null = () => null): LightDriver {
   const running = new Set<string>();
   const peak = { running: 0, starting: 0 };
-  const kills = new Map<string, (toldAfterMs: number) => void>();
+  const kills = new Map<string, (reportedAfterMs: number) => void>();
   let starting = 0;
   const fake = createFakeDriver(tinyServer.driverConfig("/tmp"));
   const handleOf = (instanceId: string): InstanceHandle => {
@@ -45,7 +45,7 @@ export function createLightDriver(memoryBytes: () => number | null = () => null)
   return {
     running,
     peak,
-    kill: (instanceId, toldAfterMs) => kills.get(instanceId)?.(toldAfterMs),
+    kill: (instanceId, reportedAfterMs) => kills.get(instanceId)?.(reportedAfterMs),
     driver: {
       ...fake,
       name: "light",

@@ -21,7 +21,7 @@ type Bench = {
   stored(size?: number): Promise<{ bytes: Buffer; digest: string }>;
 };
 
-/** What every artifact store promises, whichever place its bytes have. `openPlace` opens an empty one. */
+/** The contract of every artifact store, for each kind of storage. `openPlace` opens an empty one. */
 export function artifactStoreContract(
   title: string,
   openPlace: () => Promise<Pick<ArtifactStoreConfig, "blobs" | "incoming">>,

@@ -1,10 +1,10 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload } from "jose";
 import type { SigningKeys } from "./signing-keys.ts";
 
-/** `typ` of an OAuth access token (RFC 9068 §2.1): no other token of ours passes for one. */
+/** `typ` of an OAuth access token (RFC 9068 §2.1), which distinguishes it from our other tokens. */
 const accessTokenType = "at+jwt";
 
-/** What a valid access token says. The caller must look the grant up. */
+/** The content of a valid access token. The caller must look the grant up. */
 export type AccessToken = {
   userId: string;
   clientId: string;
@@ -12,16 +12,16 @@ export type AccessToken = {
   /** The sign-in with which it ends; null for tokens of earlier versions. */
   familyId: string | null;
   scopes: readonly string[];
-  /** The authorization whose code gave it; null for a renewed one. */
+  /** The authorization whose code was exchanged for it; null for a renewed token. */
   authorizationId: string | null;
   /** Milliseconds since 1970. */
   expiresAt: number;
 };
 
-/** Why a token was refused, as far as it says so itself: nothing of it has been verified. */
+/** Why a token was refused, according to its own unverified content. */
 type Refusal = "expired" | "other-audience" | "foreign";
 
-/** Whether a token calls itself an access token; nothing of it has been verified. */
+/** Whether a token claims to be an access token, unverified. */
 export function isAccessToken(token: string): boolean {
   try {
     return decodeProtectedHeader(token).typ === accessTokenType;
@@ -31,8 +31,8 @@ export function isAccessToken(token: string): boolean {
 }
 
 /**
- * Verifies an OAuth access token of this instance for one server (RFC 9068 §4). `resource`: the server's URL; null to
- * revoke it, whatever server it is for.
+ * Verifies an OAuth access token of this instance for one server (RFC 9068 §4). `resource`: the server's URL; null for
+ * any server, to revoke the token.
  *
  * @throws when its key is not known yet and the database is unavailable
  */
@@ -64,7 +64,7 @@ function audienceOf(token: string): string | null {
   }
 }
 
-/** Says why `verifyAccessToken` found nothing, to help whoever sent the token. Never a reason to accept it. */
+/** Why `verifyAccessToken` found nothing, for the token's sender. Never a reason to accept it. */
 export function whyRefused({ token, resource }: { token: string; resource: string }): Refusal {
   let claims: JWTPayload;
   try {

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { signAdminJwt } from "./project-jwt.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
-/** A cached token is issued again only while it is valid for this long, so that whoever gets it can use it. */
+/** A cached token is reused only if it remains valid for this long, so that its holder can use it. */
 const minLifeMs = 5 * 60_000;
 const maxProjects = 1000;
 
@@ -19,9 +19,9 @@ type AdminToken = {
 export type AdminTokenStats = { readonly hits: number; readonly misses: number; readonly size: number };
 
 /**
- * Issues admin JWTs (PRJ-10), the same one to the same user until it is near its end: repeated requests cost no
- * signature and leave fewer valid tokens about. Kept in this process only. Each generation of a project has tokens of
- * its own, so that no process issues one that was revoked.
+ * Issues admin JWTs (PRJ-10), the same one to the same user until it nears its end: repeated requests cost no signature
+ * and leave fewer valid tokens in circulation. Cached in this process only. Each generation of a project has separate
+ * tokens, so that no process issues a revoked one.
  */
 export type AdminTokens = {
   /** @throws when the database is unavailable and no signing key has been read yet */
@@ -42,7 +42,7 @@ export function createAdminTokens(keys: SigningKeys, now: () => number = Date.no
 
   const tokensOf = ({ projectId, generation }: Omit<Holder, "userId">): ProjectTokens => {
     const known = projects.get(projectId);
-    // A row that was read before a revocation may arrive after it: the newer generation stays.
+    // A row from before a revocation may arrive after it: the newer generation stays.
     if (known && known.generation >= generation) return known;
     const fresh = { generation, byUser: new Map(), hits: 0, misses: 0 };
     projects.set(projectId, fresh);

@@ -1,18 +1,18 @@
 const maxIdsPerQuery = 1000;
-/** A query that takes longer hangs: it must not keep the next one from finding out that the database is back. */
+/** A query that takes longer hangs: it must not prevent the next one from detecting that the database works again. */
 const hangingMs = 1000;
 
 /**
- * Asks the database for what callers ask for, one query at a time: whatever is asked for meanwhile goes together with the
- * next one, so strangers who make ids up can't keep the database busy with a query for each.
+ * Reads by id, one query at a time: ids that arrive during a query share the next one, so made-up ids can't load the
+ * database with a query for each.
  */
 export class BatchedReader<Found> {
   readonly #read: (ids: readonly string[]) => Promise<ReadonlyMap<string, Found>>;
   readonly #now: () => number;
-  /** What waits for a query, and what a query was begun for. */
+  /** Ids that wait for a query, and the ids of a running query. */
   #gathered = new Map<string, PromiseWithResolvers<Found | null>>();
   readonly #asked = new Map<string, Promise<Found | null>>();
-  /** When the query that runs began; null: none runs. */
+  /** When the running query began; null: none runs. */
   #begunAt: number | null = null;
 
   constructor(read: (ids: readonly string[]) => Promise<ReadonlyMap<string, Found>>, now: () => number) {
@@ -20,7 +20,7 @@ export class BatchedReader<Found> {
     this.#now = now;
   }
 
-  /** What is found; null: nothing. Callers who ask for the same get the same answer. */
+  /** The result for an id, or null. Concurrent calls for the same id share one answer. */
   ask(id: string): Promise<Found | null> {
     const running = this.#asked.get(id);
     if (running) return running;
@@ -34,7 +34,7 @@ export class BatchedReader<Found> {
     return asking;
   }
 
-  /** Who asks from now on gets the answer of a query that begins from now on. */
+  /** Calls from now on get the answer of a query that begins from now on. */
   forget(): void {
     this.#asked.clear();
   }
@@ -44,7 +44,7 @@ export class BatchedReader<Found> {
     for (let at = 0; at < ids.length; at += maxIdsPerQuery) await this.#read(ids.slice(at, at + maxIdsPerQuery));
   }
 
-  /** Asks for what was gathered, and then for what was gathered meanwhile. Never rejects. */
+  /** Queries the collected ids, and then those that were collected meanwhile. Never rejects. */
   async #askGathered(): Promise<void> {
     while (this.#gathered.size > 0) {
       const asked = [...this.#gathered].slice(0, maxIdsPerQuery);
@@ -57,7 +57,7 @@ export class BatchedReader<Found> {
       } catch (error) {
         for (const [, { reject }] of asked) reject(error);
       }
-      // Another one was begun because this one took too long: that one goes on.
+      // Another query was started because this one took too long: that one continues.
       if (this.#begunAt !== begunAt) return;
       this.#begunAt = null;
     }

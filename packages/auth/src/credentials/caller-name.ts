@@ -1,16 +1,17 @@
 import type { SigningKeys } from "./signing-keys.ts";
 
-/** Carries the name of a caller to the gateway, which passes no `towpath*` header of a client on to a server. */
+/** Carries the name of a caller to the gateway, which forwards no `towpath*` header of a client to a server. */
 export const callerNameHeader = "towpath-caller";
 
 /** It is signed for each request. */
 const ttlSeconds = 60;
 
-/** `aud` of the names that callers of a project's server have. */
+/** `aud` of the names of callers of a project's server. */
 const callerAudience = (projectId: string): string => `towpath:caller:${projectId}`;
 
 /**
- * Signs who calls a server that lets everybody in, for its log: valid for a minute, for one project. It opens nothing.
+ * Signs the caller's name for the log of a server that lets everybody in: valid for a minute, for one project. It
+ * grants no access.
  *
  * @throws when the database is unavailable and no key has been read yet
  */
@@ -22,7 +23,7 @@ export async function signCallerName(
   return (await keys.sign({ typ: "towpath-caller+jwt", claims, ttlSeconds })).token;
 }
 
-/** The user whom a token names as the caller of this project's server. Null for anything else, and when it can't be checked. */
+/** The user whom a token names as the caller of this project's server. Null for others, and if it can't be checked. */
 export async function verifyCallerName(
   keys: SigningKeys,
   { token, projectId }: { readonly token: string; readonly projectId: string },

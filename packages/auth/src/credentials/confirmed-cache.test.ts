@@ -9,8 +9,8 @@ function setUp(options: { outageMs?: number; deniedMs?: number } = {}) {
   const world = {
     now: 1_000_000,
     valid: new Set(["a", "b"]),
-    /** What a query does. */
-    database: "answers" as "answers" | "away" | "hangs",
+    /** Behavior of queries. */
+    database: "answers" as "answers" | "unavailable" | "hangs",
     queries: 0,
     /** The most queries that ran at the same time, and those that run. */
     maxRunning: 0,
@@ -26,7 +26,7 @@ function setUp(options: { outageMs?: number; deniedMs?: number } = {}) {
       async read(ids) {
         world.queries++;
         if (world.database === "hangs") await never();
-        if (world.database === "away") throw new Error("ECONNREFUSED");
+        if (world.database === "unavailable") throw new Error("ECONNREFUSED");
         world.maxRunning = Math.max(world.maxRunning, ++world.running);
         await new Promise((resolve) => setImmediate(resolve));
         world.running--;
@@ -35,7 +35,7 @@ function setUp(options: { outageMs?: number; deniedMs?: number } = {}) {
     });
   return { world, create, cache: create() };
 }
-/** What `find` comes to: a value, null, or the refusal to say. */
+/** The result of `find`: a value, null, or "refused". */
 const outcome = async (cache: ConfirmedCache<string>, id: string) => {
   try {
     return await cache.find(id);
@@ -61,16 +61,16 @@ test("GW-10 a process that hears of a change later than another takes, in an out
   world.now += 10;
   await expect.poll(() => world.queries).toBe(3);
   await settled();
-  world.database = "away";
+  world.database = "unavailable";
   late.restore(cache.save());
   expect(await outcome(late, "a")).toBe("value of a");
 });
 
-test("GW-10 what was seen before counts while the database is away, for as long as the setting says; nothing else does", async () => {
+test("GW-10 without the database, known credentials count for as long as the setting allows, and no others do", async () => {
   const { world, cache } = setUp();
   expect(await cache.find("a")).toBe("value of a");
   expect(await cache.find("stranger")).toBeNull();
-  world.database = "away";
+  world.database = "unavailable";
   for (const later of [6000, 60_000, outageMs - 67_000]) {
     world.now += later;
     expect(await outcome(cache, "a")).toBe("value of a");
@@ -88,7 +88,7 @@ test("GW-10 what was seen before counts while the database is away, for as long 
 test("GW-10 without a time for outages, nothing counts beyond the cache time", async () => {
   const { world, cache } = setUp({ outageMs: 0 });
   expect(await cache.find("a")).toBe("value of a");
-  world.database = "away";
+  world.database = "unavailable";
   expect(await outcome(cache, "a")).toBe("value of a");
   world.now += 6000;
   expect(await outcome(cache, "a")).toBe("refused");
@@ -118,7 +118,7 @@ test("GW-10 a database that hangs delays a known credential once, and then nobod
 test("GW-4 GW-10 what was revoked during an outage is refused once the database is back, used or not", async () => {
   const { world, cache } = setUp();
   await Promise.all([cache.find("a"), cache.find("b")]);
-  world.database = "away";
+  world.database = "unavailable";
   world.now += 6000;
   expect([await outcome(cache, "a"), await outcome(cache, "b")]).toEqual(["value of a", "value of b"]);
   world.valid.clear();
@@ -127,14 +127,14 @@ test("GW-4 GW-10 what was revoked during an outage is refused once the database 
   // The first call finds the database back, whoever makes it; it is still served by what was known.
   await cache.find("a");
   await settled();
-  world.database = "away";
+  world.database = "unavailable";
   expect([await outcome(cache, "a"), await outcome(cache, "b")]).toEqual(["refused", "refused"]);
   world.database = "answers";
   world.now += 1500;
   expect([await outcome(cache, "a"), await outcome(cache, "b")]).toEqual([null, null]);
 });
 
-test("GW-4 after a reconnect everything is confirmed anew before it is taken", async () => {
+test("GW-4 after a reconnect every credential is confirmed again before it is accepted", async () => {
   const { world, cache } = setUp();
   await Promise.all([cache.find("a"), cache.find("b")]);
   world.valid.delete("a");
@@ -142,11 +142,11 @@ test("GW-4 after a reconnect everything is confirmed anew before it is taken", a
   expect([await cache.find("a"), await cache.find("b")]).toEqual([null, "value of b"]);
 });
 
-test("GW-4 after a notified change nothing counts until it is confirmed anew, not even without the database", async () => {
+test("GW-4 after a notified change no credential counts until it is confirmed again, even without the database", async () => {
   const { world, cache } = setUp();
   await Promise.all([cache.find("a"), cache.find("b")]);
   const saved = cache.save();
-  world.database = "away";
+  world.database = "unavailable";
   world.now += 10;
   cache.changed();
   expect(cache.save()).toEqual([]);
@@ -167,12 +167,12 @@ test("GW-10 the time for an outage counts from the last refresh, of what was use
     if (hour === 20) await cache.find("a");
     await cache.refresh();
   }
-  world.database = "away";
+  world.database = "unavailable";
   world.now += outageMs - 1;
   expect([await outcome(cache, "a"), await outcome(cache, "b")]).toEqual(["value of a", "refused"]);
 });
 
-test("GW-10 what another process saved counts while the database is away, unless it was denied since or is too old", async () => {
+test("GW-10 without the database, what another process saved counts, unless it was denied since or is too old", async () => {
   const { world, create, cache } = setUp();
   const wallClock = vi.spyOn(Date, "now").mockImplementation(() => 1e12 + world.now);
   onTestFinished(() => wallClock.mockRestore());
@@ -185,7 +185,7 @@ test("GW-10 what another process saved counts while the database is away, unless
   world.valid.delete("b");
   world.now += 10;
   expect(await other.find("b")).toBeNull();
-  world.database = "away";
+  world.database = "unavailable";
   world.now += 2000;
   expect([await outcome(other, "a"), await outcome(other, "b")]).toEqual(["value of a", "refused"]);
   // With the database it is not believed.
@@ -199,21 +199,21 @@ test("GW-10 what another process saved counts while the database is away, unless
   late.restore(saved);
   // A clock that was ahead wrote these.
   late.restore(saved.map((entry: { confirmedAt: number }) => ({ ...entry, confirmedAt: Date.now() + 60_000 })));
-  world.database = "away";
+  world.database = "unavailable";
   expect(await outcome(late, "a")).toBe("refused");
 });
 
 test("GW-4 credentials that strangers make up are asked for together: one query at a time, however many there are", async () => {
   const { world, cache } = setUp();
   const flood = Array.from({ length: 2500 }, (_, at) => cache.find(`made up ${at}`));
-  // Who is known gets an answer with them.
+  // A known credential is answered together with it.
   const [known, also] = [cache.find("a"), cache.find("a")];
   expect(await Promise.all([known, also])).toEqual(["value of a", "value of a"]);
   expect(new Set(await Promise.all(flood))).toEqual(new Set([null]));
   expect([world.queries, world.maxRunning]).toEqual([4, 1]);
-  // A query that fails fails for all that it asked for, and for nobody else.
+  // A failing query fails for all of its ids, and for no others.
   world.now += 6000;
-  world.database = "away";
+  world.database = "unavailable";
   expect(await Promise.all(["a", "x", "y"].map((id) => outcome(cache, id)))).toEqual([
     "value of a",
     "refused",

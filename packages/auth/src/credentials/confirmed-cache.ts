@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
 import { BatchedReader } from "./batched-reader.ts";
 
-/** What the database says of a credential. `endsInMs`: by the database's clock; absent: it has no end. */
+/** A valid credential in the database. `endsInMs`: until it expires, by the database's clock; absent: never. */
 export type Confirmation<Value> = { readonly value: Value; readonly endsInMs?: number };
 
-/** A confirmation as saved for other processes. Times in milliseconds since 1970; `endsAt` null: it has no end. */
+/** A confirmation as saved for other processes. Times in milliseconds since 1970; `endsAt` null: it never expires. */
 export type SavedConfirmation<Value> = {
   readonly id: string;
   readonly value: Value;
@@ -16,65 +16,65 @@ export type SavedConfirmation<Value> = {
 export type ConfirmedCacheOptions<Value> = {
   /** Returns those of the ids that are valid now. @throws when the database is unavailable */
   readonly read: (ids: readonly string[]) => Promise<ReadonlyMap<string, Confirmation<Value>>>;
-  /** How long a confirmation is taken without asking again. */
+  /** How long a confirmation counts without another query. */
   readonly cacheMs: number;
   /** How long a confirmation counts while the database is unavailable. */
   readonly outageMs: number;
-  /** How long a denial is taken without asking again, unless a change is notified; by default not at all. */
+  /** How long a denial counts without another query, unless a change is notified. Default: 0. */
   readonly deniedMs?: number;
   /** Monotonic milliseconds, so that setting the clock back doesn't extend a credential's life. */
   readonly now?: (() => number) | undefined;
 };
 
-/** When a query began: milliseconds, and its place among all queries and changes. */
+/** When a query began: milliseconds, and its position among all queries and changes. */
 type Asked = { readonly at: number; readonly order: number };
 
 type Entry<Value> = {
   readonly value: Value;
   readonly asked: Asked;
-  /** By when it must be asked for again, if the database can be asked. */
+  /** When it must be confirmed again, if the database is available. */
   readonly freshUntil: number;
   readonly endsAt: number;
   usedAt: number;
 };
 
 const maxEntries = 10_000;
-/** What was not used for this long is not kept for an outage. */
+/** Credentials that were not used for this long are dropped. */
 const unusedMs = 24 * 3_600_000;
-/** How long a caller waits for a database that does not answer, when it was seen before and when it was not. */
-const knownPatienceMs = 500;
-const unknownPatienceMs = 4000;
-/** While the database does not answer, it is asked again once in this time. */
+/** How long a caller waits for a database that does not answer, with a known and with an unknown credential. */
+const knownTimeoutMs = 500;
+const unknownTimeoutMs = 4000;
+/** Pause between queries to an unavailable database. */
 const retryMs = 1000;
-/** Within this, all processes hear of a change. */
-const heardByAllMs = 1000;
+/** Within this time a change reaches all processes. */
+const propagationMs = 1000;
 
 /**
- * Remembers credentials that the database confirmed: for `cacheMs` without asking again, and for `outageMs` while it is
- * unavailable (GW-10). Whatever it does not know is never accepted without the database. `refresh` confirms all of them
- * anew, so that at the start of an outage every credential in use was confirmed lately. Nobody waits for long: a database
- * that hangs delays a known credential once, by half a second.
+ * Remembers credentials that the database confirmed: for `cacheMs` without another query, and for `outageMs` while it
+ * is unavailable (GW-10). Unknown credentials are never accepted without the database. `refresh` confirms all again, so
+ * that every credential in use is recent when an outage begins. A hanging database delays a known credential once, by
+ * half a second.
  */
 export class ConfirmedCache<Value> {
   readonly #options: ConfirmedCacheOptions<Value>;
   readonly #now: () => number;
   readonly #entries = new LRUCache<string, Entry<Value>>({ max: maxEntries });
   readonly #reader: BatchedReader<Confirmation<Value>>;
-  /** When the database last denied a credential: what was saved before that doesn't count. */
+  /** When the database last denied a credential: earlier saved confirmations don't count. */
   readonly #denied = new LRUCache<string, Asked>({ max: maxEntries });
   /** Number of queries and changes so far. */
   #order = 0;
-  /** The last change: confirmations of queries from before it don't count at all. */
+  /** The last change: earlier confirmations don't count at all. */
   #changed: Asked = { at: Number.NEGATIVE_INFINITY, order: 0 };
-  /** The last connect: those from before it are to be repeated, as changes may have been missed. */
+  /** The last connect: earlier confirmations must be repeated, as changes may have been missed. */
   #connectedOrder = 0;
-  #isAway = false;
+  #isUnavailable = false;
   #askedAt = Number.NEGATIVE_INFINITY;
   #refreshing: Promise<void> | null = null;
   #mustRefreshAgain = false;
   #refreshLater: NodeJS.Timeout | undefined;
   #version = 0;
-  /** Restores what other processes saved. Called when the database is away and a credential is unknown. */
+  /** Restores what other processes saved. Called when the database is unavailable and a credential is unknown. */
   onUnknown: (() => Promise<void>) | null = null;
 
   constructor(options: ConfirmedCacheOptions<Value>) {
@@ -83,17 +83,17 @@ export class ConfirmedCache<Value> {
     this.#reader = new BatchedReader((ids) => this.#confirm(ids), this.#now);
   }
 
-  /** Differs when there is something else to save. */
+  /** Changes when there is something new to save. */
   get version(): number {
     return this.#version;
   }
 
-  /** Whether an id was confirmed once, which need not count any more. */
+  /** Whether an id was ever confirmed; it may no longer count. */
   has(id: string): boolean {
     return this.#entries.has(id);
   }
 
-  /** What is valid now; null for anything else. @throws when the database is unavailable and the id is not known */
+  /** The value of a valid id, else null. @throws when the database is unavailable and the id is unknown */
   find(id: string): Value | null | Promise<Value | null> {
     const entry = this.#entries.get(id);
     const now = this.#now();
@@ -101,19 +101,19 @@ export class ConfirmedCache<Value> {
       entry.usedAt = now;
       if (this.#isFresh(entry, now)) return entry.value;
     } else if (this.#isDenied(id, now)) return null;
-    const wasAway = this.#isAway;
-    if (wasAway && now - this.#askedAt < retryMs) return this.#findWithoutDatabase(id);
+    const wasUnavailable = this.#isUnavailable;
+    if (wasUnavailable && now - this.#askedAt < retryMs) return this.#findWithoutDatabase(id);
     this.#askedAt = now;
     const checking = this.#reader.ask(id);
-    if (!entry || !this.#isKnown(entry, now)) return this.#wait(checking, id, unknownPatienceMs);
-    if (!wasAway) return this.#wait(checking, id, knownPatienceMs);
+    if (!entry || !this.#isKnown(entry, now)) return this.#wait(checking, id, unknownTimeoutMs);
+    if (!wasUnavailable) return this.#wait(checking, id, knownTimeoutMs);
     checking.catch(() => {});
     return entry.value;
   }
 
   /**
-   * Something has changed: nothing counts until it is confirmed anew, and once more a moment later. A process that hears
-   * of the change after this one takes nothing in an outage that this one confirmed before.
+   * After a change, nothing counts until it is confirmed again. All is confirmed once more a moment later, so that a
+   * process that learns of the change later restores nothing that this one confirmed before it did.
    */
   changed(): void {
     this.#changed = { at: this.#now(), order: ++this.#order };
@@ -121,17 +121,17 @@ export class ConfirmedCache<Value> {
     this.#version++;
     void this.refresh();
     clearTimeout(this.#refreshLater);
-    this.#refreshLater = setTimeout(() => void this.refresh(), heardByAllMs).unref();
+    this.#refreshLater = setTimeout(() => void this.refresh(), propagationMs).unref();
   }
 
-  /** Changes may have been missed: everything is confirmed anew, and until then counts only during an outage. */
+  /** Changes may have been missed: everything is confirmed again, and until then counts only during an outage. */
   connected(): void {
     this.#connectedOrder = ++this.#order;
     this.#reader.forget();
     void this.refresh();
   }
 
-  /** Confirms everything that was used within a day anew, and drops the rest. Never rejects. */
+  /** Confirms everything that was used within a day again, and drops the rest. Never rejects. */
   refresh(): Promise<void> {
     if (this.#refreshing) {
       this.#mustRefreshAgain = true;
@@ -158,16 +158,16 @@ export class ConfirmedCache<Value> {
     });
   }
 
-  /** Takes over what another process saved. It counts only while the database is away. */
+  /** Takes over what another process saved. It counts only while the database is unavailable. */
   restore(saved: readonly SavedConfirmation<Value>[]): void {
     const now = this.#now();
     const epoch = Date.now() - now;
     for (const { id, value, ...times } of saved) {
       const at = times.confirmedAt - epoch;
-      // The clock was set back: nobody knows how old it is.
+      // The clock was set back, so its age is unknown.
       if (at > now || at <= this.#changed.at) continue;
       const known = [this.#denied.peek(id), this.#entries.peek(id)?.asked];
-      // What was confirmed before this process started has a negative time here.
+      // Confirmations from before this process started have a negative time here.
       if (known.some((each) => each !== undefined && each.at >= at)) continue;
       const endsAt = times.endsAt === null ? Number.POSITIVE_INFINITY : times.endsAt - epoch;
       const asked = { at, order: ++this.#order };
@@ -207,12 +207,12 @@ export class ConfirmedCache<Value> {
     throw new Error("the database is unavailable, and this credential was not seen lately", { cause });
   }
 
-  async #wait(checking: Promise<Confirmation<Value> | null>, id: string, patienceMs: number): Promise<Value | null> {
+  async #wait(checking: Promise<Confirmation<Value> | null>, id: string, timeoutMs: number): Promise<Value | null> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
-      this.#isAway = true;
-      reject(new Error(`the database has not answered within ${patienceMs} ms`));
-    }, patienceMs);
+      this.#isUnavailable = true;
+      reject(new Error(`the database has not answered within ${timeoutMs} ms`));
+    }, timeoutMs);
     try {
       return (await Promise.race([checking, late]))?.value ?? null;
     } catch (error) {
@@ -229,11 +229,11 @@ export class ConfirmedCache<Value> {
     try {
       found = await this.#options.read(ids);
     } catch (error) {
-      this.#isAway = true;
+      this.#isUnavailable = true;
       throw error;
     }
-    if (this.#isAway) {
-      this.#isAway = false;
+    if (this.#isUnavailable) {
+      this.#isUnavailable = false;
       void this.refresh();
     }
     for (const id of ids) this.#settle(id, found.get(id), asked);
@@ -266,7 +266,7 @@ export class ConfirmedCache<Value> {
     try {
       await this.#reader.readAll(ids);
     } catch {
-      // What is known is kept; the next call or the next refresh asks again.
+      // Known credentials are kept; the next call or refresh queries again.
     }
   }
 }

@@ -76,24 +76,24 @@ describe("API keys", () => {
 
   test("GW-4 the database announces disabled, expired and deleted keys, but not each use", async () => {
     const listener = await database.pool.connect();
-    let heard = 0;
+    let received = 0;
     listener.on("notification", () => {
-      heard += 1;
+      received += 1;
     });
     await listener.query("LISTEN towpath_apikey");
-    const heardAfter = async (statement: string) => {
-      heard = 0;
+    const receivedAfter = async (statement: string) => {
+      received = 0;
       await database.pool.query(statement);
       // Notifications of earlier commits arrive before this result.
       await listener.query("SELECT 1");
-      return heard;
+      return received;
     };
     const used = await storeKey();
     expect(await verifyApiKey(database.pool, used.key)).not.toBeNull();
-    expect(await heardAfter("UPDATE apikey SET last_request = now(), updated_at = now()")).toBe(0);
-    expect(await heardAfter("UPDATE apikey SET enabled = false")).toBe(1);
-    expect(await heardAfter("UPDATE apikey SET expires_at = now()")).toBe(1);
-    expect(await heardAfter("DELETE FROM apikey")).toBe(1);
+    expect(await receivedAfter("UPDATE apikey SET last_request = now(), updated_at = now()")).toBe(0);
+    expect(await receivedAfter("UPDATE apikey SET enabled = false")).toBe(1);
+    expect(await receivedAfter("UPDATE apikey SET expires_at = now()")).toBe(1);
+    expect(await receivedAfter("DELETE FROM apikey")).toBe(1);
     listener.release(true);
   });
 
@@ -194,15 +194,15 @@ test("GW-4 of the credentials of open responses only valid ones remain: enabled 
 
 test("GW-4 the database announces changed and ended memberships", async () => {
   const listener = await database.pool.connect();
-  const heard: string[] = [];
-  listener.on("notification", ({ channel }) => heard.push(channel));
+  const channels: string[] = [];
+  listener.on("notification", ({ channel }) => channels.push(channel));
   await listener.query(`LISTEN ${memberChannel}`);
   await database.pool.query("UPDATE member SET role = role");
   await database.pool.query("DELETE FROM member");
   // Notifications of earlier commits arrive before this result.
   await listener.query("SELECT 1");
   listener.release(true);
-  expect(heard).toEqual([memberChannel, memberChannel]);
+  expect(channels).toEqual([memberChannel, memberChannel]);
 });
 
 describe("tokens for a project", () => {
@@ -241,7 +241,7 @@ describe("tokens for a project", () => {
     expect(await verifyProjectJwt(keys(), token)).toBeNull();
     const user = await signUserJwt(keys(), { projectId, userId: "user-3" });
     expect(await verifyCallerName(keys(), { token: user.token, projectId })).toBeNull();
-    const pool = { query: () => Promise.reject(new Error("away")) } as never;
+    const pool = { query: () => Promise.reject(new Error("unavailable")) } as never;
     const cut = createSigningKeys({ pool, secret, issuer });
     expect(await verifyCallerName(cut, { token, projectId })).toBeNull();
   });

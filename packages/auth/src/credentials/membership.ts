@@ -12,14 +12,14 @@ export const memberChannel = "towpath_member";
 
 export type Membership = { readonly userId: string; readonly organizationId: string };
 
-/** A person in an organization, as servers are told who calls (GW-11). Which roles may call, a server's policy says. */
+/** A member of an organization as servers see their caller (GW-11). A server's policy decides which roles may call. */
 export type Member = Membership & { readonly role: string; readonly email: string; readonly emailVerified: boolean };
 
 export type MembershipChecker = {
   /**
-   * The user as a member of the organization now; null for others. At once for a member who was found lately.
+   * The user as a current member of the organization, else null. At once for a recently confirmed member.
    *
-   * @throws when the database is unavailable and the member was not seen lately
+   * @throws when the database is unavailable and the member was not confirmed recently
    */
   find: (membership: Membership) => Member | null | Promise<Member | null>;
   /** Members by user and organization. Call `changed` for each notification on `towpath_member`. */
@@ -53,7 +53,7 @@ function membershipOf(id: string): Membership {
   return { userId, organizationId };
 }
 
-/** Returns those members who still exist, with the roles that they have now. */
+/** Returns those members who still exist, with their current roles. */
 export async function currentMemberships(pool: Pool, memberships: readonly Membership[]): Promise<Member[]> {
   if (memberships.length === 0) return [];
   const { rows } = await pool.query<Member>(

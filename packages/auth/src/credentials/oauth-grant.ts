@@ -5,7 +5,7 @@ import type { Member } from "./membership.ts";
 /** Channel on which the database announces revoked and deleted grants. */
 export const oauthGrantChannel = "towpath_oauth_grant";
 
-/** A client's permission to call one server for a person. Which roles may call it, the server's policy says. */
+/** A client's permission to call one server for a person. The server's policy decides which roles may call it. */
 export type OAuthGrant = {
   readonly grantId: string;
   readonly clientId: string;
@@ -14,7 +14,7 @@ export type OAuthGrant = {
   readonly member: Member;
 };
 
-/** What an access token ends with. `familyId`: its sign-in; null for tokens of earlier versions. */
+/** What ends an access token. `familyId`: its sign-in; null for tokens of earlier versions. */
 export type GrantedSignIn = { readonly grantId: string; readonly familyId: string | null };
 
 export const nameOfSignIn = ({ grantId, familyId }: GrantedSignIn) =>
@@ -56,9 +56,9 @@ export async function currentGrants(pool: Pool, names: readonly string[]): Promi
 /** `currentGrants` with a cache, for the hot path. */
 export type GrantChecker = {
   /**
-   * The grant, if it and the sign-in hold now.
+   * The grant, if it and the sign-in are valid now.
    *
-   * @throws when the database is unavailable and the sign-in was not seen lately
+   * @throws when the database is unavailable and the sign-in was not confirmed recently
    */
   find: (signIn: GrantedSignIn) => Promise<OAuthGrant | null> | OAuthGrant | null;
   /** Call `changed` for each notification on `towpath_oauth_grant` and `towpath_member`. */
@@ -68,9 +68,9 @@ export type GrantChecker = {
 };
 
 /**
- * Creates a checker that checks a grant again after `cacheMs`, by default 5 s: without notifications, a person who was
- * removed or lowered can call for that long. While the database is unavailable, grants that were found before count for
- * `outageMs`, by default not at all.
+ * Creates a checker that checks a grant again after `cacheMs`, by default 5 s: without notifications, a removed or
+ * demoted person can call for that long. While the database is unavailable, known grants count for `outageMs`, by
+ * default not at all.
  */
 export function createGrantChecker(pool: Pool, options: { cacheMs?: number; outageMs?: number } = {}): GrantChecker {
   const used = new Set<string>();

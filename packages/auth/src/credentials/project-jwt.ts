@@ -2,8 +2,8 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import type { SigningKeys } from "./signing-keys.ts";
 
 /**
- * Whom a token authenticates to the servers of one project: an admin or a user. Only the operator's admin token names
- * no user. `expiresAt`: milliseconds since 1970.
+ * The user or admin whom a token authenticates to the servers of one project. Only the operator's admin token names no
+ * user. `expiresAt`: milliseconds since 1970.
  */
 export type ProjectIdentity = { projectId: string; expiresAt: number } & (
   | { principal: "admin"; userId: string | null; generation: number }
@@ -13,15 +13,15 @@ export type ProjectIdentity = { projectId: string; expiresAt: number } & (
 const adminTtlSeconds = 900;
 const userTtlSeconds = 300;
 
-/** `aud` of a project's tokens: no OAuth access token has it, and no other project. */
+/** `aud` of a project's tokens, which no OAuth access token and no other project has. */
 export const projectAudience = (projectId: string): string => `towpath:project:${projectId}`;
 const audiencePattern = /^towpath:project:([0-9a-f-]{36})$/;
 
 type Signed = { readonly token: string; readonly expiresAt: Date };
 
 /**
- * Signs an admin JWT for one project, valid for 15 minutes (PRJ-10). It is good for as long as the project's generation
- * stays the same, and its user, if it names one, may call the project's servers.
+ * Signs an admin JWT for one project, valid for 15 minutes (PRJ-10), while the project's generation stays the same and
+ * its user, if it names one, may call the project's servers.
  */
 export function signAdminJwt(
   keys: SigningKeys,
@@ -48,9 +48,9 @@ export function signUserJwt(
  * @throws when the database is unavailable and the token's key is unknown; the caller must then refuse
  */
 export async function verifyProjectJwt(keys: SigningKeys, token: string): Promise<ProjectIdentity | null> {
-  const said = claimsOf(token);
-  if (!said) return null;
-  const { typ, audience, projectId } = said;
+  const unverified = unverifiedClaims(token);
+  if (!unverified) return null;
+  const { typ, audience, projectId } = unverified;
   const claims = await keys.verify(token, { typ, audience });
   if (!claims?.exp) return null;
   const { sub, generation } = claims;
@@ -59,8 +59,8 @@ export async function verifyProjectJwt(keys: SigningKeys, token: string): Promis
   return typeof generation === "number" ? { ...common, principal: "admin", userId: sub ?? null, generation } : null;
 }
 
-/** What a token says of itself, which decides only how it is verified. Null when it is no token for a project. */
-function claimsOf(token: string) {
+/** Decides only how a token is verified. Null if it is no token for a project. */
+function unverifiedClaims(token: string) {
   try {
     const { typ } = decodeProtectedHeader(token);
     const { aud } = decodeJwt(token);

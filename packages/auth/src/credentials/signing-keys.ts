@@ -30,9 +30,9 @@ export type SigningKeys = {
    * @throws when the database is unavailable and the token's key is unknown; the caller must then refuse
    */
   verify(token: string, expected: { readonly typ: TokenType; readonly audience: string }): Promise<JWTPayload | null>;
-  /** The public keys, to verify tokens with in a process that can't read the database. */
+  /** The public keys, for verification in a process that can't read the database. */
   save(): readonly SavedKey[];
-  /** Takes over what `save` returned elsewhere, unless keys have been read. They are used until they can be. */
+  /** Takes over another process's `save`, unless keys have been read. They are used until they can be. */
   restore(saved: readonly SavedKey[]): void;
   /** The JWK set to publish: every key whose tokens may still be valid, and the next one. */
   published(): Promise<{ readonly keys: readonly PublishedKey[] }>;
@@ -50,16 +50,16 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** A key is published this long before it signs, because others cache the published set. */
 const publishedBeforeMs = hourMs;
-/** The next key is made when the newest one is this old. */
+/** The next key is created when the newest one is this old. */
 const rotateAfterMs = 30 * dayMs;
-/** From its creation. Leaves its last tokens, which live an hour at most, a day. */
+/** From its creation. Leaves a day for its last tokens, which live an hour at most. */
 const keyLifeMs = rotateAfterMs + publishedBeforeMs + dayMs;
 /** How long keys are used before the table is read again. */
 const cacheMs = 5 * 60_000;
 /** A token with an unknown key id reads the table at most this often. */
 const unknownKeyMs = 5000;
-/** How long to wait for a database that does not answer while keys are known, and then not to ask again. */
-const patienceMs = 500;
+/** How long to wait for a database that does not answer while keys are known, and how long to pause after that. */
+const timeoutMs = 500;
 const retryMs = 1000;
 /** Clocks of the machines that issue and check tokens may differ by this many seconds. */
 const leewaySeconds = 10;
@@ -84,7 +84,7 @@ type Settings = {
   readonly now?: () => number;
 };
 
-/** Connects to nothing before the first call. The first call that finds no key makes one. */
+/** Connects to nothing before the first call. The first call that finds no key creates one. */
 export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Settings): SigningKeys {
   const sealing = deriveKey(secret, "signing-keys");
   /** Keys of processes with an earlier or later secret verify only: see "Keys" in docs/operating.md. */
@@ -105,13 +105,13 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
     return reading;
   };
 
-  /** Those that aren't expired, oldest first. */
+  /** Unexpired keys, oldest first. */
   const currentKeys = async (maxAgeMs: number): Promise<readonly SigningKey[]> => {
     const known = read;
     let keys = known?.keys ?? [];
     if (!known) keys = await readKeys();
     else if (now() - known.at > maxAgeMs && performance.now() - failedAt > retryMs) {
-      keys = await within(patienceMs, readKeys()).catch(() => {
+      keys = await within(timeoutMs, readKeys()).catch(() => {
         failedAt = performance.now();
         return known.keys;
       });
@@ -119,7 +119,7 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
     return keys.filter(({ expiresAt }) => expiresAt > now());
   };
 
-  /** The same, after making the next key if it is time to. */
+  /** The same, after creating the next key if it is time. */
   const rotatedKeys = async (): Promise<readonly SigningKey[]> => {
     const keys = await currentKeys(cacheMs);
     const newest = keys.findLast(isOurs);
@@ -129,7 +129,7 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
         sealWithKeyId(sealing, privateKey, contextOf(id)),
       );
     } catch (error) {
-      // The newest one goes on signing until it expires.
+      // The newest one continues to sign until it expires.
       if (newest) return keys;
       throw error;
     }
@@ -194,7 +194,7 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
       const keys = saved.map(({ publicKey, ...key }) => ({
         ...key,
         publicKey: createPublicKey({ key: JSON.parse(publicKey), format: "jwk" }),
-        // Private parts are not saved: none of them is ours to sign with.
+        // Private parts are not saved: this process doesn't sign with them.
         sealedPrivateKey: "",
       }));
       read = { keys, at: Number.NEGATIVE_INFINITY };
@@ -215,7 +215,7 @@ export function createSigningKeys({ pool, secret, issuer, now = Date.now }: Sett
 }
 
 /**
- * The newest key that has been published long enough; the oldest one when none has, as on a new instance. Never a key
+ * The newest key that has been published long enough; the oldest one if none has, as on a new instance. Never a key
  * that could expire before the token.
  */
 function signingKeyOf(keys: readonly SigningKey[], now: number): SigningKey | undefined {

@@ -5,9 +5,9 @@ import { ConfirmedCache } from "./confirmed-cache.ts";
 /** A valid key: its id and the organization that owns it. */
 export type ApiKeyIdentity = { keyId: string; organizationId: string };
 
-/** What a valid key may do. */
+/** The rights of a valid key. */
 export type ApiKeyGrant = ApiKeyIdentity & {
-  /** The person as whom it acts, whose membership the caller must check; null for a key of the organization. */
+  /** The person for whom it acts, whose membership the caller must check; null for a key of the organization. */
   userId: string | null;
   /** The projects that it may call; null: all of the organization. */
   projectIds: readonly string[] | null;
@@ -62,7 +62,7 @@ const storeUse = (pool: Pool, hashes: readonly string[]) =>
 /** Why `verifyApiKey` did not accept a key that exists, or existed. */
 export type RefusedApiKey = ApiKeyIdentity & { readonly problem: "revoked" | "expired" };
 
-/** Looks a refused key up, to help those whose key it is; null for one that is unknown, or valid by now. */
+/** Looks a refused key up, for its owner; null if it is unknown, or valid by now. */
 export async function explainRefusedApiKey(pool: Pool, key: string): Promise<RefusedApiKey | null> {
   if (!isWellFormedApiKey(key)) return null;
   const { rows } = await pool.query<ApiKeyIdentity & { isEnabled: boolean; isExpired: boolean }>(
@@ -91,12 +91,12 @@ export async function currentApiKeys(pool: Pool, keys: readonly ApiKeyIdentity[]
 }
 
 const maxUsed = 10_000;
-/** A client that goes on with a key that isn't valid costs a query once in this time. */
+/** A client that keeps using an invalid key costs one query in this time. */
 const deniedMs = 5000;
 
 /** `verifyApiKey` with a cache, for the hot path. */
 export type ApiKeyChecker = {
-  /** At once for a key that was seen lately. Rejects when it was not, and the database is unavailable. */
+  /** At once for a recently confirmed key. Rejects if it was not, and the database is unavailable. */
   verify: (key: string) => ApiKeyGrant | null | Promise<ApiKeyGrant | null>;
   /** Valid keys by their hashes. Call `changed` for each notification on `towpath_apikey`. */
   cache: ConfirmedCache<ApiKeyGrant>;
@@ -117,7 +117,7 @@ export function createApiKeyChecker(
     deniedMs,
     now: options.now,
     async read(hashes) {
-      // Those that are only confirmed anew were not used.
+      // A refresh is not a use.
       const usedOfThese = hashes.filter((hash) => used.delete(hash));
       const checked = await readKeys(pool, hashes);
       const stale = usedOfThese.filter((hash) => checked.get(hash)?.isStale);
@@ -133,7 +133,7 @@ export function createApiKeyChecker(
       const hash = hashApiKey(key);
       // The form of a known key needs no check, which takes longer than the hash.
       if (!cache.has(hash) && !isWellFormedApiKey(key)) return null;
-      // Without a database, keys of strangers stay in it.
+      // Without a database, unknown keys would stay in it.
       if (used.size >= maxUsed) used.clear();
       used.add(hash);
       return cache.find(hash);

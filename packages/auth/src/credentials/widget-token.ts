@@ -1,14 +1,14 @@
 import type { SigningKeys } from "./signing-keys.ts";
 
-/** As short as the time in which a removed member's access ends, give or take a minute: widgets ask for another one. */
+/** As short as the time until a removed member's access ends, give or take a minute: widgets request new ones. */
 const ttlSeconds = 60;
 
 /** `aud` of the widget tokens of an organization. */
 const widgetAudience = (organizationId: string): string => `towpath:organization:${organizationId}`;
 
 /**
- * Signs a token with which a widget of an organization's settings can show who uses it, valid for a minute (ORG-5). It
- * opens nothing at Towpath. Widgets verify it by the published keys.
+ * Signs a token by which a widget in an organization's settings can identify its user, valid for a minute (ORG-5). It
+ * grants no access to Towpath. Widgets verify it by the published keys.
  */
 export function signWidgetToken(
   keys: SigningKeys,

@@ -53,7 +53,7 @@ test("RUN-8 what a lost build had installed is installed again: its versions, th
   expect((await again(pinned.resolution?.pins?.slice() ?? null)).layers).toEqual(pinned.layers);
   expect((await again(null)).resolution?.pins).toContain("itsdangerous==2.0.1");
   expect((await again(["itsdangerous==99"])).resolution?.pins?.join()).toMatch(/itsdangerous==2\.[2-9]/);
-  // Its index of that day had no such version.
+  // The index of that day had no such version.
   expect((await again(null, "itsdangerous>=2.2\n")).resolution?.pins?.join()).toMatch(/itsdangerous==2\.[2-9]/);
 });
 
@@ -137,7 +137,7 @@ test("BLD-3 BLD-16 code for mcp 1 that requires no version is built with it, how
   expect(remedy).toContain("Require `mcp<2` in `requirements.txt` and push");
   expect(log.filter(({ phase, kind }) => phase === "plan" && kind === "result")).toHaveLength(1);
 
-  // What it lacks as well is reported to its author.
+  // A further problem is reported to its author.
   const lacking = `${forMcp1}\nkey = os.environ["SHOP_KEY"]\n`;
   const second = await workshop.tryBuild({ "server.py": lacking, "requirements.txt": "mcp\n" });
   expect(second.result).toMatchObject({

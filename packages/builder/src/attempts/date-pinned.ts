@@ -5,7 +5,7 @@ import type { Attempt, FailedBuild, Strategy } from "./attempt.ts";
 import { mayNeedInstalling } from "./installed.ts";
 import { differentVersions, hasLock, otherVersionsFailed, versionsIn } from "./versions.ts";
 
-/** A day by whose releases the server may work. `when`: what happened on it, the end of a sentence. */
+/** A day with whose releases the server may work. `when`: what happened that day, the end of a sentence. */
 type Day = { readonly day: Date; readonly when: string };
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -13,17 +13,17 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Until mcp 1.12 FastMCP took any argument. */
 const earlyMcp: Day = { day: new Date("2025-07-16T00:00:00Z"), when: "mcp 1.11 was the newest" };
 
-/** What the index had on the day whose releases took what the latest failure says that the installed ones refuse. */
+/** Resolves as of the day whose releases accepted what the installed ones refuse, according to the latest failure. */
 export const pinnedToFailure: Strategy = async (build) => {
   const { status } = build.last;
   return canPin(build) && status !== null && needsEarlyMcp(status) ? datePinned(build, earlyMcp, earlyMcp.day) : null;
 };
 
-/** What the index had when the source was made, or when the newest of what it pins was released. */
+/** Resolves as of the date of the source, or of the newest release that it pins. */
 export const pinnedToSource: Strategy = async (build) => {
   if (!canPin(build)) return null;
   const found = await dayOfSource(build);
-  // A day later all files of a release are there.
+  // A day later all files of a release have been uploaded.
   return found === null ? null : datePinned(build, found, new Date(found.day.getTime() + dayMs));
 };
 
@@ -61,15 +61,15 @@ async function dayOfSource({ made, first, isPackage, now, uploadedAt }: FailedBu
   return release !== null && isOld(release.at) ? { day: release.at, when: `${release.name} was released` } : null;
 }
 
-/** Name with version, and when the index got it. */
+/** Name with version, and its upload time. */
 type Release = { readonly name: string; readonly at: Date };
 
 const frameworks = new Set(["mcp", "fastmcp"]);
 const maxPins = 20;
 
 /**
- * The newest release among the versions to which a source holds its framework and others: the day on which its author
- * last chose them, however late the source was committed. Null unless it holds its framework to one.
+ * The newest release among a source's pins of its framework and others: the day on which its author last chose
+ * versions, even if the source was committed later. Null unless it pins its framework.
  */
 export async function newestPin(pins: readonly Pin[], uploadedAt: FailedBuild["uploadedAt"]): Promise<Release | null> {
   if (!pins.some(({ name }) => frameworks.has(name))) return null;
@@ -78,7 +78,7 @@ export async function newestPin(pins: readonly Pin[], uploadedAt: FailedBuild["u
   return known.toSorted((a, b) => b.at.getTime() - a.at.getTime())[0] ?? null;
 }
 
-/** The installed version of a package, and when the index got it; null where that isn't known. */
+/** The installed version of a package with its upload time; null if unknown. */
 export async function releaseOf(
   name: string | null,
   exact: string,
@@ -93,7 +93,7 @@ async function released(pin: Pin, uploadedAt: FailedBuild["uploadedAt"]): Promis
   return at && { name: `${pin.name} ${pin.version}`, at };
 }
 
-/** The first of two installed packages that don't work together; null where it is something else. */
+/** The first of two installed packages that don't work together; null for other failures. */
 function outgrownBy({ status }: Failure): string | null {
   const [first, second] = status?.code === "dependency_mismatch" ? status.candidates : [];
   return second === undefined ? null : (first ?? null);

@@ -2,8 +2,8 @@ import type { Failure } from "../failure.ts";
 import type { FailedBuild, Strategy } from "./attempt.ts";
 
 /**
- * Whether a project may start when it is installed like any other package, as `uvx` does it: an installed package hides
- * it, or it looks for something at a number of directories above its own, which a repository's root is too near to.
+ * Whether a project may start if it is installed like any other package, as `uvx` does: an installed package hides it,
+ * or it looks for a file a number of directories above its own, which a repository's root is too shallow for.
  */
 export const mayNeedInstalling = ({ first, made }: FailedBuild): boolean =>
   made.plan.project.mode === "path" && needsInstallation(first);
@@ -14,7 +14,7 @@ function needsInstallation({ status }: Failure): boolean {
   return code === "import_failed" && /^IndexError\b/.test(message) && /\.parents\[/.test(traceback ?? "");
 }
 
-/** The project, built and installed instead of imported from the repository. */
+/** Builds and installs the project instead of importing it from the repository. */
 export const installed: Strategy = async (build) =>
   mayNeedInstalling(build)
     ? {

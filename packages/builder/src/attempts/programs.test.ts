@@ -6,8 +6,8 @@ import { manifestWarnings } from "../inspect/warnings.ts";
 import { commandOf } from "../plan/choose-program.ts";
 import { tryPrograms } from "./programs.ts";
 
-const server = (entrypoint: string, ...words: string[]): InspectedServer => ({
-  program: { entrypoint, arguments: words },
+const server = (entrypoint: string, ...argv: string[]): InspectedServer => ({
+  program: { entrypoint, arguments: argv },
   entryFile: entrypoint,
   dependencies: null,
 });
@@ -31,7 +31,7 @@ function failed(
   };
 }
 
-/** Tries programs that end as `ends` says, by their commands or entrypoints; all others serve. */
+/** Tries programs that end as given in `ends`, by their commands or entrypoints; all others serve. */
 async function tryAll(
   [first = server("first"), ...others]: readonly InspectedServer[],
   ends: Readonly<Record<string, Failure | Inspection>>,
@@ -66,7 +66,7 @@ test("BLD-16 a program that lacks arguments is tried with those that are known, 
   expect(alone).toMatchObject({ tried: ["first"], failure: { title: "Usage: first COMMAND" } });
 });
 
-test("BLD-16 a program that lists its commands is tried with those that start a server; what it lacks then is reported", async () => {
+test("BLD-16 a program that lists its commands is tried with those that start a server; its next failure is reported", async () => {
   const candidates = ["init", "start", "run", "serve"];
   const lacking = failed("arguments_missing", "Usage: first COMMAND", { candidates });
   const served = await tryAll([server("first")], { first: lacking });
@@ -81,12 +81,12 @@ test("BLD-16 a program that lists its commands is tried with those that start a 
   const variable = failed("variable_missing", "TOKEN is not set");
   const asking = await tryAll([server("first")], { first: lacking, "first serve": variable });
   expect(asking.failure?.title).toBe("TOKEN is not set");
-  // Those that the settings name are the only ones.
+  // If the settings name arguments, only these are used.
   const set = await tryAll([server("first", "list")], { "first list": lacking });
   expect(set).toMatchObject({ tried: ["first list"], failure: { title: "Usage: first COMMAND" } });
 });
 
-test("BLD-16 after a program that starts nothing another is tried; one that ends itself says why, which is reported", async () => {
+test("BLD-16 after a program that starts nothing another is tried; one that exits by itself reports its reason", async () => {
   const programs = [server("first"), server("second")];
   expect((await tryAll(programs, { first: failed("exited_early", "nothing") })).tried).toEqual(["first", "second"]);
   const saysWhy = failed("exited_early", "no token", { traceback: "SystemExit: no token" });
@@ -96,7 +96,7 @@ test("BLD-16 after a program that starts nothing another is tried; one that ends
   });
 });
 
-test("BLD-2 files tried for their names only, without a server in them: there is none, rather than one that lacks an object", async () => {
+test("BLD-2 files tried only for their names, without a server in them: the diagnosis is no server, not a missing object", async () => {
   const failing = async (isGuess: boolean, action: Diagnosis["action"] = changeCode) => {
     const missing = failed("object_missing", "no object", { action });
     return (await tryAll([server("a.py"), server("b.py")], { "a.py": missing, "b.py": missing }, isGuess)).failure;
@@ -110,7 +110,7 @@ test("BLD-2 files tried for their names only, without a server in them: there is
   expect((await failing(true, { kind: "entrypoint", candidates: ["a.py:demo"] }))?.code).toBe("object_missing");
 });
 
-test("BLD-16 a server that offers nothing is passed over for the next candidate that offers something, and the build says so", async () => {
+test("BLD-16 a server that offers nothing is skipped for the next candidate that offers something, with a warning", async () => {
   const nothing = manifestWarnings({ manifest: emptyManifest, failedLists: [] }, "core/server.py");
   const empty: Inspection = { ...inspection, warnings: nothing };
   const variable = failed("variable_missing", "TOKEN is not set");

@@ -6,7 +6,7 @@ import { emptyPassedOver, offersNothing, withOthersTried } from "../inspect/warn
 import { commandOf } from "../plan/choose-program.ts";
 import { noServerStarts } from "../plan/no-server.ts";
 
-/** What may start the server, the likeliest first: others are tried if it starts none. */
+/** Programs that may start the server, the likeliest first: others are tried if it starts none. */
 export type Programs = {
   readonly server: InspectedServer;
   readonly others: readonly InspectedServer[];
@@ -18,7 +18,7 @@ type FoundServer = { readonly server: InspectedServer; readonly inspection: Insp
 
 /**
  * Inspects the first of the programs that starts a server which offers something (BLD-16); if none offers anything, the
- * first that starts one. Fails as the likeliest one does, whose reason says most, if none does.
+ * first that starts one. If none does, fails like the likeliest one, which is the most informative.
  */
 export async function tryPrograms(
   { server, others, isGuess }: Programs,
@@ -32,7 +32,7 @@ export async function tryPrograms(
   const triedInstead: string[] = [];
   const waiting = [server, ...others];
   for (let each = waiting.shift(); each !== undefined; each = waiting.shift()) {
-    // Nothing else starts a server that only lacks arguments, except the same with them.
+    // If a server only lacks arguments, no other program can start it, except the same one with arguments.
     if (lacksArguments(first) && each.program.arguments.length === 0) continue;
     const command = commandOf(each.program);
     if (first !== null || empty !== null) step(`Trying ${command}.`);
@@ -50,7 +50,7 @@ export async function tryPrograms(
     const { code, title, detail, action } = failure.diagnosis;
     if (empty === null) {
       if (!startsNoServer(failure) && !lacksArguments(failure))
-        return { ok: false, failure: first === null || isBeyond(first, failure) ? failure : first };
+        return { ok: false, failure: first === null || needsVariable(first, failure) ? failure : first };
       if (first === null) waiting.push(...withCommands(server, failure));
       first ??= failure;
       holdsServer ||= code !== "object_missing" || action.kind === "entrypoint";
@@ -67,15 +67,15 @@ const withoutServer: ReadonlySet<string> = new Set([
   ...["exited_early", "object_missing", "unsupported_object", "entrypoint_not_found"],
 ]);
 
-/** Whether the program is the wrong one, rather than broken. One that ends itself may be the right one, and says why. */
+/** Whether the program is the wrong one, rather than broken. One that exits by itself may be right, and says why. */
 const startsNoServer = ({ diagnosis, status }: Failure): boolean =>
   withoutServer.has(diagnosis.code) && !(status !== null && endsItself(status));
 
 /** Whether the program was only started with too few arguments. */
 const lacksArguments = (failure: Failure | null): boolean => failure?.diagnosis.code === "arguments_missing";
 
-/** Whether a program that only lacked arguments has got so far with them that it asks for a variable. */
-const isBeyond = (first: Failure, again: Failure): boolean =>
+/** Whether a program that only lacked arguments now gets far enough to need a variable. */
+const needsVariable = (first: Failure, again: Failure): boolean =>
   lacksArguments(first) && again.diagnosis.code === "variable_missing";
 
 /** Names of commands that start a server, the likeliest first. */
@@ -85,7 +85,7 @@ const startingCommands = [
 ];
 const maxCommands = 2;
 
-/** The same program with a command by which it may start its server; none where it got arguments already. */
+/** The same program with commands that may start its server; none if it has arguments already. */
 function withCommands(server: InspectedServer, { status }: Failure): readonly InspectedServer[] {
   if (server.program.arguments.length > 0 || status?.code !== "arguments_missing") return [];
   const commands = startingCommands.filter((each) => status.candidates.includes(each)).slice(0, maxCommands);

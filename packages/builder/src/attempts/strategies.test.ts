@@ -49,7 +49,7 @@ test("BLD-3 other versions are tried only without a lock, those of its day for a
   expect(await changesAfter(forMcp1, { made: { ...made, plan: locked } })).toEqual([]);
   const ofYesterday = { ...made, madeAt: new Date("2026-11-22T00:00:00Z") };
   expect(await changesAfter(failed("import_failed"), { made: ofYesterday })).toEqual([]);
-  // What it pins is older than its commit.
+  // Its pins are older than its commit.
   const pinning = { ...ofYesterday, plan: planOf({ "requirements.txt": "mcp==1.6.0\n" }) };
   const [ofRelease] = await attemptsAfter(failed("import_failed"), { made: pinning, uploadedAt: async () => madeAt });
   expect(ofRelease?.changes).toEqual(dayAfter);
@@ -81,7 +81,7 @@ test("BLD-3 where a requirement brings a server to a failure that a certain day'
   ]);
 });
 
-test("BLD-3 what else is wrong is reported where the release that the failure names helps that far", async () => {
+test("BLD-3 a further problem is reported if the release that the failure names solves the first", async () => {
   const [named, ofItsDay] = await attemptsAfter(forMcp1);
   const reported = named?.reportFor(failed("lifespan_failed"))?.diagnosis;
   expect(reported).toMatchObject({
@@ -129,7 +129,7 @@ test("BLD-3 the day of a source is that of the newest release to which it holds 
   expect(planOf({ "pyproject.toml": pyproject }).dependencies.pins).toEqual([{ name: "fastmcp", version: "2.3.0" }]);
 });
 
-test("BLD-3 of the versions that differ those come first that the failure names, then those whose interface may differ", () => {
+test("BLD-3 differing versions are sorted: first those that the failure names, then those whose interface may differ", () => {
   const then =
     "--index-url https://pypi.org/simple\nfastmcp==2.3.0\nanyio==4.2.0\nold==0.3.1 ; python_version > '3'\nxyz==0.4.1\n";
   const today = "fastmcp==4.1.2\nanyio==4.9.0\nold==0.4.0\nxyz==0.4.9\nnew==1\n";

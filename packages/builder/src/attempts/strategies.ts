@@ -3,5 +3,5 @@ import { pinnedToFailure, pinnedToSource } from "./date-pinned.ts";
 import { installed } from "./installed.ts";
 import { namedRelease } from "./named-release.ts";
 
-/** In the order in which they are tried. */
+/** In order. */
 export const strategies: readonly Strategy[] = [installed, namedRelease, pinnedToFailure, pinnedToSource];

@@ -2,7 +2,7 @@ import type { Failure } from "../failure.ts";
 import type { Pin } from "../source/requirements-file.ts";
 import type { Attempt, Made } from "./attempt.ts";
 
-/** A lock says which versions the server was made with. */
+/** A lock pins the versions that the server was made with. */
 export const hasLock = ({ plan }: Made): boolean => plan.dependencies.kind === "uv-lock";
 
 export const otherVersionsFailed: Attempt["failed"] = {
@@ -17,8 +17,8 @@ export const versionsIn = (exact: string): readonly Pin[] =>
 const maxNamed = 5;
 
 /**
- * For the warning about a server that doesn't start with today's versions: why, how those differ with which it does, and
- * the file that lists what it requires.
+ * For the warning about a server that doesn't start with current versions: the reason, the versions that differ from
+ * working ones, and the file with its requirements.
  */
 export function differentVersions({ diagnosis: { title, detail } }: Failure, made: Made, today: Made) {
   const changed = changedVersions(made.exact, today.exact, `${title} ${detail}`);

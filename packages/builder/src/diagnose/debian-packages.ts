@@ -1,6 +1,6 @@
-// Debian's packages of what Python packages need of the system, at run time and while they are built.
+// Debian packages for what Python packages need from the system, at run time and when built.
 
-/** What is before each colon, with the package after it. */
+/** Names before each colon, by the package after it. */
 const packagesOf = (table: string): ReadonlyMap<string, string> =>
   new Map(table.split(/\s+/).map((entry) => entry.split(":") as [name: string, debian: string]));
 
@@ -38,10 +38,10 @@ const compiled = packagesOf(
   libxml/xmlversion.h:libxml2-dev libxml/xpath.h:libxml2-dev zlib.h:zlib1g-dev zmq.h:libzmq3-dev`,
 );
 
-/** The package of a program, of which `name` is the last part of the path; null where it isn't known. */
+/** The package of a program, by the last part of its path; null if unknown. */
 export const packageOfProgram = (name: string): string | null => programs.get(name) ?? null;
 
-/** The package of a header or of a library to link; null where it isn't known. */
+/** The package of a header or of a library to link; null if unknown. */
 export const packageToCompile = (name: string): string | null =>
   compiled.get(name) ?? compiled.get(name.split("/").at(-1) ?? name) ?? null;
 

@@ -12,9 +12,9 @@ import { diagnoseInstallLimit, diagnoseServerExit } from "./limits.ts";
 import { diagnoseProtocol } from "./protocol.ts";
 import { diagnoseUv } from "./uv.ts";
 
-// What a phase reports becomes a diagnosis here. All pure.
+// Turns the reports of phases into diagnoses. All pure.
 
-/** What an error of the phases before the inspection means; null for errors of the platform. */
+/** The diagnosis of an error before the inspection; null for errors of the platform. */
 export function diagnoseError(error: unknown, limits: BuildLimits): Failure | null {
   if (error instanceof BuildFailure) return { diagnosis: error.diagnosis, status: null };
   if (!(error instanceof StepFailure)) return null;
@@ -40,8 +40,9 @@ export function diagnoseServer(failure: ServerFailure, limits: BuildLimits): Fai
 }
 
 /**
- * What ended a whole build: its time, or a host that can't isolate it. Null for other errors.
- * @param exceededMs the build's time limit, if that is over
+ * The diagnosis of the end of a whole build: its time, or a host that can't isolate it. Null for other errors.
+ *
+ * @param exceededMs the build's time limit, if it was exceeded
  */
 export function diagnoseEnd(error: unknown, phase: BuildPhase, exceededMs: number | null): Diagnosis | null {
   if (exceededMs !== null) {
@@ -60,7 +61,7 @@ export function diagnoseEnd(error: unknown, phase: BuildPhase, exceededMs: numbe
   });
 }
 
-/** Adds where the repository has the file of a failure that a change of the code ends. */
+/** Adds the path in the repository of the file whose change fixes a failure. */
 export function located(found: Diagnosis, source: SourceTree | null): Diagnosis {
   const { action, file } = found;
   if (action.kind !== "code" || source === null || !source.entries.some(({ path }) => path === file)) return found;

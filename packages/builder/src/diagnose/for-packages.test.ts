@@ -6,9 +6,10 @@ import { failureOfPackage, warningOfPackage } from "./for-packages.ts";
 import { diagnoseHarness } from "./harness.ts";
 import { diagnoseUv } from "./uv.ts";
 
-// BLD-17: who runs a package can set variables, arguments and the entrypoint, or choose another version, and nothing else.
+// BLD-17: users who run a package can set variables, arguments and the entrypoint, or choose another version, and
+// nothing else.
 
-/** What only somebody with the code can do. */
+/** Remedies that require the code. */
 const withTheCode =
   /\b(push|commit|pin|lock)\b|repository|requirements\.txt|pyproject|\.python-version|the code|add .* to the dependencies|\bmove\b|\bremove\b/i;
 /** Stands for remedies that are taken over. */
@@ -16,7 +17,7 @@ const usual = "Add `API_KEY` under Settings → Environment variables, then rebu
 const codes = diagnosisSchema.shape.code.options;
 const warnings = buildWarningSchema.shape.code.options;
 
-test.each(codes)("BLD-2 BLD-17 what to do about %s in a package, whose files nobody here can change", (code) => {
+test.each(codes)("BLD-2 BLD-17 the remedy for %s in a package, whose files users can't change", (code) => {
   const found = failureOfPackage(
     diagnosis("inspect", code, changeCode, {
       title: "",
@@ -32,7 +33,7 @@ test.each(codes)("BLD-2 BLD-17 what to do about %s in a package, whose files nob
   expect(found.action.kind).toBe("settings");
 });
 
-test.each(warnings)("BLD-2 BLD-17 what to do about the warning %s of a package", (code) => {
+test.each(warnings)("BLD-2 BLD-17 the remedy for the warning %s of a package", (code) => {
   const found: BuildWarning = { code, title: "", detail: "", remedy: usual };
   expect(warningOfPackage(found).remedy).not.toMatch(withTheCode);
 });
@@ -41,7 +42,7 @@ const server = { program: { entrypoint: "demo", arguments: [] }, entryFile: "dem
 const failed = { state: "failed", message: "", file: null, line: null, traceback: null, candidates: [] } as const;
 const remedyOf = (found: Diagnosis) => failureOfPackage(found).remedy;
 
-test("BLD-2 BLD-17 what is true for both is taken over: names of variables, hosts and libraries", () => {
+test("BLD-2 BLD-17 facts for both are kept: names of variables, hosts and libraries", () => {
   const missing = diagnoseHarness(
     { ...failed, code: "variable_missing", module: null, candidates: ["API_KEY"] },
     server,

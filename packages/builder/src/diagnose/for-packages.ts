@@ -7,7 +7,7 @@ import type {
 } from "@towpath/core/build/contract";
 import { changeSettings } from "../failure.ts";
 
-// Who runs a package of the index can't change its files: what helps is a setting, another version, or its author.
+// Users who run a package of the index can't change its files: a setting, another version, or its author can help.
 
 const another = "choose another version under Settings → Package, or tell the package's author";
 const anotherVersion = "Choose another version under Settings → Package, or tell the package's author.";
@@ -20,13 +20,13 @@ const otherRequirements =
 
 type Remedy = string | ((found: { readonly remedy: string; readonly action?: DiagnosisAction }) => string);
 
-/** The beginning of remedies that are for the operator, not for who has the code. */
+/** The beginning of remedies for the operator, not for the code's author. */
 const fromOperator = "Ask the operator";
 
-/** What is true for a repository, too: it changes nothing but settings, or is for the operator. */
+/** The same as for a repository: it changes nothing but settings, or is for the operator. */
 const same: Remedy = ({ remedy }) => remedy;
 
-/** The beginning of a remedy, before what only the server's author can do. */
+/** The beginning of a remedy that otherwise needs the server's author. */
 const until =
   (end: string, instead: string): Remedy =>
   ({ remedy }) =>
@@ -76,7 +76,7 @@ const ofFailures: Readonly<Record<DiagnosisCode, Remedy>> = {
     action?.kind === "rebuild"
       ? remedy
       : `If it waits for a service, check that it has the right ${settings}. Otherwise, ${another}. The operator can allow more time by TOWPATH_START_TIMEOUT_MS.`,
-  exited_early: `What it printed says why. Give it what it asks for: ${settings}, such as a subcommand. If another program of the package is the server, set the entrypoint there, too. Otherwise, ${another}.`,
+  exited_early: `Its output says why. Give it what it asks for: ${settings}, such as a subcommand. If another program of the package is the server, set the entrypoint there, too. Otherwise, ${another}.`,
   out_of_memory: `Ask the operator for more memory, or ${another}.`,
   output_limit: `If the server has a setting for how much it logs, lower it under Settings → Environment variables. Otherwise, ${another}.`,
   protocol_error: `Check the entrypoint under Settings → Build: it must be what starts the MCP server. Otherwise, ${another}.`,
@@ -91,7 +91,7 @@ const ofWarnings: Readonly<Record<BuildWarning["code"], Remedy>> = {
   // A package has no repository, and no lock.
   source_incomplete: same,
   lock_renewed: same,
-  // These say it themselves, as they know what else is different for packages (attempts/).
+  // These are written for packages already (attempts/).
   older_dependencies: same,
   requirement_added: same,
   // A package names its programs, so its files are not searched.
@@ -113,7 +113,7 @@ const ofWarnings: Readonly<Record<BuildWarning["code"], Remedy>> = {
 const remedyOf = (remedy: Remedy, found: BuildWarning | Diagnosis) =>
   typeof remedy === "string" ? remedy : remedy(found);
 
-/** The part of the settings by which who can't change the code may end a failure; another version, if omitted. */
+/** The part of the settings with which the user can fix a failure; if omitted, another version. */
 const sectionOf: Partial<Readonly<Record<DiagnosisCode, SettingsSection>>> = {
   factory_failed: "build",
   protocol_error: "build",
@@ -125,10 +125,10 @@ const sectionOf: Partial<Readonly<Record<DiagnosisCode, SettingsSection>>> = {
   start_timeout: "variables",
 };
 
-/** Of the project that requires the package: nobody has written it, see `packageSource`. */
+/** The file of the project that requires the package: nobody wrote it, see `packageSource`. */
 const madeUp = "pyproject.toml";
 
-/** The diagnosis of a package's build, with what somebody can do about it who can't change the package. Pure. */
+/** The diagnosis of a package's build, with remedies for users who can't change the package. Pure. */
 export const failureOfPackage = (found: Diagnosis): Diagnosis => ({
   ...found,
   detail: found.detail.replaceAll(`\`${madeUp}\``, "the package"),

@@ -1,16 +1,16 @@
 import type { HarnessFailure } from "../failure.ts";
 
-// Arguments that releases of mcp and FastMCP took, and later ones refuse (`keyword_removed`).
+// Arguments that releases of mcp and FastMCP accepted and later ones refuse (`keyword_removed`).
 
 const frameworkOf = ({ module }: HarnessFailure) => (module === "fastmcp" ? "fastmcp" : "mcp");
 
-/** Major and minor number of the installed release that doesn't take an argument; the newest where it isn't known. */
+/** Major and minor number of the installed release that refuses an argument; the newest if unknown. */
 function installedOf({ candidates: [, installed] }: HarnessFailure): readonly [number, number] {
   const [major = Infinity, minor = 0] = installed?.split(".").map(Number) ?? [];
   return [major, minor];
 }
 
-/** The last releases that took what the installed one refuses; null where there is no such limit. */
+/** The last releases that accepted what the installed one refuses; null if there is no such limit. */
 export function olderFramework(status: HarnessFailure): string | null {
   const [major] = installedOf(status);
   if (frameworkOf(status) === "fastmcp") return major > 2 ? "fastmcp<3" : null;

@@ -17,7 +17,7 @@ const failed = (code: Status["code"], message: string, more: Partial<Status> = {
   ...more,
 });
 
-// What the harness reports of these servers is shown by its own tests (test_causes.py).
+// The harness's own tests (test_causes.py) show what it reports for these servers.
 test.each<[string, Status, { title: string; remedy: string }]>([
   [
     "a library of the system, by its Debian package",
@@ -45,7 +45,7 @@ test.each<[string, Status, { title: string; remedy: string }]>([
   [
     "a program",
     failed("program_missing", "The server runs the program `ffmpeg`", { module: "ffmpeg" }),
-    { title: "The program ffmpeg isn't installed", remedy: "install what contains `ffmpeg` on this host" },
+    { title: "The program ffmpeg isn't installed", remedy: "install the package with `ffmpeg` on this host" },
   ],
   [
     "a program for the system's administrator",
@@ -108,7 +108,7 @@ test.each<[string, Status, { title: string; remedy: string }]>([
   [
     "an exit in the code",
     failed("exited_early", "`server.py` line 3 ends the process before there is a server"),
-    { title: "The program ends itself", remedy: "What it says is the reason" },
+    { title: "The program ends itself", remedy: "Its output says why" },
   ],
   [
     "an end without a server",
@@ -122,7 +122,7 @@ test.each<[string, Status, { title: string; remedy: string }]>([
   expect(found.remedy).toContain(expected.remedy);
 });
 
-test("BLD-2 what only a child process has printed is quoted, too", () => {
+test("BLD-2 a child process's output is quoted, too", () => {
   const status = failed("exited_early", "`server.py` line 3 ends the process. It printed nothing.");
   expect(diagnoseHarness(status, server, ["Starting", "", "java: not found"]).detail).toBe(
     "`server.py` line 3 ends the process. It printed: Starting / java: not found",
@@ -132,7 +132,7 @@ test("BLD-2 what only a child process has printed is quoted, too", () => {
   expect(diagnoseHarness(own, server, ["mine"]).detail).toBe("It printed: mine");
 });
 
-test("BLD-2 variables that the server checks by itself are asked for by name", () => {
+test("BLD-2 variables that the server checks itself are requested by name", () => {
   const status = failed("variable_missing", "The server looked up …", { candidates: ["DEMO_URL", "DEMO_TOKEN"] });
   const action = { kind: "variables", names: ["DEMO_URL", "DEMO_TOKEN"] };
   expect(diagnoseHarness(status, server)).toMatchObject({ title: "Environment variables are not set", action });

@@ -18,7 +18,7 @@ import { dependencyFile, hidesOwn, moduleRemedy } from "./module-missing.ts";
 type Per<Value> = Value | ((status: HarnessFailure, server: InspectedServer) => Value);
 type Rule = { readonly title: Per<string>; readonly remedy: Per<string>; readonly action: Per<DiagnosisAction> };
 
-/** What each failure is called, and what ends it. */
+/** Title and remedy of each failure. */
 const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
   entrypoint_not_found: {
     title: "The entrypoint can't be opened",
@@ -90,7 +90,9 @@ const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
     remedy: keywordRemedy,
     action: changeCode,
   },
-  /** Two packages: the first needs what the second doesn't have. One: the code needs it. None: it breaks what serves. */
+  /**
+   * Two packages: the first needs something of the second. One: the code needs it. None: the harness's server breaks.
+   */
   dependency_mismatch: {
     title: ({ module, candidates: [first, second] }) =>
       first === undefined
@@ -115,8 +117,8 @@ const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
     title: ({ module }) => `The program ${module ?? "that the server runs"} isn't installed`,
     remedy: ({ module }) =>
       isOfAdministrators(module)
-        ? "A server can't change the system here. Switch off that it installs something at its start, if it has a variable or an argument for that, and ask the operator to install on this host what it needs. Or change the code: install nothing at the start."
-        : `Ask the operator to install what contains \`${module || "it"}\` on this host. Or run it when a tool needs it, not at the start: then the other tools work without it.`,
+        ? "A server can't change the system here. Disable the installation at its start, if it has a variable or an argument for that, and ask the operator to install what it needs on this host. Or change the code: install nothing at the start."
+        : `Ask the operator to install the package with \`${module || "it"}\` on this host. Or run it when a tool needs it, not at the start: then the other tools work without it.`,
     action: ({ module }) => (isOfAdministrators(module) ? changeSettings("variables") : askOperator),
   },
   host_unreachable: {
@@ -145,7 +147,7 @@ const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
     title: (status) => (endsItself(status) ? "The program ends itself" : "The program ended without starting a server"),
     remedy: (status) =>
       endsItself(status)
-        ? `What it says is the reason. Give it what it asks for: variables under Settings → Environment variables, or arguments under Settings → Build. Or change the code${where(status)}: a server must keep running.`
+        ? `Its output says why. Give it what it asks for: variables under Settings → Environment variables, or arguments under Settings → Build. Or change the code${where(status)}: a server must keep running.`
         : "Set the entrypoint under Settings → Build to what starts the server. If it starts one only with arguments, such as a subcommand, set those too, and rebuild.",
     action: (status) => changeSettings(endsItself(status) ? "variables" : "build"),
   },
@@ -153,7 +155,8 @@ const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
 
 /**
  * Turns the harness's status into a diagnosis with a remedy for this project. Pure.
- * @param lastLines what the server and its child processes have printed
+ *
+ * @param lastLines output of the server and its child processes
  */
 export function diagnoseHarness(
   reported: HarnessFailure,
@@ -173,7 +176,7 @@ const of = <Value extends string | object>(
   server: InspectedServer,
 ): Value => (typeof value === "function" ? value(status, server) : value);
 
-/** By an exit in its code, rather than by coming to its end: then it may be the right program, and say what it lacks. */
+/** Whether its code exits, rather than reaching its end: then it may be the right program, and name what it lacks. */
 export const endsItself = ({ code, traceback }: HarnessFailure): boolean =>
   code === "exited_early" && traceback !== null;
 
@@ -181,7 +184,7 @@ const printedNothing = "It printed nothing.";
 const maxQuotedLines = 4;
 const maxQuoted = 600;
 
-/** The harness sees what its own process prints, not its children. */
+/** The harness sees its own process's output, not its children's. */
 function withOutput(message: string, lastLines: readonly string[]): string {
   const lines = lastLines.map((line) => line.trim()).filter((line) => line !== "");
   if (lines.length === 0 || !message.endsWith(printedNothing)) return message;
@@ -193,7 +196,7 @@ function withOutput(message: string, lastLines: readonly string[]): string {
 const where = ({ file, line }: HarnessFailure): string =>
   file === null ? "" : ` in ${file}${line === null ? "" : ` line ${line}`}`;
 
-/** How the `mcp` package, and FastMCP by it, refuses an OAuth server at `http://`. */
+/** How the `mcp` package, and FastMCP with it, refuses an OAuth server at `http://`. */
 const issuerRefused = "Issuer URL must be HTTPS";
 const issuerRemedy =
   "The `mcp` package accepts an OAuth server at `http://` on exactly `localhost` only. Serve this instance over https, or on your own machine by path (`TOWPATH_SERVER_URL=http://localhost:8080/{name}`): see docs/sign-in.md.";

@@ -24,7 +24,7 @@ test("BLD-2 a remedy for variables and arguments names the terminal's option for
   expect(terminalOf(withTerminal(missing).remedy)).toBe("`./towpath env NAME set API_KEY=…`");
 });
 
-test("BLD-2 the option is that of what the remedy sets, with the values that are known", () => {
+test("BLD-2 the option matches the remedy's setting, with the known values", () => {
   const root = "Correct the root directory under Settings → Build, or leave it empty for the whole repository.";
   expect(commandsFor(root, changeSettings("build"))).toBe("`./towpath settings NAME --root-directory …`");
   const files = "Set the requirements file under Settings → Build to `a.txt`, or leave it empty.";
@@ -39,7 +39,7 @@ test("BLD-2 the option is that of what the remedy sets, with the values that are
 });
 
 test.each([...diagnosisSchema.shape.code.options, ...buildWarningSchema.shape.code.options])(
-  "BLD-2 BLD-17 what helps a package with %s names the terminal's command for each part of the settings",
+  "BLD-2 BLD-17 a package's remedy for %s names the terminal's command for each part of the settings",
   (code) => {
     const more = { title: "", detail: "", remedy: "" };
     const isWarning = (buildWarningSchema.shape.code.options as readonly string[]).includes(code);

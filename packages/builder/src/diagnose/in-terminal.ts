@@ -7,7 +7,7 @@ import {
 
 type Found = { readonly remedy: string; readonly action?: DiagnosisAction };
 
-/** As remedies name the parts of the settings. */
+/** Names of the settings' parts in remedies. */
 const pages: Readonly<Record<SettingsSection, string>> = {
   build: "Settings → Build",
   variables: "Settings → Environment variables",
@@ -15,7 +15,7 @@ const pages: Readonly<Record<SettingsSection, string>> = {
 };
 const sections = Object.keys(pages) as SettingsSection[];
 
-/** Options for what a remedy sets under Settings → Build, by how it names that. */
+/** Options for what a remedy sets under Settings → Build, by its name there. */
 const buildOptions: readonly (readonly [RegExp, string])[] = [
   [/entrypoint/i, "--entrypoint …"],
   [/argument|subcommand/, "--args '…'"],
@@ -23,7 +23,7 @@ const buildOptions: readonly (readonly [RegExp, string])[] = [
   [/root directory/, "--root-directory …"],
 ];
 
-/** Adds the terminal's commands for the settings that the remedy of a diagnosis or a warning names, unless it has them. */
+/** Adds the terminal's commands for the settings that a diagnosis or a warning names, unless it has them. */
 export function withTerminal<Given extends Found>(found: Given): Given {
   const { remedy, action } = found;
   const commands = sections
@@ -48,7 +48,7 @@ function sectionOf(action: DiagnosisAction | undefined): SettingsSection | null 
   }
 }
 
-/** The command with the values that the diagnosis knows. */
+/** The command with the values that are known from the diagnosis. */
 const valuesOf = (action: DiagnosisAction | undefined): string | null =>
   action === undefined || action.kind === "settings" ? null : terminalCommand(action);
 

@@ -11,14 +11,14 @@ const late = (activity: LateStart["activity"], more: Partial<LateStart> = {}) =>
     ...{ file: "server.py", excerpt: "loading" },
   });
 
-test("BLD-2 a start that waits names the line of its own code at which it stood, and what that had called", () => {
+test("BLD-2 a start that waits names the current line of its own code, and its callees", () => {
   const found = late("waiting");
   expect(found).toMatchObject({
     title: "The server did not start in time",
     ...{ file: "shop/client.py", line: 12, action: { kind: "code" } },
     excerpt: 'File "shop/client.py", line 12, in connect\nFile "socket.py", line 836, in create_connection\n\nloading',
   });
-  expect(found.detail).toContain("It stood at `shop/client.py` line 12, in `connect` after 60 seconds.");
+  expect(found.detail).toContain("It was at `shop/client.py` line 12, in `connect` after 60 seconds.");
   expect(found.detail).toContain("0.9 s of processor time, though there was more, so it waits");
   expect(found.remedy).toContain("shop/client.py line 12");
 });

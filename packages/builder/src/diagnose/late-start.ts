@@ -38,8 +38,9 @@ const unknownActivity = {
 };
 
 /**
- * Neither ready nor failed in time: it waits, it loops, or the host had no processor for it. Pure.
- * @param late null where a runner of an earlier version doesn't say
+ * The server was neither ready nor had failed in time: it waits, it loops, or the host had no processor for it. Pure.
+ *
+ * @param late null for a runner of an earlier version, which doesn't say
  */
 export function diagnoseLateStart(late: LateStart | null, limitMs: number, { file, excerpt }: ServerOutput): Diagnosis {
   const [at] = late?.stack ?? [];
@@ -47,7 +48,7 @@ export function diagnoseLateStart(late: LateStart | null, limitMs: number, { fil
   const stood =
     own === null
       ? `${file} was still being loaded`
-      : `It stood at \`${own.file}\` line ${own.line}${inFunction(own.name)}`;
+      : `It was at \`${own.file}\` line ${own.line}${inFunction(own.name)}`;
   const did = late && activities[late.activity].did(`${(late.processorMs / 1000).toFixed(1)} s of processor time`);
   const printed = excerpt === null ? "It printed nothing." : "Its last lines are below.";
   const { remedy, action } = late === null ? unknownActivity : activities[late.activity];

@@ -3,7 +3,7 @@ import type { Exit } from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
 import { askOperator, changeCode, diagnosis, megabytes, rebuild, seconds } from "../failure.ts";
 
-/** For a command of the install phase that a limit stopped; null when it exited by itself. */
+/** For a command of the install phase that exceeded a limit; null if it exited by itself. */
 export function diagnoseInstallLimit({ reason }: Exit, limits: BuildLimits, file: string | null): Diagnosis | null {
   switch (reason) {
     case "out-of-memory":
@@ -45,7 +45,7 @@ export function diagnoseInstallLimit({ reason }: Exit, limits: BuildLimits, file
   }
 }
 
-/** A server's file, and what it printed last; null for nothing. */
+/** A server's file, and its last output; null without any. */
 export type ServerOutput = { readonly file: string; readonly excerpt: string | null };
 
 /** For a server that exited without a status from the harness. */

@@ -2,7 +2,7 @@ import type { HarnessFailure } from "../failure.ts";
 import type { InspectedServer } from "../inspect/inspect.ts";
 import { normalizeName } from "../source/requirements-file.ts";
 
-/** Whether the repository has the module, and an installed package hides it: the candidate is its file. */
+/** Whether the repository has the module and an installed package hides it: the candidate is its file. */
 export const hidesOwn = ({ candidates }: HarnessFailure): boolean => candidates.length > 0;
 
 /** Where to list a dependency, for a sentence. */

@@ -1,7 +1,7 @@
 import type { StepContext } from "../install/run-step.ts";
 import { type Explanation, place, requiring } from "./uv-rule.ts";
 
-/** Modules that every Python brings along, of those that people list as requirements. */
+/** Modules of the standard library that people list as requirements. */
 const partOfPython: ReadonlySet<string> = new Set(
   `abc argparse ast asyncio base64 collections concurrent configparser contextlib copy csv ctypes dataclasses datetime
   decimal difflib email enum fractions functools getpass glob gzip hashlib heapq hmac html http importlib inspect io
@@ -13,7 +13,7 @@ const partOfPython: ReadonlySet<string> = new Set(
 
 export const isPartOfPython = (name: string): boolean => partOfPython.has(name.toLowerCase());
 
-/** For a requirement that names such a module, and can't be installed. `by`: the package that requires it; null when the project does. */
+/** For a requirement that names such a module and can't be installed. `by`: who requires it; null: the project. */
 export function requiresModule(name: string, by: string | null, context: StepContext): Explanation {
   const file = place(context);
   const lock = context.file === "pyproject.toml" ? ", run `uv lock` where there is a uv.lock," : "";

@@ -25,7 +25,7 @@ function failure(output: string, context: StepContext): Explanation {
       code: "dependency_build_failed",
       title: missing === null ? `The project ${name} couldn't be built` : `Building ${name} needs ${missing.what}`,
       detail: `The project has to be built before it can be installed${because}`,
-      remedy: `${missing === null ? "The end of the output says why, and `uv build` should fail in the same way on a machine that has what this host has." : fromOperator(missing)} Or, if a release of it on the package index has a wheel, deploy that: \`pypi:${name}\`.`,
+      remedy: `${missing === null ? "The end of the output says why, and `uv build` should fail in the same way on a similar machine." : fromOperator(missing)} Or, if a release of it on the package index has a wheel, deploy that: \`pypi:${name}\`.`,
       ...byOperator(missing),
     };
   }
@@ -49,11 +49,11 @@ const byOperator = (missing: Missing | null) => (missing === null ? {} : { actio
 
 const otherPython = "Or choose a Python for which it has a wheel, in `.python-version`.";
 
-/** A package that requires it; null where the project itself does, or nothing is known. */
+/** A package that requires it; null if it is the project itself, or unknown. */
 function requirerOf(name: string, output: string, { requirers }: StepContext): string | null {
   const known = requirers?.get(name)?.[0];
   if (known !== undefined) return known;
-  // Of a lock: `project` (v1) depends on `package` (v2) which depends on `name`
+  // From a lock: `project` (v1) depends on `package` (v2) which depends on `name`
   const chain = [...(chainIn.exec(output)?.[1] ?? "").matchAll(/`([\w.-]{1,100})`/g)].map((match) => match[1] ?? "");
   return chain.length < 3 ? null : (chain.at(-2) ?? null);
 }
@@ -66,7 +66,7 @@ function instead(name: string | null, by: string | null): string {
     : `\`${known}\` instead`;
 }
 
-/** The same library, built by its authors. */
+/** The same library as a wheel from its authors. */
 const withWheels: Readonly<Record<string, string>> = {
   "opencv-python": "opencv-python-headless",
   psycopg2: "psycopg2-binary",
@@ -75,7 +75,7 @@ const withWheels: Readonly<Record<string, string>> = {
 type Missing = {
   readonly what: string;
   readonly sentence: string;
-  /** Of Debian; null when it isn't known. */
+  /** From Debian; null if unknown. */
   readonly debian: string | null;
 };
 
@@ -102,7 +102,7 @@ const rust: Missing = {
   debian: "cargo",
 };
 
-/** How compilers, shells and build scripts say that something of the system isn't there. The first match counts. */
+/** Messages of compilers, shells and build scripts about missing parts of the system. The first match counts. */
 const missingRules: readonly (readonly [RegExp, (name: string) => Missing])[] = [
   [
     /Rust not found|can't find Rust compiler|rustc, the rust compiler, is not installed|Cargo, the Rust package/i,

@@ -8,11 +8,11 @@ const unknownRevision =
 
 const revisionIn = /failed to (?:fetch|find) [a-z, ]{1,40} `([^`\n]{1,200})`/;
 const urlIn = /'((?:https?|ssh|git|file):[^'\s]{1,300}|git@[^'\s]{1,300})'/;
-/** Its first line, of several that may be joined. */
+/** The first of several lines that may be joined. */
 const reasonIn = /(?:^|\s)(?:fatal|remote): ((?:(?! (?:fatal|remote): )[^\n]){1,300})/;
 const hostIn = /^(?:\w+:\/\/(?:[^@/]*@)?|git@)([\w.-]+)/;
 
-/** Dependencies that are fetched from a Git repository: what Git says is the reason. */
+/** Dependencies from a Git repository: Git's message is the reason. */
 export const gitRule: Rule = {
   pattern: /(?:Git operation failed|failed to (?:clone|fetch) into).{0,5000}/s,
   explain: ([text], context) => failure(text, context),

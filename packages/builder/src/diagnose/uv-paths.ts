@@ -3,7 +3,7 @@ import { buildImage } from "@towpath/runtime";
 import type { StepContext } from "../install/run-step.ts";
 import { type Explanation, place, type Rule } from "./uv-rule.ts";
 
-/** For dependencies by path, which only a repository has. */
+/** For dependencies by path, which only a repository can have. */
 export const pathRules: readonly Rule[] = [
   {
     pattern: /Distribution not found at: file:\/\/(\/[^\s`]{1,1000})/,
@@ -29,10 +29,10 @@ export const pathRules: readonly Rule[] = [
   },
 ];
 
-/** Where the sandbox has the repository, or the part of it that is built. */
+/** The sandbox's path of the repository, or of the built part of it. */
 const sourceDirectory = buildImage.code;
 
-/** As in the repository; as it is if the path lies elsewhere than beside it. */
+/** Relative to the repository; unchanged if the path lies outside of its parent. */
 const shownPath = (path: string): string =>
   path.startsWith(`${posix.dirname(sourceDirectory)}/`) ? posix.relative(sourceDirectory, path) || "." : path;
 
@@ -41,7 +41,7 @@ const inTable = (context: StepContext) => (isProject(context) ? " in `[tool.uv.s
 const pointing = (context: StepContext) =>
   `${isProject(context) ? `\`[tool.uv.sources]\` of ${place(context)}` : place(context)} points to`;
 
-/** The path of a URL, whose text may be anything. */
+/** The path of a URL, which may be malformed. */
 function decoded(path: string): string {
   try {
     return decodeURI(path);
@@ -50,7 +50,7 @@ function decoded(path: string): string {
   }
 }
 
-/** For a dependency by path, which the repository doesn't have, or can't have. */
+/** For a dependency by path that the repository doesn't or can't contain. */
 function pathNotFound(path: string, context: StepContext): Explanation {
   const shown = shownPath(decoded(path));
   const isOutside = shown.startsWith("../") || shown.startsWith("/");
@@ -60,7 +60,7 @@ function pathNotFound(path: string, context: StepContext): Explanation {
   return {
     code: "requirements_not_found",
     title: `The dependency at ${shown} is ${isOutside ? "outside the repository" : "not in the repository"}`,
-    detail: `${pointing(context)} \`${shown}\`, ${isOutside ? "of which a build has nothing: it has the files of the repository only" : "which the commit doesn't have"}.`,
+    detail: `${pointing(context)} \`${shown}\`, ${isOutside ? "which a build can't read: it has only the files of the repository" : "which the commit doesn't have"}.`,
     remedy: isOutside
       ? `Move it into the repository and correct the path, refer to its Git repository, or ${instead}. Then push.`
       : `Commit it (it may be ignored by Git, or a submodule), correct the path${inTable(context)}, or ${instead}. Then push.`,

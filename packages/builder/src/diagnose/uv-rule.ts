@@ -1,7 +1,7 @@
 import type { Diagnosis, DiagnosisAction } from "@towpath/core/build/contract";
 import type { StepContext } from "../install/run-step.ts";
 
-/** What uv printed, and what that means for the project. `output`: all of it, lines as they were. */
+/** A message of uv, and its meaning for the project. `output`: all of it, with its original lines. */
 export type Rule = {
   readonly pattern: RegExp;
   readonly explain: (match: RegExpExecArray, context: StepContext, output: string) => Explanation;
@@ -9,7 +9,7 @@ export type Rule = {
 export type Explanation = Pick<Diagnosis, "code" | "title" | "detail" | "remedy"> & {
   /** The file that lists the dependencies, if omitted. */
   readonly file?: string | null;
-  /** A change of the code, if omitted: what it requires can't be installed. */
+  /** If omitted, a change of the code: its requirements can't be installed. */
   readonly action?: DiagnosisAction;
 };
 

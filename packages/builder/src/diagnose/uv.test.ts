@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { failureOfPackage } from "./for-packages.ts";
 import { diagnoseUv } from "./uv.ts";
 
-// What uv 0.13 printed for such a project, with the paths of the build sandbox.
+// Output of uv 0.13 for such a project, with the paths of the build sandbox.
 const context = { file: "requirements.txt", pythonVersion: "3.11.7" };
 
 test.each<[string, string, { code: string; file?: string; says?: string }]>([
@@ -206,7 +206,7 @@ test.each([
   [
     "beside the repository",
     "error: Distribution not found at: file:///app/shared",
-    "points to `../shared`, of which a build has nothing",
+    "points to `../shared`, which a build can't read",
     "Move it into the repository",
   ],
   ["of a machine", "error: Distribution not found at: file:///srv/shared", "points to `/srv/shared`", "Move it into"],
@@ -228,11 +228,11 @@ test.each([
   expect(found.remedy).toContain(remedy);
 });
 
-const backend = (said: string) => `  cause: The build backend returned an error
+const backend = (stderr: string) => `  cause: The build backend returned an error
   cause: Call to \`setuptools.build_meta.build_wheel\` failed (exit status: 1)
 
          [stderr]
-${said.replaceAll(/^/gm, "         ")}`;
+${stderr.replaceAll(/^/gm, "         ")}`;
 
 test.each<{
   what: string;
@@ -302,7 +302,7 @@ test.each([
   "error: Failed to download and build `logging==0.4.9.6`\n  cause: Failed to extract archive: logging==0.4.9.6\n  cause: Invalid tar file",
   "error: No solution found when resolving dependencies\n  cause: Because logging was not found in the package registry and you require logging, we can conclude that your requirements are unsatisfiable.",
 ])(
-  "BLD-2 a requirement that is a module of Python is reported as such, even if the index has something under its name (%#)",
+  "BLD-2 a requirement that is a module of Python is reported as such, even if the index has a package of that name (%#)",
   (output) => {
     const found = diagnoseUv(output, { file: "pyproject.toml", pythonVersion: "3.11.7" });
     expect(found.title).toBe("logging is a part of Python, not a package to install");

@@ -149,7 +149,7 @@ const notFound = (name: string, context: StepContext): Explanation => ({
   remedy: `Correct or remove \`${name}\` in ${place(context)}. For a private package, ask the operator to add its index to UV_INDEX.`,
 });
 
-/** `by`: the package that requires it, such as `markitdown>=0.1.9`; null when the project does. */
+/** `by`: the package that requires it, such as `markitdown>=0.1.9`; null: the project. */
 const noVersion = (what: string, context: StepContext, more = "", by: string | null = null): Explanation => ({
   code: "dependency_not_found",
   title: `There is no such version: ${what}`,

@@ -146,13 +146,13 @@ test("BLD-2 packed size, unpacked size, decompression bombs and the number of fi
   expect(["source_too_large", "source_unavailable"]).toContain(code);
 });
 
-test("BLD-2 a commit without a file is told as that, not as a download that failed", async () => {
+test("BLD-2 an empty commit is reported as such, not as a failed download", async () => {
   const { code, title } = await failureOf(take([{ name: "owner-repo-abc/", type: "directory" }]));
   expect([code, title]).toEqual(["entrypoint_not_found", "The commit has no files"]);
   expect(await failureOf(take([]))).toMatchObject({ code: "source_unavailable" });
 });
 
-test("BLD-2 a truncated archive, and what is not an archive, are diagnosed as unavailable", async () => {
+test("BLD-2 a truncated archive, and other data, are diagnosed as unavailable", async () => {
   const whole = new Uint8Array(
     await new Response(await tarball([{ name: "top/a", text: "x".repeat(10_000) }])).arrayBuffer(),
   );

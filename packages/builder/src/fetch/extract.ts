@@ -9,7 +9,7 @@ import { type Header, extract as untar } from "tar-stream";
 import { BuildFailure, changeCode, diagnosis, failed, megabytes, rebuild } from "../failure.ts";
 import { digestOf, linkStaysInside, parseEntryPath, type SourceEntry, type SourceTree } from "./source-tree.ts";
 
-/** What tar-stream yields; its types don't export it. */
+/** The entries of tar-stream, whose types don't export them. */
 type Entry = AsyncIterable<unknown> & { readonly header: Header; resume(): unknown };
 
 export type ExtractLimits = {
@@ -61,9 +61,10 @@ const unreadable = (cause: unknown) =>
 type WriteEntries = (entries: AsyncIterable<VolumeEntry>) => Promise<void>;
 
 /**
- * Extracts a gzipped tarball, without its top-level directory. What is written must be new and empty, with no other
- * writer, so it contains only what this function creates. Links come last, so that no file is ever written through one.
- * @throws BuildFailure with phase `fetch`; TowpathError of whoever sends the tarball; what `write` throws by itself
+ * Extracts a gzipped tarball, without its top-level directory. The volume must be new and empty, with no other writer,
+ * so it contains only what this function creates. Links come last, so that no file is ever written through one.
+ *
+ * @throws BuildFailure with phase `fetch`; TowpathError of the tarball's source; what `write` throws by itself
  */
 export async function extractSource(
   tarball: ReadableStream<Uint8Array>,
@@ -100,7 +101,7 @@ export async function extractSource(
   return extraction.tree();
 }
 
-/** Passes chunks on until more than `limit` bytes have come, then fails. */
+/** Forwards chunks up to `limit` bytes, then fails. */
 function limited(limit: number, failure: () => Error): Transform {
   let bytes = 0;
   return new Transform({
@@ -125,12 +126,12 @@ class Extraction {
     this.#limits = limits;
   }
 
-  /** What was wrong with the archive; null if nothing was. */
+  /** What was wrong with the archive; null: nothing. */
   get failure(): unknown {
     return this.#failure;
   }
 
-  /** `fed`: rejects if the archive isn't complete. */
+  /** `fed`: rejects if the archive is incomplete. */
   async *entries(archive: AsyncIterable<Entry>, fed: Promise<void>): AsyncGenerator<VolumeEntry> {
     try {
       for await (const entry of archive) {
@@ -153,7 +154,7 @@ class Extraction {
     return { subPath: "", entries, digest: digestOf(entries), madeAt };
   }
 
-  /** What to write now; null for nothing. */
+  /** The entry to write now; null: none. */
   #take(entry: Entry): VolumeEntry | null {
     this.#seen += 1;
     if (this.#seen > this.#limits.entries) throw tooLarge(`It has more than ${this.#limits.entries} files.`);
@@ -186,7 +187,7 @@ class Extraction {
     return { path, kind: "file", access: executable ? "execute" : "read", content };
   }
 
-  /** Notes the file once it has been read. */
+  /** Adds the file once it has been read. */
   async *#contentOf(entry: Entry, path: string, executable: boolean): AsyncGenerator<Uint8Array> {
     const hash = createHash("sha256");
     let bytes = 0;
@@ -212,7 +213,7 @@ class Extraction {
     this.#entries.set(path, { path, kind: "link", target });
   }
 
-  /** Notes directories that an entry is in. */
+  /** Adds the directories that an entry is in. */
   #enter(parts: readonly string[], name: string): void {
     for (let length = 1; length <= parts.length; length += 1) {
       const path = parts.slice(0, length).join("/");

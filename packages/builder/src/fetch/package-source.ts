@@ -4,7 +4,7 @@ import { tarball } from "./tarball.ts";
 export type IndexPackage = {
   readonly name: string;
   readonly version: string;
-  /** What the index says that it needs; null when it says nothing. */
+  /** Required Python according to the index; null if it doesn't say. */
   readonly requiresPython: string | null;
   /** Null when the index doesn't say. */
   readonly uploadedAt: Date | null;
@@ -22,7 +22,7 @@ export function packageSource({
   requiresPython,
   uploadedAt,
 }: IndexPackage): Promise<ReadableStream<Uint8Array>> {
-  // JSON's strings are strings of TOML too.
+  // JSON's strings are valid TOML strings.
   const lines = [
     "[project]",
     `name = ${JSON.stringify(`run-${name}`)}`,

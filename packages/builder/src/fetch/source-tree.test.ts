@@ -11,7 +11,7 @@ const names = fc.oneof(
   fc.string({ maxLength: 60 }),
 );
 
-test("BLD-2 an accepted entry path stays inside the tree, whatever its name", () => {
+test("BLD-2 an accepted entry path stays inside the tree, with any name", () => {
   fc.assert(
     fc.property(names, (name) => {
       const path = parseEntryPath(name);
@@ -25,7 +25,7 @@ test("BLD-2 an accepted entry path stays inside the tree, whatever its name", ()
   );
 });
 
-test("BLD-2 an accepted link resolves inside the tree, whatever its target", () => {
+test("BLD-2 an accepted link resolves inside the tree, with any target", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 4 }), names, (parts, target) => {
       if (!linkStaysInside(parts, target)) return;

@@ -18,9 +18,9 @@ export type SourceTree = {
   readonly entries: readonly SourceEntry[];
   /** SHA-256 of all entries: same files, same digest. Ignores times and owners. */
   readonly digest: string;
-  /** When its newest file was made: of a commit's archive the commit's time. Null where that is not known. */
+  /** The date of its newest file: for a commit's archive, the commit's time. Null if unknown. */
   readonly madeAt: Date | null;
-  /** The whole source, of which this is a part. */
+  /** The whole source that contains this part. */
   readonly whole?: SourceTree;
 };
 
@@ -36,7 +36,7 @@ export function digestOf(entries: readonly SourceEntry[]): string {
   return hash.digest("hex");
 }
 
-/** The part of a tree below `directory`, as a tree of its own. Null when it is empty. */
+/** The part of a tree below `directory`, as its own tree. Null if it is empty. */
 export function subtree(tree: SourceTree, directory: string): SourceTree | null {
   const prefix = `${directory.replace(/\/$/, "")}/`;
   const entries = tree.entries

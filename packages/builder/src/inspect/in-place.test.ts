@@ -27,7 +27,7 @@ function answering(status: number): string {
 }
 const changed = (word: string) => `${plainServer}\n# ${word}\n`;
 
-/** Builds with a driver that notes the commands of the steps and the servers that the build starts by itself. */
+/** Builds with a driver that records the commands of the steps and the servers that the build starts by itself. */
 async function build(code: string, startInPlace: StartInPlace | null) {
   const commands: string[] = [];
   let starts = 0;
@@ -62,7 +62,7 @@ async function build(code: string, startInPlace: StartInPlace | null) {
 
 const manifestOf = (result: BuildResult) => (result.ok ? result.manifest : null);
 
-/** Starts the server as the runner would; notes what was started and withdrawn. */
+/** Starts the server as the runner would; records what was started and withdrawn. */
 function place() {
   const calls: string[] = [];
   const start: StartInPlace = async ({ layers, program }) => {
@@ -105,7 +105,7 @@ test("BLD-3 BLD-6 a build starts its server once, where it will run; a change of
   expect(second.text).toContain("inspect result 1 tool");
 });
 
-test("BLD-2 BLD-6 what can't be seen where a server will run, the build finds out by itself", async () => {
+test("BLD-2 BLD-6 the build finds out itself what it can't learn where the server will run", async () => {
   // It doesn't start.
   const broken = place();
   const failing = await build("import nothing_of_this_name\n", broken.start);

@@ -3,24 +3,24 @@ import type { LateServer, StartedServer } from "../contract.ts";
 import { type Inspected, type InspectInput, inspectRunning, logManifest, logStart } from "./inspect.ts";
 import { startWarnings } from "./warnings.ts";
 
-/** In addition to the time for a start, which is up to three limits on a busy host: on a full one it waits for a place. */
+/** Extra time for a start, which may take three limits on a busy host: on a full one it waits for a place. */
 const placeWithinMs = 20_000;
 const listWithinMs = 5_000;
 const maxLastLines = 30;
 
 type InspectedInPlace = {
-  /** Null where the server can't be inspected there. */
+  /** Null if the server can't be inspected there. */
   readonly inspected: Inspected | null;
-  /** Of a server that goes on running there, so that a rollout finds it ready; null when none does. */
+  /** Stops a server that still runs there, so that a rollout finds it ready; null if none does. */
   readonly withdraw: (() => Promise<void>) | null;
 };
 
 const nothing: InspectedInPlace = { inspected: null, withdraw: null };
 
 /**
- * Inspects a server where it will run. Where that tells too little, `inspectServer` finds out more: the server doesn't
- * start, answer or list there, or does its own sign-in; then it goes on running. For one that isn't ready there within
- * the limit for a start it doesn't: another start would take as long.
+ * Inspects a server where it will run. `inspectServer` finds out more if the server doesn't start, answer or list
+ * there, or does its own sign-in; then it keeps running. But not for a server that isn't ready there within the limit
+ * for a start: another start would take as long.
  */
 export async function inspectInPlace(input: Omit<InspectInput, "driver">): Promise<InspectedInPlace> {
   const { request, server } = input;
@@ -53,13 +53,13 @@ export async function inspectInPlace(input: Omit<InspectInput, "driver">): Promi
   return nothing;
 }
 
-/** A bridged program is started again for each session but the first: as long as that takes, it doesn't list. */
+/** A bridged program is started again for each session but the first, and can't list before it has started. */
 function limitsFor({ bridge, startMs }: StartedServer, { limits }: Pick<InspectInput, "limits">) {
   const restarts = bridge === "program" ? 2 * Math.round(startMs) : 0;
   return { ...limits, handshakeMs: Math.min(limits.handshakeMs, listWithinMs) + restarts };
 }
 
-/** Null where it doesn't start there, or no place becomes free in time. */
+/** Null if it doesn't start there, or no place becomes free in time. */
 async function startInTime(input: Omit<InspectInput, "driver">): Promise<StartedServer | LateServer | null> {
   const { request, server, layers, limits, signal } = input;
   if (request.startInPlace === null) return null;

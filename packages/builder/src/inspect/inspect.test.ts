@@ -39,7 +39,7 @@ def greet(name: str) -> str:
     return f"Greet {name}"
 `;
 
-test("BLD-6 GW-4 the manifest of a server that answers 401 is read inside its process; in towpath-cloud mode, its log warns that nobody can call it", async () => {
+test("BLD-6 GW-4 the manifest of a server that answers 401 is read inside its process; in towpath-cloud mode, its log warns that it can't be called", async () => {
   const files = { "server.py": protectedServer, ...requirements };
   const tried = await workshop.tryBuild(files, { authMode: "towpath-cloud" });
   const { manifest, warnings, ownSignIn } = success(tried);
@@ -121,7 +121,7 @@ from mcp.shared.exceptions import MCPError
 
 class Broken(Middleware):
     async def on_list_resources(self, context, call_next):
-        raise MCPError(-32000, "the catalogue is away")
+        raise MCPError(-32000, "the catalogue is unavailable")
 
 mcp = FastMCP("Half", middleware=[Broken()])
 
@@ -132,5 +132,5 @@ def add(a: int, b: int) -> int:
   const { manifest, warnings } = success(await build(broken));
   expect(manifest?.tools).toHaveLength(1);
   expect(warnings).toMatchObject([{ code: "list_failed", title: "The server could not list its resources" }]);
-  expect(warnings[0]?.detail).toContain("the catalogue is away");
+  expect(warnings[0]?.detail).toContain("the catalogue is unavailable");
 });

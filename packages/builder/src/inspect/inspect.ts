@@ -27,12 +27,12 @@ import type { Plan } from "../plan/plan.ts";
 import { type Transcript, transcript } from "./transcript.ts";
 import { listsNotRead, manifestWarnings, startWarnings } from "./warnings.ts";
 
-/** What the plan says of the server. `dependencies`: null for layers that were taken over, of which there is no plan. */
+/** The plan's facts about the server. `dependencies`: null for layers that were taken over, which have no plan. */
 export type InspectedServer = Pick<Plan, "program" | "entryFile"> & {
   readonly dependencies: Plan["dependencies"] | null;
 };
 
-/** What is known of a server whose layers are taken over. */
+/** The known facts about a server whose layers are taken over. */
 export const serverTakenOver = ({ entrypoint, ...request }: BuildRequest): InspectedServer => ({
   program: { entrypoint, arguments: [...request.arguments] },
   entryFile: entrypoint.split(":")[0] ?? entrypoint,
@@ -51,24 +51,24 @@ export type InspectInput = {
 const graceMs = 2_000;
 
 export type Inspection = {
-  /** Null when the server does its own sign-in and its lists can't be read. */
+  /** Null if the server does its own sign-in and its lists can't be read. */
   readonly manifest: Manifest | null;
-  /** What a gateway can answer while the server is asleep; null when it can't be recorded. */
+  /** Answers for gateways while the server is asleep; null if they can't be recorded. */
   readonly recording: Recording | null;
   readonly warnings: readonly BuildWarning[];
   /** Whether the server refused a caller without credentials. */
   readonly ownSignIn: boolean;
 };
 
-/** What was seen of a server that can't be inspected: `diagnose` says what it means. */
+/** Observations of a server that can't be inspected, for `diagnose`. */
 export type ServerFailure = {
   readonly server: InspectedServer;
-  /** What it printed last. */
+  /** Its last output. */
   readonly lastLines: readonly string[];
 } & (
   | { readonly kind: "reported"; readonly status: HarnessFailure }
   | { readonly kind: "exited"; readonly exit: Exit | null }
-  /** Neither ready nor failed in time. `late`: null where a runner of an earlier version doesn't say. */
+  /** Neither ready nor failed in time. `late`: null for a runner of an earlier version, which doesn't say. */
   | { readonly kind: "late"; readonly late: LateStart | null }
   | { readonly kind: "unanswered"; readonly error: McpClientError; readonly timeoutMs: number }
 );
@@ -112,14 +112,15 @@ export async function inspectServer(input: InspectInput): Promise<Inspected> {
     if (!(error instanceof McpClientError)) throw error;
     return { ok: false, failure: { ...seen(), kind: "unanswered", error, timeoutMs } };
   } finally {
-    // Don't wait: stopping can take a second, and the driver's close stops what is left.
+    // Don't wait: stopping can take a second, and closing the driver stops the rest.
     void handle.stop(graceMs).catch(() => {});
   }
 }
 
 /**
- * Inspects a server that runs already, from layers that were inspected before with other variables. Null when it refuses
- * a caller without credentials: reading its lists inside its process takes one that was started for it.
+ * Inspects a running server, from layers that were inspected before with other variables. Null if it refuses a caller
+ * without credentials: reading its lists inside its process needs one that was started for it.
+ *
  * @throws McpClientError
  */
 export async function inspectRunning(
@@ -163,7 +164,7 @@ async function inspect(
   return { ...(await inspectInside(input, endpoint, options)), ownSignIn: true };
 }
 
-/** A caller who does not exist, as the gateway would announce them (GW-11): lists may depend on who calls. */
+/** An imaginary caller, as the gateway would announce them (GW-11): lists may depend on the caller. */
 const inventedCaller = {
   "towpath-actor": "user:00000000-0000-4000-8000-000000000000",
   "towpath-actor-type": "user",
@@ -173,7 +174,7 @@ const inventedCaller = {
   "towpath-actor-email": "second-caller@towpath.invalid",
 };
 
-/** Records what gateways may answer while the server is asleep (GW-12). A failure is no failure of the build. */
+/** Records answers for gateways while the server is asleep (GW-12). A failure doesn't fail the build. */
 async function record(
   { request }: Pick<InspectInput, "request">,
   endpoint: ServerEndpoint,
@@ -262,7 +263,7 @@ function startFailure(result: Extract<StartResult, { ok: false }>) {
 
 export function logStart(log: BuildLogSink, startMs: number, where: string): void {
   log("inspect", "step", `Server: answers after ${Math.round(startMs)} ms${where}.`);
-  log("inspect", "step", "What the server writes is gone when it stops, except in /data where the settings keep it.");
+  log("inspect", "step", "Written files are lost when the server stops, except in /data if the settings keep it.");
 }
 
 export function logManifest(log: BuildLogSink, manifest: Manifest): void {

@@ -4,7 +4,7 @@ import type { Manifest } from "@towpath/mcp/manifest";
 import type { BridgeKind, Incomplete } from "@towpath/runtime";
 import { quoted } from "../failure.ts";
 
-const listWords: Readonly<Record<ListName, { readonly name: string; readonly method: string }>> = {
+const listNames: Readonly<Record<ListName, { readonly name: string; readonly method: string }>> = {
   tools: { name: "tools", method: "tools/list" },
   resources: { name: "resources", method: "resources/list" },
   templates: { name: "resource templates", method: "resources/templates/list" },
@@ -17,11 +17,11 @@ export function manifestWarnings({ manifest, failedLists }: ReadManifest, file: 
   return failed.length === 0 && isEmpty(manifest) ? [nothingOffered(file)] : failed;
 }
 
-/** Whether a server that answers has nothing to call or read. */
+/** Whether a server answers but offers nothing to call or read. */
 export const offersNothing = ({ warnings }: { readonly warnings: readonly BuildWarning[] }): boolean =>
   warnings.some(({ code }) => code === "nothing_offered");
 
-/** For a server that offers nothing, where the commit has other candidates, and none of them offers more. Pure. */
+/** For a server that offers nothing, if none of the commit's other candidates offers more. Pure. */
 export const withOthersTried = (warning: BuildWarning, tried: readonly string[]): BuildWarning =>
   warning.code !== "nothing_offered" || tried.length === 0
     ? warning
@@ -46,7 +46,7 @@ const isEmpty = ({ tools, resources, templates, prompts }: Manifest) =>
   [tools, resources, templates, prompts].every((list) => list.length === 0);
 
 function listFailed(list: ListName, message: string, file: string): BuildWarning {
-  const { name, method } = listWords[list];
+  const { name, method } = listNames[list];
   return {
     code: "list_failed",
     title: `The server could not list its ${name}`,
@@ -62,7 +62,7 @@ const nothingOffered = (file: string): BuildWarning => ({
   remedy: `If it offers them only with variables, such as an address and a token, set those under Settings → Environment variables, or by \`${settingsCommands.variables}\`, and rebuild. Otherwise register them on the object that the entrypoint names: import the modules that define them in ${file}, and check that they use the same server object.`,
 });
 
-/** What the start of a server has shown. Pure. */
+/** Warnings from the start of a server. Pure. */
 export function startWarnings({ bridge, incomplete }: Started, manifest: Manifest | null): BuildWarning[] {
   return [
     ...(bridge === undefined ? [] : [bridged(bridge)]),
@@ -88,7 +88,7 @@ export function otherServers(file: string, others: readonly string[]): BuildWarn
 
 type Started = { readonly bridge?: BridgeKind; readonly incomplete?: Incomplete };
 
-/** For a server that gets more when it is started by itself (BLD-16). */
+/** For a server that offers more when it is started by itself (BLD-16). */
 function incompleteServer({ reason, tools }: Incomplete, manifest: Manifest | null): BuildWarning {
   const offered = new Set(manifest?.tools.map(({ tool_name }) => tool_name));
   const missing = tools.filter((name) => !offered.has(name)).map((name) => `\`${name}\``);

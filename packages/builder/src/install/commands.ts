@@ -9,7 +9,7 @@ export const exactFile = "exact.txt";
 
 type Command = readonly [string, ...string[]];
 
-/** Where the project lies in the copy of the source. */
+/** The project's path in the copy of the source. */
 const projectPath = ({ context }: Plan) =>
   context === null ? buildImage.code : `${buildImage.code}/${context.project}`;
 
@@ -55,7 +55,7 @@ export function resolveCommand(plan: Plan, interpreter: string, asOf: Date | nul
   ];
 }
 
-/** Only what the index had then, but for what the harness adds, which is not of the project's time. */
+/** Only what the index had then, except for the harness's own packages, which are current. */
 const uploadedBefore = (time: Date) => [
   ...["--exclude-newer", time.toISOString()],
   ...["--exclude-newer-package", `uvicorn=${new Date().toISOString()}`],
@@ -108,7 +108,7 @@ export const installAlone = (plan: Plan, { name, version }: Pin): Command => [
   ...["pip", "install", "--python", `${buildImage.dependencies}/bin/python`, "--no-deps", "--", `${name}==${version}`],
 ];
 
-/** What a package offers that is installed. */
+/** Reports what an installed package offers. */
 export const lookAt = (interpreter: string, { name }: Pin): Command =>
   layerScript(interpreter, "offers", buildImage.dependencies, name);
 
@@ -116,7 +116,7 @@ export const lookAt = (interpreter: string, { name }: Pin): Command =>
 export const copySource = (interpreter: string): Command =>
   layerScript(interpreter, "copy", buildImage.source, buildImage.code);
 
-/** Makes the code layer in the work directory, with bytecode for the path at which it will be mounted. */
+/** Creates the code layer in the work directory, with bytecode for the path at which it will be mounted. */
 export const makeCode = (interpreter: string): Command =>
   layerScript(interpreter, "code", buildImage.source, buildImage.work, buildImage.code);
 
@@ -141,7 +141,7 @@ const safeName = (name: string | null) =>
 const safeVersion = (version: string | null) =>
   version !== null && /^[0-9][0-9A-Za-z.+!-]{0,80}$/.test(version) ? version : "0.0.0";
 
-/** Increase it when layers are made in another way, so that old ones are not reused. */
+/** Increase it when layers are made differently, so that old ones are not reused. */
 const format = 3;
 
 export type KeyParts = {
@@ -155,20 +155,20 @@ const digest = (value: unknown) => createHash("sha256").update(JSON.stringify(va
 // The organization is part of the key: otherwise a tenant could poison a layer that another one reuses.
 const scopeOf = ({ organizationId, image }: KeyParts) => [format, organizationId, image];
 
-/** Key of a resolution: its inputs, organization, Python and indexes, and the time before which packages count. */
+/** Key of a resolution: its inputs, organization, Python and indexes, and the date before which packages count. */
 export const resolutionKey = (plan: Plan, parts: KeyParts, asOf: Date | null): string =>
   digest([scopeOf(parts), plan.inputDigest, ...(asOf === null ? [] : [asOf.toISOString()])]);
 
 /**
- * Key of a dependency layer: the exact versions (or the lock), the build image and what the project adds. Depends on
+ * Key of a dependency layer: the exact versions (or the lock), the build image and the project's additions. Depends on
  * the code only if something is built from it.
  */
 export const dependencyKey = (plan: Plan, exact: string, parts: KeyParts): string =>
   digest([scopeOf(parts), plan.dependencies.kind, exact, plan.project, plan.usesTree ? plan.inputDigest : null]);
 
 /**
- * Key of a code layer: its files, and the Python that compiled them. With the organization, since a build that finds a
- * layer says so: nobody shall learn whether others have these very files.
+ * Key of a code layer: its files, and the Python that compiled them. It includes the organization, since a build
+ * reports whether it found a layer: nobody may learn whether others have these files.
  */
 export const codeKey = (treeDigest: string, pythonVersion: string, organizationId: string): string =>
   digest([format, organizationId, treeDigest, pythonVersion]);

@@ -29,7 +29,7 @@ const sealedSchema = z.object({ bytes: z.number(), files: z.number() });
 type LayerInput = InstallInput & { readonly parts: KeyParts; readonly volumes: readonly VolumeMount[] };
 
 /**
- * `packages`: how many were installed for it. `exact`: the exact versions, or a digest of the lock. `pins`: such as
+ * `packages`: number of installed packages. `exact`: the exact versions, or a digest of the lock. `pins`: such as
  * `fastmcp==4.1.2`; null for a lock.
  */
 export type DependencyLayer = MadeLayer & {
@@ -76,7 +76,7 @@ export async function dependencyLayer(input: InstallInput): Promise<DependencyLa
 
 const offersSchema = z.object({ starts: z.boolean(), mcp: z.boolean() });
 
-/** @throws BuildFailure for a package that can't be a server, before what it requires is installed */
+/** @throws BuildFailure for a package that can't be a server, before its requirements are installed */
 async function assertOffers(input: LayerInput, runs: Pin, exact: string): Promise<void> {
   const argv = lookAt(buildImage.python(input.pythonVersion), runs);
   const output = await step(input, argv, "none", true);
@@ -87,9 +87,9 @@ async function assertOffers(input: LayerInput, runs: Pin, exact: string): Promis
 
 const namesIn = (exact: string): readonly string[] => exact.match(/^[A-Za-z0-9][\w.-]*/gm) ?? [];
 
-/** @throws BuildFailure when nothing of what a repository without MCP requires is for it, by name */
+/** @throws BuildFailure if no requirement of a repository without MCP concerns MCP, by its name */
 function assertBringsMcp({ dependencies: { kind } }: Plan, exact: string): void {
-  // A lock isn't resolved. Without any list fastmcp is installed, which the repository doesn't ask for.
+  // A lock isn't resolved. Without requirements fastmcp is installed, which the repository doesn't request.
   if (kind === "uv-lock") return;
   const names = kind === "none" ? [] : namesIn(exact);
   if (!names.some((name) => /mcp/i.test(name))) throw new BuildFailure(withoutMcp);
@@ -108,7 +108,7 @@ async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount
     { volume: "cache", path: buildImage.cache, access: "write" },
   ];
   if (!plan.usesTree) return [sourceAt(source, buildImage.code), ...writable];
-  // Build backends write into the source tree; that must not end up in the code layer.
+  // Build backends write into the source tree, which must not affect the code layer.
   const tree: VolumeMount = { volume: "tree", path: buildImage.code, access: "write" };
   const argv = copySource(buildImage.python(pythonVersion));
   const volumes = [sourceAt({ subPath: plan.context?.root ?? source.subPath }, buildImage.source), tree];
@@ -116,7 +116,7 @@ async function prepareVolumes(input: InstallInput): Promise<readonly VolumeMount
   return [tree, ...writable];
 }
 
-/** Identifies the exact versions: the lock's digest, or the list from a resolution, which may be a recent one. */
+/** Identifies the exact versions: the lock's digest, or the list of a resolution, which may be a recent one. */
 async function exactList(input: LayerInput): Promise<ExactList> {
   const { plan, memory, parts, workspace, pythonVersion, log, asOf, pins } = input;
   const command = resolveCommand(plan, buildImage.python(pythonVersion), asOf);
@@ -136,17 +136,17 @@ async function exactList(input: LayerInput): Promise<ExactList> {
   }
   const how = pins === null ? "resolving" : "those of the earlier build, as far as the index still has them";
   log("install", "step", `Versions: ${how}.`);
-  // uv keeps the versions that it finds in the file to which it writes.
+  // uv keeps the versions that it finds in its output file.
   const preferred = pins ?? plan.dependencies.preferred;
   if (preferred.length > 0) await workspace.write("work", [textFile(exactFile, `${preferred.join("\n")}\n`, "shared")]);
   await step(input, command, "internet");
   const resolved = new TextDecoder().decode(await workspace.read("work", exactFile, maxExactBytes));
-  const noted = plan.context === null ? resolved : copied(resolved);
-  const list = readList(noted);
+  const withoutEditables = plan.context === null ? resolved : copied(resolved);
+  const list = readList(withoutEditables);
   await workspace.write("work", [textFile(exactFile, list.exact)]);
   const count = list.exact.split("\n").filter((line) => /^[A-Za-z0-9]/.test(line)).length;
   log("install", "step", `Versions: resolved to ${countOf(count, "package")}.`);
-  if (pins === null) await memory.remember(key, noted);
+  if (pins === null) await memory.remember(key, withoutEditables);
   return list;
 }
 
@@ -157,7 +157,7 @@ const textFile = (path: string, content: string, access: "read" | "shared" = "re
   content,
 });
 
-/** Without editable installs: at run time there is nothing of the repository but the project's directory. */
+/** Without editable installs: at run time only the project's directory remains of the repository. */
 const copied = (exact: string) => exact.replaceAll(/^(?:-e|--editable) /gm, "");
 
 async function finish(input: LayerInput, interpreter: string): Promise<void> {

@@ -40,7 +40,7 @@ test("BLD-18 an available version is used without a warning", async () => {
   expect((await findPython(pinned(present, ">=3.10"), null, pythons)).warning).toBeNull();
 });
 
-test("BLD-18 BLD-2 when none fits, the diagnosis lists the available versions and says what to change", async () => {
+test("BLD-18 BLD-2 if none fits, the diagnosis lists the available versions and a remedy", async () => {
   const { missing, present } = await versions();
   const found = await findPython(pinned(missing, `==${missing}.*`), null, pythons).catch((error: unknown) => error);
   if (!(found instanceof BuildFailure)) throw new Error("a Python was found");
@@ -55,7 +55,7 @@ test("BLD-18 the nearest version comes first, and of two equally near ones the n
   expect(byDistance(99, [10, 15])).toEqual([15, 10]);
 });
 
-test("BLD-18 a version that is missing is brought rather than replaced, and the plan says from where", async () => {
+test("BLD-18 a missing version is downloaded rather than replaced, and the plan names its source", async () => {
   const { missing } = await versions();
   const requests: string[] = [];
   const bringing = {

@@ -3,7 +3,7 @@ import type { Pythons } from "@towpath/runtime";
 import { askOperator, type BuildFailure, changeCode, failed } from "../failure.ts";
 import { isRange, type PythonChoice } from "../plan/choose-python.ts";
 
-/** The oldest Python that FastMCP and the mcp package run on. */
+/** The oldest Python that FastMCP and the mcp package support. */
 const oldestMinor = 10;
 const preferredMinor = 13;
 const oldestSupported = `>=3.${oldestMinor}`;
@@ -11,17 +11,19 @@ const oldestSupported = `>=3.${oldestMinor}`;
 export type FoundPython = {
   /** Such as `3.11.7`. */
   readonly version: string;
-  /** From where it was brought, because this host had none; null when it was here. */
+  /** The source of its download, because this host had none; null if it was installed. */
   readonly from: string | null;
-  /** Set when it is not the requested version (BLD-18). */
+  /** Set if it is not the requested version (BLD-18). */
   readonly warning: BuildWarning | null;
 };
 
 /**
- * Finds the Python for a plan. Brings the requested version when this platform lacks it; when that is impossible, takes
+ * Finds the Python for a plan. Downloads the requested version if this platform lacks it; if that is impossible, takes
  * the nearest one that `requires-python` allows and warns (BLD-18).
+ *
  * @param defaultPython the operator's choice (TOWPATH_PYTHON) for repositories that request none; null: any
- * @throws BuildFailure `python_unavailable` when none fits
+ *
+ * @throws BuildFailure `python_unavailable` if none fits
  */
 export async function findPython(
   choice: PythonChoice,
@@ -44,7 +46,7 @@ export async function findPython(
 
 async function requested(request: string | null, pythons: Pythons): Promise<string | null> {
   if (request !== null && !isRange(request)) return pythons.find(request);
-  // A range may allow older versions than those supported; prefer the supported.
+  // A range may allow versions older than the supported ones: prefer supported ones.
   const range = request === null ? oldestSupported : `${request},${oldestSupported}`;
   return (await pythons.find(range)) ?? (await pythons.find(request));
 }
@@ -72,7 +74,7 @@ const minorOf = (version: string) => Number(version.split(".")[1] ?? 0);
 const listed = (versions: readonly string[]) =>
   versions.length === 0 ? `no Python 3.${oldestMinor} or newer` : `Python ${versions.join(", ")}`;
 
-/** What the operator can do, as the end of a sentence. */
+/** The operator's remedy, as the end of a sentence. */
 const install = (request: string) =>
   `install Python ${request} on the host, or to set TOWPATH_PYTHON_MIRROR to where its builds can be downloaded`;
 

@@ -20,11 +20,11 @@ export type InstallInput = {
   readonly memory: ResolutionMemory;
   readonly log: BuildLogSink;
   readonly signal: AbortSignal;
-  /** Packages that the index got later don't count; null: all of today. */
+  /** Packages that the index received later don't count; null: all current ones. */
   readonly asOf: Date | null;
-  /** Versions to keep where the requirements and the index allow it, as an earlier build had them; null: any. */
+  /** Versions of an earlier build to keep if the requirements and the index allow it; null: any. */
   readonly pins: readonly string[] | null;
-  /** Known when versions were resolved. */
+  /** Known if versions were resolved. */
   readonly requirers?: Requirers;
 };
 

@@ -9,9 +9,9 @@ const dayMs = 86_400_000;
 const storedSchema = z.object({ list: z.string(), at: z.number() });
 
 /**
- * Keeps resolutions for up to a day, so that a push that changes no dependency gets the same versions without asking the
- * index again. They are artifacts that no build refers to, so retention removes them. A tag can't change, so there is one
- * for each day.
+ * Keeps resolutions for up to a day, so that a push that changes no dependency gets the same versions without querying
+ * the index again. They are artifacts that no build refers to, so retention removes them. A tag can't change, so there
+ * is one for each day.
  */
 export class ResolutionMemory {
   readonly #store: ResolutionStore;
@@ -22,7 +22,7 @@ export class ResolutionMemory {
     this.#maxAgeMs = Math.min(maxAgeMs, dayMs);
   }
 
-  /** The list that uv wrote and its age in milliseconds; null when there is none or it is too old. */
+  /** uv's list and its age in milliseconds; null if there is none or it is too old. */
   async recall(key: string): Promise<{ list: string; ageMs: number } | null> {
     const now = Date.now();
     for (const name of [tagOf(key, now), tagOf(key, now - dayMs)]) {
@@ -36,7 +36,7 @@ export class ResolutionMemory {
     return null;
   }
 
-  /** Null when it is gone or damaged. */
+  /** Null if it is gone or damaged. */
   async #read(digest: string): Promise<string | null> {
     try {
       return await text(await this.#store.get(digest));

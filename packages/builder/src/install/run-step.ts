@@ -10,12 +10,12 @@ export type Step = Omit<BuildStep, "pythonVersion"> & {
   readonly quietStdout?: boolean;
 };
 
-/** What a failed command depends on. */
+/** Facts that explain a failed command. */
 export type StepContext = {
   /** The file that lists the dependencies, relative to the root directory; null when there is none. */
   readonly file: string | null;
   readonly pythonVersion: string;
-  /** Packages that require a package, by its name; nothing of one that only the project requires, or where uv resolves nothing. */
+  /** The packages that require a package, by its name; empty if only the project does, or if uv resolves nothing. */
   readonly requirers?: ReadonlyMap<string, readonly string[]>;
 };
 
@@ -39,7 +39,7 @@ export class StepFailure extends Error {
 const phase: BuildPhase = "install";
 const maxKeptBytes = 64 * 1024;
 
-/** Mounts the part of the repository that is built, read-only. */
+/** Mounts the built part of the repository, read-only. */
 export const sourceAt = (source: Pick<SourceTree, "subPath">, path: string): VolumeMount => ({
   volume: "source",
   ...(source.subPath === "" ? {} : { subPath: source.subPath }),

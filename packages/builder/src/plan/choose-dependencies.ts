@@ -14,12 +14,12 @@ import {
   requirementName,
   requirementsCandidates,
 } from "../source/requirements-file.ts";
-import type { PlanNotes } from "./notes.ts";
+import type { PlanLog } from "./plan-log.ts";
 
-/** Where the dependencies come from (BLD-3). */
+/** The source of the dependencies (BLD-3). */
 export type Dependencies = {
   readonly kind: "uv-lock" | "pyproject" | "requirements" | "script" | "fastmcp-json" | "none";
-  /** The file to edit to add a dependency; null when there is none yet. */
+  /** The file to edit to add a dependency; null if there is none yet. */
   readonly file: string | null;
   /** Requirements to resolve that are not in a requirements file. */
   readonly requirements: readonly string[];
@@ -29,11 +29,11 @@ export type Dependencies = {
   readonly usesTree: boolean;
   /** The lock lacks uvicorn, which the harness needs. */
   readonly addsUvicorn: boolean;
-  /** Why uv.lock is only followed where the requirements allow its versions: the end of a sentence. Null for other cases. */
+  /** Why uv.lock only provides preferred versions: the end of a sentence. Null for other cases. */
   readonly renewsLock: string | null;
   /** Versions to resolve to where the requirements allow them, as `name==version`. */
   readonly preferred: readonly string[];
-  /** What the repository requires in one version only. */
+  /** Requirements of a single version. */
   readonly pins: readonly Pin[];
 };
 
@@ -53,10 +53,10 @@ type Input = {
   readonly files: ProjectFiles;
   /** The requirements file that was found. */
   readonly found: string | null;
-  readonly notes: PlanNotes;
+  readonly log: PlanLog;
 };
 
-/** In the order of BLD-3. Each says why it is chosen; null where the source doesn't have it. */
+/** In the order of BLD-3. Each logs why it is chosen; null if the source doesn't have it. */
 const sources: readonly ((input: Input) => Dependencies | null)[] = [
   fromLock,
   fromPyproject,
@@ -66,26 +66,26 @@ const sources: readonly ((input: Input) => Dependencies | null)[] = [
   fromFastmcpJson,
 ];
 
-/** Picks the first source in the order of BLD-3 and notes the reason. @throws BuildFailure `requirements_not_found` */
+/** Picks the first source in the order of BLD-3 and logs the reason. @throws BuildFailure `requirements_not_found` */
 export function chooseDependencies(
   facts: SourceFacts,
   settings: PlanSettings,
   files: ProjectFiles,
-  notes: PlanNotes,
+  log: PlanLog,
 ): Dependencies {
   const { requirements } = settings;
   if (requirements !== null && !facts.paths.has(posix.normalize(requirements))) throw notFound(requirements, facts);
   const candidates = requirementsCandidates(settings, files.scriptFile, facts.texts);
   const found = candidates.find((path) => facts.paths.has(path)) ?? null;
-  const input = { facts, settings, files, found, notes };
+  const input = { facts, settings, files, found, log };
   for (const from of sources) {
     const chosen = from(input);
     if (chosen === null) continue;
     if (requirements !== null && chosen.kind !== "requirements")
-      notes.warn(`The settings name ${requirements}, but ${chosen.file} takes precedence. Remove one of them.`);
+      log.warn(`The settings name ${requirements}, but ${chosen.file} takes precedence. Remove one of them.`);
     return chosen;
   }
-  notes.step(
+  log.step(
     "Dependencies: none are listed (no uv.lock, pyproject.toml, requirements.txt or script block), so fastmcp alone is installed.",
   );
   return { ...base, kind: "none", file: null, requirements: ["fastmcp"] };
@@ -104,16 +104,16 @@ function notFound(file: string, { paths }: SourceFacts): BuildFailure {
   });
 }
 
-function fromLock({ facts, files: { lock, pyproject }, notes }: Input): Dependencies | null {
+function fromLock({ facts, files: { lock, pyproject }, log }: Input): Dependencies | null {
   if (lock === null) return null;
   if (pyproject === null) {
-    notes.warn("uv.lock is ignored, because there is no pyproject.toml beside it.");
+    log.warn("uv.lock is ignored, because there is no pyproject.toml beside it.");
     return null;
   }
   if (followedOnly(lock, pyproject) !== null) return null;
   const count = countOf(lock.packages.size, "package");
-  notes.step(`Dependencies: uv.lock, ${count} at their locked versions (uv sync --frozen).`);
-  if (facts.texts.has("requirements.txt")) notes.step("requirements.txt is not read: uv.lock takes precedence.");
+  log.step(`Dependencies: uv.lock, ${count} at their locked versions (uv sync --frozen).`);
+  if (facts.texts.has("requirements.txt")) log.step("requirements.txt is not read: uv.lock takes precedence.");
   return {
     ...base,
     kind: "uv-lock",
@@ -133,9 +133,9 @@ export const lockRenewed = (why: string): BuildWarning => ({
 });
 
 /**
- * Why `uv run` would renew a lock and keep its versions, while `uv sync --frozen` refuses it, or installs other things than
- * the project asks for: it is that of a project with another name, as in a fork that was renamed, or older than the
- * project. Null for one that fits.
+ * Why `uv run` would renew a lock and keep its versions, while `uv sync --frozen` refuses it or installs something else
+ * than the project requires: it belongs to a project with another name, as in a renamed fork, or is older than the
+ * project. Null if it fits.
  */
 function followedOnly(lock: LockFacts, pyproject: Pyproject): string | null {
   const { name } = pyproject;
@@ -147,11 +147,11 @@ function followedOnly(lock: LockFacts, pyproject: Pyproject): string | null {
   return contradicted.length === 0 ? null : `is older than pyproject.toml: it has ${contradicted.join(", ")}`;
 }
 
-function fromPyproject({ files: { pyproject, lock }, found, notes }: Input): Dependencies | null {
+function fromPyproject({ files: { pyproject, lock }, found, log }: Input): Dependencies | null {
   if (pyproject === null) return null;
   const listed = pyproject.dependencies?.length ?? 0;
   if (listed === 0 && !pyproject.dynamicDependencies) {
-    notes.step(`pyproject.toml lists no dependencies${found === null ? "" : `, so ${found} is read`}.`);
+    log.step(`pyproject.toml lists no dependencies${found === null ? "" : `, so ${found} is read`}.`);
     return null;
   }
   const count = pyproject.dynamicDependencies ? "as its build backend reports them" : `${listed} listed there`;
@@ -160,8 +160,8 @@ function fromPyproject({ files: { pyproject, lock }, found, notes }: Input): Dep
     why === null
       ? "There is no uv.lock, so their versions are resolved now."
       : `uv.lock ${why}, so it is renewed for this build, as \`uv run\` does: its versions stay where the requirements allow them.`;
-  notes.step(`Dependencies: pyproject.toml (${count}). ${versions}`);
-  if (found !== null) notes.step(`${found} is not read: pyproject.toml takes precedence.`);
+  log.step(`Dependencies: pyproject.toml (${count}). ${versions}`);
+  if (found !== null) log.step(`${found} is not read: pyproject.toml takes precedence.`);
   return {
     ...base,
     kind: "pyproject",
@@ -174,11 +174,11 @@ function fromPyproject({ files: { pyproject, lock }, found, notes }: Input): Dep
   };
 }
 
-function fromRequirements({ facts: { texts }, settings, found, notes }: Input): Dependencies | null {
+function fromRequirements({ facts: { texts }, settings, found, log }: Input): Dependencies | null {
   if (found === null) return null;
   const reason = settings.requirements === null ? "found in the repository" : "set under Settings → Build";
-  notes.step(`Dependencies: ${found} (${reason}; no uv.lock, and no pyproject.toml with dependencies).`);
-  // Iterating a Set also visits what is added meanwhile, and each file once, however often it is included.
+  log.step(`Dependencies: ${found} (${reason}; no uv.lock, and no pyproject.toml with dependencies).`);
+  // Iterating a Set also visits later additions, and each file once, even if it is included several times.
   const inputs = new Set([found]);
   for (const path of inputs) {
     for (const included of includedFiles(texts.get(path) ?? "", path)) {
@@ -198,24 +198,24 @@ function fromRequirements({ facts: { texts }, settings, found, notes }: Input): 
 }
 
 /** Setuptools' own files, which uv reads by running it. */
-function fromSetup({ facts, notes }: Input): Dependencies | null {
+function fromSetup({ facts, log }: Input): Dependencies | null {
   const file = ["setup.py", "setup.cfg"].find((name) => /\binstall_requires\b/.test(facts.texts.get(name) ?? ""));
   if (file === undefined) return null;
-  notes.step(`Dependencies: ${file} (install_requires). Their versions are resolved now.`);
+  log.step(`Dependencies: ${file} (install_requires). Their versions are resolved now.`);
   return { ...base, kind: "requirements", file, inputs: ["setup.py", "setup.cfg"], usesTree: true };
 }
 
-function fromScript({ files: { script, scriptFile }, notes }: Input): Dependencies | null {
+function fromScript({ files: { script, scriptFile }, log }: Input): Dependencies | null {
   const listed = script?.dependencies ?? null;
   if (listed === null) return null;
-  notes.step(`Dependencies: the script block of ${scriptFile} (PEP 723), ${listed.length} listed.`);
+  log.step(`Dependencies: the script block of ${scriptFile} (PEP 723), ${listed.length} listed.`);
   return { ...base, kind: "script", file: scriptFile, requirements: listed, pins: pinsIn(listed) };
 }
 
-function fromFastmcpJson({ files: { fastmcp }, notes }: Input): Dependencies | null {
+function fromFastmcpJson({ files: { fastmcp }, log }: Input): Dependencies | null {
   const listed = fastmcp?.dependencies ?? null;
   if (listed === null) return null;
-  notes.step(`Dependencies: environment.dependencies of fastmcp.json, ${listed.length} listed, with fastmcp.`);
+  log.step(`Dependencies: environment.dependencies of fastmcp.json, ${listed.length} listed, with fastmcp.`);
   const hasFastmcp = listed.some((text) => requirementName(text) === "fastmcp");
   const requirements = hasFastmcp ? listed : ["fastmcp", ...listed];
   return { ...base, kind: "fastmcp-json", file: "fastmcp.json", requirements };

@@ -56,7 +56,7 @@ test("BLD-16 a package without a script of that name is run by python -m; a file
   expect(planOf({ ...inSrc, other: "" }, { entrypoint: "other" }).entryFile).toBe("other");
 });
 
-test("BLD-16 an entrypoint that doesn't exist is answered with what starts the server: scripts, packages, then files", () => {
+test("BLD-16 for an entrypoint that doesn't exist, others are suggested: scripts, packages, then files", () => {
   const { action } = failureOf(() => planOf(inSrc, { entrypoint: "nothing.here:main" }));
   expect(action).toEqual({ kind: "entrypoint", candidates: ["my_server", "other", "server.py"] });
 });
@@ -67,11 +67,11 @@ test("BLD-16 names of scripts that can't be written to metadata are left out", (
 });
 
 const serverCode = 'from fastmcp import FastMCP\nmcp = FastMCP("demo")\n';
-/** The programs that a commit offers, in order, as its log says. */
-function foundIn(files: Record<string, string>, words: readonly string[] = []) {
+/** The programs that a commit offers, in order, from its log. */
+function foundIn(files: Record<string, string>, argv: readonly string[] = []) {
   const known = new Map(Object.entries(files));
   const facts = { paths: new Set(known.keys()), texts: known, code: known, digest: "d".repeat(64), context: null };
-  return makePlan(facts, { entrypoint: "", arguments: words, requirements: null, rootDirectory: null });
+  return makePlan(facts, { entrypoint: "", arguments: argv, requirements: null, rootDirectory: null });
 }
 
 test("BLD-2 a repository has nothing to do with MCP only where all of its Python files are known, and none mentions it", () => {
@@ -129,12 +129,12 @@ test("BLD-16 PRJ-2 without an entrypoint the commit's own is found: fastmcp.json
   expect(foundIn(all).program.entrypoint).toBe("weather.py");
 });
 
-test("BLD-16 what has nothing to do with MCP comes after a file that defines a server, however it is named", () => {
+test("BLD-16 programs unrelated to MCP come after a file that defines a server, with any name", () => {
   const generated = { ...inSrc, "src/my_server/cli.py": "def main():\n    print('hello')\n" };
   const plan = foundIn({ ...generated, "server.py": serverCode });
   expect(plan.program.entrypoint).toBe("server.py");
   expect(plan.others.map(({ program }) => program.entrypoint)).toEqual(["my_server", "other"]);
-  // Several scripts, of which none is named like the project: the one that is named like a server.
+  // Several scripts, none of them named like the project: the one that is named like a server.
   const scripts = packaged.replace("my_server =", "ingest =").replace("other =", "demo-mcp =");
   expect(foundIn({ ...inSrc, "pyproject.toml": scripts }).program.entrypoint).toBe("demo-mcp");
   // A library's own command is named like it, its server like MCP.
@@ -168,7 +168,7 @@ test("BLD-15 projects with a server come before files at the top that have nothi
   expect(foundIn({ ...files, "main.py": serverCode }).program.entrypoint).toBe("main.py");
 });
 
-test("BLD-16 a found file's own requirements count; a commit without a server says where one may be", () => {
+test("BLD-16 a found file's own requirements count; a commit without a server lists where one may be", () => {
   const beside = foundIn({ "app/server.py": serverCode, "app/requirements.txt": "fastmcp\n" });
   expect(beside.dependencies).toMatchObject({ kind: "requirements", file: "app/requirements.txt" });
   expect(foundIn({ "server.py": script + serverCode }).dependencies.kind).toBe("script");

@@ -8,9 +8,9 @@ import { findProgram } from "../source/named-program.ts";
 import type { Offer } from "../source/offer.ts";
 import type { Pyproject } from "../source/pyproject.ts";
 import { readmeArguments } from "../source/readme-arguments.ts";
-import type { PlanNotes } from "./notes.ts";
+import type { PlanLog } from "./plan-log.ts";
 
-/** A program, and the file in which it begins; the harness finds its object or function. */
+/** A program, and the file that it starts in; the harness finds its object or function. */
 export type OtherProgram = { readonly program: Program; readonly entryFile: string };
 type ChosenProgram = OtherProgram & {
   readonly others: readonly OtherProgram[];
@@ -19,7 +19,7 @@ type ChosenProgram = OtherProgram & {
   readonly lacksMcp: boolean;
 };
 
-/** How many more are tried: each takes a start. */
+/** Max other programs to try: each takes a start. */
 const maxOthers = 2;
 /** Max directories listed in a message. */
 const maxListed = 5;
@@ -31,19 +31,20 @@ export const commandOf = (program: Program): string =>
   [program.entrypoint, argumentsText(program.arguments)].join(" ").trim();
 
 /**
- * What to start: the settings' entrypoint, or what the commit offers (BLD-16), with the reason.
+ * The program to start: the settings' entrypoint, or one that the commit offers (BLD-16), with the reason.
+ *
  * @throws BuildFailure `entrypoint_not_found`
  */
 export function chooseProgram(
   facts: SourceFacts,
   settings: PlanSettings,
   pyproject: Pyproject | null,
-  notes: PlanNotes,
+  log: PlanLog,
 ): ChosenProgram {
   const { entrypoint } = settings;
   if (settings.arguments.length > 0)
-    notes.step(`Arguments: ${argumentsText(settings.arguments)} (set under Settings → Build).`);
-  if (entrypoint === "") return chooseOffer(facts, settings, pyproject, notes);
+    log.step(`Arguments: ${argumentsText(settings.arguments)} (set under Settings → Build).`);
+  if (entrypoint === "") return chooseOffer(facts, settings, pyproject, log);
   const set = { others: [], isGuess: false, servers: [], lacksMcp: false };
   const program = { entrypoint, arguments: [...settings.arguments] };
   const [file = "", object] = entrypoint.split(":");
@@ -51,13 +52,13 @@ export function chooseProgram(
   const isOutside = file === "" || normal.startsWith("../") || normal.startsWith("/");
   if (!isOutside && facts.paths.has(normal)) {
     const found = object === undefined ? "its object is the first of mcp, server, app" : `its object is ${object}`;
-    notes.step(`Entrypoint: ${normal} (set under Settings → Build); ${found}.`);
+    log.step(`Entrypoint: ${normal} (set under Settings → Build); ${found}.`);
     return { program, entryFile: normal, ...set };
   }
   const named = isOutside ? null : findProgram(facts.paths, entrypoint, pyproject);
   if (named === null) throw notFound(facts, file);
   const { what } = named;
-  notes.step(`Entrypoint: ${entrypoint} (set under Settings → Build); ${what}. The server that it starts is served.`);
+  log.step(`Entrypoint: ${entrypoint} (set under Settings → Build); ${what}. The server that it starts is served.`);
   return { program, entryFile: named.file, ...set };
 }
 
@@ -65,28 +66,28 @@ function chooseOffer(
   facts: SourceFacts,
   settings: PlanSettings,
   pyproject: Pyproject | null,
-  notes: PlanNotes,
+  log: PlanLog,
 ): ChosenProgram {
   const { paths } = facts;
   const texts = textsOf(facts);
   const [first, ...rest] = findOffers(paths, texts);
   const candidates = hasServer(paths, texts) ? [] : serverDirectories(paths, texts);
-  // Without a server at the top, a project that has one comes before what is merely there.
+  // Without a server at the top, a project with a server is likelier than other files.
   if (first === undefined || candidates.length > 0) throw nothingFound(facts, settings, candidates);
   const withArguments = ({ program, file }: Offer): OtherProgram => ({
     program: settings.arguments.length === 0 ? program : { ...program, arguments: [...settings.arguments] },
     entryFile: file,
   });
-  notes.step(`Entrypoint: ${first.program.entrypoint} (found automatically); ${first.why}.`);
+  log.step(`Entrypoint: ${first.program.entrypoint} (found automatically); ${first.why}.`);
   if (settings.arguments.length === 0 && first.program.arguments.length > 0) {
-    notes.step(`Arguments: ${argumentsText(first.program.arguments)} (found with it).`);
+    log.step(`Arguments: ${argumentsText(first.program.arguments)} (found with it).`);
   }
   const readme = settings.arguments.length > 0 ? undefined : texts.get("README.md");
   const names = [first.program.entrypoint, ...(pyproject?.name ? [pyproject.name] : [])];
   const others = [...asReadmeStarts(first, readme, names), ...rest].slice(0, maxOthers);
   if (others.length > 0) {
     const commands = others.map(({ program, why }) => `${commandOf(program)} (${why})`);
-    notes.step(`If it starts no server: ${commands.join(", then ")}.`);
+    log.step(`If it starts no server: ${commands.join(", then ")}.`);
   }
   const isGuess = first.isGuess ?? false;
   return {
@@ -98,7 +99,7 @@ function chooseOffer(
   };
 }
 
-/** The same program with the arguments that its README gives it, where nothing else does. */
+/** The same program with arguments from its README, if there are no others. */
 function asReadmeStarts(offer: Offer, readme: string | undefined, names: readonly string[]): readonly Offer[] {
   const { entrypoint, arguments: own } = offer.program;
   const found = readme === undefined || own.length > 0 ? [] : readmeArguments(readme, names);
@@ -108,13 +109,13 @@ function asReadmeStarts(offer: Offer, readme: string | undefined, names: readonl
 
 const ofMcp = /mcp|model[ _-]?context[ _-]?protocol|json[ _-]?rpc|tools\/list/i;
 
-/** Whether nothing in the repository's Python files has to do with MCP, however it is spoken; false where some aren't known. */
+/** Whether nothing in the repository's Python files concerns MCP, in any form; false if some are unknown. */
 const lacksMcp = (facts: SourceFacts): boolean =>
   pythonIn(facts).every((path) => !ofMcp.test(facts.code.get(path) ?? "mcp"));
 
 const pythonIn = ({ paths }: SourceFacts) => [...paths].filter((path) => path.endsWith(".py"));
 
-/** For a commit without anything to start. `directories`: of the projects in it that have a server. */
+/** For a commit without anything to start. `directories`: its projects that have a server. */
 function nothingFound(
   facts: SourceFacts,
   { rootDirectory }: PlanSettings,
@@ -166,7 +167,7 @@ function notFound(facts: SourceFacts, file: string): BuildFailure {
   });
 }
 
-/** What the commit offers that is no file, files of the same name, then the likeliest files. */
+/** The commit's offers that are not files, files of the same name, then the likeliest files. */
 function candidatesFor(facts: SourceFacts, file: string): string[] {
   const offers = findOffers(facts.paths, textsOf(facts)).map(({ program }) => program.entrypoint);
   const programs = offers.filter((text) => !text.endsWith(".py"));

@@ -2,16 +2,16 @@ import type { BuildPhase, Diagnosis } from "@towpath/core/build/contract";
 import { changeSettings, diagnosis, quoted } from "../failure.ts";
 import type { Pin } from "../source/requirements-file.ts";
 
-// For sources that have no server, as far as that is known only after the plan. All pure.
+// For sources without a server, if that is known only after the plan. All pure.
 
-/** For files that were tried for their names only, and in which nothing is a server. */
+/** For files that were tried only for their names, and none of which is a server. */
 export const noServerStarts = (files: readonly string[]): Diagnosis =>
   nothingFound(
     "inspect",
     `${quoted(files)} ${files.length === 1 ? "was" : "were"} tried as the likeliest by name, and start none. It may be a library, or for another use of MCP.`,
   );
 
-/** For a repository that has nothing to do with MCP, of which nothing needs to be installed to know that. */
+/** For a repository unrelated to MCP, known before anything is installed. */
 export const withoutMcp: Diagnosis = nothingFound(
   "install",
   "No Python file mentions MCP, and no package that it requires is for it, so nothing was installed.",
@@ -26,7 +26,7 @@ function nothingFound(phase: BuildPhase, why: string): Diagnosis {
   });
 }
 
-/** For a package of the index, of which nothing else needs to be installed to know that. */
+/** For a package of the index, known before its requirements are installed. */
 export const noServerIn = ({ name, version }: Pin, lacks: "program" | "mcp"): Diagnosis => {
   const [title, detail] =
     lacks === "program"

@@ -66,7 +66,7 @@ test("BLD-3 a configured requirements file is used; if another source takes prec
   expect(plan.dependencies).toMatchObject({ kind: "requirements", inputs: ["deps/prod.txt", "deps/base.txt"] });
   const both = planOf({ ...files, "pyproject.toml": pyproject }, { requirements: "deps/prod.txt" });
   expect(both.dependencies.kind).toBe("pyproject");
-  expect(both.notes).toContainEqual({ kind: "warning", text: expect.stringContaining("deps/prod.txt") });
+  expect(both.log).toContainEqual({ kind: "warning", text: expect.stringContaining("deps/prod.txt") });
 });
 
 test("BLD-3 a pyproject.toml without dependencies (tool settings only) does not hide requirements.txt", () => {
@@ -109,10 +109,10 @@ test("BLD-3 Python version: .python-version, then requires-python, then fastmcp.
   expect(planOf({ "server.py": script }).python).toMatchObject({ request: ">=3.11", from: "server.py" });
   const odd = planOf({ ".python-version": "my-virtualenv\n", ...files });
   expect(odd.python.request).toBe(">=3.10");
-  expect(odd.notes).toContainEqual({ kind: "warning", text: expect.stringContaining("my-virtualenv") });
+  expect(odd.log).toContainEqual({ kind: "warning", text: expect.stringContaining("my-virtualenv") });
 });
 
-test("BLD-3 BLD-18 a lock that was made for fewer versions limits them, and .python-version gives way to what is required", () => {
+test("BLD-3 BLD-18 a lock for fewer versions limits them, and requirements override .python-version", () => {
   const files = {
     "pyproject.toml": pyproject,
     "uv.lock": lock.replace(/requires-python = "[^"]*"/, 'requires-python = ">=3.13"'),
@@ -123,17 +123,17 @@ test("BLD-3 BLD-18 a lock that was made for fewer versions limits them, and .pyt
   expect(plan.python).toEqual({ request: required.range, from: required.file, within: required });
   const text =
     ".python-version is ignored: it asks for Python 3.10; >=3.10,>=3.13 is required (pyproject.toml and uv.lock).";
-  expect(plan.notes).toContainEqual({ kind: "warning", text });
+  expect(plan.log).toContainEqual({ kind: "warning", text });
 });
 
-test("BLD-3 a lock older than pyproject.toml is renewed, with a warning that lists what it lacks", () => {
+test("BLD-3 a lock older than pyproject.toml is renewed, with a warning that lists the missing packages", () => {
   const versions = lock.replace('name = "uvicorn"', 'name = "uvicorn"\nversion = "0.35.0"');
   const plan = planOf({ "uv.lock": versions, "pyproject.toml": pyproject.replace('"httpx"', '"httpx", "Rich_Text"') });
   expect(plan.dependencies).toMatchObject({
     ...{ kind: "pyproject", inputs: ["pyproject.toml", "uv.lock"], preferred: ["uvicorn==0.35.0"] },
     renewsLock: "is older than pyproject.toml: it doesn't include rich-text",
   });
-  expect(plan.notes).toContainEqual({ kind: "step", text: expect.stringContaining("renewed for this build") });
+  expect(plan.log).toContainEqual({ kind: "step", text: expect.stringContaining("renewed for this build") });
 });
 
 test.each([
@@ -160,10 +160,10 @@ test.each([
 test("BLD-3 the lock of a project with another name is only followed where the requirements allow it", () => {
   const project = pyproject.replace(/name = "[^"]*"/, 'name = "Re_named"');
   const versions = lock.replace('name = "uvicorn"', 'name = "uvicorn"\nversion = "0.35.0"');
-  const { dependencies, notes } = planOf({ "uv.lock": versions, "pyproject.toml": project });
+  const { dependencies, log: lines } = planOf({ "uv.lock": versions, "pyproject.toml": project });
   expect(dependencies).toMatchObject({ kind: "pyproject", inputs: ["pyproject.toml", "uv.lock"] });
   expect(dependencies.preferred).toEqual(["uvicorn==0.35.0"]);
-  expect(notes).toContainEqual({ kind: "step", text: expect.stringContaining("doesn't include Re_named") });
+  expect(lines).toContainEqual({ kind: "step", text: expect.stringContaining("doesn't include Re_named") });
 });
 
 test("BLD-3 without any other list, dependencies are those of setup.py or setup.cfg", () => {
@@ -198,7 +198,7 @@ test("BLD-3 the dependency layer depends on the code only when something is buil
   const script = `${pure}[project.scripts]\nshop = "shop_server.main:run"\n`;
   const elsewhere = planOf({ "pyproject.toml": script, "shop-server/main.py": "" }, { entrypoint: "shop" });
   expect(elsewhere).toMatchObject({ usesTree: true, project: { mode: "build" } });
-  expect(elsewhere.notes.map(({ text }) => text).join()).toContain("its modules are elsewhere in the repository");
+  expect(elsewhere.log.map(({ text }) => text).join()).toContain("its modules are elsewhere in the repository");
   const there = planOf({ "pyproject.toml": script, "src/shop_server/main.py": "" }, { entrypoint: "shop" });
   expect(there).toMatchObject({ usesTree: false, project: { mode: "path" } });
   expect(planOf({ "requirements.txt": "-e .\nfastmcp\n" }).usesTree).toBe(true);

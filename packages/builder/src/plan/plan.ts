@@ -9,7 +9,7 @@ import { normalizeName, type Pin } from "../source/requirements-file.ts";
 import { chooseDependencies, type Dependencies } from "./choose-dependencies.ts";
 import { chooseProgram, type OtherProgram } from "./choose-program.ts";
 import { choosePython, type PythonChoice, type PythonRange } from "./choose-python.ts";
-import { type PlanNote, PlanNotes } from "./notes.ts";
+import { PlanLog, type PlanLogLine } from "./plan-log.ts";
 
 /** How the project's own package becomes importable without putting its code into the dependency layer. */
 type ProjectInstall = {
@@ -29,15 +29,15 @@ type ProjectInstall = {
 export type Plan = {
   readonly program: Program;
   readonly entryFile: string;
-  /** What else may start the server, if the program doesn't: only where it was found, not set. */
+  /** Other programs that may start the server if this one doesn't: only if it was found, not set. */
   readonly others: readonly OtherProgram[];
-  /** The program was found, but nothing in it says that it is a server. */
+  /** The program was found, but nothing in it identifies a server. */
   readonly isGuess: boolean;
-  /** Nothing in the repository's Python files has to do with MCP: only what they depend on may. */
+  /** Nothing in the repository's Python files concerns MCP: only their dependencies may. */
   readonly lacksMcp: boolean;
-  /** The package that is run, if its own program is what starts; null for a repository, and with another entrypoint. */
+  /** The package that is run by its own program; null for a repository, and with another entrypoint. */
   readonly runs: Pin | null;
-  /** Where it was found among several: the files of its directory that each define a server of their own. */
+  /** If it was found among several: the files of its directory that each define a server. */
   readonly servers: readonly string[];
   readonly python: PythonChoice;
   readonly dependencies: Dependencies;
@@ -48,7 +48,7 @@ export type Plan = {
   /** Digest of everything that the resolution reads from the repository. */
   readonly inputDigest: string;
   /** Each choice with its reason, for the build log. */
-  readonly notes: readonly PlanNote[];
+  readonly log: readonly PlanLogLine[];
 };
 
 /**
@@ -56,19 +56,19 @@ export type Plan = {
  * @throws BuildFailure with phase `plan`
  */
 export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
-  const notes = new PlanNotes();
+  const log = new PlanLog();
   const declared = parseProjectFile(facts);
-  const chosen = chooseProgram(facts, settings, declared, notes);
+  const chosen = chooseProgram(facts, settings, declared, log);
   const files = parseProjectFiles(facts, chosen.entryFile, declared);
-  const dependencies = chooseDependencies(facts, settings, files, notes);
+  const dependencies = chooseDependencies(facts, settings, files, log);
   const requiresPython = requiredPython(files, dependencies);
   const versionFile = facts.texts.get(".python-version");
-  const python = choosePython({ versionFile, requiresPython, fastmcp: files.fastmcp?.python ?? null }, notes);
-  const project = installOf(facts, files, chosen.program, settings, notes);
+  const python = choosePython({ versionFile, requiresPython, fastmcp: files.fastmcp?.python ?? null }, log);
+  const project = installOf(facts, files, chosen.program, settings, log);
   const usesTree = dependencies.usesTree || project.mode === "build";
   const context = usesTree ? facts.context : null;
-  if (context !== null) notes.step(contextNote(context));
-  // Without a context everything that is built lies in the project's directory.
+  if (context !== null) log.step(describeContext(context));
+  // Without a context all built packages are in the project's directory.
   const buildsOwn = context === null || project.mode === "build" || files.pyproject?.ownSources === true;
   const trees = usesTree ? [...(context ? [context.digest] : []), ...(buildsOwn ? [facts.digest] : [])] : [];
   return {
@@ -80,11 +80,11 @@ export function makePlan(facts: SourceFacts, settings: PlanSettings): Plan {
     usesTree,
     context: context && { root: context.root, project: context.project, isWorkspace: context.isWorkspace },
     inputDigest: inputDigest(facts, dependencies, trees),
-    notes: notes.list,
+    log: log.lines,
   };
 }
 
-/** The plan of a package, as users see it: they know its programs, but no project that requires it (packageSource). Pure. */
+/** The plan of a package, for users: they know its programs, but no project that requires it (packageSource). Pure. */
 export function ofPackage(plan: Plan): Plan {
   const named = ({ program }: OtherProgram) => ({ program, entryFile: program.entrypoint.split(":")[0] ?? "" });
   const { request, from, within } = plan.python;
@@ -112,8 +112,8 @@ export function requiring(plan: Plan, requirement: string): Plan {
 }
 
 /**
- * `requires-python` of the file that lists the dependencies, else that of the project. uv writes it into every lock and
- * rejects any other Python: a lock that was made for fewer versions than the project allows limits them too.
+ * `requires-python` of the file that lists the dependencies, else of the project. uv writes it into every lock and
+ * rejects any other Python: a lock for fewer versions than the project allows limits them too.
  */
 function requiredPython(files: ProjectFiles, { kind }: Dependencies): PythonRange | null {
   const { script, scriptFile, pyproject, lock } = files;
@@ -132,23 +132,23 @@ function installOf(
   files: ProjectFiles,
   program: Program,
   settings: PlanSettings,
-  notes: PlanNotes,
+  log: PlanLog,
 ): ProjectInstall {
   const { install = "none", name = null, version = null, importRoots = [""], scripts = {} } = files.pyproject ?? {};
   const why = whyBuilt(facts, files, program, settings);
   const mode = why === null ? install : "build";
   const title = `Package ${name ?? "of this repository"}`;
-  if (why !== null) notes.step(`${title}: ${why}, so it is built and installed.`);
+  if (why !== null) log.step(`${title}: ${why}, so it is built and installed.`);
   else if (mode === "path") {
     const roots = importRoots.map((root) => (root === "" ? "the root" : root)).join(", ");
-    notes.step(
+    log.step(
       `${title}: imported from ${roots}, not installed, so that a change of code alone reuses the dependencies.`,
     );
   }
   return { mode, name, version, importRoots, ...(Object.keys(scripts).length > 0 && { scripts }) };
 }
 
-/** Why the project's package is built and installed; null where it isn't. */
+/** Why the project's package is built and installed; null if it isn't. */
 function whyBuilt(facts: SourceFacts, files: ProjectFiles, program: Program, settings: PlanSettings): string | null {
   const install = files.pyproject?.install ?? "none";
   if (install === "build") return "its build backend compiles code";
@@ -166,7 +166,7 @@ function isRearranged({ paths }: SourceFacts, { pyproject }: ProjectFiles, { ent
   return ![...paths].some((path) => places.some((place) => path === `${place}.py` || path.startsWith(`${place}/`)));
 }
 
-function contextNote({ root, isWorkspace }: BuildContext): string {
+function describeContext({ root, isWorkspace }: BuildContext): string {
   const where = root === "" ? "the repository's root" : root;
   return isWorkspace
     ? `uv workspace: this project is a member of the one at ${where}, whose other members are installed as it needs them.`

@@ -3,7 +3,7 @@ import { parse } from "smol-toml";
 import { z } from "zod";
 
 // A project may need more of its repository than its own directory: the other members of its uv workspace, or
-// dependencies by path that lead out of it.
+// dependencies by path outside of it.
 
 /** The directory of the repository that an installation reads, if that is more than the project's own. */
 export type BuildContext = {
@@ -11,7 +11,7 @@ export type BuildContext = {
   readonly root: string;
   /** The project's directory, relative to `root`. */
   readonly project: string;
-  /** The workspace's lock applies, not one of the project. */
+  /** The workspace's lock applies, not the project's. */
   readonly isWorkspace: boolean;
 };
 
@@ -20,7 +20,7 @@ const workspaceSchema = z.looseObject({ members: patterns, exclude: patterns });
 const uvSchema = z.looseObject({ workspace: workspaceSchema.optional(), sources: z.unknown().optional() });
 const fileSchema = z.looseObject({ tool: z.looseObject({ uv: uvSchema.optional() }).optional() });
 
-/** Tables of `tool.uv.sources`, of which a dependency may have several. */
+/** Tables of `tool.uv.sources`; a dependency may have several. */
 export const localSources = (sources: unknown): { readonly paths: readonly string[]; readonly members: number } => {
   const tables = Object.values(typeof sources === "object" && sources !== null ? sources : {}).flat();
   const found = tables.filter((table): table is object => typeof table === "object" && table !== null);
@@ -35,7 +35,7 @@ const uvOf = (text: string | null): z.infer<typeof uvSchema> => {
   try {
     return fileSchema.parse(parse(text)).tool?.uv ?? {};
   } catch {
-    // The plan reports what is wrong with the project's own file; a file above it may belong to something else.
+    // The plan reports errors in the project's own file; a file above it may belong to something else.
     return {};
   }
 };
@@ -49,7 +49,7 @@ const matches = (path: string, glob: string) => posix.matchesGlob(path, posix.no
 
 /**
  * Finds the context of the project in `project`, relative to the repository's root. `read` resolves to a file's text,
- * or to null if there is none. Null if the project's own directory is all that it needs.
+ * or to null. Null if the project needs only its own directory.
  */
 export async function findBuildContext(
   project: string,
@@ -64,7 +64,7 @@ export async function findBuildContext(
     const within = posix.relative(root, project);
     const isMember = workspace.members.some((glob) => matches(within, glob));
     if (!isMember || workspace.exclude.some((glob) => matches(within, glob))) break;
-    // Without either, the project is installed as one that stands alone.
+    // Without either, the project is installed on its own.
     if (members > 0 || (await read(posix.join(root, "uv.lock"))) !== null) {
       return { root, project: within, isWorkspace: true };
     }

@@ -40,7 +40,7 @@ class Other:
   ]);
 });
 
-test("ONB-12 files that aren't what they are called name no variables", () => {
+test("ONB-12 files with misleading names name no variables", () => {
   expect(
     namesIn({ "server.json": "{", "README.md": '"env": {}', ".env.example": "lower=1\n=2\n", "a.py": "" }),
   ).toEqual([]);

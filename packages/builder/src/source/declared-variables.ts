@@ -3,10 +3,10 @@ import { secretKeyNameSchema } from "@towpath/core/secret/schema";
 import { z } from "zod";
 import { skippedDirectories } from "./find-offers.ts";
 
-/** A variable that a repository names, and the file that does. */
+/** A variable, and the file of the repository that names it. */
 export type DeclaredVariable = { readonly name: string; readonly file: string };
 
-/** Read in addition to code, the most telling first. */
+/** Read in addition to code, the most informative first. */
 const telling = ["server.json", ".env.example", ".env.sample", ".env.template", "README.md"];
 
 /** Python files in which settings are usually read. */
@@ -75,7 +75,7 @@ const namesInConfigBlocks = (text: string): readonly string[] =>
 
 const lookup = /\b(?:os\.)?(?:environ(?:\.get\(|\[)|getenv\()\s*["']([A-Za-z_]\w*)["']/g;
 
-/** What code looks up in the environment, and the fields of classes of pydantic-settings. */
+/** Variables that code reads from the environment, and fields of pydantic-settings classes. */
 function namesInCode(text: string): readonly string[] {
   const settings = [
     ...text.matchAll(/^class \w+\((?:[\w.]+, *)*(?:\w+\.)?BaseSettings\b[^\n]*:\n((?:[ \t]+[^\n]*\n|\s*\n)*)/gm),

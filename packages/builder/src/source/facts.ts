@@ -10,7 +10,7 @@ import { includedFiles, requirementsCandidates } from "./requirements-file.ts";
 export type SourceFacts = {
   readonly paths: ReadonlySet<string>;
   readonly texts: ReadonlyMap<string, string>;
-  /** The Python files, as far as they are text and not too large, where an entrypoint is to be found; else empty. */
+  /** The Python files that are text and not too large, if an entrypoint must be found; else empty. */
   readonly code: ReadonlyMap<string, string>;
   /** Digest of the whole tree. */
   readonly digest: string;
@@ -23,9 +23,9 @@ export const textsOf = ({ texts, code }: Pick<SourceFacts, "texts" | "code">): T
   get: (path) => texts.get(path) ?? code.get(path),
 });
 
-/** Where the facts are read from. */
+/** The source of the facts. */
 export type PlanSource = Pick<SourceTree, "subPath" | "entries" | "digest"> & {
-  /** All of the repository; absent when `entries` are. */
+  /** The entire repository; absent if `entries` are. */
   readonly whole?: readonly SourceEntry[];
 };
 
@@ -35,12 +35,12 @@ export type ReadSource = (path: string, maxBytes: number) => Promise<Uint8Array>
 export type PlanSettings = {
   /** `file.py` or `file.py:object`, relative to the root directory; or a program. Empty: to be found. */
   readonly entrypoint: string;
-  /** Of the program. Without any, those that are found with it. */
+  /** Of the program. Empty: those that are found with it. */
   readonly arguments: readonly string[];
   readonly requirements: string | null;
-  /** Of which the tree is a part, for messages about other directories; null: the tree is whole. */
+  /** The root directory of the tree, for messages about other directories; null: the whole source. */
   readonly rootDirectory: string | null;
-  /** The project's package is built and installed, also where it could be imported from the repository. */
+  /** The project's package is built and installed, even if it could be imported from the repository. */
   readonly isInstalled?: boolean;
 };
 
@@ -48,7 +48,7 @@ const maxTextBytes = 2 * 1024 * 1024;
 const maxLockBytes = 16 * 1024 * 1024;
 const maxTotalBytes = 24 * 1024 * 1024;
 const maxIncludes = 50;
-/** Limits on the Python files in which a server is looked for. */
+/** Limits on the Python files that are searched for a server. */
 const maxCodeFiles = 1_000;
 const maxCodeBytes = 512 * 1024;
 const maxCodeTotalBytes = 12 * 1024 * 1024;
@@ -90,7 +90,7 @@ export async function gatherFacts(
   return { paths, texts, code, digest: source.digest, context };
 }
 
-/** The context with a digest of what it has apart from the project. Adds a workspace's lock to `texts`. */
+/** The context with a digest of its other parts. Adds a workspace's lock to `texts`. */
 async function contextOf(
   { subPath, whole }: PlanSource,
   texts: Map<string, string>,
@@ -116,13 +116,13 @@ async function contextOf(
 
 const foundBy: ReadonlySet<string> = new Set(["setup.cfg", "README.md"]);
 
-/** Whether a server has to be found: the settings name no entrypoint, or a file that isn't there. */
+/** Whether a server must be found: the settings name no entrypoint, or a missing file. */
 function needsCode(entrypoint: string, paths: ReadonlySet<string>): boolean {
   const [file = ""] = entrypoint.split(":", 1);
   return entrypoint === "" || (file.endsWith(".py") && !paths.has(posix.normalize(file)));
 }
 
-/** What a server is found by: Python files, setuptools' own and the README, without those that are not text or too large. */
+/** Files for finding a server: Python files, setuptools' own and the README, if they are text and not too large. */
 async function readCode(entries: readonly SourceEntry[], read: ReadSource): Promise<Map<string, string>> {
   const code = new Map<string, string>();
   let left = maxCodeTotalBytes;
@@ -139,7 +139,7 @@ async function readCode(entries: readonly SourceEntry[], read: ReadSource): Prom
   return code;
 }
 
-/** For files that only matter where nothing else says the same. */
+/** For files that matter only if nothing else has the information. */
 async function readIfText(read: (path: string) => Promise<void>, path: string): Promise<void> {
   await read(path).catch((error: unknown) => {
     if (!(error instanceof BuildFailure)) throw error;

@@ -12,7 +12,7 @@ const sourceSchema = z.looseObject({
   deployment: z.looseObject({ args: argumentsSchema.nullish().catch(null) }).nullish(),
 });
 
-/** The source of FastMCP's project file, with the arguments of its deployment; null when it names no file of the tree. */
+/** The source of FastMCP's project file, with the arguments of its deployment; null if it names no file of the tree. */
 export function fastmcpProgram(paths: ReadonlySet<string>, texts: Texts): Offer | null {
   const text = texts.get("fastmcp.json");
   if (text === undefined) return null;
@@ -27,7 +27,7 @@ function parseSource(text: string): z.infer<typeof sourceSchema> | null {
   try {
     return sourceSchema.safeParse(JSON.parse(text)).data ?? null;
   } catch {
-    // The plan, which reads its environment, says what is wrong with it.
+    // The plan, which reads its environment, reports its errors.
     return null;
   }
 }
@@ -40,7 +40,7 @@ const fileSchema = z.looseObject({ environment: environmentSchema.nullish() });
 
 export type FastmcpJson = { readonly python: string | null; readonly dependencies: readonly string[] | null };
 
-/** The environment in FastMCP's project file. @throws Error with a readable message when it is malformed */
+/** The environment in FastMCP's project file. @throws Error with a readable message if it is malformed */
 export function parseFastmcpJson(text: string): FastmcpJson {
   const parsed = fileSchema.safeParse(JSON.parse(text));
   if (!parsed.success) throw new Error(parsed.error.issues[0]?.message ?? "unexpected shape");

@@ -6,7 +6,7 @@ const none = new Map<string, string>();
 
 // The form of a new server looks into the repositories of strangers in the process that serves every page. Work that
 // grows with the square of what they hold takes minutes here.
-test("RUN-1 BLD-16 what a tree offers is found in a time that grows with the tree only", {
+test("RUN-1 BLD-16 finding a tree's offers takes linear time", {
   timeout: 120_000,
 }, () => {
   const before = process.threadCpuUsage();
@@ -32,7 +32,7 @@ test("BLD-16 the console scripts of a setup.py, and files that aren't those of a
   expect(projectDirectories(paths)).toEqual(["part"]);
 });
 
-test("BLD-16 of several console scripts for MCP, what sets it up isn't the server", () => {
+test("BLD-16 among several console scripts for MCP, the one for the set-up isn't the server", () => {
   const scripts = [
     'shop-mcp-setup = "shop.prepare:main"',
     'shop-mcp = "shop.server:main"',

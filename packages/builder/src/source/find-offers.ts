@@ -8,10 +8,10 @@ import { normalizeName } from "./requirements-file.ts";
 import { fileOffers, isServerCode, separateServers, usualFiles } from "./server-files.ts";
 import { setupScripts } from "./setup-scripts.ts";
 
-/** Max projects of a tree that are looked into. */
+/** Max projects of a tree that are searched. */
 export const maxProjects = 20;
 
-/** Max console scripts and packages that are compared with the files: forms do it for trees of strangers. */
+/** Max console scripts and packages that are compared with the files: forms do it for any repository. */
 const maxPrograms = 100;
 
 /** Directories whose files are not the server. */
@@ -19,9 +19,9 @@ export const skippedDirectories =
   /(^|\/)(\.[^/]+|tests?|docs?|examples?|build|dist|node_modules|site-packages|venv)\//i;
 
 /**
- * What starts the server of a tree whose settings name nothing (BLD-16), most likely first: what fastmcp.json says,
- * console scripts, packages with a `__main__`, files with a server at their top level, files that are usually named so.
- * Without the texts of its Python files all of them may be the server. Pure; the one rule for builds and forms.
+ * Ways to start the server of a tree whose settings name nothing (BLD-16), most likely first: fastmcp.json's source,
+ * console scripts, packages with a `__main__`, files with a server at their top level, files with usual names. Any
+ * Python file whose text is unknown may be the server. Pure; the one rule for builds and forms.
  */
 export function findOffers(paths: ReadonlySet<string>, texts: Texts): readonly Offer[] {
   const { own, likely, others } = rankedOffers(paths, texts);
@@ -35,13 +35,13 @@ export function findOffers(paths: ReadonlySet<string>, texts: Texts): readonly O
   });
 }
 
-/** Without projects of their own below it, and without what is never a server. */
+/** Without other projects below it, and without files that are never a server. */
 function ownFiles(paths: ReadonlySet<string>): ReadonlySet<string> {
   const nested = new Set(projectDirectories(paths));
   return new Set([...paths].filter((path) => !skippedDirectories.test(path) && !isBelow(path, nested)));
 }
 
-/** Nobody's project lies deeper, and each level costs a look for each file. */
+/** Nobody's project is deeper, and each level costs a look-up for each file. */
 const maxDepth = 32;
 
 function isBelow(path: string, directories: ReadonlySet<string>): boolean {
@@ -68,11 +68,11 @@ function rankedOffers(paths: ReadonlySet<string>, texts: Texts): Ranked & { read
   };
 }
 
-/** The files of this one's directory that each define a server of their own, if there are several; this one is among them. */
+/** If several files of this one's directory each define a server: those files, including this one. */
 export const serversBeside = (paths: ReadonlySet<string>, texts: Texts, file: string): readonly string[] =>
   separateServers(ownFiles(paths), texts, posix.dirname(file));
 
-/** Of a tree's projects those that likely have a server (BLD-15): what a tree that offers nothing itself may be for. */
+/** Projects of a tree that likely have a server (BLD-15), for a tree that offers nothing itself. */
 export function serverDirectories(paths: ReadonlySet<string>, texts: Texts): string[] {
   return projectDirectories(paths)
     .slice(0, maxProjects)
@@ -83,11 +83,11 @@ export function serverDirectories(paths: ReadonlySet<string>, texts: Texts): str
     });
 }
 
-/** Whether something that a tree offers has to do with MCP. */
+/** Whether anything that a tree offers concerns MCP. */
 export const hasServer = (paths: ReadonlySet<string>, texts: Texts): boolean =>
   rankedOffers(paths, texts).likely.length > 0;
 
-/** Directories below the root that have a pyproject.toml of their own, as in monorepos: outer ones first. */
+/** Directories below the root with their own pyproject.toml, as in monorepos: outer ones first. */
 export function projectDirectories(paths: ReadonlySet<string>): string[] {
   return [...paths]
     .filter((path) => path.endsWith("/pyproject.toml") && !skippedDirectories.test(path))
@@ -97,7 +97,7 @@ export function projectDirectories(paths: ReadonlySet<string>): string[] {
 
 const depth = (path: string) => path.split("/").length;
 
-/** Null also for one that can't be parsed: the plan says so. */
+/** Null also if it can't be parsed: the plan reports that. */
 function readPyproject(texts: Texts): Pyproject | null {
   const text = texts.get("pyproject.toml");
   if (text === undefined) return null;
@@ -108,7 +108,7 @@ function readPyproject(texts: Texts): Pyproject | null {
   }
 }
 
-/** `others`: nothing says that they start an MCP server. */
+/** `others`: nothing shows that they start an MCP server. */
 type Ranked = { readonly likely: readonly Offer[]; readonly others: readonly Offer[] };
 
 type Script = { readonly name: string; readonly target: string; readonly from: string; readonly entrypoint: string };
@@ -129,13 +129,13 @@ function scriptOffers(own: ReadonlySet<string>, texts: Texts, pyproject: Pyproje
   }));
   const [first] = scripts;
   const file = first === undefined ? null : fileOf(first);
-  // Several, of which none is named like the project or a server: a file that is one says more.
+  // If there are several and none is named like the project or a server, a file with a server is likelier.
   const isClear = first !== undefined && (first.rank < 4 || scripts.length === 1);
   const likely = isClear && (file === null || isServerCode(own, texts, file)) ? 1 : 0;
   return { likely: offers.slice(0, likely), others: offers.slice(likely) };
 }
 
-/** Names of commands beside a server: what prepares its machine, or uses it. */
+/** Names of commands beside a server, which set up its machine or use it. */
 const helper =
   /(?:^|[-_.])(?:auth|cli|client|config|configure|demo|doctor|download|init|install|installer|login|setup|test|uninstall|update)$/i;
 
@@ -146,7 +146,7 @@ function rankOf(name: string, likeProject: boolean): number {
   return /server/i.test(name) && !helper.test(name) ? 3 : 4;
 }
 
-/** Scripts of a project that isn't installed have no name to run; their function has. */
+/** Scripts of a project that isn't installed have no name to run, but their function has. */
 function scriptsOf(texts: Texts, pyproject: Pyproject | null): readonly Script[] {
   const declared = Object.entries(pyproject?.scripts ?? {}).map(([name, target]) => ({
     ...{ name, target, from: "pyproject.toml" },
@@ -171,7 +171,7 @@ function packageOffers(own: ReadonlySet<string>, texts: Texts, pyproject: Pyproj
   return { likely, others: offers.filter((offer) => !likely.includes(offer)) };
 }
 
-/** A tree without code that has one dependency runs that one: its console script, which the harness finds by its name. */
+/** A tree without code and with one dependency runs its console script, which the harness finds by its name. */
 function dependencyOffers(own: ReadonlySet<string>, pyproject: Pyproject | null): readonly Offer[] {
   const [only, ...others] = dependencyNames(pyproject);
   if (only === undefined || others.length > 0 || hasCode(own)) return [];

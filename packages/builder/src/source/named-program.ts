@@ -1,14 +1,14 @@
 import type { Pyproject } from "./pyproject.ts";
 
-/** An entrypoint that is no file (BLD-16), and the file in which it begins, which diagnoses name. */
+/** An entrypoint that is not a file (BLD-16), and the file that it starts in, for diagnoses. */
 export type NamedProgram = { readonly file: string; readonly what: string };
 
 /** A module's name, as `python -m` takes it. */
 export const dotted = /^[\p{L}_][\p{L}\p{N}_]*(\.[\p{L}_][\p{L}\p{N}_]*)*$/u;
 
 /**
- * A console script of pyproject.toml, `package.module:function`, or what `python -m` runs, in this order, as the harness
- * looks for it; null when it is none of them.
+ * A console script of pyproject.toml, `package.module:function`, or a module for `python -m`, in this order, as in the
+ * harness; null if it is none of them.
  */
 export function findProgram(
   paths: ReadonlySet<string>,
@@ -22,7 +22,7 @@ export function findProgram(
     const file = moduleFile(paths, roots, target.split(":")[0] ?? "", "__init__.py") ?? "pyproject.toml";
     return { file, what: `a console script of pyproject.toml, which calls ${target}` };
   }
-  // A file that isn't there is not meant as a program of a dependency.
+  // The name of a missing file is not a program of a dependency.
   const runsDependency = !hasCode(paths) && !name.endsWith(".py");
   if (object === undefined && (dependencyNames(pyproject).includes(name) || runsDependency)) {
     return { file: "pyproject.toml", what: "a console script of a dependency" };
@@ -34,10 +34,10 @@ export function findProgram(
   return { file, what: object === undefined ? `run as \`python -m ${name}\`` : `the function ${object} of ${file}` };
 }
 
-/** Whether a tree has Python files. Without them it can only run what its dependencies bring. */
+/** Whether a tree has Python files. Without them it can only run programs of its dependencies. */
 export const hasCode = (paths: ReadonlySet<string>): boolean => [...paths].some((path) => path.endsWith(".py"));
 
-/** Names of the packages that pyproject.toml depends on, as it writes them. */
+/** Names of the packages that pyproject.toml depends on, as written there. */
 export const dependencyNames = (pyproject: Pyproject | null): readonly string[] =>
   (pyproject?.dependencies ?? []).flatMap((text) => /^\s*([A-Za-z0-9][A-Za-z0-9._-]*)/.exec(text)?.[1] ?? []);
 

@@ -29,7 +29,7 @@ export type Pyproject = {
   readonly name: string | null;
   readonly version: string | null;
   readonly requiresPython: string | null;
-  /** Null when the file lists none: see `dynamicDependencies`. */
+  /** Null if the file lists none: see `dynamicDependencies`. */
   readonly dependencies: readonly string[] | null;
   /** The build backend determines them (`dynamic`, or Poetry's own table). */
   readonly dynamicDependencies: boolean;
@@ -41,18 +41,18 @@ export type Pyproject = {
   readonly scripts: Readonly<Record<string, string>>;
   /** `tool.uv.sources` points into the repository (`path` or `workspace`). */
   readonly localSources: boolean;
-  /** Some of these paths stay in the project's own directory. */
+  /** Some of these paths are inside the project's own directory. */
   readonly ownSources: boolean;
   /** The parts of the file that `uv sync --frozen` reads, as JSON. */
   readonly settings: string;
 };
 
-/** Backends whose packages are plain files, which need no installation to be imported. */
+/** Backends whose packages are plain files, which can be imported without installation. */
 const pureBackends = /^(hatchling|setuptools|flit_core|flit|poetry|poetry_core|pdm|uv_build|whey)([.:]|$)/;
 
 type Table = Record<string, unknown>;
 const tableOf = (value: unknown): Table => (typeof value === "object" && value !== null ? (value as Table) : {});
-/** The table at `tool.name`; empty where there is none. */
+/** The table at `tool.name`; empty if there is none. */
 const tableAt = (table: Table, path: string): Table =>
   path.split(".").reduce((found, name) => tableOf(found[name]), table);
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -86,7 +86,7 @@ export function parsePyproject(text: string): Pyproject {
   };
 }
 
-/** What can be written to a package's metadata. Names follow VAL-2, so that each can be an entrypoint. */
+/** Valid scripts of a package's metadata. Names follow VAL-2, so that each can be an entrypoint. */
 function consoleScripts(table: Table): Readonly<Record<string, string>> {
   const entries = Object.entries(table).filter((entry): entry is [string, string] => isText(entry[1]));
   return Object.fromEntries(
@@ -143,11 +143,11 @@ const lockSchema = z.looseObject({
 export type LockFacts = {
   readonly requiresPython: string | null;
   readonly packages: ReadonlySet<string>;
-  /** Of its packages from an index, as `name==version`; without those that it has in several versions. */
+  /** Of its packages from an index, as `name==version`; except those that it has in several versions. */
   readonly versions: readonly string[];
-  /** Names of the direct dependencies that were locked; null when the lock doesn't contain the project itself. */
+  /** Names of the direct dependencies that were locked; null if the lock doesn't contain the project itself. */
   readonly lockedDependencies: ReadonlySet<string> | null;
-  /** Its versions may contradict the requirements, as `tool.uv.override-dependencies` says. */
+  /** Its versions may contradict the requirements, because of `tool.uv.override-dependencies`. */
   readonly hasOverrides: boolean;
   /** It contains workspace members or path dependencies, which are installed from the repository. */
   readonly localSources: boolean;
@@ -184,7 +184,7 @@ export function parseLock(text: string, project = "."): LockFacts {
   };
 }
 
-/** Direct dependencies that the lock lacks because it is older than the project file. */
+/** Direct dependencies missing from the lock because it is older than the project file. */
 export function unlockedDependencies(pyproject: Pyproject, lock: LockFacts): string[] {
   if (lock.lockedDependencies === null) return [];
   const locked = lock.lockedDependencies;
@@ -193,7 +193,7 @@ export function unlockedDependencies(pyproject: Pyproject, lock: LockFacts): str
     .filter((name): name is string => name !== null && !locked.has(name));
 }
 
-/** Direct dependencies whose locked versions are not allowed any more, because the lock is older than the project file. */
+/** Direct dependencies whose locked versions are no longer allowed, because the lock is older than the project file. */
 export function contradictedVersions(pyproject: Pyproject, lock: LockFacts): string[] {
   if (lock.lockedDependencies === null || lock.hasOverrides) return [];
   const locked = new Map(lock.versions.map((each) => each.split("==") as [name: string, version: string]));

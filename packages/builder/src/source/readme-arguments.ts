@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { z } from "zod";
 import { normalizeName } from "./requirements-file.ts";
 
-/** The configurations for clients that a README shows: `"command": …, "args": […]`, in either order. */
+/** Client configurations in a README: `"command": …, "args": […]`, in either order. */
 const configurations =
   /"command"\s*:\s*"([^"\n]{1,300})"\s*,\s*"args"\s*:\s*(\[(?:"[^"\n]{0,300}"|[\s,]){0,100}\])|"args"\s*:\s*(\[(?:"[^"\n]{0,300}"|[\s,]){0,100}\])\s*,\s*"command"\s*:\s*"([^"\n]{1,300})"/g;
 
@@ -10,8 +10,8 @@ const configurations =
 const plainArguments = /^(?!$)([a-z][a-z-]{0,30})?( ?(--stdio|(--transport|-t)[ =]stdio))?$/;
 
 /**
- * The arguments with which a README starts a program, such as `serve`; empty where it names none, or others than such plain
- * ones. `names`: those of the program and its package. Pure.
+ * The arguments with which a README starts a program, such as `serve`; empty if it has none, or others than such plain
+ * ones. `names`: of the program and its package. Pure.
  */
 export function readmeArguments(readme: string, names: readonly string[]): readonly string[] {
   const known = new Set(names.map(normalizeName));
@@ -32,5 +32,5 @@ function listed(json: string): readonly string[] {
   }
 }
 
-/** `shop-mcp` of `/usr/bin/shop-mcp` or of `shop-mcp[cli]@latest`. */
+/** `shop-mcp` from `/usr/bin/shop-mcp` or `shop-mcp[cli]@latest`. */
 const nameIn = (part: string) => posix.basename(part).split(/[[@=<>~!]/)[0] ?? "";

@@ -64,7 +64,7 @@ export function rangeOf(requirement: string): string | null {
 
 export type Pin = { readonly name: string; readonly version: string };
 
-/** Of requirements those that allow one version only, such as `mcp[cli]==1.6.0`. */
+/** Requirements that allow only one version, such as `mcp[cli]==1.6.0`. */
 export function pinsIn(requirements: readonly string[]): readonly Pin[] {
   return requirements.flatMap((requirement) => {
     const name = requirementName(requirement);

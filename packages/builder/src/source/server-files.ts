@@ -4,13 +4,13 @@ import type { Offer, Texts } from "./offer.ts";
 const usualNames = ["server.py", "main.py", "app.py", "mcp_server.py", "echo.py", "__main__.py"];
 const neverServers = /(^|\/)(setup|conftest|test_[^/]*|[^/]*_test)\.py$/;
 
-/** A server or an app around one, made at the top level of a file. The first group is its name. */
+/** A server or an app around one, created at the top level of a file. The first group is its name. */
 const topLevelServer =
   /^([A-Za-z_]\w*)[ \t]*(?::[^=\n]{1,200})?=[ \t]*(?:await[ \t]+)?(?:[A-Za-z_][\w.]{0,80}\.)?(FastMCP|MCPServer|Server|FastAPI|Starlette)[ \t]*(?:\[[^\]\n]{0,200}\][ \t]*)?\(/gm;
 const mainBlock = /^if\s+(__name__\s*==|["']__main__["']\s*==)/m;
 const defaultNames = new Set(["mcp", "server", "app"]);
 
-/** Files that define a server at their top level, the likeliest first. Those whose text is unknown are none. */
+/** Files that define a server at their top level, the likeliest first. Files with unknown text don't count. */
 export function fileOffers(own: ReadonlySet<string>, texts: Texts): readonly Offer[] {
   return pythonFiles(own).flatMap((file) => {
     const text = texts.get(file);
@@ -18,7 +18,7 @@ export function fileOffers(own: ReadonlySet<string>, texts: Texts): readonly Off
     const names = [...text.matchAll(topLevelServer)].map(([, name = ""]) => name);
     const name = names.find((each) => defaultNames.has(each)) ?? names[0];
     if (name === undefined) return [];
-    // What the main block starts is found by running it, so its name doesn't matter.
+    // The harness finds the main block's server by running it, so its name doesn't matter.
     const entrypoint = defaultNames.has(name) || mainBlock.test(text) ? file : `${file}:${name}`;
     return [{ program: { entrypoint, arguments: [] }, file, why: `a file that defines the server \`${name}\`` }];
   });
@@ -27,10 +27,7 @@ export function fileOffers(own: ReadonlySet<string>, texts: Texts): readonly Off
 const serverClasses = new Set(["FastMCP", "MCPServer", "Server"]);
 const importLine = /^[ \t]*(?:from|import)\b(.*)/gm;
 
-/**
- * The files of a directory that each define an MCP server which no other file imports, if there are several: none of them
- * is part of another.
- */
+/** If several files of a directory each define an MCP server and don't import one another: those files. */
 export function separateServers(own: ReadonlySet<string>, texts: Texts, directory: string): readonly string[] {
   const python = pythonFiles(own);
   const imported = new Set(
@@ -47,7 +44,7 @@ export function separateServers(own: ReadonlySet<string>, texts: Texts, director
   return servers.length > 1 ? servers : [];
 }
 
-/** Files that may be the server by their names, the likeliest first; with `strict` only those that are named so. */
+/** Files whose names suggest the server, the likeliest first; with `strict` only exact names. */
 export const usualFiles = (own: ReadonlySet<string>, { strict }: { readonly strict: boolean }): readonly Offer[] =>
   pythonFiles(own)
     .filter((file) => posix.basename(file) !== "__init__.py" && (!strict || isUsual(posix.basename(file))))
@@ -58,7 +55,7 @@ export const usualFiles = (own: ReadonlySet<string>, { strict }: { readonly stri
       isGuess: true,
     }));
 
-/** Whether a file, or another one of its package, has to do with MCP. True where no text is known. */
+/** Whether a file, or another one of its package, concerns MCP. True if no text is known. */
 export function isServerCode(own: ReadonlySet<string>, texts: Texts, file: string): boolean {
   const directory = posix.dirname(file);
   const known = [...own]
@@ -70,7 +67,7 @@ export function isServerCode(own: ReadonlySet<string>, texts: Texts, file: strin
 
 const mentionsMcp = (text: string) => /\b(fast)?mcp/i.test(text);
 
-/** The likeliest first: by their names, and then near the root. */
+/** The likeliest first: by name, then by depth. */
 function pythonFiles(own: ReadonlySet<string>): string[] {
   const python = [...own].filter((path) => path.endsWith(".py") && !neverServers.test(path));
   return python.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));

@@ -16,7 +16,7 @@ export function setupScripts(texts: Texts): readonly SetupScript[] {
   ];
 }
 
-/** What is between the bracket at the end of the first match and the next one: a pattern for both takes quadratic time. */
+/** The text from the bracket after the first match to the next one: a single pattern would take quadratic time. */
 function listAfter(opening: RegExp, text: string): string | undefined {
   const match = opening.exec(text);
   const from = match === null ? -1 : match.index + match[0].length;

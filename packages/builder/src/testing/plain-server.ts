@@ -1,6 +1,6 @@
 /**
- * An MCP server without a framework, as a file of a repository: it offers `add` at the object `app`. For tests in which
- * the dependencies matter and FastMCP doesn't, which takes ten seconds to install.
+ * An MCP server without a framework, as a file of a repository: it offers `add` at the object `app`. For tests of
+ * dependencies without FastMCP, which takes ten seconds to install.
  */
 export const plainServer = `
 import json

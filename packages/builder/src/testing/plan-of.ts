@@ -4,7 +4,7 @@ import { BuildFailure } from "../failure.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
 import type { PlanSettings, SourceFacts } from "../source/facts.ts";
 
-/** Facts of a repository whose files have these texts. */
+/** Facts of a repository with these files. */
 export function factsOf(files: Record<string, string>): SourceFacts {
   return {
     paths: new Set(Object.keys(files)),
@@ -15,7 +15,7 @@ export function factsOf(files: Record<string, string>): SourceFacts {
   };
 }
 
-/** The plan of a repository that has these files and its entrypoint. */
+/** The plan of a repository with these files and its entrypoint. */
 export const planOf = (files: Record<string, string>, settings: Partial<PlanSettings> = {}): Plan =>
   makePlan(factsOf({ "server.py": "x = 1\n", ...files }), {
     entrypoint: "server.py",
@@ -36,5 +36,5 @@ export function failureOf(make: () => unknown): Diagnosis {
   throw new Error("the plan was made");
 }
 
-/** What the build log says of a plan. */
-export const log = (plan: Plan) => plan.notes.map((note) => note.text).join("\n");
+/** A plan's lines in the build log. */
+export const log = (plan: Plan) => plan.log.map(({ text }) => text).join("\n");

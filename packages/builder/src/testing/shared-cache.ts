@@ -8,7 +8,10 @@ export const cachingOrganization = "01900000-0000-7000-8000-000000000001";
 /** uv's cache of all tests on this machine, so that each package is downloaded and compiled once. */
 const sharedCache = join(tmpdir(), `towpath-test-packages-${process.getuid?.()}`);
 
-/** Lets `cachingOrganization` use it in a new data directory: compiling FastMCP and what it needs takes 40 processor seconds. */
+/**
+ * Makes it the cache of `cachingOrganization` in a new data directory: compiling FastMCP and its dependencies takes 40
+ * processor seconds.
+ */
 export async function shareCache(dataDirectory: string): Promise<void> {
   const caches = join(dataDirectory, "cache", "uv");
   await Promise.all([mkdir(caches, { recursive: true }), mkdir(sharedCache, { recursive: true })]);

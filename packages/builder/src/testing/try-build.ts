@@ -30,7 +30,7 @@ export type Tried = { readonly result: BuildResult; readonly log: readonly Logge
 
 export type Workshop = {
   readonly dataDirectory: string;
-  /** Has the tags of the layers. */
+  /** Holds the tags of the layers. */
   readonly database: DatabaseClient;
   readonly runDirectory: string;
   readonly layers: LayerCache;
@@ -43,7 +43,7 @@ export type Workshop = {
   close(): Promise<void>;
 };
 
-/** A builder with directories and a database of its own. Workshops that have both in common share layers. */
+/** A builder with its own directories and database. Workshops that share both share layers. */
 export async function openWorkshop(
   options: {
     readonly limits?: Partial<BuildLimits>;
@@ -51,7 +51,7 @@ export async function openWorkshop(
     readonly database?: DatabaseClient;
     /** With an empty cache. */
     readonly ownCache?: boolean;
-    /** Where its files count as files: those in memory count to the memory of the process that writes them. */
+    /** Where files count as disk: in memory they count as memory of the process that writes them. */
     readonly onDisk?: boolean;
     readonly buildEnvironment?: Readonly<Record<string, string>>;
     /** Overrides settings of the driver. */
@@ -118,7 +118,7 @@ async function tryBuild(
   return { result, log, text: text() };
 }
 
-/** A request, and what is logged for it. */
+/** A request, and its log. */
 export function requestOf(more: Partial<BuildRequest>) {
   const log: LoggedLine[] = [];
   const request: BuildRequest = {

@@ -2,7 +2,7 @@ import { readdir, readFile, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
 
 const timeoutMs = 5_000;
-/** Its last checkpoint takes as long as the disk needs. */
+/** The last checkpoint takes as long as the disk needs. */
 const stoppingTimeoutMs = 30_000;
 
 const isAlive = (pid: number) => {
@@ -30,10 +30,10 @@ async function readLock(dataDirectory: string): Promise<{ readonly pid: number; 
 }
 
 /**
- * Waits for what earlier PostgreSQL servers have left in a data directory. One that is shutting down, as after a kill of
- * its launcher, ends by itself. The server processes of one that was killed are killed: they keep its shared memory, and
- * no new server starts while one of them is busy. Recovery rolls back their transactions. Does nothing while the
- * directory's postmaster is running.
+ * Waits for the processes of earlier PostgreSQL servers in a data directory. A server that is shutting down, for
+ * example because its launcher was killed, ends by itself. The processes of a killed server are killed: they keep its
+ * shared memory, and no new server starts while one of them is busy. Recovery rolls back their transactions. Does
+ * nothing while the directory's postmaster is running.
  */
 export async function endOrphans(dataDirectory: string, program: string): Promise<void> {
   const [directory, executable] = await Promise.all([realpath(dataDirectory), realpath(program)]);

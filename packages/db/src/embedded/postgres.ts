@@ -91,7 +91,7 @@ async function initialize({ dataDirectory, durable }: EmbeddedOptions): Promise<
   }
 }
 
-/** What differs from PostgreSQL's defaults. Opens only the socket, no TCP port. */
+/** Differences from PostgreSQL's defaults. Opens only the socket, no TCP port. */
 function settings(options: EmbeddedOptions): string[] {
   const values = [
     "listen_addresses=",
@@ -116,7 +116,7 @@ const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signa
 
 const reportRecoveryAfterMs = 2000;
 const startWithinMs = 30_000;
-/** SQLSTATE cannot_connect_now: it recovers from a crash, which takes as long as it takes. */
+/** SQLSTATE cannot_connect_now: it recovers from a crash, which may take any time. */
 const stillStarting = "57P03";
 
 async function waitUntilReady(
@@ -189,7 +189,7 @@ export async function startEmbeddedPostgres(
   child.stderr.on("data", (chunk: Buffer) => {
     last = (last + chunk.toString()).slice(-4000);
   });
-  // At once: what it has not written yet is in its log of changes.
+  // At once: unwritten data is in its log of changes.
   const quit = () => child.kill("SIGQUIT");
   canceled?.addEventListener("abort", quit, { once: true });
   if (canceled?.aborted) quit();
@@ -201,7 +201,7 @@ export async function startEmbeddedPostgres(
     await waitUntilReady(address("postgres"), child, { tail: () => lastLine(last), onRecovery });
     await ensureDatabase(address("postgres"));
   } catch (error) {
-    // The next try could not start beside it.
+    // The next attempt could not start beside it.
     if (!hasEnded(child)) quit();
     await exited;
     throw error;

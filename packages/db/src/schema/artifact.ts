@@ -2,7 +2,7 @@ import { index, pgTable, text } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
-/** What the artifact store has (decision 059): the row is there before the bytes, and goes with them. */
+/** The content of the artifact store (decision 059): a row exists before its bytes, and is deleted with them. */
 export const artifact = pgTable("artifact", {
   /** Lower-case hex SHA-256 of the stored bytes, which names them. */
   digest: text().primaryKey(),
@@ -12,7 +12,7 @@ export const artifact = pgTable("artifact", {
 /** Those that no build and no repository refers to go a day after their last use. */
 export const artifactRetention: RetentionRule = { until: "verb", verb: "removeArtifacts" };
 
-/** Another name of an artifact: the hash of what a layer was made of. */
+/** Another name of an artifact: the hash of a layer's inputs. */
 export const artifactTag = pgTable(
   "artifact_tag",
   {

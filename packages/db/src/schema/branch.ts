@@ -18,7 +18,7 @@ export const branch = pgTable(
     createdAt: instant().notNull().defaultNow(),
     /** When the preview ended, because the branch was deleted at GitHub or its pull request closed. */
     endedAt: instant(),
-    /** Incremented by every decision about the branch, which outdates earlier requests to GitHub (decision 007). */
+    /** Incremented by every decision about the branch, which invalidates earlier requests to GitHub (decision 007). */
     observation: bigint({ mode: "number" }).notNull().default(0),
     /** When GitHub last reported a change of the branch; null once a later response of GitHub was applied. */
     hintedAt: instant(),

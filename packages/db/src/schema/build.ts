@@ -31,9 +31,9 @@ export const build = pgTable(
     /** queued | building | succeeded | failed | canceled */
     status: text().notNull().default("queued"),
     commitSha: text().notNull(),
-    /** Of a package: its version. `commitSha` then identifies name and version. */
+    /** The version of a package. `commitSha` then identifies name and version. */
     packageVersion: text(),
-    /** `BuiltFrom` of core: the repository, URL or package that it is of; null: of a build by an earlier version. */
+    /** `BuiltFrom` of core: its repository, URL or package; null: a build by an earlier version. */
     builtFrom: jsonb(),
     commitMessage: text(),
     commitAuthor: text(),
@@ -47,7 +47,7 @@ export const build = pgTable(
     sequence: bigint({ mode: "number" }).notNull(),
     /** Incremented when a worker takes the build; a worker with an older attempt must stop. */
     attempt: integer().notNull().default(0),
-    /** The process that took it, as that names itself; null before, and of builds by earlier versions. */
+    /** The name of the process that took it; null before, and for builds by earlier versions. */
     worker: text(),
     /** Entrypoint, arguments and requirements as they were when the build was created. */
     entrypoint: text().notNull(),
@@ -69,15 +69,15 @@ export const build = pgTable(
     /** `Layers`: python version, dependency and code layer digests. */
     layers: jsonb(),
     /**
-     * `Resolution`: what was installed. Of a queued build, what it is to install again; null: what the index has then.
-     * Null for builds by earlier versions.
+     * `Resolution`: the installed versions. For a queued build, the versions to install again; null: the index's
+     * current ones. Null for builds by earlier versions.
      */
     resolution: jsonb(),
-    /** `Program`: what is started. Null until the build knows, and of builds by earlier versions: as set above. */
+    /** `Program`: what is started. Null until the build knows, and for builds by earlier versions: as set above. */
     program: jsonb(),
     /** `BuildTimings`. */
     timings: jsonb(),
-    /** `secretVersion.id` of the variables that it was given; null before, and of builds by earlier versions of Towpath. */
+    /** `secretVersion.id` of its variables; null before, and for builds by earlier versions of Towpath. */
     secretVersionIds: uuid().array(),
     createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),

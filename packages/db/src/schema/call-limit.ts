@@ -5,9 +5,9 @@ import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
 /**
- * How many calls a project's server takes (GW-8), where its team wants fewer than the instance allows. No row, or null:
- * the limit of the instance. Gateways read it with the routes, so every change notifies `towpath_route` (a trigger, see
- * migrations).
+ * The limits of calls of a project's server (GW-8), where its organization set lower ones than the instance's. No row,
+ * or null: the instance's limit. Gateways read it with the routes, so every change notifies `towpath_route` (a trigger,
+ * see migrations).
  */
 export const callLimit = pgTable(
   "call_limit",

@@ -6,7 +6,7 @@ import { project } from "./project.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
-/** A person's conversation with a server. Nobody else sees it, whatever their role. */
+/** A person's conversation with a server. Nobody else sees it, not even owners. */
 export const chat = pgTable(
   "chat",
   {
@@ -48,17 +48,17 @@ export const chatTurn = pgTable(
     question: text().notNull(),
     /** `ChatAttachment` of core: what the person added to the question. */
     attachments: jsonb().notNull().default([]),
-    /** Name of the model, as the operator calls it. */
+    /** Name of the model in the operator's settings. */
     model: text().notNull(),
     /** The deployment whose tools were used; no foreign key, since chats outlive deployments. */
     deploymentId: uuid().notNull(),
-    /** running | done | stopped | failed. A turn whose process died stays running: its age tells. */
+    /** running | done | stopped | failed. A turn whose process died stays running: its age shows that. */
     status: text().notNull(),
     /** `ChatPart` of core. */
     parts: jsonb().notNull().default([]),
     /** `ChatProblem` of core: why it failed. */
     problem: jsonb(),
-    /** What the person answered to approvals and forms, by the question's id; emptied when the turn ends. */
+    /** The person's answers to approvals and forms, by the question's id; emptied when the turn ends. */
     replies: jsonb().notNull().default({}),
     inputTokens: integer().notNull().default(0),
     outputTokens: integer().notNull().default(0),
@@ -70,7 +70,7 @@ export const chatTurn = pgTable(
 
 export const chatTurnRetention: RetentionRule = { until: "owner" };
 
-/** What each turn used of a model. It outlives its chat: deleting one gives back no allowance. */
+/** Each turn's use of a model. It outlives its chat: deleting one restores no allowance. */
 export const chatUsage = pgTable(
   "chat_usage",
   {

@@ -4,7 +4,7 @@ import type { RetentionRule } from "./retention-rule.ts";
 
 /**
  * Deleted rows to which logs still refer without a foreign key. Triggers on their tables fill it (see migrations), so
- * that no verb can forget to. The sweep erases the logs.
+ * that no verb can forget it. The sweep erases the logs.
  */
 export const erasure = pgTable(
   "erasure",

@@ -5,8 +5,8 @@ import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
 /**
- * An MCP server that runs elsewhere, of a project of the kind `external` (ORG-9). Gateways read it with the routes, so
- * changes of what they read notify `towpath_route` (a trigger, see migrations).
+ * An external MCP server, of a project of the kind `external` (ORG-9). Gateways read it with the routes, so changes of
+ * the columns that they read notify `towpath_route` (a trigger, see migrations).
  */
 export const externalServer = pgTable(
   "external_server",
@@ -17,7 +17,7 @@ export const externalServer = pgTable(
       .references(() => project.id, { onDelete: "cascade" }),
     /** Its MCP endpoint. */
     url: text().notNull(),
-    /** Name of the header that carries the credential, lower case; null: the server asks for none. */
+    /** Name of the header that carries the credential, lower case; null: the server requires none. */
     credentialHeader: text(),
     /** The header's value: see `sealUpstreamCredential` of packages/secrets. */
     credentialCiphertext: text(),

@@ -5,7 +5,7 @@ import { project } from "./project.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
 /**
- * What a renamed project was called. Until it expires, the name leads to the project's pages and its label to the
+ * A former name of a renamed project. Until it expires, the name leads to the project's pages and its label to the
  * server, and no other project can have it: a client that still calls the old address must not reach somebody else.
  */
 export const formerName = pgTable(

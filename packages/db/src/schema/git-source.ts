@@ -19,7 +19,7 @@ export const gitSource = pgTable(
     url: text(),
     /** Of this instance; null: behind the URL. */
     repositoryId: uuid().references(() => repository.id, { onDelete: "cascade" }),
-    /** The branch that goes live as the owner named it; null: what the repository's HEAD names. */
+    /** The live branch, as the owner named it; null: the branch of the repository's HEAD. */
     branch: text(),
     /** Whether pushes to other branches get previews: strangers' repositories have many branches, one's own few. */
     previews: boolean().notNull().default(false),
@@ -46,10 +46,10 @@ export const gitSource = pgTable(
     statusProblem: text(),
     /** Heads of branches as last seen, by name; `json` of at most 1,000. Null before the first check. */
     heads: jsonb(),
-    /** When the remote was last asked, and when it is asked next. */
+    /** When the remote was last queried, and when it is queried next. */
     checkedAt: instant(),
     nextCheckAt: instant().notNull().defaultNow(),
-    /** When a head last changed: what changes often is asked more often. */
+    /** When a head last changed: frequently changed repositories are checked more often. */
     changedAt: instant(),
     /** `{ code, message }` of the last check; null: it succeeded. */
     problem: jsonb(),

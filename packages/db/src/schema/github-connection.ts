@@ -13,8 +13,7 @@ export const githubConnection = pgTable(
   {
     id: uuid().primaryKey(),
     /**
-     * Part of every number that Towpath has for something at this connection (decision 054), so it is never used again. 0
-     * is the environment's.
+     * Part of every number of something at this connection (decision 054), so it is never reused. 0: the environment's.
      */
     number: integer().notNull().generatedAlwaysAsIdentity(),
     /** For browsers, without a trailing slash: https://github.com */
@@ -63,7 +62,7 @@ export const githubUser = pgTable(
 
 export const githubUserRetention: RetentionRule = { until: "owner" };
 
-/** How a project's repository at GitHub is asked for changes, beside its webhooks (GH-6). Written by the first check. */
+/** How a project's repository at GitHub is polled in addition to webhooks (GH-6). Written by the first check. */
 export const githubCheck = pgTable(
   "github_check",
   {
@@ -76,12 +75,12 @@ export const githubCheck = pgTable(
     etag: text(),
     /** Heads of branches as last seen, by name; null before the first answer. */
     heads: jsonb(),
-    /** When GitHub was last asked, and when it is asked next. */
+    /** When GitHub was last queried, and when it is queried next. */
     checkedAt: instant(),
     nextCheckAt: instant().notNull().defaultNow(),
     /** When a head last changed. */
     changedAt: instant(),
-    /** When a webhook about the repository came last, and when asking last found a push of which none had come. */
+    /** When the last webhook about the repository arrived, and when polling last found a push without one. */
     webhookAt: instant(),
     missedAt: instant(),
     /** `{ code, message, since, tries }` of the last check; null: it succeeded. */

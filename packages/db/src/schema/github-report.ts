@@ -6,7 +6,7 @@ import { instant } from "./columns.ts";
 import { organization } from "./organization.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-/** What was last reported to GitHub of a branch (BLD-8). Who reports holds the claim, so that reports stay in order. */
+/** The last report to GitHub about a branch (BLD-8). The reporting worker holds the claim, which keeps the order. */
 export const branchReport = pgTable("branch_report", {
   branchId: uuid()
     .primaryKey()
@@ -22,7 +22,7 @@ export const branchReport = pgTable("branch_report", {
 
 export const branchReportRetention: RetentionRule = { until: "owner" };
 
-/** What was last reported to GitHub of a build: a check run and a deployment, each with its id there. */
+/** The last report to GitHub about a build: a check run and a deployment, each with its id there. */
 export const buildReport = pgTable("build_report", {
   buildId: uuid()
     .primaryKey()

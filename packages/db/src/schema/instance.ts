@@ -4,7 +4,7 @@ import { instant } from "./columns.ts";
 import { deployment } from "./deployment.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-/** A server process, as its runner reports it. One row per started instance. */
+/** A server process, as reported by its runner. One row per started instance. */
 export const instance = pgTable(
   "instance",
   {
@@ -27,7 +27,7 @@ export const instance = pgTable(
     endReason: text(),
     exitCode: integer(),
     restarts: integer().notNull().default(0),
-    /** What it used when it was last measured, for people: roughly, and not every change. Null if the host doesn't count it. */
+    /** Its last measured memory, for people: approximate, and not every change. Null if the host doesn't count it. */
     memoryBytes: bigint({ mode: "number" }),
   },
   (table) => [

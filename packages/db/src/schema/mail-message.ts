@@ -3,7 +3,7 @@ import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-/** Email messages of the instance: those that wait to be sent, and for some days what became of them. */
+/** Email messages of the instance: those that wait to be sent, and for some days their results. */
 export const mailMessage = pgTable(
   "mail_message",
   {
@@ -18,7 +18,7 @@ export const mailMessage = pgTable(
     sealed: text(),
     /** queued | sent | failed */
     status: text().notNull(),
-    /** Why it failed, in the words of the mail server. */
+    /** The mail server's reason for a failure. */
     problem: text(),
     createdAt: instant().notNull(),
     settledAt: instant(),

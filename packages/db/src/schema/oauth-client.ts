@@ -10,7 +10,7 @@ export const oauthClient = pgTable(
     /** The `client_id`: ours for a registered client, the URL of a metadata document otherwise. */
     id: text().primaryKey(),
     kind: text({ enum: ["registered", "document"] }).notNull(),
-    /** What the client calls itself. Anyone can claim any name. */
+    /** The client's own name. Anyone can claim any name. */
     name: text().notNull(),
     uri: text(),
     softwareVersion: text(),

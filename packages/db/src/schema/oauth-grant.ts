@@ -7,7 +7,7 @@ import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
 /**
- * What a person allowed a client: to call one server in their name (GW-5). Access tokens name their grant
+ * A person's permission for a client to call one server in their name (GW-5). Access tokens name their grant
  * (`towpath_grant`) and their sign-in (`towpath_family`), and end with either. A trigger notifies `towpath_oauth_grant`
  * when a grant is revoked or deleted, or a sign-in ended.
  */

@@ -10,7 +10,7 @@ export const organization = pgTable("organization", {
   id: uuid().primaryKey(),
   name: text().notNull(),
   slug: text().notNull().unique(),
-  /** What the slug was before, newest first: addresses of clones have it. Others may take it. */
+  /** Former slugs, newest first: clone URLs contain them. Other organizations may take them. */
   formerSlugs: text().array().notNull().default(sql`'{}'`),
   logo: text(),
   metadata: text(),
@@ -46,9 +46,9 @@ export const invitation = pgTable(
     role: text(),
     /** pending | accepted | revoked. One that is pending counts until it expires. */
     status: text().notNull(),
-    /** Who invited them, or sent the invitation again since. Null: the operator. */
+    /** The inviter, or whoever sent the invitation again. Null: the operator. */
     inviterId: uuid().references(() => user.id, { onDelete: "cascade" }),
-    /** SHA-256 of the tokens of its links, oldest first: each link that was sent or copied has one of its own. */
+    /** SHA-256 of the tokens of its links, oldest first: each link that was sent or copied has its own. */
     tokenHashes: text().array().notNull().default(sql`'{}'`),
     /** Who copied a link, by the hash of its token; null: the operator. All other links are the inviter's. */
     linkMakers: jsonb().$type<Readonly<Record<string, string | null>>>().notNull().default({}),
@@ -71,7 +71,7 @@ export const apikey = pgTable(
     id: uuid().primaryKey(),
     /** The organization that owns the key. */
     organizationId: uuid("reference_id").notNull(),
-    /** The person as whom the key acts, for as long as they are a member; null for a key of the organization itself. */
+    /** The person for whom the key acts, while they are a member; null for a key of the organization itself. */
     userId: uuid().references(() => user.id, { onDelete: "cascade" }),
     /** The projects whose servers the key may call; null: all of the organization, future ones included. */
     projectIds: uuid().array(),

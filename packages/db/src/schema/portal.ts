@@ -15,7 +15,7 @@ export const portal = pgTable(
     projectId: uuid()
       .notNull()
       .references(() => project.id, { onDelete: "cascade" }),
-    /** What clients are told of the portal as a whole; null: nothing. */
+    /** Instructions for clients on the portal as a whole; null: none. */
     instructions: text(),
     /** Incremented by each change, to detect that two people change it at once. */
     revision: integer().notNull().default(1),
@@ -27,7 +27,7 @@ export const portal = pgTable(
 
 export const portalRetention: RetentionRule = { until: "owner" };
 
-/** A server of a portal, and what the portal offers of it. Null in place of a list: everything, later additions too. */
+/** A server of a portal, with its items in the portal. Null in place of a list: all items, including later ones. */
 export const portalServer = pgTable(
   "portal_server",
   {
@@ -39,7 +39,7 @@ export const portalServer = pgTable(
       .notNull()
       .references(() => project.id, { onDelete: "cascade" }),
     position: integer().notNull(),
-    /** Put before names that two servers of the portal have: letters, digits and hyphens. */
+    /** Prefix of names that two servers of the portal share: letters, digits and hyphens. */
     prefix: text().notNull(),
     tools: text().array(),
     /** URIs, and URI templates. */

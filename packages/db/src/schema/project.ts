@@ -30,20 +30,20 @@ export const project = pgTable(
     repositoryPrivate: boolean().notNull().default(false),
     /** The branch that goes live. */
     defaultBranch: text().notNull().default("main"),
-    /** Of GitHub's repository: the branch that goes live as the owner named it; null: the repository's default branch. */
+    /** The live branch of GitHub's repository, as the owner named it; null: the repository's default branch. */
     githubBranch: text(),
-    /** When it last got another source: builds from before are of the earlier one. Null: never. */
+    /** When its source last changed: earlier builds are of another source. Null: never. */
     sourceChangedAt: instant(),
     /** Empty: each build finds it in its commit. Also empty unless hosted. */
     entrypoint: text().notNull(),
-    /** Words after the name of the program that the entrypoint starts. Not for secrets: they are shown and logged. */
+    /** Arguments of the program that the entrypoint starts. Not for secrets: they are shown and logged. */
     arguments: text().array().notNull().default(sql`'{}'::text[]`),
     requirements: text(),
     /** Relative to the repository's root, which null means. */
     rootDirectory: text(),
     /** Patterns of paths (BLD-15); a push that changes none of them builds nothing. Empty: every push builds. */
     watchPaths: text().array().notNull().default(sql`'{}'::text[]`),
-    /** Whether the check of a build that breaks callers of what is live fails (BLD-14). */
+    /** Whether the check of a build fails that breaks callers of the live version (BLD-14). */
     failOnBreakingChanges: boolean().notNull().default(false),
     /** passthrough | towpath-cloud | towpath-public */
     authMode: text().notNull().default("towpath-cloud"),
@@ -51,7 +51,7 @@ export const project = pgTable(
     isPublic: boolean().notNull().default(false),
     /** Whether request logs keep redacted payloads. */
     capturePayloads: boolean().notNull().default(false),
-    /** Whether the server gets a signed assertion of who calls (GW-11), besides the headers. */
+    /** Whether the server gets a signed assertion of its caller in addition to the headers (GW-11). */
     identityAssertion: boolean().notNull().default(false),
     /** off | stable | always: whether gateways answer lists from `recorded_answers` while the server is asleep (GW-12). */
     sleepingLists: text().notNull().default("off"),
@@ -61,7 +61,7 @@ export const project = pgTable(
     dataOffAt: instant(),
     /** Admin JWTs name it: incrementing it revokes all that were issued before (PRJ-10). */
     adminJwtGeneration: integer().notNull().default(0),
-    /** When all first steps (SRC-4) were seen to be done; null: not all of them yet, or nobody looked. */
+    /** When all first steps (SRC-4) were found to be done; null: not all of them yet, or nobody looked. */
     firstStepsDoneAt: instant(),
     createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),

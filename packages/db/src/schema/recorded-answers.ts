@@ -4,8 +4,8 @@ import { instant } from "./columns.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
 /**
- * What a build's server answered to handshakes and lists in each revision of the protocol: gateways answer with it while
- * the server is asleep (GW-12). No row: nothing was recorded. Apart from `build`, because no page reads it.
+ * A server's answers to handshakes and lists in each revision of the protocol, from its build: gateways use them while
+ * the server is asleep (GW-12). No row: nothing was recorded. Separate from `build`, because no page reads it.
  */
 export const recordedAnswers = pgTable("recorded_answers", {
   buildId: uuid()
@@ -15,7 +15,7 @@ export const recordedAnswers = pgTable("recorded_answers", {
   answers: text().notNull(),
   /** Length of `answers`. */
   bytes: integer().notNull(),
-  /** The method whose answer was different for another caller; null: none was. */
+  /** The method whose answer differed for another caller; null: none. */
   variesBy: text(),
   createdAt: instant().notNull().defaultNow(),
 });

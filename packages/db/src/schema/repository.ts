@@ -18,13 +18,13 @@ export const repository = pgTable(
       .references(() => organization.id, { onDelete: "cascade" }),
     /** Lower case; last part of its clone URL. */
     name: text().notNull(),
-    /** What HEAD names. */
+    /** The branch that HEAD names. */
     defaultBranch: text().notNull().default("main"),
-    /** push | deploy | upload | forge: who put code there first. The terminal writes to what it made only. */
+    /** push | deploy | upload | forge: who put code there first. The terminal writes only to what it created. */
     madeBy: text().notNull(),
     /** Null: by a key of the organization or by the operator, or their account was deleted. */
     createdBy: uuid().references(() => user.id, { onDelete: "set null" }),
-    /** When commits last came; null: never. */
+    /** When commits last arrived; null: never. */
     pushedAt: instant(),
     /** Towpath's numbers (decision 054) of the repository at GitHub that is to continue it; null: none yet. */
     githubInstallationId: bigint({ mode: "number" }),
@@ -32,7 +32,7 @@ export const repository = pgTable(
     /** owner/name as last seen, and its address for browsers. */
     githubFullName: text(),
     githubUrl: text(),
-    /** It is being moved there until then at the latest, and takes no pushes; null: it isn't. */
+    /** Until when at the latest it is being moved there and takes no pushes; null: it isn't. */
     movingUntil: instant(),
     /** When its servers moved there. Since then it is read-only. */
     continuedAt: instant(),
@@ -44,8 +44,8 @@ export const repository = pgTable(
 export const repositoryRetention: RetentionRule = { until: "owner" };
 
 /**
- * A repository whose commits are bundles in the artifact store, of which only those count that are named here (decision 056).
- * Replaced as a whole, by who names the generation that it had.
+ * A repository whose commits are bundles in the artifact store; only those named here count (decision 056). Replaced as
+ * a whole, if its generation is unchanged.
  */
 export const repositoryBundles = pgTable("repository_bundles", {
   repositoryId: uuid()

@@ -3,8 +3,8 @@ import { bigint, doublePrecision, index, integer, pgTable, primaryKey, text, uui
 import { instant } from "./columns.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
-// Who called a project's servers, and in which sessions (docs/decisions/021-sessions-of-both-eras.md). Written by
-// `foldRequestLogs` only, from the callers of `request_log_delta`. Calls that the gateway refused count nowhere here.
+// Callers of a project's servers, and their sessions (docs/decisions/021-sessions-of-both-eras.md). Written by
+// `foldRequestLogs` only, from the callers of `request_log_delta`. Calls that the gateway refused never count here.
 
 /** One row per session: a legacy session by its id, else calls of one principal and client without a long pause. */
 export const requestLogSession = pgTable(

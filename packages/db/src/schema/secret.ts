@@ -3,7 +3,7 @@ import { instant } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
-/** The variables of a project as they are now: what the next build gets. */
+/** The current variables of a project: the next build gets these. */
 export const secret = pgTable(
   "secret",
   {
@@ -28,8 +28,8 @@ export const secret = pgTable(
 export const secretRetention: RetentionRule = { until: "deleted" };
 
 /**
- * Every version of each variable, copied here by a trigger of `secret`. A build names those that it was given, and its
- * deployments start with them, whatever has changed or was deleted since.
+ * Every version of each variable, copied here by a trigger of `secret`. A build names its versions, and its deployments
+ * start with them, even if they have changed or were deleted since.
  */
 export const secretVersion = pgTable(
   "secret_version",

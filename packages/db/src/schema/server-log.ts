@@ -5,7 +5,7 @@ import type { RetentionRule } from "./retention-rule.ts";
 
 // Partitioned by day, like request_log.
 
-/** A line that a server wrote to stdout or stderr, or that the platform wrote about it. */
+/** A line from a server's stdout or stderr, or from the platform about it. */
 export const serverLog = pgTable(
   "server_log",
   {
@@ -18,7 +18,9 @@ export const serverLog = pgTable(
     stream: text().notNull(),
     /** debug | info | warning | error */
     level: text().notNull(),
-    /** The request during which the line was printed; null for others. The server may claim any: ask with its project. */
+    /**
+     * The request during which the line was printed; null for others. The server may claim any id: filter by project.
+     */
     requestId: uuid(),
     line: text().notNull(),
   },

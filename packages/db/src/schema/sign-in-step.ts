@@ -5,8 +5,8 @@ import { project } from "./project.ts";
 import { daysBefore, type RetentionRule } from "./retention-rule.ts";
 
 /**
- * What MCP clients did to get into a server, step by step, for the page that says why one can't connect (GW-5). Web and
- * gateways write it, rate-limited. Never a code, a token, a key or a whole network address.
+ * Steps of MCP clients' sign-ins, for the page that shows why one can't connect (GW-5). Web and gateways write it,
+ * rate-limited. Never a code, a token, a key or a whole network address.
  */
 export const signInStep = pgTable(
   "sign_in_step",
@@ -26,7 +26,7 @@ export const signInStep = pgTable(
     isProven: boolean().notNull(),
     /** The `client_id`; no foreign key, since it may be unknown. */
     clientId: text(),
-    /** What the client calls itself in its registration. */
+    /** The client's name in its registration. */
     clientName: text(),
     /** `name/version` from the User-Agent of the client's program; null for steps in a person's browser. */
     agent: text(),
@@ -38,9 +38,9 @@ export const signInStep = pgTable(
     keyId: uuid(),
     /** `oauth_authorization.id`, which is also the family of the refresh tokens. */
     authorizationId: uuid(),
-    /** What the client made up for one sign-in and sends with each of its steps: a hash of the PKCE challenge or `state`. */
+    /** The client's value for one sign-in, which each of its steps has: a hash of the PKCE challenge or `state`. */
     flow: text(),
-    /** What the problem is about, such as the host of a redirect URI. */
+    /** Subject of the problem, such as the host of a redirect URI. */
     detail: text(),
     /** How many steps of the project were left out before this one, because there were too many. */
     leftOut: integer().notNull().default(0),

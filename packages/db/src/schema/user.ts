@@ -25,7 +25,7 @@ export const user = pgTable("user", {
   timeZone: text(),
   /** ours: h12 | h23; null is h23. */
   hourCycle: text(),
-  /** ours: they don't want the list of first steps of a new server any more (SRC-4). */
+  /** ours: hides the list of first steps of a new server (SRC-4). */
   hidesFirstSteps: boolean().notNull().default(false),
 });
 
@@ -45,7 +45,7 @@ export const session = pgTable(
     /** ours: the `sid` of the ID token with which the session began, for back-channel logout. */
     issuerSessionId: text(),
     createdAt: instant().notNull().defaultNow(),
-    /** ours: when its person was last seen, give or take a minute. */
+    /** ours: when its person was last active, give or take a minute. */
     updatedAt: instant().notNull().defaultNow(),
   },
   (table) => [index().on(table.userId), index().on(table.expiresAt)],

@@ -10,7 +10,7 @@ import { templateName } from "./test-database.ts";
 const gibibyte = 1024 ** 3;
 
 /**
- * Memory where there is plenty, otherwise the disk. A database has 700 files: making one for each test file took a
+ * Memory if there is plenty, otherwise the disk. A database has 700 files: creating one for each test file took a
  * quarter of a processor second on a disk, and takes a twentieth of that in memory.
  */
 async function directoryForData(): Promise<string> {
@@ -26,7 +26,7 @@ async function directoryForData(): Promise<string> {
 
 const prefix = "towpath-test-";
 
-/** What killed runs left would take memory until the machine starts anew. */
+/** Leftovers of killed runs would take memory until the machine restarts. */
 async function removeLost(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const pid = new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1];

@@ -47,7 +47,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 /** Empties a test's database and migrates it only up to `last` (a migration's name), as an old version left it. */
-export async function migrateAnewTo({ db, pool }: TestDatabase, last: string): Promise<void> {
+export async function migrateOnlyTo({ db, pool }: TestDatabase, last: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "tp-migrations-"));
   try {
     await cp(migrationsDirectory, directory, { recursive: true });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { migrateDatabase } from "@towpath/db";
 import { requestLogDelta } from "@towpath/db/schema";
-import { createTestDatabase, migrateAnewTo, type TestDatabase } from "@towpath/db/testing";
+import { createTestDatabase, migrateOnlyTo, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { backfillRollups, foldRequestLogs, queryRequestLogs, requestLogStats, writeRequestLogs } from "../index.ts";
 import { requestLogRow } from "../testing/rows.ts";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** As the version before wrote them: three days with partitions, and some rows in the default one. */
+/** Rows of the previous version: three days with partitions, and some rows in the default one. */
 async function fillAsBefore(): Promise<void> {
   await database.pool.query(
     "SELECT towpath_ensure_log_partitions(day::date) FROM generate_series(now() - interval '1 day', now(), interval '1 day') day",
@@ -34,7 +34,7 @@ async function fillAsBefore(): Promise<void> {
 const totals = async () => (await requestLogStats(database.pool, { projectId, timeRange: "7d" })).total;
 
 test("LOG-5 an upgrade leaves existing rows where they are, and they are counted once in batches, beside new ones", async () => {
-  await migrateAnewTo(database, "0006_retention");
+  await migrateOnlyTo(database, "0006_retention");
   await fillAsBefore();
   const placed = async () =>
     (
@@ -57,7 +57,7 @@ test("LOG-5 an upgrade leaves existing rows where they are, and they are counted
   // Newest first, so that the pages people open are right first.
   expect(await backfillRollups(database.pool)).toBe(5000);
   expect((await requestLogStats(database.pool, { projectId, timeRange: "1h" })).total).toBeGreaterThan(690);
-  // Two workers, one of which is killed in the middle of a batch.
+  // Two workers, one of which is killed during a batch.
   const killed = await database.pool.connect();
   await killed.query("BEGIN");
   await killed.query("SET LOCAL towpath.backfill_rollups = 'on'");

@@ -2,21 +2,21 @@ import type { Pool, PoolClient } from "pg";
 import { inTurn } from "../write/transaction.ts";
 
 const batchRows = 5000;
-/** Where the next batch of this process begins: index entries of rows that are counted stay until a vacuum, and slow. */
+/** Where this process's next batch begins: index entries of counted rows stay until a vacuum, and are slow to skip. */
 const cursors = new WeakMap<Pool, string>();
 
 /**
  * Counts rows that are older than the roll-ups (an upgrade marks them `needs_rollup`): one batch, newest first. The
- * statement that clears the marks also adds the rows up (`request_log_delta`), so each row counts exactly once, and a
- * worker that is killed in between resumes where it was. Workers take turns; one that finds another at it returns 0.
+ * statement that clears the marks also adds the rows up (`request_log_delta`), so each row counts exactly once, and
+ * after a kill the next worker resumes there. Workers take turns; if another one is running, returns 0.
  *
- * @returns how many rows were counted. Call again, after folding, while it is not 0.
+ * @returns the number of counted rows. Call again, after folding, while it is not 0.
  */
 export async function backfillRollups(pool: Pool): Promise<number> {
   const before = cursors.get(pool) ?? "infinity";
   const batch = await inTurn(pool, "towpath_backfill_rollups", async (client) => {
     const next = await backfillBatch(client, before);
-    // A batch of another worker may have failed behind the cursor: look once more from the top before giving up.
+    // A batch of another worker may have failed behind the cursor: start once more from the top before giving up.
     return next.oldest === null && before !== "infinity" ? backfillBatch(client, "infinity") : next;
   });
   if (batch === null) return 0;

@@ -1,4 +1,4 @@
-/** CTE `calling`: one row per caller and ten minutes. A batch has each caller of its time, and much is done for each row. */
+/** CTE `calling`: one row per caller and ten minutes, as later steps cost much per row. */
 export const callingCte = `
   calling AS MATERIALIZED (
     SELECT project_id, hash, date_bin('10 minutes', first_seen, 'epoch') AS slot,
@@ -20,7 +20,7 @@ export const callingCte = `
     GROUP BY 1, 2, 3
   )`;
 
-/** Stores callers, grouped by their id alone as series are. CTE `called`: those beyond the limit without a name. */
+/** Stores callers, grouped by their id alone like series. CTE `called`: those beyond the limit have no name. */
 export const keepCallersCtes = `
   called AS MATERIALIZED (
     SELECT c.project_id, c.slot, c.protocol_version, c.first_seen, c.last_seen, c.first_served, c.last_served, c.calls,

@@ -3,12 +3,12 @@ import type { Reader } from "../query/reader.ts";
 import { inTurn } from "../write/transaction.ts";
 
 export const dayMs = 86_400_000;
-/** Rows of a day may come this long after its end without slowing their writer: from gateways that spooled them. */
+/** How long after the end of a day late rows, spooled by gateways, may arrive without slowing their writer. */
 const lateMs = 3_600_000;
 
 /**
- * What rows of a finished day are found by. Hashes, because texts may be longer than an index takes. Only a condition
- * with the very same expression uses the index.
+ * Indexes on rows of a finished day. Hashes, because texts may be longer than an index permits. Only a condition with
+ * the identical expression uses the index.
  */
 export const finishedDayIndexes = {
   principal: { expression: "hashtextextended(principal, 0)", where: "" },
@@ -17,14 +17,14 @@ export const finishedDayIndexes = {
 const indexes = Object.entries(finishedDayIndexes);
 
 /**
- * Indexes the rows of days that have ended by user and by target, the oldest day first. The day that is being written
- * has no such index: one would slow every write. A worker that is killed leaves an invalid index, which the next call
- * replaces; workers take turns.
+ * Indexes the rows of finished days by user and by target, the oldest day first. The current day has no such index: it
+ * would slow every write. A killed worker leaves an invalid index, which the next call replaces; workers take turns.
  *
- * @returns how many days were indexed; stops after a day when `signal` is aborted
+ * @returns the number of indexed days; stops after a day when `signal` is aborted
  */
 export async function indexFinishedDays(pool: Pool, signal?: AbortSignal): Promise<number> {
-  // The transaction only holds the lock: an index is made on another connection, and waits for no transaction that is idle.
+  // The transaction only holds the lock: the index is created on another connection, and doesn't wait for idle
+  // transactions.
   return (await inTurn(pool, "towpath_index_days", () => indexDays(pool, signal))) ?? 0;
 }
 
@@ -36,14 +36,14 @@ async function indexDays(pool: Pool, signal: AbortSignal | undefined): Promise<n
     if (signal?.aborted) break;
     for (const [name, { expression, where }] of indexes)
       await createIndex(pool, partition, `${partition}_${name}`, `(project_id, (${expression}), time) ${where}`);
-    // An index on an expression has no statistics of its own yet, and nothing else analyzes a day that has ended.
+    // An index on an expression has no statistics of its own yet, and nothing else analyzes a finished day.
     await pool.query(`ANALYZE ${partition}`);
     indexed++;
   }
   return indexed;
 }
 
-/** Concurrently, so that nothing waits that writes a late row. */
+/** Concurrently, so that writers of late rows don't wait. */
 async function createIndex(pool: Pool, partition: string, index: string, definition: string): Promise<void> {
   const { rows } = await pool.query(
     "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1::text)",

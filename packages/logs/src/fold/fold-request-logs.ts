@@ -6,17 +6,17 @@ import { namesCtes } from "./names.sql.ts";
 import { cellsCte, keepSeriesCtes } from "./series.sql.ts";
 import { keepSessionsCtes } from "./sessions.sql.ts";
 
-/** New names of a project in a day (UTC). */
+/** Limits of a project's new names in a day (UTC). */
 type FoldLimits = { readonly maxNewSeries: number; readonly maxNewCallers: number; readonly maxNewMessages: number };
 const defaultLimits: FoldLimits = { maxNewSeries: 2000, maxNewCallers: 50_000, maxNewMessages: 2000 };
 
 const deltasPerTransaction = 500;
 
 /**
- * Folds the sums that the database keeps of each written batch (`request_log_delta`) into the roll-ups, each exactly
- * once: the transaction that adds a sum deletes it. Processes take turns; one that finds another at it returns 0.
+ * Folds the database's sums of each written batch (`request_log_delta`) into the roll-ups, each exactly once: the
+ * transaction that adds a sum deletes it. Processes take turns; if another one is running, returns 0.
  *
- * @returns how many sums were folded. Call again at once while it is not 0.
+ * @returns the number of folded sums. Call again at once while it is not 0.
  */
 export async function foldRequestLogs(pool: Pool, limits: Partial<FoldLimits> = {}): Promise<number> {
   const folded = await inTurn(pool, "towpath_fold_request_logs", (client) =>
@@ -30,8 +30,8 @@ const checkEveryMs = 10_000;
 const nextChecks = new WeakMap<Pool, number>();
 
 /**
- * Folds if more than 1000 sums wait, at most every ten seconds for a pool. Writers call it: without a worker, sums would
- * pile up, and each reader adds up those that aren't folded. Not awaited by writes, and a failure is the next check's.
+ * Folds if more than 1000 sums wait, at most every ten seconds for a pool. Writers call it: without a worker, sums
+ * would pile up, and each reader adds up the unfolded ones. Writes don't await it; a failure recurs at the next check.
  */
 export async function foldIfBehind(pool: Pool): Promise<void> {
   const now = Date.now();
@@ -41,7 +41,7 @@ export async function foldIfBehind(pool: Pool): Promise<void> {
     let folded = 1;
     while (folded > 0 && (await isBehind(pool))) folded = await foldRequestLogs(pool);
   } catch {
-    // The rows and their sums are written; whoever folds next meets the same error and reports it.
+    // The rows and their sums are written; the next fold meets the same error and reports it.
   }
 }
 
@@ -55,7 +55,7 @@ const takenCte = `
     DELETE FROM request_log_delta WHERE id IN (SELECT id FROM request_log_delta ORDER BY id LIMIT $1) RETURNING *
   )`;
 
-/** What was written, which of its names are kept, and where it is added. One statement, so that it counts exactly once. */
+/** Collects sums, limits names, and adds to the roll-ups. One statement, so that each sum counts exactly once. */
 const foldSql = `
   WITH ${[
     ...[takenCte, cellsCte, callingCte, writtenMessagesCte, namesCtes],

@@ -1,10 +1,10 @@
-// A tenant's clients choose the names of tools, methods and sessions, and error messages. How many new ones of each kind
-// a project may have in a day (UTC) is limited: what is beyond is counted together, without a name. Parameters: $2 series,
-// $3 callers, $4 messages.
+// A tenant's clients choose the names of tools, methods and sessions, and error messages. A project may have a limited
+// number of new ones of each kind in a day (UTC); further ones are counted together, without a name. Parameters: $2
+// series, $3 callers, $4 messages.
 
 /**
- * CTE `beyond`: the new names, by their hash, that are beyond the limit of their day. Of a batch's new names, those with
- * the most calls are kept. Reads `cells`, `calling` and `written_messages`.
+ * CTE `beyond`: hashes of new names beyond the limit of their day. Of a batch's new names, those with the most calls
+ * are kept. Reads `cells`, `calling` and `written_messages`.
  */
 export const namesCtes = `
   names AS MATERIALIZED (

@@ -12,8 +12,8 @@ export const cellsCte = `
   )`;
 
 /**
- * Stores series. They are grouped by their id alone: tenants choose the names that it is a hash of, and two names of one
- * hash must not make the statement fail for everybody.
+ * Stores series. They are grouped by their id alone, a hash of names that tenants choose: a collision must not make the
+ * statement fail for everybody.
  */
 const seriesCtes = `
   counted AS MATERIALIZED (

@@ -2,8 +2,8 @@
 // turns, so nobody else writes these tables at the same time.
 
 /**
- * Calls of one principal and client without a session id belong to one session unless nothing came for longer than this.
- * Must be more than the ten minutes into which callers are summed: within these, calls can't be told apart any more.
+ * Calls of one principal and client without a session id form one session until a pause of this length. Must be longer
+ * than the ten minutes over which callers are summed: calls within these can't be distinguished any more.
  */
 const idleGap = "interval '30 minutes'";
 
@@ -15,13 +15,13 @@ const userPeriods = activityPeriods.filter((seconds) => seconds >= 3600);
 
 const bin = (time: string) => `date_bin(make_interval(secs => seconds), ${time}, 'epoch')`;
 const levels = (periods: readonly number[]) => `unnest(ARRAY[${periods.join(", ")}]) AS l (seconds)`;
-/** The value of the latest of a group's rows that has one. */
+/** The latest non-null value of a group's rows. */
 const latest = (column: string) =>
   `(array_agg(${column} ORDER BY last_seen DESC) FILTER (WHERE ${column} IS NOT NULL))[1] AS ${column}`;
 
 /**
- * Sessions are the connected pieces of what was called: new calls join the stored sessions that they touch, and two
- * stored sessions become one when a late row fills the gap. So the order of folding makes no difference.
+ * Sessions are connected intervals of calls: new calls join the stored sessions that they touch, and a late row that
+ * fills a gap merges two stored sessions. So the order of folding doesn't matter.
  */
 const sessionCtes = `
   session_parts AS MATERIALIZED (
@@ -110,7 +110,7 @@ const userCtes = `
       AND h.user_id = w.user_id AND h.time >= w.time AND h.time < w.time + make_interval(secs => w.seconds))
   )`;
 
-/** What the changed sessions count now, less what they counted before, and the users who are new in a period. */
+/** The new counts of changed sessions minus the old ones, and the users who are new in a period. */
 const activityCte = `
   session_changes AS MATERIALIZED (
     SELECT project_id, first_seen, last_seen, calls, 1 AS sign FROM islands

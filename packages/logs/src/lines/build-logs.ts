@@ -3,14 +3,13 @@ import type { Pool, PoolClient } from "pg";
 import { toPostgresText } from "../write/postgres-text.ts";
 import { inTransaction } from "../write/transaction.ts";
 
-/** Channel that carries a build's id whenever its log grew. */
+/** Channel with the id of a build whose log grew. */
 export const buildLogChannel = "towpath_build_log";
 
 /**
- * Appends lines to a build's log with the next line numbers and notifies `towpath_build_log`.
- *
- * Only the build's current attempt may write: for any other `attempt` (or a build that is gone) nothing is written
- * and `written` is false, and the worker that asked must stop (BLD-1). Texts are cut at 8 KiB.
+ * Appends lines to a build's log with the next line numbers and notifies `towpath_build_log`. Only the build's current
+ * attempt may write: for another `attempt` or a deleted build nothing is written and `written` is false, and the
+ * calling worker must stop (BLD-1). Texts are cut at 8 KiB.
  */
 export async function appendBuildLog(
   pool: Pool,
@@ -18,7 +17,7 @@ export async function appendBuildLog(
   lines: readonly BuildLogLine[],
 ): Promise<{ written: boolean; lastLine: number }> {
   return inTransaction(pool, async (client) => {
-    // The row lock makes line numbers unique, and holds back a newer attempt until this batch is in.
+    // The row lock makes line numbers unique, and delays a newer attempt until this batch is written.
     const held = await client.query("SELECT 1 FROM build WHERE id = $1 AND attempt = $2 FOR NO KEY UPDATE", [
       build.buildId,
       build.attempt,

@@ -39,13 +39,13 @@ async function createBuild(attempt: number): Promise<string> {
 async function listen(channel: string) {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
-  const heard: string[] = [];
-  client.on("notification", (message) => heard.push(message.payload ?? ""));
+  const payloads: string[] = [];
+  client.on("notification", (message) => payloads.push(message.payload ?? ""));
   await client.query(`LISTEN ${channel}`);
   return {
-    heard: async () => {
+    payloads: async () => {
       await client.query("SELECT 1");
-      return heard;
+      return payloads;
     },
     close: () => client.end(),
   };
@@ -55,7 +55,7 @@ const line = (text: string) => ({ time: new Date(), phase: "install" as const, k
 
 test("PRJ-3 build-log lines are numbered without gaps, even from concurrent appends, and announced", async () => {
   const buildId = await createBuild(3);
-  const ears = await listen(buildLogChannel);
+  const listener = await listen(buildLogChannel);
   const appends = Array.from({ length: 8 }, (_, at) =>
     appendBuildLog(database.pool, { buildId, attempt: 3 }, [line(`a${at}`), line("nul \0")]),
   );
@@ -67,8 +67,8 @@ test("PRJ-3 build-log lines are numbered without gaps, even from concurrent appe
   expect(lines[1]?.text).toBe("nul \ufffd");
   const rest = await readBuildLog(database.pool, { buildId, afterLine: 14, limit: 1 });
   expect(rest.map((entry) => entry.line)).toEqual([15]);
-  expect(new Set(await ears.heard())).toEqual(new Set([buildId]));
-  await ears.close();
+  expect(new Set(await listener.payloads())).toEqual(new Set([buildId]));
+  await listener.close();
 });
 
 test("BLD-1 only the current attempt writes a build's log", async () => {
@@ -89,7 +89,7 @@ test("BLD-1 only the current attempt writes a build's log", async () => {
 
 test("RUN-5 server-log lines keep their order, are read from a cursor and announced once per deployment", async () => {
   const deploymentId = randomUUID();
-  const ears = await listen(serverLogChannel);
+  const listener = await listen(serverLogChannel);
   const rows = Array.from({ length: 50 }, (_, at) => ({
     time: new Date(),
     projectId: randomUUID(),
@@ -111,8 +111,8 @@ test("RUN-5 server-log lines keep their order, are read from a cursor and announ
   expect(await readServerLogs(database.pool, { deploymentId: randomUUID() })).toEqual([]);
   const around = await readServerLogs(database.pool, { deploymentId, around: all[20]?.id ?? 0, limit: 2 });
   expect(around.map((entry) => entry.line)).toEqual(["line 0", "line 1"]);
-  expect(await ears.heard()).toEqual([deploymentId]);
-  await ears.close();
+  expect(await listener.payloads()).toEqual([deploymentId]);
+  await listener.close();
 });
 
 test("LOG-4 the lines of a request are found by its project and id, in order, those of other projects never", async () => {

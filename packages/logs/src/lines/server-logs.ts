@@ -6,7 +6,7 @@ import { toPostgresText } from "../write/postgres-text.ts";
 type ServerLogStream = "stdout" | "stderr" | "platform";
 export type ServerLogLevel = "debug" | "info" | "warning" | "error";
 
-/** A line that a server wrote, or that the platform says about it (RUN-5). */
+/** A line from a server, or from the platform about it (RUN-5). */
 export type ServerLogRow = {
   time: Date;
   projectId: string;
@@ -34,7 +34,7 @@ export type ServerLogEntry = {
 
 const maxLineCharacters = 8192;
 
-/** Channel that carries a deployment's id whenever it got new server-log lines. */
+/** Channel with the id of a deployment that got new server-log lines. */
 export const serverLogChannel = "towpath_server_log";
 
 /**
@@ -72,8 +72,8 @@ export async function writeServerLogs(pool: Pool, rows: readonly ServerLogRow[])
 }
 
 /**
- * Those of the rows that the database does not have yet, in their order: for a writer that does not know whether its
- * predecessor's last write was done. A row is known by deployment, instance, time, stream and text, as often as it is there.
+ * The rows that the database does not have yet, in order: for a writer that does not know whether its predecessor's
+ * last write succeeded. A row is identified by deployment, instance, time, stream and text; duplicates count.
  */
 export async function unwrittenServerLogs(pool: Pool, rows: readonly ServerLogRow[]): Promise<ServerLogRow[]> {
   if (rows.length === 0) return [];
@@ -108,9 +108,9 @@ export async function unwrittenServerLogs(pool: Pool, rows: readonly ServerLogRo
 }
 
 const columns = "id, time, instance_id, stream, level, request_id, line";
-/** Lines before the one that a reader asked for. */
+/** Lines before the requested one. */
 const linesBefore = 200;
-/** Clocks of gateways and runners differ by less. */
+/** Upper limit for the difference of gateways' and runners' clocks. */
 const maxClockSkewMs = 60_000;
 
 /**
@@ -128,13 +128,13 @@ export async function readServerLogs(
   if (query.around !== undefined) {
     const before = await newest(reader, deploymentId, query.around, linesBefore + 1);
     const first = before[0];
-    // The line may be gone with its day: then whatever is there, as without it.
+    // If the line was deleted with its day, the newest lines, as without `around`.
     if (first !== undefined) return after(reader, deploymentId, first.id - 1, limit);
   }
   return newest(reader, deploymentId, Number.MAX_SAFE_INTEGER, limit);
 }
 
-// The order of nulls, of which there are none, is the index's: else PostgreSQL would sort instead of reading it.
+// The index's order of nulls, although there are none: else PostgreSQL would sort instead of reading it.
 
 async function newest(reader: Reader, deploymentId: string, upTo: number, limit: number): Promise<ServerLogEntry[]> {
   const { rows } = await reader.query<Row>(
@@ -155,9 +155,9 @@ async function after(reader: Reader, deploymentId: string, id: number, limit: nu
 
 /**
  * The lines that a server printed while it handled a request (LOG-4), oldest first; `hasMore`: there are more than
- * `limit`. Lines of tasks that the request started count too, whenever they came.
+ * `limit`. Lines of tasks that the request started count too, at any time.
  *
- * @param request its project, its id and when it came. The caller has checked access to the project.
+ * @param request its project, its id and its time. The caller has checked access to the project.
  */
 export async function readRequestLines(
   reader: Reader,

@@ -7,13 +7,13 @@ import { openEnd } from "./spans.ts";
 export class Conditions {
   readonly values: unknown[] = [];
 
-  /** Adds a value; returns how the text refers to it. */
+  /** Adds a value; returns the text's reference to it. */
   value(value: unknown): string {
     return `$${this.values.push(value)}`;
   }
 }
 
-/** The period [from, to) of a query, milliseconds. Without `endDate` it ends after now, because gateways' clocks differ. */
+/** The period [from, to) of a query, milliseconds. Without `endDate` it ends after now, as gateways' clocks differ. */
 export function periodOf(query: LogQuery, now: number): { from: number; to: number } {
   const end = query.endDate?.getTime();
   const from = query.startDate?.getTime() ?? (end ?? now) - timeRangeMs[query.timeRange];
@@ -27,19 +27,19 @@ const asksFor = (query: LogQuery, fields: readonly (keyof LogQuery)[]): boolean 
 /** Whether a query asks for a client, a session or users. */
 export const asksForCallers = (query: LogQuery): boolean => asksFor(query, ["clientName", "session", "principals"]);
 export const asksForDurations = (query: LogQuery): boolean => asksFor(query, ["longerThanMs", "shorterThanMs"]);
-/** Whether sums say where a query's rows are. That most of the protocol is left out doesn't. */
+/** Whether sums help to find a query's rows. Leaving out the protocol alone excludes too little. */
 export const asksForSums = (query: LogQuery): boolean =>
   asksForDurations(query) ||
   asksFor(query, ["deploymentIds", "deploymentId", "httpMethod", "hasFailed", "isError", "isRefused"]) ||
   asksFor(query, ["jsonrpcMethod", "methodPrefix", "toolName", "target", "uriTemplate"]);
 
-/** `hasNoMethod`: of what is no JSON-RPC request. Series that count calls beyond the limit of names have none either. */
+/** `hasNoMethod`: not a JSON-RPC request. Series that count calls beyond the limit of names have no method either. */
 type Aliased = { alias: string; isError: string; isRefused: string; hasSucceeded: string; hasNoMethod: string };
-/** 0: succeeded; 1: error; 2: refused by the gateway before a server was asked; 3: by a limit. As sums count rows. */
+/** 0: succeeded; 1: error; 2: refused by the gateway before it called a server; 3: by a limit. As sums count rows. */
 const classOfRow = "towpath_request_class(is_error, outcome, http_status)";
 export const isErrorRow = `(is_error AND ${classOfRow} = 1)`;
 export const isRefusedRow = `(is_error AND ${classOfRow} >= 2)`;
-/** Rows of `request_log` have `is_error`, by which an index finds both kinds; series and sums have a class. */
+/** Rows of `request_log` have `is_error`, an index column for both kinds; series and sums have a class. */
 const ofRows: Aliased = {
   ...{ alias: "request_log", isError: isErrorRow, isRefused: isRefusedRow },
   ...{ hasSucceeded: "NOT is_error", hasNoMethod: "method IS NULL" },
@@ -54,7 +54,7 @@ export function scopeCondition(query: LogQuery, conditions: Conditions, aliased:
   const { alias, isError, isRefused, hasSucceeded } = aliased;
   const all: string[] = [];
   const deployments = [...(query.deploymentIds ?? []), ...(query.deploymentId ? [query.deploymentId] : [])];
-  // An empty list matches nothing: it is of a branch that was never deployed.
+  // An empty list matches nothing: its branch was never deployed.
   if (query.deploymentIds || query.deploymentId)
     all.push(`${alias}.deployment_id = ANY(${conditions.value(deployments)}::uuid[])`);
   if (query.httpMethod) all.push(`${alias}.http_method = ${conditions.value(query.httpMethod.toUpperCase())}`);
@@ -64,13 +64,13 @@ export function scopeCondition(query: LogQuery, conditions: Conditions, aliased:
   return all.join(" AND ") || "true";
 }
 
-/** Methods that keep the protocol going, besides all lists and notifications. */
+/** Methods of the protocol itself, in addition to all lists and notifications. */
 const protocolMethods = [
   ...["initialize", "ping", "server/discover", "logging/setLevel", "subscriptions/listen"],
   ...["resources/subscribe", "resources/unsubscribe"],
 ];
 
-/** Methods that keep the protocol going, and what has no method, such as the event stream of a session. */
+/** Methods of the protocol itself, and requests without a method, such as the event stream of a session. */
 const protocolSql = ({ alias, hasNoMethod }: Aliased) =>
   `(${hasNoMethod} OR ${alias}.method IN (${protocolMethods.map((method) => `'${method}'`).join(", ")})
     OR ${alias}.method LIKE '%/list' OR ${alias}.method LIKE 'notifications/%')`;
@@ -79,7 +79,7 @@ const protocolSql = ({ alias, hasNoMethod }: Aliased) =>
 export function methodCondition(query: LogQuery, conditions: Conditions, aliased: Aliased): string {
   const { alias } = aliased;
   const all: string[] = [];
-  // Never null, also for calls without a method beyond the limit of names.
+  // Never null, even for calls without a method beyond the limit of names.
   if (query.withoutProtocol) all.push(`(${aliased.hasSucceeded} AND ${protocolSql(aliased)}) IS NOT TRUE`);
   if (query.jsonrpcMethod) all.push(`${alias}.method = ${conditions.value(query.jsonrpcMethod)}`);
   if (query.methodPrefix) {
@@ -109,7 +109,7 @@ export function searchCondition(query: LogQuery, conditions: Conditions, columns
 
 const isAscii = /^\p{ASCII}*$/u;
 
-/** What a row is searched by (VAL-5). */
+/** The searched columns of a row (VAL-5). */
 export const searchedColumns: readonly string[] = [
   "method",
   "target",
@@ -139,14 +139,14 @@ function callerRowCondition(query: LogQuery, conditions: Conditions): string {
   return all.join(" AND ") || "true";
 }
 
-/** Rows behind the one with which a page ended. */
+/** Rows after the last one of a page. */
 function cursorCondition({ cursor }: LogQuery, conditions: Conditions): string {
   if (cursor === undefined) return "true";
   const [time, id] = cursor.split(".");
   return `(time, id) < (${conditions.value(new Date(Number(time)))}, ${conditions.value(id)}::uuid)`;
 }
 
-/** All conditions on a row of `request_log` but its period. `searched`: columns that the search can be found in. */
+/** All conditions on a row of `request_log` except its period. `searched`: columns that can contain the search. */
 export function rowCondition(query: LogQuery, conditions: Conditions, searched = searchedColumns): string {
   return [
     cursorCondition(query, conditions),

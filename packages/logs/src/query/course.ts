@@ -5,7 +5,7 @@ import type { RollupLevel } from "./spans.ts";
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** How finely the course of a number over a range is told, and the level of roll-ups whose periods fit. */
+/** Step of a series over a range, and the level of roll-ups whose periods fit. */
 const steps: Readonly<Record<TimeRange, { readonly ms: number; readonly level: RollupLevel }>> = {
   "15m": { ms: minute, level: 0 },
   "1h": { ms: 5 * minute, level: 0 },

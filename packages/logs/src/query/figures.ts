@@ -2,13 +2,13 @@ import type { Conditions } from "./conditions.ts";
 import { type LatencyBucket, latencyQuantile } from "./latency.ts";
 import type { Reader } from "./reader.ts";
 
-/** What a group's calls add up to. */
+/** Totals of a group's calls. */
 export type Figure = {
   /** The value by which they are grouped, as text. */
   readonly key: string;
   readonly calls: number;
   readonly errors: number;
-  /** By the gateway; those that a limit refused are a part of them. */
+  /** By the gateway, including those refused by a limit. */
   readonly refused: number;
   readonly limited: number;
   /** Absent unless the group has them. */
@@ -19,7 +19,7 @@ export type Figure = {
 export type Group = {
   readonly by: string;
   readonly where?: string;
-  /** The keys with the most calls; default: all. */
+  /** Number of keys with the most calls; default: all. */
   readonly max?: number;
   readonly hasLatency?: boolean;
 };
@@ -38,7 +38,7 @@ export async function figuresOf<Name extends string>(
   const selects = names.map(
     (name) => `(SELECT '${name}' AS name, figures.* FROM (${figuresSql(groups[name])}) AS figures)`,
   );
-  // Materialized: PostgreSQL takes a pattern for so rare that it would scan the sums again for each series that fits.
+  // Materialized: PostgreSQL takes a pattern for so rare that it would scan the sums again for each matching series.
   const { rows } = await reader.query<Figure & { name: Name }>(
     `WITH cells AS MATERIALIZED (${cells}) ${selects.join(" UNION ALL ")}`,
     conditions.values,

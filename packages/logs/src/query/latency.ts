@@ -5,7 +5,7 @@
 const lowestMs = 0.01;
 const growth = 2 ** (1 / 6);
 
-/** Calls by bucket, ascending, as far as there are any. */
+/** Calls by bucket, ascending; empty buckets are absent. */
 export type LatencyBucket = { bucket: number; calls: number };
 
 /**

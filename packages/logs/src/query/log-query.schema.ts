@@ -2,11 +2,11 @@ import { z } from "zod";
 
 // Browser-safe: the dashboard validates its search parameters with the same objects as the server (VAL-5, PRJ-5).
 
-/** How far back a log screen looks. */
+/** The period that a log screen shows. */
 export const timeRangeSchema = z.enum(["15m", "1h", "6h", "24h", "7d", "30d"]);
 export type TimeRange = z.infer<typeof timeRangeSchema>;
 
-/** What a request-log row can be asked for (VAL-5). `startDate` and `endDate` win over `timeRange`. */
+/** Filters of request-log rows (VAL-5). `startDate` and `endDate` override `timeRange`. */
 export const logQuerySchema = z.object({
   projectId: z.uuid(),
   deploymentIds: z.array(z.uuid()).max(200).optional(),
@@ -26,27 +26,27 @@ export const logQuerySchema = z.object({
   exceptTargets: z.array(z.string().max(1024)).max(1000).optional(),
   /** Failed or was refused; false: succeeded. */
   hasFailed: z.boolean().optional(),
-  /** As in statistics: failures, without those that the gateway refused before a server was asked. */
+  /** As in statistics: failures, except those that the gateway refused before it called a server. */
   isError: z.boolean().optional(),
-  /** Refused by the gateway before a server was asked (401, 403, 404, 413, 429): `refused` in statistics. */
+  /** Refused by the gateway before it called a server (401, 403, 404, 413, 429): `refused` in statistics. */
   isRefused: z.boolean().optional(),
-  /** Leaves out successful messages that only keep the protocol going: handshakes, pings, lists, notifications. */
+  /** Leaves out successful messages of the protocol itself: handshakes, pings, lists, notifications. */
   withoutProtocol: z.boolean().optional(),
-  /** Took more, or less, than so many milliseconds in all. */
+  /** Longer, or shorter, than this many milliseconds in total. */
   longerThanMs: z.coerce.number().min(0).max(86_400_000).optional(),
   shorterThanMs: z.coerce.number().min(0).max(86_400_000).optional(),
-  /** The beginning of what the client called itself; case does not matter. */
+  /** The beginning of the client's name, case-insensitive. */
   clientName: z.string().max(256).optional(),
   /** A session id as logged. */
   session: z.string().max(128).optional(),
-  /** Who called, as logged: `user:<id>`, `key:<id>`, `admin`, `anonymous`. An empty list matches nothing. */
+  /** The caller as logged: `user:<id>`, `key:<id>`, `admin`, `anonymous`. An empty list matches nothing. */
   principals: z.array(z.string().max(256)).max(100).optional(),
-  /** Part of a method, target, error message, client name, session or principal; case does not matter. */
+  /** Part of a method, target, error message, client name, session or principal, case-insensitive. */
   search: z.string().max(512).optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
-  /** Rows that are skipped. A cursor leads to later pages faster, and without shifting as rows come. */
+  /** Rows to skip. A cursor reaches later pages faster, and doesn't shift when rows arrive. */
   offset: z.coerce.number().int().min(0).default(0),
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   cursor: z
     .string()
     .regex(/^\d{1,15}\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/, "Not a cursor of this list")
@@ -54,7 +54,7 @@ export const logQuerySchema = z.object({
 });
 const notInSums = (what: string) =>
   z.undefined({ error: `Statistics can't be limited to ${what}. Leave it out, or read the list.` }).optional();
-/** What statistics can be asked for: the sums don't know who called, nor all that a search looks through. */
+/** Filters of statistics: the sums know neither callers nor all searched texts. */
 export const logStatsQuerySchema = logQuerySchema.omit({ limit: true, offset: true, cursor: true }).extend({
   longerThanMs: notInSums("a duration"),
   shorterThanMs: notInSums("a duration"),
@@ -67,12 +67,12 @@ export type LogStatsQueryInput = z.input<typeof logStatsQuerySchema>;
 
 /** A parsed query, defaults filled in. */
 export type LogQuery = z.infer<typeof logQuerySchema>;
-/** A query as callers write it: only `projectId` is needed. */
+/** A query as callers write it: only `projectId` is required. */
 export type LogQueryInput = z.input<typeof logQuerySchema>;
 
-/** What the log screen, REST and the terminal filter by: the search parameters of the screen (PRJ-5), without its times. */
+/** Filters of the log screen, REST and the terminal: the search parameters of the screen (PRJ-5), without its times. */
 export type LogFilters = {
-  /** `error`: failed or refused; `failed`: as overviews count errors, without what the gateway refused. */
+  /** `error`: failed or refused; `failed`: errors as in overviews, without calls that the gateway refused. */
   status: "all" | "ok" | "error" | "failed" | "refused";
   /** `all`, `tool:{name}`, a prefix ending in `/*`, or an exact JSON-RPC method. */
   methodType: string;
@@ -86,7 +86,7 @@ export type LogFilters = {
   user?: string | undefined;
   /** A deployment's id, or the beginning of its commit. */
   deployment?: string | undefined;
-  /** The name of a branch: what its newest 200 deployments answered. */
+  /** The name of a branch: calls of its newest 200 deployments. */
   branch?: string | undefined;
   search?: string | undefined;
 };
@@ -96,7 +96,7 @@ export type LogSearch = LogFilters & {
   /** A chosen period, ISO 8601, in place of `timeRange`: both or none. */
   from?: string | undefined;
   to?: string | undefined;
-  /** Shows handshakes, lists and the like, or not; absent: as the reader left it. */
+  /** Whether handshakes, lists and the like are shown; absent: as last chosen. */
   protocol?: boolean | undefined;
 };
 
@@ -114,33 +114,33 @@ const outcomeSchema = z.enum([
 ]);
 export type Outcome = z.infer<typeof outcomeSchema>;
 
-/** What a request waited for while its server was not ready. Milliseconds; null: not needed, or not known. */
+/** What a request waited for while its server was not ready. Milliseconds; null: not needed, or unknown. */
 export type StartAttempt = {
   /**
-   * What the runner did for it; `ready`: the server was up, but the runner had to be asked; `asleep`: nothing, the gateway
-   * answered in the server's place (GW-12).
+   * The runner's work for it; `ready`: none, as the server was up; `asleep`: none, as the gateway answered in its place
+   * (GW-12).
    */
   outcome: "ready" | "started" | "woken" | "failed" | "asleep";
-  /** For a pause after crashes to end, and for a place on the host. */
+  /** Waiting for a pause after crashes, and for a place on the host. */
   placeMs: number | null;
   /** From starting the process until it answered. */
   startMs: number | null;
   /** From frozen to ready. */
   wakeMs: number | null;
-  /** The runner's error code, when it failed. */
+  /** The runner's error code if it failed. */
   reason: string | null;
 };
 
-/** One row of the request log as people and programs read it; safe to send to members of the project. */
+/** One row of the request log for people and programs; safe to send to members of the project. */
 export type RequestLogEntry = {
   id: string;
-  /** What the client got as `towpath-request-id`; messages of one batch share it. */
+  /** The client's `towpath-request-id`; messages of one batch share it. */
   requestId: string;
   /** ISO 8601, UTC, milliseconds. */
   time: string;
   /** Null for a request to a target that is no deployment. */
   deploymentId: string | null;
-  /** The server process that got it; null when none did. */
+  /** The server process that received it; null if none did. */
   instanceId: string | null;
   kind: string;
   httpMethod: string;
@@ -152,17 +152,17 @@ export type RequestLogEntry = {
   httpStatus: number;
   /** Failed, and was not refused. */
   isError: boolean;
-  /** Refused by the gateway before a server was asked, which says nothing of the server. */
+  /** Refused by the gateway before it called a server, so not the server's failure. */
   isRefused: boolean;
   errorCode: number | null;
   errorMessage: string | null;
-  /** Why the gateway itself refused it, such as `unauthorized`; null when it didn't. */
+  /** Why the gateway itself refused it, such as `unauthorized`; null if it didn't. */
   refusal: string | null;
   outcome: string;
   durationMs: number;
   /** Part of `durationMs` spent waiting for a starting or waking server. */
   heldMs: number;
-  /** Part of `durationMs` from when the request was sent to the server; null when it wasn't, or is not known. */
+  /** Part of `durationMs` after the request was sent to the server; null if it wasn't, or if unknown. */
   serverMs: number | null;
   startAttempt: StartAttempt | null;
   requestBytes: number;
@@ -177,16 +177,16 @@ export type RequestLogEntry = {
   traceId: string | null;
 };
 
-/** A row with what lists leave out. Payloads are null unless the project captures them. */
+/** A row with the columns that lists leave out. Payloads are null unless the project captures them. */
 export type RequestLogDetail = RequestLogEntry & {
   requestPayload: unknown;
   responsePayload: unknown;
-  /** Only the beginning of the payload was kept. */
+  /** The payload was cut. */
   requestTruncated: boolean;
   responseTruncated: boolean;
 };
 
-/** A page of the request log, newest first. `nextCursor`: where the next one begins; null without one. */
+/** A page of the request log, newest first. `nextCursor`: where the next page begins; null if there is none. */
 export type RequestLogPage = {
   data: RequestLogEntry[];
   limit: number;
@@ -198,10 +198,10 @@ export type RequestLogPage = {
 /** Numbers above the request log. Facets ignore the method filter, so that the other choices stay visible. */
 export type RequestLogStats = {
   total: number;
-  /** Failures, without those that the gateway refused (4xx) before a server was asked. */
+  /** Failures, except those that the gateway refused (4xx) before it called a server. */
   errors: number;
   refused: number;
-  /** Those of them that a limit refused (429). Of a flood, only some have rows and are counted. */
+  /** Refused by a limit (429), a part of `refused`. In a flood, only some have rows and are counted. */
   limited: number;
   /** Milliseconds, within 6 %; null without rows. */
   p50Ms: number | null;
@@ -210,7 +210,7 @@ export type RequestLogStats = {
   startDate: string;
   endDate: string;
   bucketMs: number;
-  /** Every bucket of the range in order, empty ones too. */
+  /** Every bucket of the range in order, including empty ones. */
   buckets: { start: string; total: number; errors: number; refused: number }[];
   methods: { method: string; total: number; errors: number }[];
   tools: { tool: string; total: number; errors: number }[];

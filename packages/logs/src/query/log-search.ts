@@ -1,6 +1,6 @@
 import type { LogFilters, LogQueryInput, LogSearch, TimeRange } from "./log-query.schema.ts";
 
-// Apart from the schemas: a page that only translates its search does not load zod for it.
+// Apart from the schemas, so that a page that only translates its search does not load zod.
 
 /** Length of each time range in milliseconds. */
 export const timeRangeMs: Readonly<Record<TimeRange, number>> = {
@@ -13,8 +13,8 @@ export const timeRangeMs: Readonly<Record<TimeRange, number>> = {
 };
 
 /**
- * Translates the filters of a search into a log query (PRJ-5), except for `user`, `deployment` and `branch`, which the
- * database has to look up. A search for a method shows it, even one that is left out otherwise.
+ * Translates the filters of a search into a log query (PRJ-5), except for `user`, `deployment` and `branch`, which need
+ * the database. A search for a method shows it, even if it is left out otherwise.
  */
 export function logQueryFromFilters(filters: LogFilters, showsProtocol: boolean): Omit<LogQueryInput, "projectId"> {
   const { target, duration, client, session, search } = filters;
@@ -44,20 +44,20 @@ export function periodOfSearch({
 export const asksForMethod = ({ methodType }: Pick<LogFilters, "methodType">): boolean =>
   methodType !== "all" && methodType !== "";
 
-/** What the sums don't know of a call: who made it, how long it took, and its texts. */
+/** Filters that the sums don't have: caller, duration and texts. */
 const notInSums = ["client", "session", "user", "duration", "search"] as const satisfies readonly (keyof LogFilters)[];
 
-/** Whether statistics can be limited to all that a search asks for. */
+/** Whether statistics support all filters of a search. */
 export const hasStatistics = (filters: LogFilters): boolean =>
   notInSums.every((filter) => filters[filter] === undefined);
 
-/** The search without what statistics can't be limited to. */
+/** The search without the filters that statistics don't support. */
 export const withStatistics = <Search extends LogFilters>(search: Search): Search => ({
   ...search,
   ...Object.fromEntries(notInSums.map((filter) => [filter, undefined])),
 });
 
-/** Reads `>500`, `<20ms` or `>1.5s`; milliseconds without a unit. Null: none of these. */
+/** Parses `>500`, `<20ms` or `>1.5s`; milliseconds without a unit. Null: none of these. */
 export function durationLimits(text: string): Pick<LogQueryInput, "longerThanMs" | "shorterThanMs"> | null {
   const [, sign, number, unit] = /^([<>])(\d{1,8}(?:\.\d{1,3})?)(ms|s)?$/i.exec(text) ?? [];
   if (number === undefined) return null;

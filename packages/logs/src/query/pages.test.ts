@@ -142,8 +142,8 @@ describe("finding", () => {
               [1500, 30],
             ] as const) {
               const page = await queryRequestLogs(database.pool, { ...query, startDate, endDate, offset, limit });
-              const wanted = expected.slice(offset, offset + limit).map((row) => row.id);
-              expect([period, offset, page.data.map((row) => row.id)]).toEqual([period, offset, wanted]);
+              const ids = expected.slice(offset, offset + limit).map((row) => row.id);
+              expect([period, offset, page.data.map((row) => row.id)]).toEqual([period, offset, ids]);
               expect(page.hasMore).toBe(expected.length > offset + limit);
             }
             const limit = Math.max(1, Math.ceil(expected.length / 3));

@@ -18,7 +18,8 @@ import {
 import { deploymentId, fillProject, projectId } from "../testing/index.ts";
 import type { LogQueryInput } from "./log-query.schema.ts";
 
-// What `tests/bench/logs.ts` measures at ten million rows, by the rows that PostgreSQL reads at a few: no times.
+// The queries of `tests/bench/logs.ts`, measured by the rows that PostgreSQL reads instead of times, and with fewer
+// rows.
 const rows = 100_000;
 /** Far below what a scan of the project, or of an eighth of it, would read. */
 const maxRead = 12_000;
@@ -59,7 +60,7 @@ async function rowsRead(read: (pool: Pool) => Promise<unknown>): Promise<number>
   return total;
 }
 
-/** As `fillProject` names them. */
+/** Names as in `fillProject`. */
 const sessionOf = (number: number) => createHash("md5").update(String(number)).digest("hex").slice(0, 22);
 
 const month = { projectId, startDate: new Date(Date.now() - 30 * 86_400_000) };

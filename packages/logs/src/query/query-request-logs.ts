@@ -40,7 +40,7 @@ export async function queryRequestLogs(reader: Reader, input: LogQueryInput): Pr
   return { data, limit, offset, hasMore, nextCursor: last ? `${last.time.getTime()}.${last.id}` : null };
 }
 
-/** The newest rows of a query, of those for which `also`, an SQL condition, holds. */
+/** The newest rows of a query for which `also`, an SQL condition, holds. */
 export async function readNewest(
   reader: Reader,
   input: LogQueryInput,
@@ -52,9 +52,9 @@ export async function readNewest(
 }
 
 /**
- * A row with its payloads; null when the project has no such row.
+ * A row with its payloads; null if the project has no such row.
  *
- * @param row its id, and its time unless the id tells it. The caller has checked access to the project.
+ * @param row its id, and its time unless the id contains it. The caller has checked access to the project.
  */
 export async function readRequestLog(
   reader: Reader,
@@ -73,7 +73,7 @@ export async function readRequestLog(
   return { ...toEntry(found), requestPayload, responsePayload, requestTruncated, responseTruncated };
 }
 
-/** Reads `need` rows of a scope behind the first `skip`. */
+/** Reads `need` rows of a scope after the first `skip`. */
 async function readPage(scope: Scope, skip: number, need: number): Promise<Row[]> {
   const rows: Row[] = [];
   let toSkip = skip;
@@ -125,14 +125,14 @@ function rowsSql(
   if (key) {
     const [first = "", ...others] = key.texts.map((text) => rows(keyCondition(key.index, conditions.value(text))));
     if (others.length === 0) return first;
-    // A statement of its own for each, as the planner knows which texts are frequent.
+    // A separate statement for each, as the planner knows which texts are frequent.
     const parts = [first, ...others].map((part) => `(${part} LIMIT ${limit})`);
     return `SELECT * FROM (${parts.join(" UNION ALL ")}) AS rows ${newestFirst}`;
   }
   if (windows.length === 1) return rows("true");
   const from = conditions.value(windows.map((window) => new Date(window.from)));
   const to = conditions.value(windows.map((window) => new Date(window.to)));
-  // Each window by itself: so the index has the rows in order.
+  // Each window separately, so that the index returns its rows in order.
   return `SELECT rows.* FROM unnest(${from}::timestamptz[], ${to}::timestamptz[]) AS w (first, beyond)
     CROSS JOIN LATERAL (${rows("time >= w.first AND time < w.beyond")} LIMIT ${limit}) AS rows ${newestFirst}`;
 }

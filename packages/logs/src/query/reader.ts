@@ -1,14 +1,14 @@
 import type { Pool, QueryResult, QueryResultRow } from "pg";
 import { inTransaction } from "../write/transaction.ts";
 
-/** What reads the log: a pool, or one that limits each statement. */
+/** Reads the log: a pool, or one that limits each statement. */
 export type Reader = {
   query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<QueryResult<Row>>;
 };
 
 /**
- * A reader whose statements PostgreSQL cancels after `timeoutMs`, with SQLSTATE 57014. The limit is set in a transaction
- * for each: a transaction pooler shares connections, and refuses settings when they are opened.
+ * A reader whose statements PostgreSQL cancels after `timeoutMs`, with SQLSTATE 57014. A transaction around each sets
+ * the limit: a transaction pooler shares connections, and refuses settings when they are opened.
  */
 export const limitedReader = (pool: Pool, timeoutMs: number): Reader => ({
   query: (text, values) =>

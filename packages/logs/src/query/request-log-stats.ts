@@ -20,7 +20,7 @@ const bucketSizes = [1, 2, 5, 10, 30, 60, 120, 240, 360, 720]
 const maxBuckets = 60;
 const maxFacets = 50;
 
-/** The smallest round bucket that draws a range of `rangeMs` with at most 60 bars (61 when the ends are ragged). */
+/** The smallest round bucket with which a range of `rangeMs` has at most 60 bars (61 if the ends are ragged). */
 export function bucketMsFor(rangeMs: number): number {
   return bucketSizes.find((size) => rangeMs / size <= maxBuckets) ?? Math.ceil(rangeMs / maxBuckets / day) * day;
 }
@@ -39,7 +39,7 @@ export async function requestLogStats(reader: Reader, input: LogStatsQueryInput)
   const { from, to } = periodOf(query, now);
   const end = query.endDate?.getTime() ?? now;
   const bucketMs = bucketMsFor(end - from);
-  // The chart needs periods that fit its buckets, all else the fewest.
+  // The chart needs periods that fit its buckets, the rest as few as possible.
   const [{ total, method, tool }, { bucket }] = await Promise.all([
     figuresOf(reader, matchingCells(query, { from, to }), {
       total: { by: "true", where: "matches", hasLatency: true },

@@ -130,7 +130,7 @@ describe("writing", () => {
     expect(detail?.requestPayload).toEqual({ text: "nul \ufffd, lone \ufffd, pair 𝄞, escaped \\u0000" });
   });
 
-  test("GW-7 any text comes back as it was written, whatever it means to PostgreSQL", async () => {
+  test("GW-7 any text is read as it was written, even if it is special to PostgreSQL", async () => {
     const projectId = randomUUID();
     const now = Date.now();
     const texts = [
@@ -348,7 +348,7 @@ describe("querying", () => {
     expect(new Set(none.buckets.map((bucket) => bucket.total))).toEqual(new Set([0]));
   });
 
-  test("PRJ-5 a chart has at most 61 bars whatever the range", () => {
+  test("PRJ-5 a chart has at most 61 bars over any range", () => {
     for (const range of [1, 15 * minute, 24 * 60 * minute, 30 * 24 * 60 * minute, 5 * 365 * 24 * 60 * minute]) {
       expect(range / bucketMsFor(range)).toBeLessThanOrEqual(60);
     }

@@ -10,7 +10,7 @@ export const rollupLevels = [
 export type RollupLevel = 0 | 1 | 2 | 3;
 export const hourly: RollupLevel = 2;
 
-/** A period [from, to) in milliseconds whose ends are multiples of a level's length, to be read from that level. */
+/** A period [from, to) in milliseconds whose ends are multiples of a level's length, read from that level. */
 export type Span = { level: RollupLevel; from: number; to: number };
 
 export const minuteMs = 60_000;
@@ -31,7 +31,7 @@ export function spansOf(from: number, to: number, level: RollupLevel = coarsest 
 export const floorToMinute = (time: number) => Math.floor(time / minuteMs) * minuteMs;
 export const ceilToMinute = (time: number) => floorToMinute(time + minuteMs - 1);
 
-/** Where a period without an end date ends: later than any row, as a gateway's clock may be ahead by a day. */
+/** Where a period without an end date ends: later than any row, as a gateway's clock may be a day fast. */
 export function openEnd(now: number): number {
   const length = lengthOf(coarsest as RollupLevel);
   return (Math.floor(now / length) + 3) * length;

@@ -58,11 +58,11 @@ describe("counting", () => {
     const projectId = randomUUID();
     await foldAll();
     await write([requestLogRow({ projectId })]);
-    await database.pool.query("ALTER TABLE request_log_hour RENAME TO request_log_hour_away");
+    await database.pool.query("ALTER TABLE request_log_hour RENAME TO request_log_hour_hidden");
     try {
       await expect(foldRequestLogs(database.pool)).rejects.toThrow("request_log_hour");
     } finally {
-      await database.pool.query("ALTER TABLE request_log_hour_away RENAME TO request_log_hour");
+      await database.pool.query("ALTER TABLE request_log_hour_hidden RENAME TO request_log_hour");
     }
     expect((await stats({ projectId })).total).toBe(1);
     expect(await foldRequestLogs(database.pool)).toBe(1);
@@ -108,7 +108,7 @@ describe("counting", () => {
       expect(await stats({ projectId, isRefused: true })).toMatchObject(refused);
       expect((await statuses({ isRefused: true })).toSorted()).toEqual([401, 429, 429]);
       expect(await statuses({ isError: false })).toHaveLength(4);
-      // What people ask for as status:error: all that failed, refused ones too.
+      // The meaning of status:error: all failures, including refusals.
       const asked = logQueryFromFilters({ status: "error", methodType: "all" }, true);
       const failed = await stats({ projectId, ...asked } as LogStatsQueryInput);
       expect(failed).toMatchObject({ total: 6, errors: 3, refused: 3 });
@@ -122,7 +122,7 @@ describe("counting", () => {
     }
   });
 
-  test("LOG-5 a tenant who makes up names fills no table: the rest counts without a name, and is still found", async () => {
+  test("LOG-5 a tenant's made-up names can't fill a table: the rest counts without a name, and is still found", async () => {
     const projectId = randomUUID();
     const deploymentId = randomUUID();
     const rows = Array.from({ length: 60 }, (_, at) =>
@@ -178,7 +178,7 @@ describe("counting", () => {
   test("LOG-5 without a worker, writers fold: sums that wait don't pile up", async () => {
     await foldAll();
     const projectId = randomUUID();
-    // A pool of its own, whose first write checks.
+    // A separate pool, whose first write checks.
     const writer = openDatabase(database.url).pool;
     try {
       await database.pool.query(
@@ -199,7 +199,7 @@ describe("counting", () => {
     }
   });
 
-  test("LOG-5 names that hash to the same id hold up nobody's sums", async () => {
+  test("LOG-5 names with the same hash don't block the sums of others", async () => {
     const projectId = randomUUID();
     const deploymentId = randomUUID();
     const call = { projectId, deploymentId, isError: true };
@@ -232,7 +232,7 @@ describe("counting", () => {
     }
   });
 
-  test("LOG-1 who called is counted by session, principal and client, with first and last call", async () => {
+  test("LOG-1 callers are counted by session, principal and client, with first and last call", async () => {
     const projectId = randomUUID();
     const start = Math.floor(Date.now() / (10 * minute)) * 10 * minute - hour;
     const call = { projectId, session: "one", principal: "user:1" };
@@ -246,7 +246,7 @@ describe("counting", () => {
       requestLogRow({ ...call, time: start, session: null }),
     ]);
     await foldAll();
-    // The rows have deployments of their own: sessions belong to one.
+    // The rows have separate deployments: a session belongs to one.
     const { rows } = await database.pool.query(
       `SELECT session, principal, sum(calls)::int AS calls, sum(errors)::int AS errors, min(first_seen) AS first,
          max(last_seen) AS last FROM request_log_caller WHERE project_id = $1 GROUP BY 1, 2 ORDER BY 1`,
@@ -273,7 +273,7 @@ describe("counting", () => {
     ]);
   });
 
-  test("LOG-3 sums lie in the partition of their day, so that they leave with its rows", async () => {
+  test("LOG-3 sums are in the partition of their day, and are deleted with its rows", async () => {
     const projectId = randomUUID();
     const time = Date.now() - 20 * 24 * hour;
     const day = new Date(time).toISOString().slice(0, 10).replaceAll("-", "");

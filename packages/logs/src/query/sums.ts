@@ -111,7 +111,7 @@ function countsSql(query: LogQuery, conditions: Conditions, spans: readonly Span
     ${[...selects, fresh].join(" UNION ALL ")}`;
 }
 
-/** How many calls of a sum can have a duration that a query asks for: all those of the buckets that it is in. */
+/** How many calls of a sum can have a duration that a query requests: all those in the matching buckets. */
 function callsSql(query: LogQuery, conditions: Conditions, alias: string): string {
   if (!asksForDurations(query)) return `${alias}.calls`;
   const bucket = (ms: number) => `towpath_latency_bucket(${conditions.value(ms)}::float8)`;
@@ -123,7 +123,7 @@ function callsSql(query: LogQuery, conditions: Conditions, alias: string): strin
   return `(SELECT coalesce(sum(e & 1099511627775), 0) FROM unnest(${alias}.latency) AS e WHERE ${within.join(" AND ")})`;
 }
 
-/** Whether a series can have rows of a query: by its names and class. Overflow series can have any. */
+/** Whether a series can have rows of a query, by its names and class. Overflow series can have any. */
 function nameCondition(query: LogQuery, conditions: Conditions, alias: string): string {
   const of = ofSeries(alias);
   const search = searchCondition(query, conditions, [`${alias}.method`, `${alias}.target`]);

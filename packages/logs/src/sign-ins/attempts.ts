@@ -2,15 +2,15 @@ import { type SignInStepKind, signInStepKinds } from "@towpath/core/oauth/sign-i
 import type { AttemptStep, SignInAttempt, SignInAttempts, SignInStepEntry } from "./sign-in.schema.ts";
 
 const minuteMs = 60_000;
-/** People take this long to sign in and decide; the authorization server waits no longer. */
-const patienceMs = 15 * minuteMs;
-/** A client that begins anew so soon goes on with the same attempt. */
+/** Time for people to sign in and decide; the authorization server waits no longer. */
+const decisionMs = 15 * minuteMs;
+/** A client that starts over within this time continues the same attempt. */
 const restartMs = 2 * minuteMs;
-/** Each: what strangers cause pushes out nothing else. */
+/** Max attempts of each kind, so that strangers' attempts don't displace proven ones. */
 const maxProven = 200;
 const maxUnproven = 100;
 
-/** An attempt while its steps are put together. */
+/** An attempt while its steps are collected. */
 type Draft = { readonly steps: SignInStepEntry[]; last: SignInStepEntry };
 
 const orderOf = (kind: SignInStepKind) => signInStepKinds.indexOf(kind);
@@ -18,9 +18,9 @@ const programOf = ({ agent, network }: SignInStepEntry) => (agent === null ? nul
 const isOver = ({ last }: Draft) => last.problem !== null || last.kind === "call" || last.kind === "refresh";
 
 /**
- * Puts the steps of a server's clients (oldest first) together to attempts, by the first rule that fits: steps of one
- * authorization request, of one PKCE challenge or `state`, of one `client_id`, and those of one program before it names a
- * client. A network alone joins nothing: many people share one.
+ * Groups the steps of a server's clients (oldest first) into attempts, by the first rule that fits: steps of one
+ * authorization request, of one PKCE challenge or `state`, of one `client_id`, and those of one program before it names
+ * a client. A network alone joins nothing: many people share one.
  */
 export function attemptsOf(steps: readonly SignInStepEntry[], now: number): SignInAttempts {
   const drafts: Draft[] = [];
@@ -49,21 +49,21 @@ export function attemptsOf(steps: readonly SignInStepEntry[], now: number): Sign
 
 const byLast = (a: SignInAttempt, b: SignInAttempt) => b.lastAt.localeCompare(a.lastAt);
 
-/** Only steps that name no server: whoever did them did not come here. */
+/** Only steps that name no server: their client did not come here. */
 const isAlone = ({ steps }: Draft) => steps.every(({ kind }) => kind === "server_metadata");
 
-/** A client whose token expired and which renews its tokens does what it should; not each renewal is kept. */
+/** A client whose token expired and which renews its tokens works as intended; not each renewal is kept. */
 function isRenewed({ last }: Draft, renewals: readonly SignInStepEntry[]): boolean {
   if (last.problem !== "token_expired") return false;
   return renewals.some((step) => {
     const laterMs = step.time.getTime() - last.time.getTime();
-    return programOf(step) === programOf(last) && laterMs > -2 * patienceMs && laterMs < restartMs;
+    return programOf(step) === programOf(last) && laterMs > -2 * decisionMs && laterMs < restartMs;
   });
 }
 
 type Rule = (draft: Draft, step: SignInStepEntry) => boolean;
 
-/** What a draft says of itself in one of its steps. */
+/** A fact about a draft from any of its steps. */
 const knownOf = <Name extends "clientId" | "authorizationId" | "flow">(draft: Draft, name: Name) =>
   draft.steps.find((each) => each[name] !== null)?.[name] ?? null;
 
@@ -72,21 +72,21 @@ const differ = (one: string | null, other: string | null) => one !== null && oth
 const isSameAuthorization: Rule = (draft, { authorizationId }) =>
   authorizationId !== null && draft.steps.some((each) => each.authorizationId === authorizationId);
 
-/** Also of a request that was sent again, such as by a reloaded page. */
+/** Also for a request that was sent again, for example by a reloaded page. */
 const isSameFlow: Rule = (draft, { flow, clientId }) =>
   flow !== null && !differ(knownOf(draft, "clientId"), clientId) && draft.steps.some((each) => each.flow === flow);
 
 const isSameClient: Rule = (draft, step) =>
   step.clientId !== null && knownOf(draft, "clientId") === step.clientId && mayGoOn(draft, step);
 
-/** One that has named another client is another attempt, however alike their programs are. */
+/** A client with another name is another attempt, even from a similar program. */
 const isSameProgram: Rule = (draft, step) => {
   const program = programOf(step);
   if (program === null || differ(knownOf(draft, "clientId"), step.clientId) || !mayGoOn(draft, step)) return false;
   return draft.steps.some((each) => programOf(each) === program);
 };
 
-/** The person's browser, sent by the program that exchanged the code of the same request later. */
+/** The person's browser, opened by the program that later exchanged the code of the same request. */
 function isOfItsProgram(steps: readonly SignInStepEntry[]): Rule {
   const programs = Map.groupBy(
     steps.filter(({ agent, authorizationId }) => agent !== null && authorizationId !== null),
@@ -99,20 +99,20 @@ function isOfItsProgram(steps: readonly SignInStepEntry[]): Rule {
   };
 }
 
-/** Whether a step of no other request can be the next one, or begins again what has only begun. */
+/** Whether a step without a known request can be the next one, or repeats a beginning. */
 function mayGoOn(draft: Draft, step: SignInStepEntry): boolean {
   if (isOver(draft)) return false;
-  // One with an old token, unless the client has just got its first.
+  // A call with an old token, unless the client has just received its first.
   if (step.kind === "call" && draft.last.kind !== "token" && knownOf(draft, "clientId") !== null) return false;
   if (differ(knownOf(draft, "authorizationId"), step.authorizationId)) return false;
   if (differ(knownOf(draft, "flow"), step.flow)) return false;
   const isLater = orderOf(step.kind) >= orderOf(draft.last.kind);
-  return step.time.getTime() - draft.last.time.getTime() <= (isLater ? patienceMs : restartMs);
+  return step.time.getTime() - draft.last.time.getTime() <= (isLater ? decisionMs : restartMs);
 }
 
 type Client = { readonly clientId: string | null; readonly clientName: string | null };
 
-/** Which client a program is, as far as it has said so in another attempt, and has been no other. */
+/** The client of each program that named exactly one in all attempts. */
 function clientsOfPrograms(steps: readonly SignInStepEntry[]): ReadonlyMap<string, Client> {
   const clients = new Map<string, Client>();
   const ambiguous = new Set<string>();
@@ -154,10 +154,10 @@ function attemptOf({ steps, last }: Draft, clients: ReadonlyMap<string, Client>,
 function stateOf(last: SignInStepEntry, now: number): SignInAttempt["state"] {
   if (last.problem !== null) return "failed";
   if (last.kind === "call" || last.kind === "refresh") return "connected";
-  return now - last.time.getTime() < patienceMs ? "waiting" : "unfinished";
+  return now - last.time.getTime() < decisionMs ? "waiting" : "unfinished";
 }
 
-/** Every step that there is, with what is known of each. */
+/** All possible steps, with the known facts about each. */
 function chainOf(
   steps: readonly SignInStepEntry[],
   last: SignInStepEntry,
@@ -170,7 +170,7 @@ function chainOf(
   return kinds.map((kind) => {
     const seen = steps.findLast((step) => step.kind === kind);
     if (seen) return stepOf(kind, seen, seen.problem === null ? "done" : "failed");
-    // Known from before, or passed by: nobody gets further without it.
+    // Known from before, or implied: nobody gets further without it.
     if (orderOf(kind) < reached) return stepOf(kind, undefined, "done");
     const isNext = state === "waiting" && orderOf(kind) === reached + 1;
     return stepOf(kind, undefined, isNext ? "waiting" : "unreached");

@@ -5,8 +5,8 @@ loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
 /**
- * The network of an address, which says where a client runs without naming a person's connection: IPv4 /24, IPv6 /48,
- * `loopback` for this machine. Null for what is no address.
+ * The network of an address, which shows where a client runs without identifying a person's connection: IPv4 /24, IPv6
+ * /48, `loopback` for this machine. Null if it is no address.
  */
 export function networkOf(address: string | null): string | null {
   const plain = address?.replace(/^::ffff:(?=\d+\.)/i, "") ?? "";

@@ -1,12 +1,12 @@
 import type { Reader } from "../query/reader.ts";
 import type { SignInStepEntry } from "./sign-in.schema.ts";
 
-/** Each is read by itself, so that what strangers cause pushes out nothing else. */
+/** Max steps of each kind, read separately, so that strangers' steps don't displace proven ones. */
 const maxProven = 600;
 const maxUnproven = 600;
 const maxUnplaced = 200;
 
-/** Between a step at the server and one at the authorization server, which does not know for which server it is. */
+/** Between a step at the server and one at the authorization server, which does not know the server. */
 const placedWithin = "2 minutes";
 
 const columns = `id, time, kind, problem, is_proven AS "isProven", client_id AS "clientId", client_name AS "clientName",
@@ -14,9 +14,9 @@ const columns = `id, time, kind, problem, is_proven AS "isProven", client_id AS 
   left_out AS "leftOut"`;
 
 /**
- * The latest steps of clients that wanted to sign in to a server, oldest first. Steps that name no server, such as a
- * registration, belong to it when the same program in the same network was at the server minutes before, unless the client
- * they name went to another server, or when that client was here.
+ * The latest steps of clients that tried to sign in to a server, oldest first. A step that names no server, such as a
+ * registration, belongs to it if the client that it names was at this server, or if the same program in the same
+ * network was there minutes before and the client was at no other.
  *
  * The caller has checked access to the project.
  */
@@ -34,7 +34,7 @@ export async function readSignInSteps(reader: Reader, projectId: string): Promis
   return [...all.values()].sort((a, b) => a.time.getTime() - b.time.getTime() || a.id - b.id);
 }
 
-/** What programs did elsewhere within minutes after they were at the server. */
+/** Steps of programs elsewhere within minutes after they were at the server. */
 async function unplacedByProgram(
   reader: Reader,
   projectId: string,
@@ -59,7 +59,7 @@ async function unplacedByProgram(
   return rows;
 }
 
-/** What clients that were at the server did elsewhere, within minutes around it. */
+/** Steps elsewhere of clients that were at the server, within minutes of that. */
 async function unplacedByClient(reader: Reader, known: readonly SignInStepEntry[]): Promise<SignInStepEntry[]> {
   const seen = known.filter(({ clientId }) => clientId !== null);
   if (seen.length === 0) return [];

@@ -6,9 +6,9 @@ import { announceRequestLogs } from "../write/request-log-changes.ts";
 import { networkOf } from "./network.ts";
 import { StepLimits } from "./step-limits.ts";
 
-/** A step with what its HTTP request says. */
+/** A step with facts from its HTTP request. */
 export type RecordedStep = SignInStep & {
-  /** The whole network address, of which only the network is kept; null when it is not known. */
+  /** The whole network address, of which only the network is kept; null if unknown. */
   readonly address: string | null;
   /** The User-Agent of the client's program; null for a step in a person's browser. */
   readonly agent: string | null;
@@ -30,14 +30,14 @@ const batchRows = 200;
 type Parts = { pool: Pool; share?: number; now?: () => number; onProblem: (error: unknown) => void };
 
 /**
- * Takes the steps of clients' sign-ins from web and gateways and writes them in batches, within limits. Nobody waits for
- * it, and nothing fails with it: steps that the database has no time for are lost.
+ * Takes the steps of clients' sign-ins from web and gateways and writes them in batches, within limits. Nothing waits
+ * for it or fails with it: steps that the database has no time for are lost.
  */
 export class SignInRecorder {
   readonly #limits: StepLimits;
   readonly #writer: BatchWriter<StoredStep>;
 
-  /** `share`: the part of the limits that is this process's. */
+  /** `share`: this process's share of the limits. */
   constructor({ pool, share = 1, now, onProblem }: Parts) {
     this.#limits = new StepLimits({ share, ...(now && { now }) });
     this.#writer = new BatchWriter<StoredStep>({
@@ -50,8 +50,8 @@ export class SignInRecorder {
       write: (steps) => writeSteps(pool, steps),
       onEvicted: () => {},
       onRefused: (_, error) => onProblem(error),
-      onAway: onProblem,
-      onBack: () => {},
+      onUnavailable: onProblem,
+      onRecovered: () => {},
     });
   }
 
@@ -69,12 +69,12 @@ export class SignInRecorder {
   }
 }
 
-/** `name/version` of the first product (RFC 9110 §10.1.5), which says most. */
+/** `name/version` of the first product (RFC 9110 §10.1.5), the most specific one. */
 function productOf(userAgent: string | null): string | null {
   return /^[^\s()]{1,100}/.exec(userAgent ?? "")?.[0] ?? null;
 }
 
-/** Steps of projects that were deleted meanwhile are left out. */
+/** Skips steps of projects that were deleted meanwhile. */
 async function writeSteps(pool: Pool, steps: readonly StoredStep[]): Promise<void> {
   const text = (read: (step: StoredStep) => string | null | undefined) =>
     steps.map((step) => toPostgresText(read(step) ?? null, maxText));

@@ -1,11 +1,11 @@
 import type { SignInProblem, SignInStepKind } from "@towpath/core/oauth/sign-in-step";
 
-// Browser-safe. The page and the REST API say the same.
+// Browser-safe. Shared by the page and the REST API.
 
 /** What happened, and what to do about it. */
 export type SignInText = { readonly title: string; readonly text: string };
 
-/** What each step is called. */
+/** The label of each step. */
 export const signInStepLabels: Readonly<Record<SignInStepKind, string>> = {
   challenge: "First call refused with 401, as expected",
   resource_metadata: "Server's metadata read",
@@ -169,7 +169,7 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
   },
 };
 
-/** Why a client got no further, when nothing failed: after this step, it did nothing more. */
+/** Why a client got no further although nothing failed: it did nothing more after this step. */
 export const signInUnfinishedTexts: Readonly<Record<SignInStepKind, SignInText>> = {
   challenge: {
     title: "The client did nothing after the 401",

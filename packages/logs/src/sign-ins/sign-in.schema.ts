@@ -24,13 +24,13 @@ export type SignInStepEntry = {
 };
 
 /**
- * A step of an attempt. `done` without a time: it must have happened before, but was not seen. `waiting`: the next one.
- * `unreached`: after a failure, or after where the client stopped.
+ * A step of an attempt. `done` without a time: it must have happened before, but was not observed. `waiting`: the next
+ * one. `unreached`: after a failure, or after the client's last step.
  */
 export type AttemptStep = {
   readonly kind: SignInStepKind;
   readonly state: "done" | "failed" | "waiting" | "unreached";
-  /** ISO 8601, of the last time that it was seen. */
+  /** ISO 8601, of the last observation. */
   readonly time: string | null;
   readonly problem: SignInProblem | null;
   readonly detail: string | null;
@@ -39,12 +39,12 @@ export type AttemptStep = {
 /** `unfinished`: the client did nothing more after its last step. */
 export type AttemptState = "connected" | "failed" | "waiting" | "unfinished";
 
-/** What a client did from its first call until it was in, or where it ended. */
+/** A client's steps from its first call until it was connected, or where it ended. */
 export type SignInAttempt = {
-  /** Stays the same as the attempt goes on. */
+  /** Stays the same while the attempt continues. */
   readonly id: string;
   readonly clientId: string | null;
-  /** Of its registration, else of its User-Agent; null when neither is known. */
+  /** From its registration, else its User-Agent; null if neither is known. */
   readonly clientName: string | null;
   readonly agent: string | null;
   readonly network: string | null;
@@ -58,13 +58,13 @@ export type SignInAttempt = {
   /** Where it ended: the failed step, or the last one that succeeded. */
   readonly endedAt: SignInStepKind;
   readonly steps: readonly AttemptStep[];
-  /** Whether something in it was done by a member, or with credentials of this server. */
+  /** Whether a step was made by a member, or with credentials of this server. */
   readonly isProven: boolean;
 };
 
 /** The attempts of a server, newest first. */
 export type SignInAttempts = {
   readonly attempts: readonly SignInAttempt[];
-  /** Steps that were left out, because there were too many at a time. */
+  /** Steps that were left out because there were too many at a time. */
   readonly leftOut: number;
 };

@@ -39,11 +39,11 @@ async function newProject(): Promise<string> {
   return project;
 }
 
-/** One for each test: steps that name no server are told apart by it. */
+/** One for each test: it distinguishes steps that name no server. */
 let program: { address: string; agent: string };
 const browser = { address: "198.51.100.9", agent: null };
 
-/** Records a step, in the client's program unless told otherwise, ten seconds after the one before. */
+/** Records a step, by default in the client's program, ten seconds after the one before. */
 function record(step: Pick<RecordedStep, "kind"> & Partial<RecordedStep>, by: RecordedStep | object = program): void {
   clock += 10_000;
   // Steps are ordered by the millisecond.
@@ -98,7 +98,7 @@ test("GW-5 the steps of a client that gets in are one attempt, from the first 40
   expect(problems).toEqual([]);
 });
 
-test("GW-5 an attempt that waits says for what, and one that was given up where it ended", async () => {
+test("GW-5 a waiting attempt names its next step, and an abandoned one its last", async () => {
   signIn("consent");
   const [waiting] = (await attempts()).attempts as [SignInAttempt];
   expect([waiting.state, ...chain(waiting).slice(5)]).toEqual([
@@ -110,7 +110,7 @@ test("GW-5 an attempt that waits says for what, and one that was given up where 
 
 type Person = Record<"clientId" | "clientName" | "authorizationId" | "flow" | "userId", string>;
 
-/** Two people behind one address, with the same program, each as a client of their own. */
+/** Two people behind one address, with the same program, each with a separate client. */
 function twoClients({ shareClient = false } = {}) {
   const person = (name: string): Person => ({
     clientId: shareClient ? "https://app.example/client.json" : `${name}-${projectId}`,
@@ -149,14 +149,14 @@ test("GW-5 one client behind an address connects while another's person hesitate
   const both = twoClients();
   for (const kind of kindsOfSignIn.slice(0, 5)) both.do(kind, both.bob);
   for (const kind of kindsOfSignIn) both.do(kind, both.ada);
-  // With an old token of a third program's, which names nobody.
+  // With an old token of a third program, which names nobody.
   record({ kind: "call", problem: "token_expired" });
   const byId = async () =>
     new Map((await attempts()).attempts.map(({ id, state, problem }) => [id, [state, problem] as const]));
   const first = await byId();
   expect(first.get(both.ada.authorizationId)).toEqual(["connected", null]);
   expect(first.get(both.bob.authorizationId)).toEqual(["waiting", null]);
-  // The client sends a code that isn't its own: only the verifier says whose attempt this was.
+  // The client sends a code that isn't its own: only the verifier identifies the attempt.
   record({ kind: "token", problem: "code_unknown", clientId: both.bob.clientId, flow: both.bob.flow });
   const then = await byId();
   expect(then.get(both.bob.authorizationId)).toEqual(["failed", "code_unknown"]);
@@ -173,7 +173,7 @@ test("GW-5 a browser behind an address joins no attempt of another client there"
   ]);
 });
 
-test("GW-5 a page that is loaded again goes on with the same attempt", async () => {
+test("GW-5 a reloaded page continues the same attempt", async () => {
   const client = { clientId: `client-${projectId}`, clientName: "Friendly app", flow: "flow" };
   const [first, second] = [randomUUID(), randomUUID()];
   record({ kind: "authorization", authorizationId: first, ...client }, browser);
@@ -184,7 +184,7 @@ test("GW-5 a page that is loaded again goes on with the same attempt", async () 
   expect((await attempts()).attempts.map(({ state }) => state)).toEqual(["connected"]);
 });
 
-test("GW-5 a client that registers for another server at the same time is not taken for this one's", async () => {
+test("GW-5 a client that registers for another server at the same time isn't counted as this one's", async () => {
   const other = await newProject();
   record({ kind: "challenge" });
   record({ kind: "challenge", projectId: other });
@@ -208,7 +208,7 @@ test("GW-5 a failure ends an attempt, and the next try is another one of the sam
   ]);
 });
 
-test("GW-5 a step without a server belongs to whose program was there before, and to no other project", async () => {
+test("GW-5 a step without a server belongs to the project where its program was before, and to no other", async () => {
   const other = await newProject();
   record({ kind: "challenge", projectId: other }, { ...program, agent: "other/1" });
   record({ kind: "challenge" });
@@ -218,7 +218,7 @@ test("GW-5 a step without a server belongs to whose program was there before, an
   expect((await attempts(other)).attempts.map(({ problem }) => problem)).toEqual([null]);
 });
 
-test("GW-5 what a client did after it was in: a replayed refresh token ends it, a renewed one does not", async () => {
+test("GW-5 after a client is connected, a replayed refresh token ends its attempt, a renewed one does not", async () => {
   const authorizationId = signIn();
   const renewal = { authorizationId, clientId: `client-${projectId}`, clientName: "Friendly app", isProven: true };
   record({ kind: "call", problem: "token_expired" });
@@ -245,7 +245,7 @@ test("GW-5 a refused API key is an attempt of one step", async () => {
   ]);
 });
 
-test("GW-5 a flood from one network, or from many, leaves what members do and what others did before", async () => {
+test("GW-5 a flood from one network, or from many, displaces neither members' steps nor earlier ones", async () => {
   signIn();
   for (let at = 0; at < 500; at++) {
     recorder.record({
@@ -308,13 +308,13 @@ test("GW-5 neither a whole address nor a long or broken text is stored, nor a st
   ]);
 });
 
-test("GW-5 without the database nobody waits, and nothing fails", async () => {
-  const away = new SignInRecorder({
-    pool: { query: () => Promise.reject(new Error("away")) } as never,
+test("GW-5 without the database nothing waits or fails", async () => {
+  const recorder = new SignInRecorder({
+    pool: { query: () => Promise.reject(new Error("unavailable")) } as never,
     now: () => clock,
     onProblem: (error) => problems.push(error),
   });
-  away.record({ kind: "challenge", problem: null, isProven: false, projectId, ...program });
-  await away.stop(300);
+  recorder.record({ kind: "challenge", problem: null, isProven: false, projectId, ...program });
+  await recorder.stop(300);
   expect(problems).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import type { RecordedStep } from "./sign-in-recorder.ts";
 /** Steps at once, and each hour after that. */
 type Allowance = { readonly burst: number; readonly perHour: number };
 
-/** Of this process as a whole, of a project, and of a network in a project. */
+/** For this process as a whole, a project, and a network in a project. */
 const unproven = {
   process: { burst: 2000, perHour: 7200 },
   project: { burst: 240, perHour: 240 },
@@ -14,7 +14,7 @@ const proven = { project: { burst: 600, perHour: 1200 } } as const satisfies Rec
 
 const hourMs = 3_600_000;
 const repeatedMs = 5000;
-/** What happens to every client each few minutes as long as it is connected. */
+/** Happens to every client every few minutes while it is connected. */
 const isRoutine = ({ kind, problem }: RecordedStep) =>
   problem === "token_expired" || (kind === "refresh" && problem === null);
 const routineMs = 25 * 60_000;
@@ -22,24 +22,24 @@ const routineMs = 25 * 60_000;
 type Bucket = { left: number; at: number };
 
 /**
- * Decides which steps are kept. Strangers can cause unproven ones, so these have allowances of their own: a flood uses
- * up only theirs, a single network only its own, and nothing that is stored makes room for later steps.
+ * Decides which steps are kept. Strangers can cause unproven ones, so these have separate allowances: a flood uses up
+ * only its own, so does a single network, and stored steps are never displaced by later ones.
  */
 export class StepLimits {
-  /** Steps left out, by project, since the last one that was kept. */
+  /** Steps left out since the last kept one, by project. */
   readonly #leftOut = new LRUCache<string, number>({ max: 10_000 });
   readonly #buckets = new LRUCache<string, Bucket>({ max: 20_000 });
   readonly #recent = new LRUCache<string, number>({ max: 10_000 });
   readonly #share: number;
   readonly #now: () => number;
 
-  /** `share`: the part of the allowances that is this process's. `now`: milliseconds that only grow. */
+  /** `share`: this process's share of the allowances. `now`: monotonic milliseconds. */
   constructor({ share = 1, now = () => performance.now() }: { share?: number; now?: () => number } = {}) {
     this.#share = share;
     this.#now = now;
   }
 
-  /** How many steps of its project were left out before one that is kept; null to leave it out. */
+  /** The number of its project's left-out steps before a step that is kept; null to leave it out. */
   admit(step: RecordedStep, network: string | null): number | null {
     if (this.#isRepeated(step, network)) return null;
     const project = step.projectId ?? "";

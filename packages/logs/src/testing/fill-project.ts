@@ -11,9 +11,9 @@ const days = 30;
 /**
  * Writes `rows` calls, evenly over the thirty days before now: 31 tools of which one is rare, resources, lists, GET
  * streams, 3 % errors with 200 messages, sessions of about 20 calls within ten minutes, 2000 principals, 6 clients.
- * PostgreSQL makes the rows, and sums them up with the trigger that sums up all rows.
+ * PostgreSQL generates the rows, and the usual trigger sums them up.
  */
-export async function fillProject(pool: Pool, rows: number, tell: (text: string) => void): Promise<void> {
+export async function fillProject(pool: Pool, rows: number, report: (text: string) => void): Promise<void> {
   const begun = performance.now();
   const end = Date.now();
   const perDay = Math.floor(rows / days);
@@ -23,7 +23,7 @@ export async function fillProject(pool: Pool, rows: number, tell: (text: string)
       await pool.query("SELECT towpath_ensure_log_partitions($1::date)", [new Date(time).toISOString().slice(0, 10)]);
     await pool.query(insert, [projectId, new Date(from), perDay, day * perDay, deploymentId(Math.floor(day / 5))]);
     while ((await foldRequestLogs(pool)) > 0);
-    tell(`day ${day + 1} of ${days}: ${perDay} rows, ${Math.round((performance.now() - begun) / 1000)} s`);
+    report(`day ${day + 1} of ${days}: ${perDay} rows, ${Math.round((performance.now() - begun) / 1000)} s`);
   }
 }
 

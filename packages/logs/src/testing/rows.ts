@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { RequestLogRow } from "../write/request-log.row.ts";
 
-/** A row like those of a successful `tools/call`, with changes. */
+/** A row of a successful `tools/call`, with changes. */
 export function requestLogRow(changes: Partial<RequestLogRow> & { projectId: string }): RequestLogRow {
   return {
     id: randomUUID(),

@@ -9,7 +9,7 @@ const rowsOf = (tenant: string, count: number): Row[] =>
 const databaseError = (code: string) => Object.assign(new Error(`SQLSTATE ${code}`), { code });
 
 function createWriter(write: (rows: readonly Row[]) => Promise<void>, options: Partial<BatchWriterOptions<Row>> = {}) {
-  const seen = { settled: [] as Row[], evicted: [] as Row[], refused: [] as Row[], away: 0, back: 0 };
+  const seen = { settled: [] as Row[], evicted: [] as Row[], refused: [] as Row[], outages: 0, recoveries: 0 };
   const writer = new BatchWriter<Row>({
     ...bounds,
     maxRows: 100,
@@ -20,8 +20,8 @@ function createWriter(write: (rows: readonly Row[]) => Promise<void>, options: P
     onSettled: (rows) => void seen.settled.push(...rows),
     onEvicted: (row) => void seen.evicted.push(row),
     onRefused: (row) => void seen.refused.push(row),
-    onAway: () => void seen.away++,
-    onBack: () => void seen.back++,
+    onUnavailable: () => void seen.outages++,
+    onRecovered: () => void seen.recoveries++,
     ...options,
   });
   return { writer, seen };
@@ -85,7 +85,7 @@ test.each(["22021", "54000", "XX000", "42804"])(
     await vi.waitFor(() => expect(writer.size).toBe(0));
     expect(seen.refused.map((row) => row.number)).toEqual([5, 18, 31]);
     expect(written).toEqual(rows.filter((row) => !row.isBad).map((row) => row.number));
-    expect([seen.settled.length, seen.away, seen.evicted.length]).toEqual([40, 0, 0]);
+    expect([seen.settled.length, seen.outages, seen.evicted.length]).toEqual([40, 0, 0]);
   },
 );
 
@@ -115,7 +115,7 @@ test("RUN-5 a row that is refused alone is put aside once any other row has been
   expect(seen.refused).toEqual([bad]);
 });
 
-test.each([1, 2, 3, 4, 5, 8])("GW-10 a table that is away blames no row of a batch of %i either", async (count) => {
+test.each([1, 2, 3, 4, 5, 8])("GW-10 a failing table puts no row of a batch of %i aside", async (count) => {
   const { writer, seen } = createWriter(async (rows) => {
     if (rows.length > 0) throw databaseError("XX001");
   });
@@ -134,37 +134,37 @@ test("GW-10 a table that is missing and comes back in the middle of a batch cost
 });
 
 test("GW-10 a table that breaks after it was proven to work costs a few rows at most", async () => {
-  let isAway = false;
+  let fails = false;
   const { writer, seen } = createWriter(async () => {
-    if (isAway) throw databaseError("XX001");
+    if (fails) throw databaseError("XX001");
   });
   const since = performance.now();
   expect(await writer.writeNow(rowsOf("other", 1))).toBe("done");
-  isAway = true;
+  fails = true;
   expect(await writer.writeNow(rowsOf("t", 50), since)).toBe("doubtful");
   expect(seen.refused.length).toBeLessThan(5);
 });
 
-test("GW-10 a table that is away blames no row: all are held and written once it is back", async () => {
-  let isAway = true;
+test("GW-10 a failing table puts no row aside: all are held and written once it works again", async () => {
+  let fails = true;
   let calls = 0;
   const written: number[] = [];
   const { writer, seen } = createWriter(async (rows) => {
     calls++;
-    if (isAway) throw databaseError("XX001");
+    if (fails) throw databaseError("XX001");
     written.push(...rows.map((row) => row.number));
   });
   for (const row of rowsOf("t", 60)) writer.push(row);
-  await vi.waitFor(() => expect(seen.away).toBe(1));
+  await vi.waitFor(() => expect(seen.outages).toBe(1));
   expect([writer.size, seen.refused.length]).toEqual([60, 0]);
   expect(calls).toBeLessThan(25);
-  isAway = false;
+  fails = false;
   expect(await writer.close(5000)).toEqual([]);
   expect(written).toEqual(rowsOf("t", 60).map((row) => row.number));
-  expect([seen.back, seen.settled.length]).toEqual([1, 60]);
+  expect([seen.recoveries, seen.settled.length]).toEqual([1, 60]);
 });
 
-test("GW-10 what could not be written until the end is handed back", async () => {
+test("GW-10 rows that could not be written until the end are returned", async () => {
   const { writer } = createWriter(() => Promise.reject(new Error("connect ECONNREFUSED")));
   const rows = rowsOf("t", 10);
   for (const row of rows) writer.push(row);

@@ -1,37 +1,37 @@
 import { type BufferBounds, FairBuffer } from "./fair-buffer.ts";
-import { type Isolation, writeIsolating } from "./write-isolating.ts";
+import { type Isolation, type WriteOutcome, writeIsolating } from "./write-isolating.ts";
 
 export type BatchWriterOptions<Row> = BufferBounds<Row> & {
   /** Writes a batch whole or not at all. */
   write: (rows: readonly Row[]) => Promise<void>;
   flushMs: number;
-  /** As many rows as this are written at once, fewer after `flushMs`. */
+  /** This many rows are written at once, fewer after `flushMs`. */
   batchRows: number;
-  /** Rows of a batch when more than `batchRows` wait, as long as they are small. Default: `batchRows`. */
+  /** Rows of a batch if more than `batchRows` wait and they are small. Default: `batchRows`. */
   maxBatchRows?: number;
-  /** Rows that are in the database, or never will be: nothing needs to keep them any longer. */
+  /** Rows that are in the database, or never will be: they need not be kept any longer. */
   onSettled?: (rows: readonly Row[]) => void;
   /** A row that the buffer had no room for. */
   onEvicted: (row: Row) => void;
-  /** A row that the database refuses: it was put aside. */
+  /** A row that the database refuses, which was put aside. */
   onRefused: (row: Row, error: unknown) => void;
-  /** Called once when the database cannot be asked any more, and once when rows are written again. */
-  onAway: (error: unknown) => void;
-  onBack: () => void;
+  /** Called once when rows can't be written any more, and once when they can be again. */
+  onUnavailable: (error: unknown) => void;
+  onRecovered: () => void;
 };
 
 const retryMs = 1000;
 /** Rows that are large on average are written in smaller batches, so that a statement stays below about this size. */
 const maxBatchBytes = 4 * 1024 * 1024;
 
-/** Gathers rows of all tenants and writes them in batches; holds them, up to a bound, while the database is away. */
+/** Collects rows of all tenants and writes them in batches; holds them, up to a limit, without the database. */
 export class BatchWriter<Row> {
   readonly #options: BatchWriterOptions<Row>;
   readonly #buffer: FairBuffer<Row>;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | null = null;
-  #isAway = false;
-  /** When rows of the buffer were last refused without a reason that blames them; null: none is. */
+  #isFailing = false;
+  /** When rows of the buffer were last refused for an unclear reason; null: not now. */
   #doubtfulSince: number | null = null;
   /** When rows were written last, by performance.now(). */
   #writtenAt = Number.NEGATIVE_INFINITY;
@@ -43,9 +43,9 @@ export class BatchWriter<Row> {
     this.#buffer = new FairBuffer(options);
   }
 
-  /** Whether the database could not be asked when it was last tried. */
-  get isAway(): boolean {
-    return this.#isAway && this.#doubtfulSince === null;
+  /** Whether the database was unavailable at the last attempt. */
+  get isUnavailable(): boolean {
+    return this.#isFailing && this.#doubtfulSince === null;
   }
 
   /** When rows were written last, by performance.now(). */
@@ -53,35 +53,35 @@ export class BatchWriter<Row> {
     return this.#writtenAt;
   }
 
-  /** Rows that are held, those of a running write included. */
+  /** Rows in memory, including those of a running write. */
   get size(): number {
     return this.#buffer.size + this.#inWrite;
   }
 
   push(row: Row): void {
     for (const evicted of this.#buffer.push(row)) this.#options.onEvicted(evicted);
-    if (this.#buffer.size >= this.#options.batchRows && !this.#isAway) void this.#flush();
+    if (this.#buffer.size >= this.#options.batchRows && !this.#isFailing) void this.#flush();
     else this.#later(this.#options.flushMs);
   }
 
-  /** Writes what is held, gives up after `withinMs`, and returns what could not be written. Takes no rows after. */
+  /** Writes all rows, gives up after `withinMs`, and returns those that could not be written. Takes no rows after. */
   async close(withinMs: number): Promise<Row[]> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     const { promise: deadline, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, withinMs);
     // A write that began before may leave rows behind.
-    const written = this.#flush().then(() => (this.#isAway ? undefined : this.#flush()));
+    const written = this.#flush().then(() => (this.#isFailing ? undefined : this.#flush()));
     await Promise.race([written, deadline]);
     clearTimeout(timer);
     return this.#buffer.take(this.#buffer.size);
   }
 
   /**
-   * Writes rows that were not held here, past the buffer, under the same rules: refused rows are put aside.
-   * `doubtfulSince`: when the last attempt ended as `doubtful`. If other rows were written since, these are to blame.
+   * Writes rows past the buffer, under the same rules: refused rows are put aside. `doubtfulSince`: when the last
+   * attempt ended as `doubtful`. If other rows were written since, these are to blame.
    */
-  async writeNow(rows: readonly Row[], doubtfulSince: number | null = null): Promise<Isolation<Row>["outcome"]> {
+  async writeNow(rows: readonly Row[], doubtfulSince: number | null = null): Promise<WriteOutcome> {
     return (await this.#write(rows, doubtfulSince)).outcome;
   }
 
@@ -112,7 +112,7 @@ export class BatchWriter<Row> {
         for (const evicted of this.#buffer.putBack(unwritten)) this.#options.onEvicted(evicted);
         return this.#later(retryMs);
       }
-      // What is left is less than a batch: it may gather.
+      // Less than a batch: wait for more.
       if (this.#buffer.size < this.#options.batchRows && !this.#isClosed) break;
     }
     if (this.#buffer.size > 0) this.#later(this.#options.flushMs);
@@ -127,7 +127,7 @@ export class BatchWriter<Row> {
   }
 
   async #write(rows: readonly Row[], doubtfulSince: number | null): Promise<Isolation<Row>> {
-    const { write, onSettled, onRefused, onAway, onBack } = this.#options;
+    const { write, onSettled, onRefused, onUnavailable, onRecovered } = this.#options;
     const isTableProven = doubtfulSince !== null && this.#writtenAt > doubtfulSince;
     const isolation = await writeIsolating(rows, write, { isTableProven });
     const { outcome, unwritten, refused, error } = isolation;
@@ -138,10 +138,10 @@ export class BatchWriter<Row> {
       const left = new Set(unwritten);
       onSettled?.(rows.filter((row) => !left.has(row)));
     }
-    const isAway = outcome !== "done";
-    if (isAway && !this.#isAway) onAway(error);
-    if (!isAway && this.#isAway) onBack();
-    this.#isAway = isAway;
+    const fails = outcome !== "done";
+    if (fails && !this.#isFailing) onUnavailable(error);
+    if (!fails && this.#isFailing) onRecovered();
+    this.#isFailing = fails;
     return isolation;
   }
 }

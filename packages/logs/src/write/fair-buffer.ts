@@ -3,14 +3,14 @@ type Share<Row> = { rows: Row[]; bytes: number };
 export type BufferBounds<Row> = {
   maxRows: number;
   maxBytes: number;
-  /** Who pays for a row: bounds are shared out by it. */
+  /** The tenant of a row: tenants share the bounds. */
   tenantOf: (row: Row) => string;
   bytesOf: (row: Row) => number;
 };
 
 /**
  * Rows that wait to be written, in order within each tenant. One buffer serves all tenants, so it is fair: when it is
- * full, the oldest row of the tenant that holds most goes, and batches take from all tenants in turn.
+ * full, the oldest row of the tenant with the most rows is dropped, and batches take from all tenants in turn.
  */
 export class FairBuffer<Row> {
   readonly #bounds: BufferBounds<Row>;
@@ -30,7 +30,7 @@ export class FairBuffer<Row> {
     return this.#bytes;
   }
 
-  /** Adds a row behind its tenant's others; returns the rows that there is no longer room for. */
+  /** Adds a row after its tenant's others; returns the rows that there is no longer room for. */
   push(row: Row): readonly Row[] {
     const share = this.#shareOf(row);
     share.rows.push(row);
@@ -38,7 +38,7 @@ export class FairBuffer<Row> {
     return this.#evict();
   }
 
-  /** Returns rows that were taken to the front, in the order in which they were taken. */
+  /** Returns taken rows to the front, in the order in which they were taken. */
   putBack(rows: readonly Row[]): readonly Row[] {
     const byTenant = Map.groupBy(rows, this.#bounds.tenantOf);
     for (const own of byTenant.values()) {
@@ -49,7 +49,7 @@ export class FairBuffer<Row> {
     return this.#evict();
   }
 
-  /** Takes up to `count` rows, as evenly from all tenants as they have them. */
+  /** Takes up to `count` rows, as evenly from all tenants as possible. */
   take(count: number): Row[] {
     const taken: Row[] = [];
     while (taken.length < count && this.#size > 0) {

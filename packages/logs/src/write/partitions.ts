@@ -5,17 +5,17 @@ const dayMs = 24 * 3_600_000;
 const ensured = new WeakMap<Pool, Set<number>>();
 
 /**
- * SQL for a row's time: now, if `time` is more than a day ahead. Rows of a clock that is wrong by years would lie beyond
+ * SQL for a row's time: now, if `time` is more than a day ahead. Rows of a clock that is wrong by years would be beyond
  * all partitions, and stay for these years.
  */
 export const timeNotAhead = (time: string) =>
   `CASE WHEN ${time} > now() + interval '1 day' THEN now() ELSE ${time} END`;
 
 /**
- * Makes sure that the day partitions of the log tables exist for the given instants (milliseconds).
- *
- * When the database refuses, rows go to the default partition and are later deleted one by one instead of with their
- * day, so that isn't an error. For a day far ahead, the database makes tomorrow's partitions. Days are remembered per pool, so the usual cost is a set look-up.
+ * Creates the day partitions of the log tables for the given instants (milliseconds). When the database refuses, rows
+ * go to the default partition and are later deleted one by one instead of with their day, so that isn't an error. For a
+ * day far ahead, the database creates tomorrow's partitions. Days are cached per pool, so the usual cost is a set
+ * look-up.
  */
 export async function ensureDayPartitions(pool: Pool, times: Iterable<number>): Promise<void> {
   let days = ensured.get(pool);
@@ -38,7 +38,7 @@ export async function ensureDayPartitions(pool: Pool, times: Iterable<number>): 
         new Date(day * dayMs).toISOString().slice(0, 10),
       ]);
     } catch (error) {
-      // The caller must learn that the database is unreachable; a refusal is harmless (see above).
+      // The caller must learn that the database is unavailable; a refusal is harmless (see above).
       if (!(error instanceof pg.DatabaseError)) {
         days.delete(day);
         throw error;

@@ -24,12 +24,13 @@ export function toPostgresJson(value: unknown): string | null {
 type Scalar = string | number | boolean | null;
 
 /**
- * A column of rows as PostgreSQL's array literal, in a fraction of the time that the driver takes for a general array.
- * Every text is quoted, with its quotes and backslashes escaped, so that none can end an element. Neighbours are
- * mostly equal (one project, one method, one client): what is the same as before is neither stored nor quoted again.
+ * A column of rows as PostgreSQL's array literal, in a fraction of the driver's time for a general array. Every text is
+ * quoted, with its quotes and backslashes escaped, so that none can end an element. Neighbours are mostly equal (one
+ * project, one method, one client): repeated values are converted and quoted once.
  *
- * @param read what the row has in this column
- * @param store makes of it what the column takes
+ * @param read the row's value in this column
+ *
+ * @param store converts it to the column's form
  */
 export function toArrayLiteral<Row, Value>(
   rows: readonly Row[],
@@ -39,7 +40,7 @@ export function toArrayLiteral<Row, Value>(
   let literal = "";
   let element = "";
   let previous: Value | undefined;
-  // Runs for every value of every row: no array in between.
+  // Runs for every value of every row: no intermediate array.
   for (const row of rows) {
     const value = read(row);
     if (element === "" || value !== previous) element = elementOf(store(value));

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 
-/** Channel that carries the id of a project whose request log has new rows. */
+/** Channel with the id of a project whose request log has new rows. */
 export const requestLogChannel = "towpath_request_log";
 
 const everyMs = 1000;

@@ -1,8 +1,8 @@
 import type { Outcome, StartAttempt } from "../query/log-query.schema.ts";
 
-/** One row for one JSON-RPC message, as the gateway hands it over (GW-7). Column meanings: db schema `request_log`. */
+/** One row for one JSON-RPC message, from the gateway (GW-7). Column meanings: db schema `request_log`. */
 export type RequestLogRow = {
-  /** UUIDv7; together with `time` it makes a repeated write harmless. */
+  /** UUIDv7; with `time` it makes a repeated write harmless. */
   id: string;
   /** Null when the request's id is `id`: for all but further messages of a batch. */
   requestId: string | null;
@@ -42,7 +42,7 @@ export type RequestLogRow = {
   responseTruncated: boolean | null;
 };
 
-/** Longest texts that a row keeps, UTF-16 code units. */
+/** Maximum lengths of a row's texts, UTF-16 code units. */
 export const maxTextLengths = {
   kind: 32,
   httpMethod: 16,
@@ -63,7 +63,7 @@ export const maxTextLengths = {
 const boundedTexts = Object.entries(maxTextLengths) as [keyof typeof maxTextLengths, number][];
 
 /**
- * The row with every text cut to what is stored. Clients and servers choose these texts: they are cut before a row
+ * The row with every text cut to its stored length. Clients and servers choose these texts: they are cut before a row
  * is held in memory or written to disk, not only when it reaches the database.
  */
 export function cutTexts(row: RequestLogRow): RequestLogRow {
@@ -79,7 +79,7 @@ export function cutTexts(row: RequestLogRow): RequestLogRow {
   return cut === null ? row : ({ ...row, ...cut } as RequestLogRow);
 }
 
-/** Almost always. Written out, because this runs for every row, and looking properties up by name takes ten times as long. */
+/** Almost always. Written out, because this runs for every row, and look-ups by name are ten times slower. */
 function areShort(row: RequestLogRow): boolean {
   const max = maxTextLengths;
   return (

@@ -14,7 +14,7 @@ export async function inTransaction<Result>(
     return result;
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
-    // At once, as it holds up others: the connection, which is closed too, ends a moment later.
+    // Without waiting: the connection is closed too, and ends a moment later.
     await client.query("ROLLBACK").catch(() => {});
     throw error;
   } finally {
@@ -26,9 +26,10 @@ export async function inTransaction<Result>(
  * Runs `work` in a transaction that holds a lock of the given name. The lock ends with the transaction, so this works
  * behind a transaction pooler too.
  *
- * @param name part of an SQL statement. A parameter would make PostgreSQL keep a snapshot while the transaction is idle,
- * and an index that is made concurrently waits for older snapshots.
- * @returns null when another process holds the lock
+ * @param name part of an SQL statement. A parameter would make PostgreSQL keep a snapshot while the transaction is
+ * idle, and creating an index concurrently waits for older snapshots.
+ *
+ * @returns null if another process holds the lock
  */
 export const inTurn = <Result>(
   pool: Pool,

@@ -1,10 +1,12 @@
+/**
+ * `unavailable`: the database takes no rows now. `doubtful`: it refuses rows without blaming them or the table, and no
+ * other row could be written that would show it.
+ */
+export type WriteOutcome = "done" | "unavailable" | "doubtful";
+
 export type Isolation<Row> = {
-  /**
-   * `away`: the database cannot be asked now. `doubtful`: it refuses rows without saying whether they or the table are
-   * at fault, and no other row could be written that would show it. In both cases `unwritten` is not empty.
-   */
-  outcome: "done" | "away" | "doubtful";
-  /** Rows that could not be written now, in order. */
+  outcome: WriteOutcome;
+  /** Rows that could not be written now, in order. Empty when `done`. */
   unwritten: readonly Row[];
   /** Rows that the database will never take, with its reason. */
   refused: readonly { row: Row; error: unknown }[];
@@ -18,12 +20,12 @@ export type Isolation<Row> = {
 const maxSuspects = 3;
 
 /**
- * Writes rows in one batch. When the database refuses it, halves the batch until the rows to blame stand alone: one
- * bad row must neither take 499 others with it nor be tried for ever. `write` is all or nothing.
+ * Writes rows in one batch. When the database refuses it, halves the batch until the rows to blame are alone: one bad
+ * row must neither take 499 others with it nor be retried forever. `write` is all or nothing.
  *
- * A row is to blame when the error says so (bad data), or when other rows could be written at the same time or, with
- * `isTableProven`, since the batch was tried last. That proof is of the past, so it counts for a few rows only: if the
- * table has broken meanwhile, no more are lost.
+ * A row is to blame if the error says so (bad data), or if other rows could be written at the same time or, with
+ * `isTableProven`, since the last attempt. That proof is of the past, so it counts for a few rows only: if the table
+ * has broken meanwhile, no more are lost.
  */
 export async function writeIsolating<Row>(
   rows: readonly Row[],
@@ -47,7 +49,7 @@ export async function writeIsolating<Row>(
       const [row] = piece;
       const blame = blameFor(error);
       if (blame === "database") {
-        return { outcome: "away", unwritten: inOrder([...pieces, piece]), refused, error, hasWritten };
+        return { outcome: "unavailable", unwritten: inOrder([...pieces, piece]), refused, error, hasWritten };
       }
       if (piece.length > 1 || row === undefined) {
         const middle = piece.length >> 1;
@@ -70,21 +72,21 @@ export async function writeIsolating<Row>(
   return { outcome: unwritten.length === 0 ? "done" : "doubtful", unwritten, refused, error, hasWritten };
 }
 
-/** Puts one row of any piece on top of the stack. At random, so that bad rows cannot stand in its way for good. */
+/** Puts one random row of any piece on top of the stack, so that bad rows cannot block it forever. */
 function splitOffAny<Row>(pieces: (readonly Row[])[]): void {
   const rest = pieces.splice(0).toReversed().flat();
   const at = Math.floor(Math.random() * rest.length);
-  // Never an empty one: to write nothing always succeeds, and proves nothing.
+  // Never an empty one: writing nothing always succeeds, and proves nothing.
   pieces.push(...[rest.toSpliced(at, 1), rest.slice(at, at + 1)].filter((piece) => piece.length > 0));
 }
 
 /**
  * SQLSTATE classes 22 (data), 23 (constraint) and 54 (limit) blame a row. Connection, resource and operator classes, a
- * missing table, column or privilege, and errors that did not come from the database say that it cannot be asked now.
+ * missing table, column or privilege, and errors that did not come from the database mean that it is unavailable.
  * Others may mean either.
  */
 function blameFor(error: unknown): "row" | "database" | "unknown" {
-  // Our own code choked on a value, unless it chokes on every one.
+  // Our own code failed on a value, or on every one.
   if (error instanceof TypeError || error instanceof RangeError) return "unknown";
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code)) return "database";

@@ -32,7 +32,7 @@ const text = (name: string, property: keyof typeof maxTextLengths) =>
 
 const columns: readonly Column[] = [
   plain("id", "uuid", (row) => row.id),
-  // Rows that an earlier version left in a spool have none of what came later.
+  // Rows that an earlier version left in a spool lack later columns.
   plain("request_id", "uuid", (row) => row.requestId ?? null),
   plain("time", "float8", (row) => row.time),
   plain("organization_id", "uuid", (row) => row.organizationId),
@@ -67,13 +67,13 @@ const columns: readonly Column[] = [
   plain("response_truncated", "bool", (row) => row.responseTruncated ?? null),
 ];
 
-/** What travels in another form than it is stored: the time as milliseconds, JSON as text. */
+/** Columns that are sent in another form than stored: the time as milliseconds, JSON as text. */
 function selected({ name }: Column): string {
   if (name === "time") return timeNotAhead("to_timestamp(time / 1000)");
   return name.endsWith("_payload") || name === "start_attempt" ? `${name}::jsonb` : name;
 }
 
-/** `given`: the columns of which some row has a value; the others are null without being sent. */
+/** `given`: the columns for which some row has a value; the others are null without being sent. */
 const insertOf = (given: readonly Column[]) => `
   INSERT INTO request_log (${given.map(({ name }) => name).join(", ")})
   SELECT ${given.map(selected).join(", ")}
@@ -82,10 +82,10 @@ const insertOf = (given: readonly Column[]) => `
 
 type Insert = { readonly name?: string; readonly text: string };
 const inserts = new Map<string, Insert>();
-/** So many combinations of columns are prepared at each connection. Usual traffic has a few. */
+/** Combinations of columns that are prepared at each connection. Usual traffic has a few. */
 const maxPrepared = 16;
 
-/** Pools that lead to a pooler in transaction mode, where the next statement may come to another connection. */
+/** Pools behind a pooler in transaction mode, where the next statement may use another connection. */
 const unprepared = new WeakSet<Pool>();
 
 function insertFor(given: readonly Column[]): Insert {
@@ -101,7 +101,7 @@ function insertFor(given: readonly Column[]): Insert {
 
 const allNull = /^\{NULL(,NULL)*\}$/;
 
-/** Rows a statement: the first under usual load, the second for a backlog, where it makes writing a third faster. */
+/** Rows per statement: the first under usual load, the second for a backlog, where it makes writing a third faster. */
 export const requestLogBatches = { batchRows: 500, maxBatchRows: 5000 };
 
 /**
@@ -117,7 +117,7 @@ export async function writeRequestLogs(pool: Pool, rows: readonly RequestLogRow[
     pool,
     rows.map((row) => row.time),
   );
-  // A batch has no value at all in about a third of the columns.
+  // A batch has no values in about a third of the columns.
   const given: Column[] = [];
   const values: string[] = [];
   for (const column of columns) {
@@ -148,7 +148,7 @@ export async function writeRequestLogs(pool: Pool, rows: readonly RequestLogRow[
 }
 
 const uniqueViolation = "23505";
-/** No such prepared statement, and one that is there already. */
+/** Unknown prepared statement, and one that exists already. */
 const lostStatementCodes: ReadonlySet<string> = new Set(["26000", "42P05"]);
 
 function toInt4(code: number | null): number | null {

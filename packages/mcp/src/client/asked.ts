@@ -1,6 +1,6 @@
 import { type Client, type ElicitResult, ProtocolError } from "@modelcontextprotocol/client";
 
-/** A question of a server to the person: a form to fill in, or with `url` a page to open. */
+/** A server's question to the person: a form to fill in, or with `url` a page to open. */
 export type Elicitation = {
   readonly message: string;
   /** JSON schema of the form's fields; null for a page. */
@@ -13,14 +13,14 @@ export type ElicitationAnswer = {
   readonly content: Readonly<Record<string, unknown>> | null;
 };
 
-/** What a server wants a model of the client's to say next. `content`: one block of content, or several. */
+/** A server's request to the client's model. `content`: one block of content, or several. */
 export type Sampling = {
   readonly messages: readonly { readonly role: "user" | "assistant"; readonly content: unknown }[];
   readonly systemPrompt: string | null;
   readonly maxTokens: number;
 };
 
-/** `model` names what wrote the text. */
+/** `model`: the name of the model that wrote the text. */
 export type SamplingAnswer = { readonly text: string; readonly model: string };
 
 /** One log message of a server (`notifications/message`). `data`: any JSON. */
@@ -28,20 +28,20 @@ export type LogMessage = { readonly level: string; readonly logger: string | nul
 
 export type AskedHandlers = {
   /**
-   * Answers what a tool asks for while it runs, in both eras. Without it servers are told that nobody can answer, and a
-   * call that needs an answer all the same returns `input_required`. It runs in the asynchronous context of its call.
+   * Answers a tool's questions while it runs, in both eras. Without it the client doesn't offer elicitation, and a call
+   * that needs an answer anyway returns `input_required`. It runs in the asynchronous context of its call.
    */
   readonly onElicit?: (asked: Elicitation) => Promise<ElicitationAnswer>;
-  /** The same for a model's answer. Null: the person doesn't allow it. */
+  /** The same for a model's answer. Null: the person rejects it. */
   readonly onSample?: (asked: Sampling) => Promise<SamplingAnswer | null>;
-  /** Gets log messages of the server, which without it are not asked for. */
+  /** Receives log messages of the server, which are requested only if it is set. */
   readonly onLog?: (message: LogMessage) => void;
 };
 
 /** JSON-RPC code of "User rejected sampling request" in the specification's examples. */
 const rejected = -1;
 
-/** What the client says it can answer. */
+/** The capabilities that the client announces. */
 export const askedCapabilities = ({ onElicit, onSample }: AskedHandlers) => ({
   ...(onElicit && { elicitation: { form: {}, url: {} } }),
   ...(onSample && { sampling: {} }),

@@ -15,7 +15,7 @@ test("CHAT-1 the time limit of a call stands still while the person is asked, al
   expect(deadline.signal.aborted).toBe(true);
 });
 
-test("CHAT-1 a stopped answer ends its call, whose time has not come", async () => {
+test("CHAT-1 a stopped answer ends its call before its time limit", async () => {
   const stop = new AbortController();
   const deadline = new CallDeadline(60_000, stop.signal);
   stop.abort();

@@ -1,4 +1,4 @@
-/** A time limit that stands still while somebody is asked. `signal` aborts when the time is up, or with `parent`. */
+/** A time limit that pauses while a person is asked. `signal` aborts when the time is up, or with `parent`. */
 export class CallDeadline {
   readonly signal: AbortSignal;
   readonly #expired = new AbortController();

@@ -76,10 +76,10 @@ test("BLD-6 a list that fails is named with the server's error; the others are r
   expect(manifest.tools.map((tool) => tool.tool_name)).toEqual(["fine"]);
   expect(manifest.resources).toEqual([]);
   expect(failedLists.map(({ list, error }) => [list, error.code])).toEqual([["resources", "server_error"]]);
-  expect(failedLists[0]?.error.message).toContain("the catalogue is away");
+  expect(failedLists[0]?.error.message).toContain("the catalogue is unavailable");
 });
 
-/** A server of the 2025 revision whose list is this text. */
+/** A server of the 2025 revision with this text as its list. */
 const listing =
   (tools: string): RequestListener =>
   (request, response) => {
@@ -98,7 +98,7 @@ const listing =
     });
   };
 
-test("BLD-6 a manifest can be stored and looked into by the database, whatever a server names its tools", async () => {
+test("BLD-6 a manifest can be stored and queried in the database, with any names of tools", async () => {
   const hostile = String.raw`a\u0000b\ud800c\\u0000d\ud83d\ude00`;
   const schema = `{"type":"object","properties":{"${hostile}":{"description":"${hostile}"}}}`;
   const { url } = await serve(listing(`[{"name":"${hostile}","inputSchema":${schema}}]`));
@@ -158,7 +158,7 @@ test("PRJ-4 headers reach the server; a legacy server answers the same calls", a
   expect([...seen]).toEqual(["k1"]);
 });
 
-test("BLD-6 what answers, but not with MCP, is told apart from what does not answer", async () => {
+test("BLD-6 an answer that isn't MCP is distinguished from no answer", async () => {
   const answer = (status: number, body: string, headers = {}) =>
     serve((_request, response) => {
       response.writeHead(status, headers).end(body);
@@ -181,7 +181,7 @@ test("BLD-6 what answers, but not with MCP, is told apart from what does not ans
 const otherCaller = { "x-caller": "somebody" };
 const recordOf = (socketPath: string) => recordAnswers({ socketPath }, { timeoutMs: 10_000, otherCaller });
 
-test("GW-12 a server that is too slow to be recorded is told as slow, not as no MCP server", async () => {
+test("GW-12 a server that is too slow to be recorded is reported as slow, not as no MCP server", async () => {
   const { socketPath } = await serve(() => {});
   expect(await codeOf(recordAnswers({ socketPath }, { timeoutMs: 50, otherCaller }))).toBe("timeout");
 });

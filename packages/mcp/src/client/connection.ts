@@ -1,7 +1,7 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { McpClientError } from "./errors.ts";
 
-// For browsers, too: nothing of Node here.
+// Also for browsers: nothing of Node here.
 
 /** How an endpoint is reached. */
 export type Network = { readonly url: URL; readonly fetch: FetchLike; readonly close: () => Promise<void> };

@@ -17,7 +17,7 @@ const mcpClientErrorCodes = [
   "unauthorized",
   "forbidden",
   "not_found",
-  /** Something answers, but doesn't speak MCP. */
+  /** Something answers, but not with MCP. */
   "not_mcp",
   /** A well-formed JSON-RPC error of the server: see `rpcCode`. */
   "server_error",
@@ -28,7 +28,7 @@ export type McpClientErrorCode = (typeof mcpClientErrorCodes)[number];
 
 const maxQuoteLength = 1_000;
 
-/** `message` is public text. It may quote the server's own words, cut to 1,000 characters. */
+/** `message` is public text. It may quote the server, cut to 1,000 characters. */
 export class McpClientError extends Error {
   readonly code: McpClientErrorCode;
   /** The JSON-RPC error code when `code` is `server_error`, else null. */

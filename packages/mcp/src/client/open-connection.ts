@@ -13,10 +13,10 @@ import { type AskedHandlers, askedCapabilities, handleAsked } from "./asked.ts";
 import type { Connection } from "./connection.ts";
 import { type Guard, guardWith } from "./guard.ts";
 
-// For browsers, too: nothing of Node here.
+// Also for browsers: nothing of Node here.
 
 export type OpenOptions = AskedHandlers & {
-  /** For the handshake, and for each call without a time-out of its own. Default 30,000. */
+  /** For the handshake, and for each call without its own time-out. Default 30,000. */
   readonly timeoutMs?: number;
   /** Aborts the connection and all pending calls. */
   readonly signal?: AbortSignal;
@@ -24,7 +24,7 @@ export type OpenOptions = AskedHandlers & {
   readonly maxBytes?: number;
   /** Maximum pages per list. Default 100. */
   readonly maxPages?: number;
-  /** What the client calls itself. Default `towpath`. */
+  /** The client's name. Default `towpath`. */
   readonly clientName?: string;
   /** Sees each JSON-RPC message as it is sent and received. */
   readonly onMessage?: (message: JSONRPCMessage, direction: "sent" | "received") => void;
@@ -33,11 +33,11 @@ export type OpenOptions = AskedHandlers & {
 type CallOptions = {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Asks the server for progress and gets what it reports. */
+  /** Requests progress from the server and receives it. */
   readonly onProgress?: ProgressCallback;
 };
 
-/** What is completed: an argument of a prompt, by its name, or a variable of a resource template, by its URI. */
+/** The completed argument of a prompt, by the prompt's name, or variable of a resource template, by its URI. */
 export type CompletionTarget = { readonly prompt: string } | { readonly template: string };
 
 /** `result` is the server's, not validated against the tool's schema. */
@@ -55,7 +55,7 @@ export type McpClient = {
   callTool(name: string, args: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<CallOutcome>;
   readResource(uri: string, options?: CallOptions): Promise<CallOutcome>;
   getPrompt(name: string, args: Readonly<Record<string, string>>, options?: CallOptions): Promise<CallOutcome>;
-  /** Values that the server suggests for an argument that begins so; none from a server that suggests nothing. */
+  /** The server's suggestions for an argument with this beginning; none if it has none. */
   complete(
     target: CompletionTarget,
     argument: { readonly name: string; readonly value: string },
@@ -76,7 +76,7 @@ const goodbyeMs = 1_000;
 
 /**
  * Schemas come from tenants: compiling one can use up a CPU (patterns) and gains us nothing, so none is compiled.
- * Results are shown as they are.
+ * Results are shown unvalidated.
  */
 const noValidation: jsonSchemaValidator = {
   getValidator<T>() {
@@ -149,15 +149,15 @@ function clientOf(options: OpenOptions): Client {
   return client;
 }
 
-/** Servers before 2026-07-28 are told once; a later one at each call. */
+/** Sets the level of logs once for servers before 2026-07-28; later ones get it with each call. */
 async function askForLogs(client: Client, { onLog }: OpenOptions, signal: AbortSignal): Promise<void> {
   if (!onLog || isModern(client.getNegotiatedProtocolVersion() ?? "") || !client.getServerCapabilities()?.logging)
     return;
-  // Some servers say that they log but refuse this.
+  // Some servers announce logging but refuse this.
   await client.setLoggingLevel("debug", { signal }).catch(() => {});
 }
 
-/** Passes each message on to `onMessage`, too. The library sets `onmessage` when it connects, and again when it negotiates. */
+/** Also passes each message to `onMessage`. The library sets `onmessage` when it connects, and when it negotiates. */
 function tap(transport: StreamableHTTPClientTransport, onMessage: NonNullable<OpenOptions["onMessage"]>): void {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
@@ -192,7 +192,7 @@ function identity(client: Client): Pick<McpClient, "server" | "instructions"> {
   };
 }
 
-/** Without the library's own progress, which tells of the rounds of questions (2026-07-28, `input_required`). */
+/** Without the library's own progress of the rounds of questions (2026-07-28, `input_required`). */
 const ofServer =
   (onProgress: ProgressCallback): ProgressCallback =>
   (progress) => {

@@ -6,8 +6,8 @@ export type RawAnswer = {
   readonly status: number;
   readonly sessionId: string | null;
   /**
-   * With the request's id (`hasId`) the answer's `result` or `error` as JSON text, with its name; else the whole body as
-   * JSON text. Null for a body that is no JSON.
+   * With the request's id (`hasId`) the answer's `result` or `error` as JSON text, with its name; else the whole body
+   * as JSON text. Null for a body that is no JSON.
    */
   readonly answer: { readonly text: string; readonly hasId: boolean } | null;
   readonly result: Readonly<Record<string, unknown>> | null;
@@ -22,7 +22,7 @@ export type RawMessage = {
 };
 
 /**
- * Posts one JSON-RPC message and reads the answer to it as it is on the wire, which the library's client doesn't show.
+ * Posts one JSON-RPC message and reads its answer in wire format, which the library's client doesn't expose.
  *
  * @throws errors of the network
  */
@@ -51,7 +51,7 @@ export async function exchange(
   };
 }
 
-/** Asks for a stream by GET, and ends it at once. `text`: of the body of a refusal, if it is JSON; else empty. */
+/** Requests a stream by GET, and ends it at once. `text`: the body of a refusal, if it is JSON; else empty. */
 export async function openStream(
   connection: Connection,
   { headers, signal }: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },

@@ -19,13 +19,14 @@ export type ListName = "tools" | "resources" | "templates" | "prompts";
 
 export type ReadManifest = {
   readonly manifest: Manifest;
-  /** Lists that the server offers but failed to return, with its error; empty in the manifest. */
+  /** Lists that the server announces but failed to return, with its error; empty in the manifest. */
   readonly failedLists: readonly { readonly list: ListName; readonly error: McpClientError }[];
 };
 
 /**
- * Reads what a server offers by a real handshake, with all pages (BLD-6). Without the capability a list is empty, and
- * so is one that the server answers with an error.
+ * Reads a server's manifest by a real handshake, with all pages (BLD-6). A list without its capability is empty, and so
+ * is one that the server answers with an error.
+ *
  * @throws McpClientError when the handshake fails, and for failures of all lists: sign-in, time, size, the connection
  */
 export async function readManifest(target: McpTarget, options: ReadManifestOptions): Promise<ReadManifest> {
@@ -62,8 +63,8 @@ function parse(manifest: Manifest): Manifest {
 }
 
 /**
- * With U+FFFD for what PostgreSQL refuses to look into, in names of properties, too: NUL and lone surrogates. A list of
- * servers counts tools there, and one server must not end it.
+ * With U+FFFD in place of what PostgreSQL can't query, including in names of properties: NUL and lone surrogates. The
+ * list of servers counts tools by a query, which must not fail because of one server.
  */
 function storable(manifest: Manifest): unknown {
   let text: string;
@@ -72,7 +73,7 @@ function storable(manifest: Manifest): unknown {
   } catch (cause) {
     throw new McpClientError("not_mcp", "The server's description of itself is nested too deeply.", { cause });
   }
-  // It writes no other character as an escape of these forms. A backslash is two: those are passed over.
+  // It writes no other character as an escape of these forms. A backslash is written twice: such pairs are skipped.
   const clean = text.replaceAll(
     /(\\\\)|\\u0000|\\ud[89a-f][0-9a-f]{2}/g,
     (_, backslash?: string) => backslash ?? "\ufffd",

@@ -28,7 +28,7 @@ export type Recording = {
   readonly variesBy: string | null;
 };
 
-/** The revisions that clients over this transport ask for in `initialize`. */
+/** The revisions that clients over this transport request in `initialize`. */
 const legacyVersions = ["2025-03-26", "2025-06-18", "2025-11-25"] as const;
 const maxPages = 100;
 const methodNotFound = -32601;
@@ -45,9 +45,9 @@ type Caller = {
 const firstCaller: Caller = { name: "towpath", headers: {}, capabilities: {} };
 
 /**
- * Records what a server answers to handshakes, pings and lists in every revision, so that a gateway can answer in its
+ * Records a server's answers to handshakes, pings and lists in every revision, so that a gateway can answer in its
  * place while it is asleep (GW-12). A second caller, with other headers, name and capabilities, shows whether the
- * answers depend on who asks.
+ * answers depend on the caller.
  *
  * @throws McpClientError when nothing could be recorded
  */
@@ -67,7 +67,7 @@ export async function recordAnswers(target: McpTarget, options: RecordOptions): 
     const versions = [...legacyVersions, firstModernVersion];
     const recorded = await Promise.all(versions.map((version) => record(firstCaller, version)));
     const found = recorded.filter((each) => each !== null);
-    // One revision is enough: a server that speaks both eras has the same lists in both.
+    // One revision is enough: a server that supports both eras has the same lists in both.
     const last = found.findLast(({ answers }) => answers.has("tools/list")) ?? found.at(-1);
     const again = last ? await record(second, last.requested) : null;
     return { answers: withSharedTexts(found), variesBy: last ? differenceOf(last, again) : null };
@@ -176,7 +176,7 @@ class Recorder {
   }
 }
 
-/** The first method that two callers got different answers to; null: none. */
+/** The first method to which two callers got different answers; null: none. */
 function differenceOf(first: RecordedConversation, second: RecordedConversation | null): string | null {
   for (const key of new Set([...first.answers.keys(), ...(second?.answers.keys() ?? [])])) {
     if (first.answers.get(key)?.text !== second?.answers.get(key)?.text) return key.split(" ", 1)[0] ?? key;

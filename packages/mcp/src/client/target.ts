@@ -2,7 +2,7 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { Agent, fetch as undiciFetch } from "undici";
 import { type Connection, countedConnection, type Network } from "./connection.ts";
 
-/** Where an MCP endpoint is. `headers` are added to every request. */
+/** The address of an MCP endpoint. `headers` are added to every request. */
 export type McpTarget =
   | {
       readonly url: string;
@@ -29,7 +29,7 @@ function networkOf(target: McpTarget): Network {
   }
   // A tool call may be silent for minutes: only the caller's deadline ends it, not undici's defaults of 300 s.
   const agent = new Agent({ connect: { socketPath: target.socketPath }, headersTimeout: 0, bodyTimeout: 0 });
-  // Node bundles an older undici whose fetch cannot use this agent; the two differ in their types only.
+  // Node bundles an older undici whose fetch cannot use this agent; only their types differ.
   const request = undiciFetch as unknown as (url: string | URL, init: object) => Promise<Response>;
   return {
     url: new URL(target.path ?? "/mcp", "http://localhost"),

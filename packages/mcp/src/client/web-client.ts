@@ -6,11 +6,7 @@ export { CallDeadline } from "./call-deadline.ts";
 export { McpClientError } from "./errors.ts";
 export type { CompletionTarget, McpClient, OpenOptions } from "./open-connection.ts";
 
-/**
- * The client for browsers, which hold no socket but `fetch`.
- *
- * @throws McpClientError
- */
+/** The client for browsers, whose only transport is `fetch`. @throws McpClientError */
 export async function openWebClient(
   endpoint: { readonly url: URL; readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response> },
   options: OpenOptions & { readonly maxBytes: number },

@@ -13,7 +13,7 @@ const guide = (id: string, access: ClientAccess, of = server) => {
   return found;
 };
 const parse = (id: string, access: ClientAccess) => JSON.parse(guide(id, access).snippet?.code ?? "");
-/** What an install link hands to the client, as the client reads it. */
+/** The configuration in an install link, as the client reads it. */
 const configOf = (href: string | undefined) => JSON.parse(atob(new URL(href ?? "").searchParams.get("config") ?? ""));
 
 test("PRJ-15 every client that the product names has a guide with the server's URL", () => {
@@ -26,7 +26,7 @@ test("PRJ-15 every client that the product names has a guide with the server's U
   for (const { steps, snippet } of guides) expect([snippet?.code, ...steps].join("\n")).toContain(url);
 });
 
-test("PRJ-12 nobody is told of a key by a public or passthrough server", () => {
+test("PRJ-12 guides of public and passthrough servers mention no key", () => {
   for (const mode of ["towpath-public", "passthrough"] as const) {
     expect(JSON.stringify(clientGuides(server, accessOf(mode)))).not.toMatch(/API_KEY|Authorization|Bearer|oauth/);
   }
@@ -40,7 +40,7 @@ test("PRJ-12 to a members-only server clients sign in where they can; the others
   expect(guide("python", accessOf("towpath-cloud")).snippet?.code).toContain('auth="oauth"');
 });
 
-test("KEY-3 a key stands in what is pasted where the client keeps it for itself, and never in a link", () => {
+test("KEY-3 a snippet contains a key only where the client keeps it private, and a link never does", () => {
   for (const { id, link, snippet } of clientGuides(server, withKey)) {
     expect(link?.href ?? "", id).not.toContain("tp_new");
     expect(link?.href ?? "", id).not.toContain(btoa("tp_new").slice(0, 6));
@@ -83,9 +83,9 @@ test("PRJ-15 no name breaks out of a command, a file or a link", () => {
     const [command = ""] = (guide(id, { way: "open" }, hostile).snippet?.code ?? "")
       .split(/^(?:claude|codex|gemini) /m)
       .slice(1);
-    const words = execFileSync("sh", ["-c", `printf '%s\\0' ${command}`], { encoding: "utf8" }).split("\0");
-    expect(words, id).toContain(name);
-    expect(words, id).toContain(hostile.url);
+    const argv = execFileSync("sh", ["-c", `printf '%s\\0' ${command}`], { encoding: "utf8" }).split("\0");
+    expect(argv, id).toContain(name);
+    expect(argv, id).toContain(hostile.url);
   }
   for (const id of ["cursor", "windsurf", "lm-studio", "stdio"]) {
     const file = JSON.parse(guide(id, withKey, hostile).snippet?.code ?? "");
@@ -95,7 +95,7 @@ test("PRJ-15 no name breaks out of a command, a file or a link", () => {
   expect(configOf(guide("cursor", { way: "open" }, hostile).link?.href)).toEqual({ url: hostile.url });
 });
 
-test("PRJ-15 who can't reach a server from the internet is told so", () => {
+test("PRJ-15 guides say when a server can't be reached from the internet", () => {
   expect(guide("claude", { way: "open" }).note).toContain("`localhost` can only be reached from your network.");
   const problems = [
     "https://tools.example.com/mcp",

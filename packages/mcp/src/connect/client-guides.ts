@@ -11,9 +11,8 @@ import { hostedGuides } from "./hosted-guides.ts";
 import { terminalGuides } from "./terminal-guides.ts";
 
 /**
- * How to connect each client to a server (PRJ-15), in the order in which they are shown.
- *
- * Names and URLs are quoted for the place in which they stand, so none can break out of it.
+ * How to connect each client to a server (PRJ-15), in display order. Names and URLs are quoted for their context, so
+ * none can break out of it.
  */
 export function clientGuides(server: ConnectableServer, access: ClientAccess): readonly ClientGuide[] {
   const input: GuideInput = {
@@ -25,7 +24,7 @@ export function clientGuides(server: ConnectableServer, access: ClientAccess): r
   return [...editorGuides(input), ...hostedGuides(input), ...terminalGuides(input), ...codeGuides(input)];
 }
 
-/** Access to a server of that mode by a person who has no key at hand. */
+/** Access to a server of that mode by a person without a key at hand. */
 export function accessOf(authMode: "passthrough" | "towpath-cloud" | "towpath-public"): ClientAccess {
   return authMode === "towpath-cloud" ? { way: "sign-in", key: placeholderKey } : { way: "open" };
 }

@@ -8,7 +8,7 @@ const initialize = JSON.stringify({
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "curl", version: "1" } },
 });
 
-/** For programs and for a first try from a terminal. */
+/** For programs, and for trying it from a terminal. */
 export function codeGuides(input: GuideInput): ClientGuide[] {
   const guide = (id: string, label: string, place: string, code: string): ClientGuide => ({
     id,

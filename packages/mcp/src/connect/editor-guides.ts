@@ -3,7 +3,7 @@ import { base64Json, json } from "./quoting.ts";
 
 const variable = "TOWPATH_API_KEY";
 
-/** Editors and desktop apps that read a file and open links of their own. */
+/** Editors and desktop apps with their own configuration files and links. */
 export function editorGuides(input: GuideInput): ClientGuide[] {
   return [cursor(input), vscode(input), windsurf(input), lmStudio(input)];
 }

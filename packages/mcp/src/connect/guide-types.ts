@@ -1,9 +1,9 @@
-/** A server as clients are told of it. */
+/** A server as clients know it. */
 export type ConnectableServer = { readonly name: string; readonly url: string };
 
 /**
- * How a client gets in: `open`, nothing is asked; `sign-in`, the client sends the person to sign in where it can, and
- * gets `key` where it can't; `key`, every client gets `key`.
+ * How a client gets access: `open`, without credentials; `sign-in`, the client sends the person to sign in if it can,
+ * and uses `key` if it can't; `key`, every client uses `key`.
  */
 export type ClientAccess = { readonly way: "open" } | { readonly way: "sign-in" | "key"; readonly key: string };
 
@@ -22,7 +22,7 @@ export type ClientGuide = {
   readonly note: string | null;
 };
 
-/** What a guide is made from: headers and keys are null where the client needs none. */
+/** The input of a guide: headers and keys are null if the client needs none. */
 export type GuideInput = ConnectableServer & {
   readonly access: ClientAccess;
   /** For clients that can sign in. */

@@ -42,7 +42,7 @@ export function hostedGuides(input: GuideInput): ClientGuide[] {
 const privateHosts =
   /^(localhost|.*\.(localhost|local|internal|lan|test)|127\..*|10\..*|192\.168\..*|169\.254\..*|172\.(1[6-9]|2\d|3[01])\..*|\[(::1|f[cd].*|fe80.*)\])$/;
 
-/** Why an app on the internet can't reach the URL, as the end of a sentence; null: nothing speaks against it. */
+/** Why an app on the internet can't reach the URL, as the end of a sentence; null: no known reason. */
 export function reachabilityProblem(url: string): string | null {
   const { hostname, protocol } = new URL(url);
   if (privateHosts.test(hostname)) return `\`${hostname}\` can only be reached from your network.`;

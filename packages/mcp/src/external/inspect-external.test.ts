@@ -67,7 +67,7 @@ test("ORG-9 a server that can't be inspected says why: each failure has its own 
   expect(problemOf(await at("nope"))).toBe("invalid_url");
 });
 
-test("ORG-9 an address is reached when anything there speaks HTTP, and says why when nothing does", async () => {
+test("ORG-9 an address is reachable if anything there speaks HTTP, else the problem is named", async () => {
   const server = await listen((_request, response) => void response.writeHead(401).end());
   running.push(server);
   const reach = async (url: string) => (await reachExternal(url, { policy, timeoutMs: 300 }))?.code ?? "reached";

@@ -8,7 +8,7 @@ import { isSseOnly } from "./sse-only.ts";
 /** A server that somebody names by its URL. */
 export type ExternalTarget = {
   readonly url: string;
-  /** The header that it asks for; null: none. `name` in lower case. */
+  /** The header that it requires; null: none. `name` in lower case. */
   readonly credential: { readonly name: string; readonly value: string } | null;
 };
 
@@ -29,9 +29,9 @@ const defaultTimeoutMs = 20_000;
 const probeMs = 5000;
 
 /**
- * Asks a server elsewhere what it offers, by a real handshake of the era that it speaks (ORG-9). Connections go only to
- * addresses that the policy allows, redirects are not followed, and the credential goes to the URL's origin only.
- * Never rejects for what the server does.
+ * Reads the manifest of an external server by a real handshake of its era (ORG-9). Connections go only to addresses
+ * that the policy allows, redirects are not followed, and the credential goes to the URL's origin only. Never rejects
+ * for what the server does.
  */
 export async function inspectExternal(target: ExternalTarget, options: InspectOptions): Promise<Inspection> {
   const { timeoutMs = defaultTimeoutMs, signal } = options;
@@ -86,6 +86,6 @@ const invalidUrl: InspectionProblem = {
 const sseOnly: InspectionProblem = {
   code: "sse_only",
   message:
-    "This server speaks only the HTTP+SSE transport of 2024, which has ended. Ask whoever runs it for its Streamable " +
-    "HTTP address, which often ends in /mcp in place of /sse.",
+    "This server supports only the HTTP+SSE transport of 2024, which is obsolete. Ask its provider for the " +
+    "Streamable HTTP address, which often ends in /mcp in place of /sse.",
 };

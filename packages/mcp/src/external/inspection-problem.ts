@@ -1,6 +1,6 @@
 import type { McpClientError } from "../client/errors.ts";
 
-/** Why a server could not be inspected. `message` is for whoever named it: what happened, and what to do. */
+/** Why a server could not be inspected. `message` is for the person who named it: what happened, and what to do. */
 export type InspectionProblem = { readonly code: string; readonly message: string };
 
 type Circumstances = {

@@ -11,8 +11,8 @@ type ReachOptions = {
 const defaultTimeoutMs = 10_000;
 
 /**
- * Whether anything answers at a URL, whatever it says: the name resolves to addresses that the policy allows, takes the
- * connection, and speaks HTTP. Null: it does. Sends no credential. Never rejects for what the server does.
+ * Checks that a URL is reachable: its name resolves to addresses that the policy allows, and an HTTP server answers,
+ * with any status. Null: reachable. Sends no credential. Never rejects for what the server does.
  */
 export async function reachExternal(url: string, options: ReachOptions): Promise<InspectionProblem | null> {
   const { timeoutMs = defaultTimeoutMs } = options;

@@ -3,7 +3,7 @@ import type { CheckedFetch } from "@towpath/egress";
 const maxBytes = 4096;
 
 /**
- * Whether a server speaks only the transport of the revision 2024-11-05: its event stream begins with the address to
+ * Whether a server supports only the transport of the revision 2024-11-05: its event stream begins with the address to
  * which messages are posted, in an event `endpoint`.
  */
 export async function isSseOnly(

@@ -19,7 +19,7 @@ const tool = (
 const withTools = (...tools: Manifest["tools"]): Manifest => ({ ...empty, tools });
 const text = { type: "string" };
 
-test("BLD-14 tools that came and went, in the later order; what is gone breaks callers", () => {
+test("BLD-14 added and removed tools, in the later order; removals break callers", () => {
   const changes = compareManifests(
     withTools(tool("old"), tool("stays")),
     withTools(tool("fresh"), tool("stays"), tool("more")),

@@ -2,22 +2,22 @@ import type { Manifest } from "./manifest.ts";
 
 type SurfaceKind = "tool" | "resource" | "template" | "prompt";
 
-/** One item that callers see differently than before. */
+/** One item that changed for callers. */
 export type SurfaceChange = {
   readonly kind: SurfaceKind;
-  /** Its name, or for a resource and a template its URI, by which callers ask for it. */
+  /** Its name, or for a resource and a template its URI: the name that callers use. */
   readonly name: string;
   readonly change: "added" | "removed" | "changed";
   /** Whether a call that worked before may fail now. */
   readonly breaking: boolean;
-  /** What is different about it, each in a few words; empty unless it changed. */
+  /** Its differences, each in a few words; empty unless it changed. */
   readonly details: readonly string[];
 };
 
 type Tool = Manifest["tools"][number];
 type Prompt = Manifest["prompts"][number];
 
-/** What changed between two manifests for who calls the server, in the order of the later one; then what is gone (BLD-14). */
+/** The changes of a manifest for callers of the server, in its later order; then removed items (BLD-14). */
 export function compareManifests(before: Manifest, after: Manifest): readonly SurfaceChange[] {
   return [
     ...compareItems("tool", (each) => each.tool_name, toolChanges, before.tools, after.tools),
@@ -28,8 +28,8 @@ export function compareManifests(before: Manifest, after: Manifest): readonly Su
 }
 
 /**
- * About how many tokens a model reads to know the server's tools: a token is taken to be four characters of the list's
- * JSON. Models count differently; the proportion of two lists is what this is good for.
+ * Approximate tokens that a model reads for the server's tools: one for every four characters of the list's JSON.
+ * Models count differently; use it for the proportion of two lists.
  */
 export function toolListTokens({ tools }: Pick<Manifest, "tools">): number {
   const listed = tools.map(({ tool_name: name, title, description, inputSchema, outputSchema, annotations }) => ({
@@ -101,22 +101,22 @@ const withoutArguments = ({ properties: _properties, required: _required, ...res
 function argumentChanges(before: Arguments, after: Arguments): Differences {
   const details: string[] = [];
   let breaking = false;
-  const note = (text: string, breaks: boolean) => {
+  const add = (text: string, breaks: boolean) => {
     details.push(text);
     breaking ||= breaks;
   };
   for (const [name, now] of after) {
     const then = before.get(name);
-    if (then === undefined) note(now.required ? `${name} is new and required` : `${name} is new`, now.required);
-    else if (now.required !== then.required) note(`${name} is ${now.required ? "required" : "optional"}`, now.required);
-    else if (!same(typeOf(then.schema), typeOf(now.schema))) note(`${name} has another type`, true);
-    else if (!same(then.schema, now.schema)) note(`${name} is described differently`, false);
+    if (then === undefined) add(now.required ? `${name} is new and required` : `${name} is new`, now.required);
+    else if (now.required !== then.required) add(`${name} is ${now.required ? "required" : "optional"}`, now.required);
+    else if (!same(typeOf(then.schema), typeOf(now.schema))) add(`${name} has another type`, true);
+    else if (!same(then.schema, now.schema)) add(`${name} is described differently`, false);
   }
-  for (const name of before.keys()) if (!after.has(name)) note(`${name} is gone`, true);
+  for (const name of before.keys()) if (!after.has(name)) add(`${name} is gone`, true);
   return { details, breaking };
 }
 
-/** What of an argument's schema decides whether a value fits, as far as that is told apart from its description. */
+/** An argument's schema without its descriptive fields. */
 function typeOf(schema: unknown): unknown {
   if (typeof schema !== "object" || schema === null) return schema;
   const {
@@ -138,7 +138,7 @@ function differing<Item extends object>(
   return Object.entries(fields).flatMap(([key, word]) => (same(read(before, key), read(after, key)) ? [] : [word]));
 }
 
-/** Equality of JSON, whatever the order of an object's members. */
+/** Equality of JSON, regardless of the order of an object's members. */
 function same(one: unknown, other: unknown): boolean {
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
   if (Array.isArray(one) !== Array.isArray(other)) return false;

@@ -5,7 +5,7 @@ const jsonObject = z.record(z.string(), z.unknown());
 const icons = z.array(z.looseObject({ src: z.string() })).optional();
 
 /**
- * What a server offered in a real handshake (BLD-6). Items are named as in the specification's entities (`tool_name`,
+ * A server's items from a real handshake (BLD-6). They are named as in the specification's entities (`tool_name`,
  * `resource_name`, `template_name`, `prompt_name`); their other fields are the protocol's.
  */
 export const manifestSchema = z.object({

@@ -5,7 +5,7 @@ export function decodeString(bytes: string): string {
   try {
     return JSON.parse(`"${text}"`);
   } catch {
-    // Cut within an escape, or not JSON: as written is better than nothing.
+    // Cut within an escape, or not JSON: the raw text is better than nothing.
     return text;
   }
 }

@@ -1,4 +1,4 @@
-/** Text access of the JSON parser, which TypeScript's library doesn't know yet. */
+/** Text access of the JSON parser, which is missing in TypeScript's library. */
 const rawJson = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON;
 
 /**

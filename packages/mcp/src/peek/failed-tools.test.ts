@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ResponsePeek } from "./index.ts";
 import { bytes, cut, json, nasty, shuffled } from "./testing/arbitrary.ts";
 
-test("GW-7 the texts of a failed tool are what JSON.parse finds in its content, however the bytes are cut", () => {
+test("GW-7 the texts of a failed tool are those that JSON.parse finds in its content, for any cuts of the bytes", () => {
   const block = fc.oneof(
     fc.record({ type: fc.constant("text"), text: nasty, annotations: json }),
     fc.record({ type: fc.constant("image"), data: nasty, text: nasty }),

@@ -1,6 +1,6 @@
-// Finds a few members of JSON messages in a stream of bytes without building values. Strings of no interest are skipped
-// with `indexOf`, containers by counting brackets. It never throws and doesn't validate: what it reports of malformed
-// input is unspecified, which is good enough for a log.
+// Finds a few members of JSON messages in a stream of bytes without building values. Irrelevant strings are skipped
+// with `indexOf`, containers by counting brackets. It never throws and doesn't validate: its results for malformed
+// input are unspecified, which is good enough for a log.
 
 import { decodeScalar, decodeString } from "./decode-json.ts";
 
@@ -88,7 +88,7 @@ export class JsonScanner {
   #escaped = false;
   #scalar = false;
   #kept = "";
-  /** Where the first bytes of the container that is skipped are kept; null: they aren't. */
+  /** Where the first bytes of a skipped container are kept; null: nowhere. */
   #headSlot: string | null = null;
   #repeats = false;
 
@@ -113,14 +113,14 @@ export class JsonScanner {
     return this.#budget <= 0;
   }
 
-  /** What has been found so far of a message that hasn't ended. */
+  /** Members found so far in a message that hasn't ended. */
   get unfinished(): Fields | null {
     return this.#stack.length > 0 ? this.#fields : null;
   }
 
   /**
-   * Ends a text that was cut off: calls `onMessage` for an object that has not ended, with the beginning of the string at
-   * which it was cut.
+   * Ends a text that was cut off: calls `onMessage` for an unfinished object, with the beginning of the string at which
+   * it was cut.
    */
   cut(): void {
     if (this.#string === "kept") this.#endString();

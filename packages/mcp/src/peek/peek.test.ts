@@ -13,7 +13,7 @@ describe("JsonScanner", () => {
     params: { name: true, _meta: { uri: true } },
   });
 
-  test("GW-7 finds what JSON.parse finds in any JSON, compact or spaced, however the bytes are cut", () => {
+  test("GW-7 finds the same as JSON.parse in any JSON, compact or spaced, for any cuts of the bytes", () => {
     const texts = fc.oneof(json, fc.dictionary(key, json), fc.array(fc.dictionary(key, json)));
     fc.assert(
       fc.property(
@@ -137,7 +137,7 @@ describe("peekRequest", () => {
     );
   });
 
-  test("GW-2 tells batches apart and looks at each message", () => {
+  test("GW-2 recognizes batches and inspects each message", () => {
     const peek = peekRequest(
       bytes([
         { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "add" } },
@@ -172,7 +172,7 @@ describe("peekRequest", () => {
     expect(peekRequest(bytes({ id: 1, method: "tools/list" }), { protocolVersion: "2025-11-25" }).era).toBe("legacy");
   });
 
-  test("GW-7 tells which request a cancellation is for, number or text", () => {
+  test("GW-7 identifies the request of a cancellation, by number or text", () => {
     for (const requestId of [7, "7", 0]) {
       const body = bytes({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason: "x" } });
       expect(peekRequest(body)).toMatchObject({ kind: "notification", cancels: requestId });
@@ -307,7 +307,7 @@ describe("ResponsePeek", () => {
     expect(broken.answers[0]).toMatchObject({ errorCode: -32700, errorMessage: "Parse error" });
   });
 
-  /** An answer of about `megabytes`, as chunks of 64 KiB; `filler` is what its content is made of. */
+  /** An answer of about `megabytes`, as chunks of 64 KiB, filled with `filler`. */
   function* bigAnswer(megabytes: number, filler: string, isError: boolean): Generator<Buffer> {
     const piece = Buffer.from(filler.repeat(Math.ceil(65_536 / filler.length)));
     const quote = filler === "x" ? '"' : "";
@@ -319,7 +319,7 @@ describe("ResponsePeek", () => {
   test.each([
     ["4 MB of numbers", 4, "12,", true],
     ["40 MB of text", 40, "x", true],
-    // Beyond what is looked at nobody knows whether the tool failed; but it has answered.
+    // Beyond the scanned part it is unknown whether the tool failed; but it has answered.
     ["20 MB of numbers", 20, "12,", false],
   ] as const)("GW-7 a big answer is an answer: %s", (_name, megabytes, filler, isError) => {
     for (const format of ["json", "sse"] as const) {
@@ -332,7 +332,7 @@ describe("ResponsePeek", () => {
     }
   });
 
-  test("GW-7 an answer that broke off before its end is none, however much of it has passed", () => {
+  test("GW-7 an answer that broke off before its end doesn't count, even if most of it has passed", () => {
     const peek = new ResponsePeek({ ids: [1], format: "json" });
     for (const chunk of [...bigAnswer(20, "12,", false)].slice(0, -1)) peek.push(chunk);
     peek.end({ isWhole: false });

@@ -5,7 +5,7 @@ import { readMessages } from "./read-messages.ts";
 const call = (name: string) => JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } });
 const read = (text: string) => readMessages(Buffer.from(text));
 
-test("GW-15 every message of a body is read, whatever its size, its escapes and the order of its members", () => {
+test("GW-15 every message of a body is read, of any size, with escapes, and in any order of its members", () => {
   const one = { isBatch: false, messages: [{ method: "tools/call", name: "drop" }] };
   expect(read(call("drop"))).toEqual(one);
   expect(read(' {"params":{"arguments":{"name":"echo"},"name":"dr\\u006fp"},"m\\u0065thod":"tools\\/call"} ')).toEqual(
@@ -18,7 +18,7 @@ test("GW-15 every message of a body is read, whatever its size, its escapes and 
   expect([batch?.isBatch, batch?.messages.length, batch?.messages.at(-1)]).toEqual([true, 151, one.messages[0]]);
 });
 
-test("GW-15 what two parsers could read differently is not read", () => {
+test("GW-15 bodies that two parsers could read differently are rejected", () => {
   const twice = [
     '{"method":"tools/list","method":"tools/call","params":{"name":"drop"}}',
     '{"method":"tools/call","params":{"name":"echo"},"params":{"name":"drop"}}',

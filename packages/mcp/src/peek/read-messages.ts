@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { compileShape, JsonScanner } from "./json-scanner.ts";
 
-/** What one message of a body asks for. */
+/** The request in one message of a body. */
 type StatedMessage = {
   method: string | null;
   /** `params.name`: of the tool or prompt. */
@@ -10,11 +10,11 @@ type StatedMessage = {
 
 export type StatedMessages = { isBatch: boolean; messages: readonly StatedMessage[] };
 
-/** The members that say what a message asks for. */
+/** The members that determine a message's request. */
 const shape = compileShape({ method: true, params: { name: true } });
 
 /**
- * All messages of a request's body, whatever its size: for decisions, where `peekRequest` is for the log. Null for a
+ * All messages of a request's body, of any size: for decisions, where `peekRequest` is for the log. Null for a
  * body that two parsers could read differently, so that the server might run what was not checked: not UTF-8 (Python's
  * `json` detects UTF-16 and UTF-32), not strictly JSON (`NaN`, a byte order mark), one of these members given twice, or a
  * batch within a batch.

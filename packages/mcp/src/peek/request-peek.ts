@@ -1,10 +1,10 @@
 import { compileShape, type Fields, JsonScanner } from "./json-scanner.ts";
 import { parseSmall, smallBytes } from "./small-json.ts";
 
-/** What one JSON-RPC message of a client says about itself. */
+/** Facts from one JSON-RPC message of a client. */
 export type MessagePeek = {
   kind: "request" | "notification" | "response" | "other";
-  /** JSON-RPC id; null when there is none, or when it lies beyond the part that was scanned. */
+  /** JSON-RPC id; null if there is none, or if it is beyond the scanned part. */
   id: string | number | null;
   method: string | null;
   /** Tool name, prompt name, resource URI or task id. */
@@ -13,12 +13,12 @@ export type MessagePeek = {
   cancels: string | number | null;
 };
 
-/** What a request body says about itself. */
+/** Facts from a request body. */
 export type RequestPeek = Omit<MessagePeek, "kind"> & {
   kind: MessagePeek["kind"] | "batch";
   /** The messages of a batch (2025-03-26 only), at most 100; else the one message; empty for `other`. */
   messages: readonly MessagePeek[];
-  /** How many messages there are, also beyond those. */
+  /** Number of messages, including those beyond. */
   count: number;
   /** modern: 2026-07-28 and later; legacy: with `initialize` and sessions. */
   era: "legacy" | "modern";
@@ -27,7 +27,7 @@ export type RequestPeek = Omit<MessagePeek, "kind"> & {
   clientVersion: string | null;
 };
 
-/** Header values that help where the body does not say; the body always wins. */
+/** Header values for facts that the body lacks; the body always takes precedence. */
 export type PeekHints = {
   /** MCP-Protocol-Version */
   protocolVersion?: string | undefined;
@@ -64,15 +64,15 @@ const shape = compileShape({
 
 const noMembers = compileShape({});
 
-// Made once: this runs for every request.
+// Computed once: this runs for every request.
 const metaVersionSlot = `params._meta.${versionKey}`;
 const metaNameSlot = `params._meta.${clientKey}.name`;
 const metaVersionOfClientSlot = `params._meta.${clientKey}.version`;
 const nothing: Fields = {};
 
 /**
- * Looks at the body of a POST to an MCP endpoint without parsing it. Never throws; work is bounded, but for counting the
- * messages of a large batch.
+ * Peeks into the body of a POST to an MCP endpoint without parsing it. Never throws; work is bounded, except for
+ * counting the messages of a large batch.
  */
 export function peekRequest(body: Buffer, hints: PeekHints = {}): RequestPeek {
   const { found, isBatch, isCut, count } = fieldsOf(body);
@@ -99,7 +99,7 @@ export function peekRequest(body: Buffer, hints: PeekHints = {}): RequestPeek {
   };
 }
 
-/** What the headers alone say of a request whose body was not read (2026-07-28 names its method and target there). */
+/** Facts from the headers alone, for a request whose body was not read (2026-07-28 has its method and target there). */
 export function peekHeaders({ protocolVersion, method, name }: PeekHints): RequestPeek {
   const kind = method === undefined ? "other" : method.startsWith("notifications/") ? "notification" : "request";
   return {
@@ -139,7 +139,7 @@ function fieldsOf(body: Buffer): { found: readonly Fields[]; isBatch: boolean; i
   return { found, isBatch, isCut, count: isBatch && isCut ? countOfBatch(body) : Math.max(count, found.length) };
 }
 
-/** What is not looked at is carried out all the same. */
+/** Messages that are not scanned are executed all the same. */
 function countOfBatch(body: Buffer): number {
   let count = 0;
   const scanner = new JsonScanner(noMembers, { budget: Number.POSITIVE_INFINITY, onMessage: () => count++ });
@@ -151,7 +151,7 @@ function toMessage(fields: Fields, cut: boolean, hints: PeekHints): MessagePeek 
   const id = idOf(fields.id);
   const method = text(fields.method) ?? (cut ? (hints.method ?? null) : null);
   if (method !== null) {
-    // In a body that was cut the id may lie further on; by the specification all notifications carry this prefix.
+    // In a cut body the id may come later; by the specification all notifications have this prefix.
     const isRequest = id !== null || (cut && !method.startsWith("notifications/"));
     return {
       kind: isRequest ? "request" : "notification",

@@ -2,7 +2,7 @@ import { compileShape, type Fields, JsonScanner } from "./json-scanner.ts";
 import { parseSmall, smallBytes } from "./small-json.ts";
 import { SseReader } from "./sse-reader.ts";
 
-/** What the answer to one request says. */
+/** Facts from the answer to one request. */
 export type AnswerPeek = {
   id: string | number | null;
   /** JSON-RPC error; null for a result. A code that is no number counts as 0. */
@@ -13,16 +13,16 @@ export type AnswerPeek = {
   isError: boolean;
   /** `result.resultType` (2026-07-28): complete, input_required, … */
   resultType: string | null;
-  /** `result.protocolVersion`: what `initialize` agreed on. */
+  /** `result.protocolVersion`: the revision that `initialize` agreed on. */
   protocolVersion: string | null;
-  /** The answer as it came, or its first `captureBytes`; null without them. */
+  /** The answer unchanged, or its first `captureBytes`; null without them. */
   payload: Buffer | null;
   /** Length of the whole answer; 0 without `captureBytes`. */
   payloadBytes: number;
 };
 
 export type ResponsePeekOptions = {
-  /** Ids of the requests that wait for an answer; null: any answer is taken. */
+  /** Ids of the requests that wait for an answer; null: any answer counts. */
   ids: readonly (string | number)[] | null;
   format: "json" | "sse";
   /** Keep this many bytes of each answer; 0 keeps none. */
@@ -80,12 +80,12 @@ export class ResponsePeek {
         : null;
   }
 
-  /** Whether every awaited answer has passed; what follows is not scanned. */
+  /** Whether every expected answer has passed; the rest is not scanned. */
   get isDone(): boolean {
     return this.answers.length >= this.#waiting;
   }
 
-  /** Whether an event stream has brought every awaited answer: its client may go on while the stream stays open. */
+  /** Whether an event stream has delivered every expected answer: its client may continue while it stays open. */
   get isStreamAnswered(): boolean {
     const isCaptured = this.#captureBytes === 0 || this.#answersBeforeMessage === this.answers.length;
     return this.#reader !== null && this.isDone && isCaptured;
@@ -97,7 +97,7 @@ export class ResponsePeek {
     else this.#readPiece(chunk);
   }
 
-  /** Call once when the response has ended; `isWhole`: regularly, so that what was not scanned has passed too. */
+  /** Call once when the response has ended; `isWhole`: normally, so that unscanned parts have passed too. */
   end({ isWhole }: { isWhole: boolean }): void {
     this.#endMessage(isWhole);
   }
@@ -123,7 +123,7 @@ export class ResponsePeek {
   #readHeld(): void {
     if (this.#held === null) return;
     const small = parseSmall(this.#held, shape);
-    // The scanner finds the texts of failed tools too. They are rare.
+    // The scanner also finds the texts of failed tools, which are rare.
     if (small && !small.messages.some(isToolError)) for (const fields of small.messages) this.#onMessage(fields);
     else this.#scan(null);
     this.#held = null;
@@ -145,18 +145,18 @@ export class ResponsePeek {
     this.#scanner = null;
   }
 
-  /** A message too big to be scanned to its end counts for what was found: it has passed all the same. */
+  /** A message too large to scan completely counts with the members found: it has passed all the same. */
   #takeUnfinished(): void {
     if (this.#scanner?.isExhausted && this.#scanner.unfinished) this.#onMessage(this.#scanner.unfinished, true);
   }
 
   #onMessage(fields: Fields, isCut = false): void {
-    // A message with a method is the server's own request or notification, whatever its id.
+    // A message with a method is the server's own request or notification, with any id.
     if (fields.method !== undefined || this.isDone) return;
     const isError = fields.error !== undefined && fields.error !== null;
     if (!isError && fields.result === undefined) return;
     const id = typeof fields.id === "string" || typeof fields.id === "number" ? fields.id : null;
-    // An error without an id answers a message that the server could not read; of one that was cut it may come later.
+    // An error without an id answers a message that the server could not read; in a cut message the id may come later.
     if (id === null ? !isError && !isCut : this.#ids !== null && !this.#ids.has(idKey(id))) return;
     const code = fields["error.code"];
     const failed = isToolError(fields);
@@ -175,7 +175,7 @@ export class ResponsePeek {
 
 const isToolError = (fields: Fields): boolean => fields["result.isError"] === true;
 
-/** The texts in the beginning of a result's content, on lines of their own; null when it has none. */
+/** The texts in the beginning of a result's content, on separate lines; null if it has none. */
 function textsOf(head: Fields[string]): string | null {
   if (typeof head !== "string") return null;
   const texts: string[] = [];

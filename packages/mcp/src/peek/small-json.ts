@@ -1,11 +1,11 @@
 import { container, type Fields, type FieldValue, type ShapeNode } from "./json-scanner.ts";
 
-/** Up to this size `JSON.parse` is faster than looking byte by byte, and its work is bounded well enough. */
+/** Up to this size `JSON.parse` is faster than scanning bytes, and its work is bounded well enough. */
 export const smallBytes = 4096;
 
 /**
- * The fields of each message in a small JSON text: the same as the scanner finds. Null for what is no JSON; the
- * scanner then makes of it what it can.
+ * The fields of each message in a small JSON text, as the scanner finds them. Null if it is no JSON; the scanner then
+ * does what it can.
  */
 export function parseSmall(bytes: Buffer, root: ShapeNode): { isBatch: boolean; messages: Fields[] } | null {
   let value: unknown;

@@ -35,7 +35,7 @@ test("ORG-3 names stay plain, and where several servers have one, none keeps it:
   expect(new Set(exposed(createCatalog(members.toReversed()).tools))).toEqual(new Set(exposed(catalog.tools)));
 });
 
-test("ORG-3 only what was chosen counts, and a server whose lists aren't known offers nothing", () => {
+test("ORG-3 only chosen items count, and a server with unknown lists offers nothing", () => {
   const catalog = createCatalog([
     member("a", { tools: ["x", "y"], resources: ["r://1"] }, { tools: ["x"], resources: [] }),
     member("b", { tools: ["y"] }),
@@ -59,7 +59,7 @@ test("ORG-3 a resource is read where it is listed, else where a template matches
   for (const unknown of ["user://7", "file://etc/y", "c+user://7", ""]) expect(resolve(unknown)).toBeNull();
 });
 
-test("ORG-3 whatever servers call their tools, names differ and lead to one tool each", () => {
+test("ORG-3 names are unique and lead to one tool each, with any names of the servers' tools", () => {
   const name = fc.constantFrom("a", "b", "a_b", "b_a", "a_a_b", "x_a", "c");
   const prefixes = ["a", "b", "x"];
   fc.assert(
@@ -69,7 +69,7 @@ test("ORG-3 whatever servers call their tools, names differ and lead to one tool
       expect(tools).toHaveLength(lists.flat().length);
       expect(new Set(exposed(tools)).size).toBe(tools.length);
       const plain = Map.groupBy<string, string>(lists.flat(), (each) => each);
-      // What is alone under its name, and not taken by a prefixed one, keeps it.
+      // An item whose name is unique, and not taken by a prefixed one, keeps it.
       for (const item of tools) if (item.exposed === item.own) expect(plain.get(item.own)).toHaveLength(1);
     }),
   );

@@ -1,6 +1,6 @@
 import { firstModernVersion, type Manifest } from "../manifest/index.ts";
 
-/** A server of a portal, and what the portal offers of it. Null in place of a list: everything. */
+/** A server of a portal, with its items in the portal. Null in place of a list: all items. */
 export type PortalMember = {
   readonly projectId: string;
   /** Letters, digits and hyphens; no two members have the same. */
@@ -9,21 +9,21 @@ export type PortalMember = {
   /** URIs, and URI templates. */
   readonly resources: readonly string[] | null;
   readonly prompts: readonly string[] | null;
-  /** Null: its lists are not known. */
+  /** Null: its lists are unknown. */
   readonly manifest: Manifest | null;
 };
 
-/** One thing that a portal offers. */
+/** An item of a portal. */
 export type CatalogItem<Item> = {
   readonly projectId: string;
-  /** What clients call it: a name, or the URI of a resource. */
+  /** Its name for clients, or the URI of a resource. */
   readonly exposed: string;
-  /** What its server calls it. */
+  /** Its server's own name for it. */
   readonly own: string;
   readonly item: Item;
 };
 
-/** Everything that a portal offers, in the order of its servers. */
+/** All items of a portal, in the order of its servers. */
 export type Catalog = {
   readonly tools: readonly CatalogItem<Manifest["tools"][number]>[];
   readonly resources: readonly CatalogItem<Manifest["resources"][number]>[];
@@ -36,9 +36,9 @@ const byName = (prefix: string, name: string) => `${prefix}_${name}`;
 const byScheme = (prefix: string, uri: string) => `${prefix}+${uri}`;
 
 /**
- * Merges what the servers of a portal offer (ORG-3). An item keeps its own name where no other chosen item of its kind has
- * it. Where several have it, each of them gets its server's prefix (`weather_search`; of URIs `weather+file:///a`), none
- * keeps the plain name: otherwise a server could take over the calls of another one by a tool of the same name.
+ * Merges the items of a portal's servers (ORG-3). An item keeps its own name if no other chosen item of its kind has
+ * it. If several have it, each of them gets its server's prefix (`weather_search`; for URIs `weather+file:///a`) and
+ * none keeps the plain name: otherwise a server could take over the calls of another one by a tool of the same name.
  */
 export function createCatalog(members: readonly PortalMember[]): Catalog {
   const all = <Item>(
@@ -92,8 +92,8 @@ export function createCatalog(members: readonly PortalMember[]): Catalog {
 }
 
 /**
- * Names that differ: plain where they do already. A prefixed name may be the plain one of another item, which then gets
- * its prefix too. Ends, because prefixed names differ: a prefix has no `_` and no `+`.
+ * Unique names: plain if they are unique already. A prefixed name may equal another item's plain one, which then gets
+ * its prefix too. Terminates, because prefixed names are unique: a prefix has no `_` and no `+`.
  */
 function distinctNames(
   items: readonly { readonly prefix: string; readonly name: string }[],
@@ -113,7 +113,7 @@ function distinctNames(
   }
 }
 
-/** What a portal offers as if it were one server, under the names that it gives. */
+/** A portal's items as if it were one server, under its own names. */
 export function portalManifest(
   portal: { readonly name: string; readonly version: string; readonly instructions: string | null },
   { tools, resources, templates, prompts }: Catalog,
@@ -128,7 +128,7 @@ export function portalManifest(
   };
 }
 
-/** Which server reads a resource, and what it calls it: a listed one, else by the template that matches; null: none. */
+/** The server that reads a resource, and its name for it: a listed one, else by the matching template; null: none. */
 export function resolveResource(catalog: Catalog, members: readonly PortalMember[], uri: string) {
   const listed = catalog.resources.find(({ exposed }) => exposed === uri);
   if (listed) return { projectId: listed.projectId, own: listed.own };

@@ -5,7 +5,7 @@ import { createRunnerClient, type RunnerClient } from "../client.ts";
 import { type LeasedInstance, RunnerError, runnerCalls } from "../contract.ts";
 import { dialTarget, type RunnerAddress, type ServerEndpoint, secretHeader } from "../endpoint.ts";
 
-/** A running runner with four deployments of which no server runs yet. */
+/** A running runner with four deployments, of which no server runs yet. */
 export type ContractSubject = {
   readonly address: RunnerAddress;
   /** Their servers answer at /mcp. */
@@ -17,7 +17,7 @@ export type ContractSubject = {
   close(): Promise<void>;
 };
 
-/** What the runner promises to gateway and worker. Every implementation runs it. */
+/** The runner's contract with gateway and worker. Every implementation runs it. */
 export function runnerContract(name: string, open: () => Promise<ContractSubject>): void {
   describe(`runner contract: ${name}`, () => {
     let subject: ContractSubject;
@@ -44,7 +44,7 @@ export function runnerContract(name: string, open: () => Promise<ContractSubject
 }
 
 function prewarmTest(runner: () => RunnerClient): void {
-  test("RUN-3 the runner says how many interpreters wait for a server, and how often they were of use", async () => {
+  test("RUN-3 the runner reports how many interpreters wait for a server, and how often they were used", async () => {
     const report = await runner().prewarm();
     expect(report.ready).toBeGreaterThanOrEqual(0);
     expect(report.memoryBytes).toBeLessThanOrEqual(report.maxMemoryBytes);

@@ -4,12 +4,12 @@ import { type LeasedInstance, RunnerError, type RunnerErrorCode } from "../contr
 import type { Endpoint, RunnerAddress, ServerEndpoint } from "../endpoint.ts";
 import { createRunnerApi } from "../server.ts";
 
-/** The secret of every instance whose endpoint a test gives none. */
+/** The default secret of instances. */
 export const standInSecret = "secret-of-a-stand-in";
 
-/** The server of a deployment as a test sets it. */
+/** The server of a deployment in a test. */
 type StandInServer = {
-  /** The id of the instance that the next start makes, or that runs. */
+  /** The id of the next or running instance. */
   readonly instanceId: string;
   readonly endpoint: Endpoint;
   /** Time that a start takes, milliseconds. */
@@ -25,13 +25,13 @@ type StandInServer = {
   readonly isAsleep?: boolean;
   /** Does not answer at /mcp. */
   readonly isSilent?: boolean;
-  /** What its start shows; nothing unless a test says so. */
+  /** Output of its start; by default none. */
   readonly shown?: LeasedInstance["shown"];
 };
 
 /**
- * A runner without processes, for tests of its callers: it speaks the real API and passes the contract test. The test
- * starts the servers and says here where they listen.
+ * A runner without processes, for tests of its callers: it serves the real API and passes the contract test. The test
+ * starts the servers and registers their endpoints here.
  */
 export type RunnerStandIn = {
   readonly servers: Map<string, StandInServer>;
@@ -40,9 +40,9 @@ export type RunnerStandIn = {
   /** Deployment ids of the calls of `ensure` and `verify`, in order. */
   readonly ensured: string[];
   leaseMs: number;
-  /** Takes calls and never answers them, as a process that is stopped. */
+  /** Accepts calls and never answers them, like a stopped process. */
   hangs: boolean;
-  /** Where it listens; with its real port once it has started. */
+  /** Its address; with the real port once it has started. */
   address: RunnerAddress;
   start(): Promise<void>;
   stop(): Promise<void>;

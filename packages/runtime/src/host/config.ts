@@ -30,7 +30,7 @@ export const sandboxSettings = {
     .transform((value) => value !== "no"),
   TOWPATH_PYTHON_MIRROR: z.url({ protocol: /^(https?|file)$/, error: "must be an http, https or file URL" }).optional(),
   TOWPATH_PYTHON_LIST: z.url({ protocol: /^(https?|file)$/, error: "must be an http, https or file URL" }).optional(),
-  /** What a server may keep in `/data`. The smallest file system with a journal has some megabytes. */
+  /** Size of a server's `/data`. The smallest file system with a journal has some megabytes. */
   TOWPATH_SERVER_DATA_MIB: z.coerce.number().int().min(16).default(1024),
   /** `yes`: run servers and builds even if they can't be isolated. Only for code that you trust. */
   TOWPATH_ALLOW_UNSANDBOXED: namedYes,

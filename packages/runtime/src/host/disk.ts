@@ -15,7 +15,7 @@ export const hostDisk = (directory: string): Disk => ({
 
 const program = ["/usr/bin/du", "/bin/du"].find((path) => existsSync(path)) ?? "/usr/bin/du";
 
-/** Bytes on disk of each subdirectory, by name. What vanishes meanwhile doesn't count. */
+/** Bytes on disk of each subdirectory, by name. Ignores what vanishes meanwhile. */
 export async function directoryBytes(parent: string, signal?: AbortSignal): Promise<Map<string, number>> {
   const entries = await readdir(parent, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);

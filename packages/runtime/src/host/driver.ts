@@ -43,7 +43,7 @@ export function createHostDriver(engine: Engine, config: HostDriverConfig): Runt
   };
 }
 
-/** For this long a layer stays unpacked that no server uses. */
+/** How long a layer that no server uses stays unpacked. */
 const layerUnusedMs = 6 * 3_600_000;
 
 function hostServers(engine: Engine, config: HostDriverConfig): ServerDriver {
@@ -67,7 +67,7 @@ function hostServers(engine: Engine, config: HostDriverConfig): ServerDriver {
       const inUse = new Set(adopted.map(({ handle }) => socketDirectoryName(handle)));
       await prewarmed.adopt(adopted.map(({ handle }) => handle));
       const present = await readdir(instanceDirectory).catch(() => []);
-      // The engine has unmounted them. What can't be removed now does no harm.
+      // The engine has unmounted them. Directories that can't be removed now do no harm.
       const leftovers = present.filter((name) => !inUse.has(name));
       await Promise.all(leftovers.map((name) => removeDirectory(`${instanceDirectory}/${name}`).catch(() => {})));
       return adopted;

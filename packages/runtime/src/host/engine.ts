@@ -6,7 +6,7 @@ import type { Volumes } from "./data/volumes.ts";
 import type { PrewarmLaunch, PrewarmOutcome } from "./prewarm/prewarm-server.ts";
 import type { PythonDownloads } from "./python/bring-python.ts";
 
-// What a driver of this host consists of, below the port: commands, mounts and directories. Internal to this package.
+// The parts of a driver for this host, below the port: commands, mounts and directories. Internal to this package.
 
 /**
  * Makes a path of the host visible in the sandbox. Both paths are absolute. The files must be readable for all; the
@@ -54,15 +54,15 @@ export type Engine = {
   readonly name: string;
   /** See `HostReport`. */
   selfTest(): Promise<Isolation>;
-  /** Whether commands run without a sandbox and see the host's own paths, which then end up in what builds make. */
+  /** Whether commands run without a sandbox and see the host's own paths, which then end up in their output. */
   usesHostPaths(): Promise<boolean>;
   /** Runs a command to its end. Never throws for what the command does; SandboxError when it cannot be isolated. */
   run(spec: SandboxSpec, options: RunOptions): Promise<Exit>;
   /** Starts a server and waits until its socket answers. Never throws for what the server does. */
   start(launch: Launch, onOutput: OutputSink): Promise<StartResult>;
   /**
-   * Starts an interpreter that waits, frozen, for its server. Null if this host can't: it takes control groups that limit
-   * memory and processes and freeze. Absent in an engine without limits.
+   * Starts an interpreter that waits, frozen, for its server. Null if this host can't: it needs control groups that
+   * limit memory and processes and freeze. Absent in an engine without limits.
    */
   prewarm?(launch: PrewarmLaunch): Promise<PrewarmOutcome | null>;
   /** See `ServerDriver`. */
@@ -77,7 +77,7 @@ export type HostLayers = {
   get(digest: string): Promise<string>;
   /** Stores a sealed directory as a layer; it is gone afterwards. @throws an error with code `too_large` */
   add(directory: string, options: { readonly name: string; readonly maxBytes: number }): Promise<{ digest: string }>;
-  /** Removes those that are not in use and weren't asked for in that time. */
+  /** Removes layers that are not in use and weren't requested in that time. */
   evict(options: { readonly inUse: ReadonlySet<string>; readonly unusedForMs: number }): Promise<unknown>;
 };
 
@@ -96,7 +96,7 @@ export type HostDriverConfig = {
   readonly uv: string;
   /** Without them, only the Pythons of this host are used. */
   readonly downloads?: PythonDownloads;
-  /** Where servers keep `/data`; without it, those that keep any don't start. */
+  /** Where servers keep `/data`; without it, servers that keep data don't start. */
   readonly volumes?: Volumes;
   /** Set for every build step; see `pickBuildEnvironment`. */
   readonly buildEnvironment: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import { Volumes } from "./data/volumes.ts";
 import { createSandboxDriver } from "./driver.ts";
 import type { HostLayers } from "./engine.ts";
 
-/** The driver for this host. Its directories, by the role of the process. */
+/** The driver for this host. Its directories depend on the role of the process. */
 export function openSandboxDriver(settings: SandboxSettings, layers: HostLayers, role: DriverRole): RuntimeDriver {
   const { dataDirectory, runDirectory, dataBytes, isolation, ...others } = settings;
   const common = { dataDirectory, stateDirectory: runDirectory, layers, ...isolation, ...others };
@@ -14,7 +14,7 @@ export function openSandboxDriver(settings: SandboxSettings, layers: HostLayers,
   return createSandboxDriver({
     ...common,
     instanceDirectory: join(runDirectory, "i"),
-    // On the file system of the layers, of which it has hard links.
+    // On the file system of the layers, for hard links to them.
     codeDirectory: join(dataDirectory, "cache", "code"),
     volumes: new Volumes({
       directory: join(dataDirectory, "volumes"),

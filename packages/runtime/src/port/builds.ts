@@ -10,7 +10,7 @@ export type BuildVolume = (typeof buildVolumes)[number];
 /** The virtual environment and the code have the same paths as for the server. */
 export const dependencyPath = "/app/.venv";
 export const codePath = "/app/src";
-/** Where the Python installation is; the interpreter is below `bin`. */
+/** Directory of the Python installation; the interpreter is below `bin`. */
 export const pythonPrefix = "/opt/python";
 
 /** The build image: the paths that build steps see with every driver. */
@@ -59,16 +59,16 @@ export type BuildSpec = {
   readonly organizationId: string;
   /** For each step. */
   readonly limits: Limits;
-  /** What the build may write to disk while installing, including what it adds to the cache. */
+  /** Max bytes that the build may write to disk while installing, including its cache. */
   readonly diskBytes: number;
   /** Steps are killed when less than this is free on the disk, which all tenants share. */
   readonly freeBytes: number;
 };
 
-/** What is written to a volume. Paths are relative to it, with `/` between names, none of which is empty, `.` or `..`. */
+/** Content for a volume. Paths are relative to it, with `/` between names, none of which is empty, `.` or `..`. */
 export type VolumeEntry = { readonly path: string } & (
   | { readonly kind: "directory" }
-  /** Steps run as other users: `shared` files they may write, the others only read. */
+  /** Steps run as other users: they may write `shared` files, and only read others. */
   | {
       readonly kind: "file";
       readonly access: "read" | "execute" | "shared";
@@ -79,9 +79,9 @@ export type VolumeEntry = { readonly path: string } & (
 
 export type BuildWorkspace = {
   /**
-   * Writes a step's input, in this order. Makes missing directories; a file replaces what has its path. Takes the next
-   * entry when the content of the last one has been read. Rejects with what `entries` throws. Never writes through a
-   * link, if no step runs that may write to the volume.
+   * Writes a step's input, in this order. Creates missing directories; a file replaces one of the same path. Takes the
+   * next entry when the content of the last one has been read. Rejects with what `entries` throws. Never writes through
+   * a link, unless a step with write access to the volume runs.
    */
   write(volume: BuildVolume, entries: Iterable<VolumeEntry> | AsyncIterable<VolumeEntry>): Promise<void>;
   /**
@@ -115,14 +115,15 @@ export type BuildDriver = {
   /** Creates the volumes of a build. Always close it. */
   open(spec: BuildSpec): Promise<BuildWorkspace>;
   /**
-   * Removes what builds left that ended without closing their workspace. Resolves to the number of workspaces.
+   * Removes workspaces of builds that ended without closing them. Resolves to their number.
+   *
    * @param running which of these builds run, with any worker; nothing is removed if it throws
    */
   removeLost(running: (buildIds: readonly string[]) => Promise<ReadonlySet<string>>): Promise<number>;
   readonly caches: BuildCaches;
 };
 
-/** What builds of an organization keep for its later ones. */
+/** Caches that later builds of an organization reuse. */
 export type BuildCaches = {
   /** Bytes of each organization's cache. */
   sizes(signal?: AbortSignal): Promise<ReadonlyMap<string, number>>;

@@ -1,14 +1,14 @@
-/** Environment that tells a server where it runs (RUN-4). The build's inspection gets the same. */
+/** Variables that describe its deployment to a server (RUN-4). The build's inspection gets the same. */
 export type CloudFacts = {
   /** Public base URL of the server, without /mcp. */
   readonly serverUrl: string;
   readonly commitSha: string;
-  /** owner/name; null for code that came from no repository. */
+  /** owner/name; null for code without a repository. */
   readonly repository: string | null;
   readonly environment: "production" | "preview";
 };
 
-/** The server's environment: its secrets, overridden by what a secret must not forge. */
+/** The server's environment: its secrets, overridden by variables that a secret must not forge. */
 export function cloudEnvironment(
   facts: CloudFacts,
   secrets: Readonly<Record<string, string>> = {},

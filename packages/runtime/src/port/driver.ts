@@ -3,30 +3,29 @@ import type { HostReport } from "./host.ts";
 import type { ServerDriver } from "./servers.ts";
 
 /**
- * What some drivers can do beyond what all do. `freeze`: suspend a server, which keeps its memory. `memory`: measure
- * what a server uses. `prewarm`: start an interpreter before its server is known. `lastingData`: keep `/data`.
- *
- * A driver may claim what a host of its turns out not to have; then the calls answer as without the capability.
+ * Optional capabilities of drivers. `freeze`: suspend a server, which keeps its memory. `memory`: measure a server's
+ * memory. `prewarm`: start an interpreter before its server is known. `lastingData`: keep `/data`. A driver may claim a
+ * capability that its host turns out to lack; then the calls answer as without it.
  */
 export type Capability = "freeze" | "memory" | "prewarm" | "lastingData";
 
-/** What runs servers and builds (decision 019). Implemented by `sandbox`, on this host. */
+/** Runs servers and builds (decision 019). Implemented by `sandbox`, on this host. */
 export type RuntimeDriver = {
   readonly name: string;
   readonly capabilities: ReadonlySet<Capability>;
   readonly servers: ServerDriver;
   readonly builds: BuildDriver;
   readonly host: HostReport;
-  /** Ends everything that this driver started or adopted, and removes what it made for that. */
+  /** Ends everything that this driver started or adopted, and cleans up after it. */
   close(): Promise<void>;
 };
 
-/** What a process uses its driver for. */
+/** How a process uses its driver. */
 export type DriverRole =
   /** It runs servers, which outlive it unless it closes the driver. */
   | {
       readonly kind: "servers";
-      /** Higher than that of each runner before, whose servers this one adopts. */
+      /** Higher than that of each earlier runner, whose servers this one adopts. */
       readonly generation: number;
       /** How long servers wait for the next runner, milliseconds. */
       readonly adoptWithinMs: number;

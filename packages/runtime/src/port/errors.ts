@@ -23,7 +23,7 @@ export class SandboxError extends Error {
   }
 }
 
-/** What a build step left is no ordinary file, or too large. */
+/** A build step's output is not an ordinary file, or too large. */
 export class UnreadableOutput extends Error {
   override readonly name = "UnreadableOutput";
   readonly code = "unreadable";

@@ -18,17 +18,17 @@ export type OutputStream = "stdout" | "stderr";
 
 /** Longer lines are cut. */
 export const maxLineBytes = 8 * 1024;
-/** Follows the part of a line that was cut. */
-export const lineCutNote = ` … [line cut at ${maxLineBytes / 1024} KiB]`;
+/** Marks a line whose end was cut. */
+export const lineCutMark = ` … [line cut at ${maxLineBytes / 1024} KiB]`;
 
 /**
- * Called with complete lines without line end. `sequence` grows with each line of an instance and stream, and is the same
- * whichever runner reads it; the driver's own notes have none. A line that the sink has not kept by the end of the turn of
- * the event loop may be lost with this process.
+ * Called with complete lines without line end. `sequence` grows with each line of an instance and stream, and is the
+ * same whichever runner reads it; the driver's own lines have none. A line that the sink has not kept by the end of the
+ * turn of the event loop may be lost with this process.
  */
 export type OutputSink = (stream: OutputStream, line: string, time: Date, sequence?: number) => void;
 
-/** Of each stream, the last line that an earlier runner has kept; absent: none. */
+/** The last line of each stream that an earlier runner has kept; absent: none. */
 export type LastLines = { readonly [Stream in OutputStream]?: number };
 
 export type ExitReason =

@@ -8,9 +8,9 @@ export type Isolation = {
   }[];
   /** Whether all required checks passed. */
   readonly trusted: boolean;
-  /** Nothing runs: a required check failed, and no setting allows what isn't isolated. */
+  /** Nothing runs: a required check failed, and no setting permits to run without it. */
   readonly refuses: boolean;
-  /** Settings by which the operator relaxed the isolation, and what each one means on this host. */
+  /** Settings by which the operator relaxed the isolation, and their effect on this host. */
   readonly exceptions: readonly { readonly setting: string; readonly meaning: string }[];
   /** What can't run on this host, why, and what the operator can do, in whole sentences. */
   readonly problems: readonly string[];
@@ -41,25 +41,25 @@ export type Pythons = {
 /** The disk that holds layers, caches and the scratch space of builds. */
 export type Disk = {
   space(): Promise<{ readonly totalBytes: number; readonly freeBytes: number }>;
-  /** Bytes by kind of what the platform keeps on it. Takes seconds when that is many files. */
+  /** Bytes on it by kind. Takes seconds if there are many files. */
   measure(signal: AbortSignal): Promise<Readonly<Record<string, number>>>;
 };
 
 export type DataUsage = { readonly id: string; readonly usedBytes: number; readonly capacityBytes: number };
 
-/** What servers keep at `/data` (BLD-19). Without the capability `lastingData` there is none. */
+/** Servers' `/data` (BLD-19). Without the capability `lastingData` there is none. */
 export type LastingData = {
-  /** How full the directories are, as far as they were used since this driver started. */
+  /** Usage of the directories that were used since this driver started. */
   usage(): Promise<readonly DataUsage[]>;
-  /** Deletes those whose ids `kept` doesn't return, and resolves to their ids. Deletes none if `kept` throws. */
+  /** Deletes volumes that `kept` doesn't list, and resolves to their ids. Deletes none if it throws. */
   remove(kept: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<readonly string[]>;
 };
 
-/** What a driver says of where it runs things. */
+/** A driver's report on its host. */
 export type HostReport = {
-  /** Names it in reports and locks: all that share its disk or its servers have the same. */
+  /** Names the host in reports and locks: equal for all processes that share its disk or its servers. */
   readonly name: string;
-  /** What servers can be given together; infinite where a scheduler decides that. */
+  /** Capacity for all servers together; infinite if a scheduler decides. */
   readonly capacity: { readonly memoryBytes: number; readonly processors: number };
   /** Tests the isolation from inside: tries to reach the host's files, environment and sockets, and neighbors. */
   selfTest(): Promise<Isolation>;

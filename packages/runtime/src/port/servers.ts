@@ -10,7 +10,7 @@ export type ServerSpec = {
   readonly pythonVersion: string;
   /** `file.py:object`, relative to the code layer, or a program (BLD-16). */
   readonly entrypoint: string;
-  /** Words after the program's name. Never secrets: all of the sandbox's processes can read them. */
+  /** After the program's name. Never secrets: all of the sandbox's processes can read them. */
   readonly arguments?: readonly string[];
   /** Secrets and TOWPATH_CLOUD_* (RUN-4). The driver adds only what Python needs. */
   readonly environment: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export type ServerSpec = {
   readonly network: Network;
   /** Also serve MCP at `inspectPath`, bypassing the server's own sign-in. Only for builds. */
   readonly inspectable?: boolean;
-  /** Id of what it sees at `/data`, which outlives it (BLD-19); without one, `/data` is gone with the instance. */
+  /** Id of a `/data` that outlives the server (BLD-19); without one, `/data` is gone with the instance. */
   readonly dataVolume?: string;
 };
 
@@ -30,8 +30,8 @@ export type InstanceSpec = {
   readonly instanceId: string;
   readonly server: ServerSpec;
   /**
-   * From starting the process until its endpoint answers. At most three times as long as far as it was ready to run and
-   * the host's processors were busy with others.
+   * From starting the process until its endpoint answers. Up to three times as long if it was ready to run while the
+   * host's processors were busy with others.
    */
   readonly startTimeoutMs: number;
   /**
@@ -43,7 +43,7 @@ export type InstanceSpec = {
 
 /** A server that outlived the runner that started it, with the `memo` of its InstanceSpec. */
 export type Survivor = { readonly instanceId: string; readonly memo: string };
-/** Where its output goes on: all lines after `last`, each once. */
+/** Where its output continues: all lines after `last`, each once. */
 export type ClaimedOutput = { readonly onOutput: OutputSink; readonly last: LastLines };
 export type AdoptedServer = { readonly handle: InstanceHandle; readonly isFrozen: boolean };
 
@@ -67,18 +67,18 @@ export type InstanceHandle = {
 };
 
 /**
- * Over what a server that can't serve HTTP is bridged (BLD-16): `object`, one of an old SDK, or `program`, which speaks
- * MCP on standard input and output and gets a process for each session.
+ * The bridge of a server that can't serve HTTP (BLD-16): `object` for a server of an old SDK, or `program`, which
+ * speaks MCP on standard input and output and gets a process for each session.
  */
 export const bridges = ["object", "program"] as const;
 export type BridgeKind = (typeof bridges)[number];
 
-/** Why a server may lack something that it has when it starts by itself, and tools that it may lack (BLD-16). */
+/** Why a server may offer less than when it starts by itself, and which tools it may lack (BLD-16). */
 export type Incomplete = { readonly reason: string; readonly tools: readonly string[] };
 
 /**
- * How the harness's start went. A server that is `ready` answers so where it listens; `failed` reaches the driver before
- * that. See python/towpath_runner.
+ * The result of the harness's start. A server that is `ready` reports it at its endpoint; `failed` reaches the driver
+ * before. See python/towpath_runner.
  */
 export type HarnessStatus =
   | {
@@ -88,7 +88,7 @@ export type HarnessStatus =
       readonly importMs: number;
       readonly bridge?: BridgeKind | undefined;
       readonly incomplete?: Incomplete | undefined;
-      /** Of a start from a prewarmed interpreter: whether what it had imported was used, else why not. */
+      /** For a start from a prewarmed interpreter: whether its imports were used, else why not. */
       readonly prewarm?: "used" | PrewarmObstacle | undefined;
     }
   | {
@@ -111,18 +111,18 @@ export type StackFrame = {
   readonly isOwn: boolean;
 };
 
-/** What a server was doing that was neither ready nor had failed in time. */
+/** The activity of a server that was neither ready nor had failed in time. */
 export type LateStart = {
   /**
    * `starved`: it was ready to run, and the host's processors were busy with others. `busy`: it used its processor time.
    * `waiting`: it used little, though the host had more.
    */
   readonly activity: "starved" | "busy" | "waiting";
-  /** Time that it was given. */
+  /** Its time limit. */
   readonly afterMs: number;
   /** Processor time that it used. */
   readonly processorMs: number;
-  /** Where its own code stood, and then what that had called, the innermost call last; empty if that isn't known. */
+  /** The stack of its own code and its callees, the innermost call last; empty if unknown. */
   readonly stack: readonly StackFrame[];
 };
 
@@ -168,11 +168,10 @@ export type PrewarmSpec = {
 };
 
 /**
- * Why a waiting interpreter did not become the server, which then had an ordinary start.
- *
- * In the same sandbox: `environment` (a variable that imports read has another value), `shadowed` (the code has a module
- * of the same name as an imported one), `dotenv` (FastMCP reads the code's .env while it is imported).
- * In another one: `memory` (it already uses more than the server may), `code_size`, `ended` (it died, or a step failed).
+ * Why a waiting interpreter did not become the server, which then had an ordinary start. In the same sandbox:
+ * `environment` (a variable that imports read has another value), `shadowed` (the code has a module of the same name as
+ * an imported one), `dotenv` (FastMCP reads the code's .env while it is imported). In another one: `memory` (it already
+ * uses more than the server may), `code_size`, `ended` (it died, or a step failed).
  */
 export const prewarmObstacles = ["environment", "shadowed", "dotenv", "memory", "code_size", "ended"] as const;
 export type PrewarmObstacle = (typeof prewarmObstacles)[number];
@@ -222,7 +221,8 @@ export type ServerDriver = {
    */
   adopt(claim: (survivor: Survivor) => Promise<ClaimedOutput | null>): Promise<AdoptedServer[]>;
   /**
-   * Removes what was unpacked of layers and that no server has needed for hours; the artifact store keeps them.
+   * Removes unpacked layers that no server has needed for hours; the artifact store keeps them.
+   *
    * @param inUse digests of the layers of all servers that run or are prewarmed
    */
   evictLayers(inUse: ReadonlySet<string>): Promise<void>;

@@ -24,7 +24,7 @@ const done = { reason: "exited", code: 0, signal: null };
 const textOf = async (workspace: BuildWorkspace, path: string) =>
   new TextDecoder().decode(await workspace.read("work", path, 1000));
 
-/** What every driver promises of builds. */
+/** The build contract of every driver. */
 export function buildTests(driver: () => RuntimeDriver): void {
   const open = (change: Partial<BuildSpec> = {}) => driver().builds.open(specOf(change));
   /** `paths` arrive as sys.argv[1:]. */
@@ -39,7 +39,7 @@ export function buildTests(driver: () => RuntimeDriver): void {
     };
   };
 
-  test("a build step sees what was written to its volumes, and its output is read", async () => {
+  test("a build step sees files written to its volumes, and its output can be read", async () => {
     const workspace = await open();
     const streamed = Readable.from([Buffer.from("in "), Buffer.from("parts")]);
     await workspace.write("source", [
@@ -60,7 +60,7 @@ open(sys.argv[1], "w").write("written")`;
     await workspace.close();
   });
 
-  test("BLD-2 what steps leave is never followed: links, pipes, directories and large files are not read", async () => {
+  test("BLD-2 links, pipes, directories and large files that steps leave are neither followed nor read", async () => {
     const workspace = await open();
     const code = `os.chdir(sys.argv[1])
 os.symlink("/etc/passwd", "link")
@@ -92,7 +92,7 @@ open("large", "w").write("x" * 1001)`;
     await workspace.close();
   });
 
-  test("what the entries of a write throw is what the write rejects with", async () => {
+  test("a write rejects with the error that its entries throw", async () => {
     const workspace = await open();
     async function* failing() {
       yield { path: "a", kind: "file", access: "read", content: "" } as const;
@@ -179,7 +179,7 @@ time.sleep(30)`,
     expect(await caches.removeDiscarded(new Date(Date.now() + 1000))).toBe(1);
   });
 
-  test("RUN-8 what a build left is removed, unless that build runs, with whichever worker", async () => {
+  test("RUN-8 a build's leftovers are removed, unless that build runs, with any worker", async () => {
     const { builds } = driver();
     const [running, lost] = [specOf(), specOf()];
     const [one, other] = [await builds.open(running), await builds.open(lost)];

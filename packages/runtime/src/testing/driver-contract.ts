@@ -28,8 +28,8 @@ export function collect(): { lines: string[]; onOutput: OutputSink } {
 }
 
 /**
- * What every driver promises; of each capability, what it does with and without it. Runs real processes; needs uv, and
- * Python 3.11 at /usr/bin/python3 or elsewhere.
+ * The contract of every driver; for each capability, its behavior with and without it. Runs real processes; needs uv,
+ * and Python 3.11 at /usr/bin/python3 or elsewhere.
  */
 export function driverContract(
   name: string,
@@ -49,7 +49,7 @@ export function driverContract(
       await rm(directory, { recursive: true, force: true });
     });
 
-    test("it claims what it can do", () => {
+    test("it claims its capabilities", () => {
       expect([...driver.capabilities].toSorted()).toEqual(claims.toSorted());
     });
     serverTests(get);
@@ -142,7 +142,7 @@ function serverTests(driver: () => RuntimeDriver): void {
 }
 
 function freezeTest(driver: () => RuntimeDriver, isClaimed: boolean): void {
-  test(`RUN-3 a server ${isClaimed ? "freezes and wakes" : "that can't freeze goes on"}`, async () => {
+  test(`RUN-3 a server ${isClaimed ? "freezes and wakes" : "that can't freeze keeps running"}`, async () => {
     const handle = await startedBy(driver(), instanceOf("serve"));
     const greeting = await tinyServer.get(handle.endpoint);
     expect([await handle.freeze(), await handle.freeze()]).toEqual([isClaimed, isClaimed]);
@@ -189,7 +189,7 @@ function prewarmTest(driver: () => RuntimeDriver, isClaimed: boolean): void {
 
 function lastingDataTest(driver: () => RuntimeDriver, isClaimed: boolean): void {
   const [one, other] = [randomUUID(), randomUUID()];
-  test(`BLD-19 ${isClaimed ? "what a server keeps outlives it" : "a server that keeps data doesn't start"}`, async () => {
+  test(`BLD-19 ${isClaimed ? "a server's data outlives it" : "a server that keeps data doesn't start"}`, async () => {
     const { servers, host } = driver();
     const keeping = (dataVolume: string) => instanceOf("serve", { dataVolume });
     if (!isClaimed) {
@@ -220,7 +220,7 @@ function hostTests(driver: () => RuntimeDriver): void {
     expect(await pythons.find("3.1")).toBeNull();
   });
 
-  test("LOG-6 a driver says what its servers and its disk may take", async () => {
+  test("LOG-6 a driver reports the capacity of its servers and its disk", async () => {
     const { capacity, disk, name } = driver().host;
     expect(name).toMatch(/./);
     expect(Math.min(capacity.memoryBytes, capacity.processors)).toBeGreaterThan(0);

@@ -22,7 +22,7 @@ function script(code: string, change: Partial<SandboxSpec> = {}): SandboxSpec {
   };
 }
 
-/** What the drivers of this host have below the port. Runs real processes; needs /usr/bin/python3. */
+/** The contract of this host's drivers below the port. Runs real processes; needs /usr/bin/python3. */
 export function engineContract(name: string, makeEngine: (directory: string) => Engine): void {
   describe(`engine contract: ${name}`, () => {
     let directory = "";

@@ -9,7 +9,7 @@ import { startServer } from "../host/server/start-server.ts";
 import type { RuntimeDriver } from "../port/driver.ts";
 import type { InstanceHandle } from "../port/servers.ts";
 
-/** A driver without isolation or limits, for tests of what stands on the port. Passes `driverContract`. */
+/** A driver without isolation or limits, for tests of the port's users. Passes `driverContract`. */
 export const createFakeDriver = (config: HostDriverConfig & { readonly floodLimits?: FloodLimits }): RuntimeDriver =>
   createHostDriver(createFakeEngine(config), config);
 

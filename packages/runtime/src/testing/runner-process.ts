@@ -1,5 +1,5 @@
 // Stands in for a runner that tests kill. Arguments: state directory, generation, milliseconds that the shim waits for
-// a runner. Adopts what there is, then obeys lines of stdin: VERB INSTANCE [ARGUMENT]. Prints what happens.
+// a runner. Adopts existing servers, then executes lines of stdin: VERB INSTANCE [ARGUMENT]. Prints what happens.
 import { createInterface } from "node:readline";
 import { strictIsolation } from "../host/config.ts";
 import { createSandboxEngine } from "../host/sandbox/engine.ts";
@@ -8,7 +8,7 @@ import type { InstanceHandle } from "../port/servers.ts";
 import { tinyServer } from "./tiny-server.ts";
 
 const [stateDirectory = "", generation = "1", waitMs = "30000"] = process.argv.slice(2);
-const say = (...words: readonly (string | number | null)[]) => process.stdout.write(`${words.join(" ")}\n`);
+const print = (...parts: readonly (string | number | null)[]) => process.stdout.write(`${parts.join(" ")}\n`);
 const driver = createSandboxEngine({
   stateDirectory,
   ...strictIsolation,
@@ -18,7 +18,7 @@ const driver = createSandboxEngine({
     generation: Number(generation),
     waitMs: Number(waitMs),
     onSuperseded() {
-      say("superseded");
+      print("superseded");
       process.exit(1);
     },
   },
@@ -27,11 +27,11 @@ const handles = new Map<string, InstanceHandle>();
 const outputOf =
   (instanceId: string): OutputSink =>
   (_, line) =>
-    say("line", instanceId, line);
+    print("line", instanceId, line);
 
 function know(handle: InstanceHandle): void {
   handles.set(handle.instanceId, handle);
-  void handle.exited.then(({ reason, code }) => say("exit", handle.instanceId, reason, code));
+  void handle.exited.then(({ reason, code }) => print("exit", handle.instanceId, reason, code));
 }
 
 async function obey(verb: string, id: string, argument: string): Promise<void> {
@@ -46,34 +46,34 @@ async function obey(verb: string, id: string, argument: string): Promise<void> {
   if (verb === "freeze") await handle?.freeze();
   if (verb === "wake") await handle?.wake();
   if (verb === "stop") await handle?.stop(2000);
-  if (verb === "memory") say("memory", id, (await handle?.memoryBytes()) ?? null);
+  if (verb === "memory") print("memory", id, (await handle?.memoryBytes()) ?? null);
   if (verb === "close") {
     await driver.close();
     process.exit(0);
   }
-  say("done", verb, id);
+  print("done", verb, id);
 }
 
 try {
   const adopted = await driver.adopt(async ({ instanceId, memo }) => {
-    say("claim", instanceId, memo);
+    print("claim", instanceId, memo);
     return instanceId.startsWith("unwanted") ? null : { onOutput: outputOf(instanceId), last: {} };
   });
   for (const { handle, isFrozen } of adopted) {
     know(handle);
-    say(
+    print(
       "adopted",
       handle.instanceId,
       isFrozen ? "frozen" : "running",
       handle.endpoint.kind === "unix" ? handle.endpoint.path : "",
     );
   }
-  say("ready");
+  print("ready");
 } catch (error) {
-  say("failed", error instanceof Error ? error.message : String(error));
+  print("failed", error instanceof Error ? error.message : String(error));
   process.exit(1);
 }
 createInterface({ input: process.stdin }).on("line", (line) => {
   const [verb = "", id = "", argument = ""] = line.split(" ");
-  obey(verb, id, argument).catch((error: unknown) => say("failed", verb, id, String(error)));
+  obey(verb, id, argument).catch((error: unknown) => print("failed", verb, id, String(error)));
 });

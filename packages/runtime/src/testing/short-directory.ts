@@ -33,7 +33,7 @@ async function hasPlentyOfMemory(): Promise<boolean> {
   return bavail * bsize > 6 * gibibyte && freemem() > 10 * gibibyte;
 }
 
-/** What killed runs left would take memory until the machine starts anew. */
+/** Leftovers of killed runs would take memory until the machine restarts. */
 async function removeLost(): Promise<void> {
   for (const name of await readdir(memory)) {
     const pid = /^tw-(\d+)-/.exec(name)?.[1];

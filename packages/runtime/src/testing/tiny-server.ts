@@ -12,7 +12,7 @@ type Mode = "serve" | "exit" | "hang" | "fail" | "link" | "flood";
 
 const layers = { dependencies: "d".repeat(64), code: "c".repeat(64) };
 
-/** What a server's attempts to change files come to, at `/change-code`. */
+/** Results of a server's attempts to change files, at `/change-code`. */
 export const changedCode = {
   "beside the code": "done",
   "the code": "done",
@@ -28,12 +28,12 @@ export const changedCode = {
   dependencies: "refused",
 } as const;
 
-/** A server of the standard library that takes the harness's arguments and stands in its place. */
+/** A server of the standard library that takes the harness's arguments in its place. */
 export const tinyServer = {
   /** Directory of the package towpath_runner that it is. */
   directory: fileURLToPath(new URL("./tiny", import.meta.url)),
 
-  /** What a driver needs to run it: two layers, of which the first leads to the system's Python. */
+  /** A driver's configuration for it: two layers, the first of which leads to the system's Python. */
   driverConfig(directory: string): Required<Omit<HostDriverConfig, "downloads" | "volumes">> {
     const made = makeLayers(`${directory}/tiny-layers`);
     return {
@@ -91,7 +91,7 @@ export const tinyServer = {
     return { instanceId, sandbox, socketDirectory, startTimeoutMs: 10_000 };
   },
 
-  /** GET from where it listens; null when there is no answer in time. */
+  /** GET from its endpoint; null without an answer in time. */
   get(endpoint: Endpoint | ServerEndpoint | undefined, path = "/", timeoutMs = 5000): Promise<string | null> {
     const socketPath = unixPath(endpoint);
     const headers = endpoint && "secret" in endpoint ? { [secretHeader]: endpoint.secret } : {};

@@ -1,4 +1,4 @@
-/** A text to search for, and what stands for it. */
+/** A text to search for, and its replacement. */
 export type Needle = { readonly text: string; readonly name: string };
 
 /** Finds many texts at once, in a time that depends on neither their number nor their length (Aho and Corasick, 1975). */
@@ -14,8 +14,8 @@ export type Automaton = {
 };
 
 /**
- * What each code unit counts as, so that one needle finds all: lower case for upper case, which logs and names of tools
- * change, and the alphabet of base64 for that of base64url.
+ * Case folding of code units, so that one needle finds all forms: upper case counts as lower case, which logs and names
+ * of tools change, and the alphabet of base64url as that of base64.
  */
 const folds = Uint16Array.from({ length: 0x1_0000 }, (_, code) => {
   const upper = String.fromCharCode(code).toUpperCase();
@@ -27,7 +27,7 @@ folds["_".charCodeAt(0)] = "/".charCodeAt(0);
 
 const folded = (code: number): number => folds[code] ?? code;
 
-/** Whether two texts count as the same. */
+/** Whether two texts are equal after folding. */
 export function countAsSame(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   for (let at = 0; at < one.length; at += 1)
@@ -35,10 +35,10 @@ export function countAsSame(one: string, other: string): boolean {
   return true;
 }
 
-/** Codes below this find their child of the root, where most characters of a text end, by index. */
+/** Codes below this find the root's child by index: most characters of a text fall back to the root. */
 const indexed = 256;
 
-/** Characters or nodes for which a step of the building takes about a millisecond. */
+/** Characters or nodes that a step of the building processes in about a millisecond. */
 const perStep = 8192;
 
 /**

@@ -10,7 +10,7 @@ const maxFullyEncodedLength = 4096;
 const base64Lines = /.{1,76}/g;
 
 /**
- * The texts in which a value is recognized: as it is, its lines, in JSON strings, in base64 at each of its three
+ * The texts in which a value is recognized: unchanged, by lines, in JSON strings, in base64 at each of its three
  * alignments, in hex and percent-encoded. Case doesn't count, and `-` and `_` of base64url count as `+` and `/` (see
  * `automaton.ts`).
  */
@@ -19,7 +19,7 @@ export function formsOf(value: string): ReadonlySet<string> {
   if (text.length < minRedactedLength) return new Set();
   const forms = [text, ...casesOf(text)].flatMap((each) => [each, ...linesOf(each), ...jsonForms(each)]);
   forms.push(...base64Forms(text));
-  // What the value's ends are made of matters to encodings.
+  // White space at the ends matters to encodings.
   if (text !== value) forms.push(...base64Forms(value));
   if (text.length <= maxFullyEncodedLength) forms.push(Buffer.from(text).toString("hex"), ...percentForms(text));
   return new Set(forms.filter((form) => form.length >= minRedactedLength));
@@ -27,14 +27,14 @@ export function formsOf(value: string): ReadonlySet<string> {
 
 const linesOf = (text: string) => text.split("\n").map((line) => line.trim());
 
-/** Upper and lower case where they count as something else: of ß, which becomes two letters, and of rare alphabets. */
+/** Upper and lower case that folding doesn't cover: of ß, which becomes two letters, and of rare alphabets. */
 const casesOf = (text: string) => [text.toUpperCase(), text.toLowerCase()].filter((each) => !countAsSame(each, text));
 
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 const onlyAscii = (text: string) =>
   text.replace(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Also JSON in a string of JSON: what a tool answers as text is often JSON itself. */
+/** Also JSON in a string of JSON: a tool's text is often JSON itself. */
 function jsonForms(text: string): readonly string[] {
   const once = inJson(text);
   return [once, onlyAscii(once), inJson(once), inJson(onlyAscii(once))];

@@ -76,7 +76,7 @@ test("KEY-4 a value in the middle of a text in base64 is found at each alignment
   }
 });
 
-test("KEY-4 what is redacted does not depend on how the text is cut into chunks", () => {
+test("KEY-4 redaction does not depend on how the text is cut into chunks", () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b", "-", "+"), minLength: 6, maxLength: 20 });
   const texts = fc.array(fc.oneof(letters, fc.constant(" "), fc.string()), { maxLength: 20 });
   const property = fc.property(
@@ -108,7 +108,7 @@ test("KEY-4 a value is found in any mixture of cases, also where upper case is l
   expect(text("GROSSER WEG, Großer Weg, KRAKÓW οδος")).toBe("[STREET], [STREET], [CITY]");
 });
 
-test("KEY-4 a stream keeps back only what may become a value", () => {
+test("KEY-4 a stream holds back only text that may become a value", () => {
   const stream = createRedactor({ TOKEN: "abcdefgh" }).stream();
   expect(stream.push("before abc")).toBe("before ");
   expect(stream.push("de")).toBe("");
@@ -117,7 +117,7 @@ test("KEY-4 a stream keeps back only what may become a value", () => {
   expect(stream.end()).toBe("");
 });
 
-test("KEY-4 of a value at whose middle a text was cut, no more than 15 characters are shown", () => {
+test("KEY-4 if a text was cut within a value, at most 15 characters of it are shown", () => {
   const { text } = createRedactor({ TOKEN: "0123456789abcdefghij" });
   expect(text("at 0123456789abcde")).toBe("at 0123456789abcde");
   expect(text("at 0123456789abcdef")).toBe("at [TOKEN]");
@@ -133,14 +133,14 @@ test("KEY-4 in a JSON value, strings, numbers and names of members are redacted,
   });
 });
 
-test("KEY-4 in a JSON value whose end is missing, the text that was cut shows no more than 15 characters of a value", () => {
+test("KEY-4 in a JSON value whose end is missing, the cut string shows at most 15 characters of a value", () => {
   const { json } = createRedactor({ TOKEN: "0123456789abcdefghij", DOTS: "dots at the end…" });
   expect(json({ a: "at 0123456789abcdef…" })).toEqual({ a: "at 0123456789abcdef…" });
   expect(json({ a: "at 0123456789abcdef…" }, true)).toEqual({ a: "at [TOKEN]…" });
   expect(json(["at 0123456789abcde…", "dots at the end…"], true)).toEqual(["at 0123456789abcde…", "[DOTS]"]);
 });
 
-test("KEY-4 a redactor says what it takes in memory, and none is made beyond a bound", async () => {
+test("KEY-4 a redactor reports its size in memory, and none is created beyond a limit", async () => {
   const values = { TOKEN: "0123456789abcdefghij" };
   const { bytes } = createRedactor(values);
   expect(bytes).toBeGreaterThan(20 * 24);

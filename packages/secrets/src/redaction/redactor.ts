@@ -1,31 +1,31 @@
 import { type Automaton, buildAutomaton, createAutomaton, type Needle } from "./automaton.ts";
 import { formsOf } from "./forms.ts";
 
-/** A text that ends within a value, because it was cut, doesn't show more of it than this. Characters. */
+/** A text that was cut within a value shows at most this many characters of it. */
 const maxUnfinishedLength = 15;
 
 /** Time without a break. */
 const sliceMs = 2;
-/** What the automaton and its needles take for each character that is searched for. */
+/** Memory of the automaton and its needles for each character. */
 const bytesPerCharacter = 26;
 
 /** Replaces the values of secrets by their names in brackets (KEY-4). Values shorter than 6 characters stay. */
 export type Redactor = {
-  /** About what it takes in memory. */
+  /** Approximate size in memory. */
   readonly bytes: number;
   /** A whole text. */
   text(text: string): string;
   /**
-   * The strings and numbers in a JSON value, names of members included. `isCut`: a string that ends with an ellipsis may
-   * have been cut within a value.
+   * The strings and numbers in a JSON value, including names of members. `isCut`: a string that ends with an ellipsis
+   * may have been cut within a value.
    */
   json(value: unknown, isCut?: boolean): unknown;
-  /** A text that comes in pieces: what is returned, put together, is what `text` returns for the whole. */
+  /** A text in pieces: the results, concatenated, equal the result of `text` for the whole. */
   stream(): RedactionStream;
 };
 
 type RedactionStream = {
-  /** Returns what can't be part of a value any more; keeps at most as many characters as the longest form has. */
+  /** Returns the text that can't be part of a value any more; keeps at most as much as the longest form has. */
   push(chunk: string): string;
   /** Returns the rest. */
   end(): string;
@@ -33,16 +33,13 @@ type RedactionStream = {
 
 type Values = Readonly<Record<string, string>>;
 
-/** `values`: by name. Values that are part of others are replaced with them; of several the first gives the name. */
+/** `values`: by name. Values that are part of others are replaced with them; of equal values the first name counts. */
 export function createRedactor(values: Values): Redactor {
   const needles = needlesOf(values);
   return redactorOf(needles, createAutomaton(needles));
 }
 
-/**
- * The same for a process that has other things to do meanwhile, since large values take a while. Null when it would take
- * more than `maxBytes`.
- */
+/** The same for a process with other work meanwhile: large values take a while. Null if it would exceed `maxBytes`. */
 export async function createBoundedRedactor(values: Values, maxBytes: number): Promise<Redactor | null> {
   const needles = needlesOf(values);
   if (bytesOf(needles) > maxBytes) return null;
@@ -84,7 +81,7 @@ function redactorOf(needles: readonly Needle[], automaton: Automaton): Redactor 
   };
 }
 
-/** Where there is nothing to replace. */
+/** For texts without secrets. */
 export const unchanged: Redactor = {
   bytes: 0,
   text: (text) => text,
@@ -105,7 +102,7 @@ function redactedJson(value: unknown, text: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [text(name), redactedJson(inner, text)]));
 }
 
-/** A part of the text that will be replaced; `from` and `to` count characters since the stream's beginning. */
+/** A part of the text to be replaced; `from` and `to` count characters since the stream's beginning. */
 type Cover = { readonly from: number; readonly to: number; readonly name: string };
 
 class Stream implements RedactionStream {
@@ -113,10 +110,10 @@ class Stream implements RedactionStream {
   #state = 0;
   /** Characters read so far. */
   #read = 0;
-  /** What was read and neither returned nor replaced, from `#heldFrom` on. */
+  /** Text that was read and neither returned nor replaced, from `#heldFrom` on. */
   #held = "";
   #heldFrom = 0;
-  /** Until here, text belongs to a value whose name was returned already. */
+  /** Text before this position belongs to a value whose name was returned already. */
   #replacedTo = 0;
   /** In order, without overlaps. */
   readonly #covers: Cover[] = [];
@@ -133,7 +130,7 @@ class Stream implements RedactionStream {
       const match = this.#automaton.match(this.#state);
       if (match !== null) this.#cover({ from: this.#read - match.length, to: this.#read, name: match.name });
     }
-    // Whatever is found later begins here at the earliest.
+    // Later matches begin here at the earliest.
     return this.#release(this.#read - this.#automaton.depth(this.#state));
   }
 
@@ -145,7 +142,7 @@ class Stream implements RedactionStream {
     return this.#release(this.#read);
   }
 
-  /** Values that overlap are replaced as one, by the name of the one that begins first, of these the longest. */
+  /** Overlapping values are replaced as one, by the name of the one that begins first; of several, the longest. */
   #cover(found: Cover): void {
     let { from, name } = found;
     for (let last = this.#covers.at(-1); last !== undefined && last.to > from; last = this.#covers.at(-1)) {
@@ -156,7 +153,7 @@ class Stream implements RedactionStream {
     else this.#covers.push({ from, to: found.to, name });
   }
 
-  /** Returns the text before `before`, with names for values, and forgets it. */
+  /** Returns the text before `before`, with names for values, and drops it. */
   #release(before: number): string {
     let text = "";
     for (let cover = this.#covers[0]; cover !== undefined && cover.from < before; cover = this.#covers[0]) {
@@ -167,7 +164,7 @@ class Stream implements RedactionStream {
     return text + this.#take(Math.min(before, this.#covers[0]?.from ?? before));
   }
 
-  /** The held text up to a position, without what is replaced. */
+  /** The held text up to a position, without the replaced parts. */
   #take(until: number): string {
     const from = Math.max(this.#heldFrom, Math.min(this.#replacedTo, this.#read));
     if (until <= from) {

@@ -7,7 +7,7 @@ import { floorToMinute, spansOf } from "../spans.ts";
 import { sumsSql } from "../sums.ts";
 import { uriTemplatePattern } from "./uri-template-pattern.ts";
 
-/** What a server offers, by the method that uses it. */
+/** Kinds of items, by the method that uses them. */
 const itemMethods = {
   tool: "tools/call",
   resource: "resources/read",
@@ -29,8 +29,8 @@ type ItemUsage = {
 const maxItems = 1000;
 
 /**
- * How often each item of a kind was used in the range, by its name: tool, URI, prompt (LOG-1). For templates, reads of the
- * URIs that match each of `templates`, without those of `exceptTargets`, which are resources of their own.
+ * How often each item of a kind was used in the range, by name: tool, URI, prompt (LOG-1). For templates, reads of the
+ * URIs that match each of `templates`, except `exceptTargets`, which are resources of their own.
  */
 export async function itemUsage(
   reader: Reader,

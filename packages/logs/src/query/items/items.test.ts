@@ -64,7 +64,7 @@ test.each(["fresh", "folded"])("LOG-1 usage by tool, resource, template and prom
   expect((await requestLogStats(database.pool, { projectId, toolName: "echo" })).p99Ms).toBeGreaterThan(370);
 });
 
-test("LOG-1 who used an item, by the latest calls", async () => {
+test("LOG-1 the users of an item, from the latest calls", async () => {
   const { looked, data } = await latestCallers(database.pool, { projectId, toolName: "echo" });
   expect(looked).toBe(6);
   const shares = data.map(({ principal, calls, errors }) => [principal, calls, errors]);
@@ -105,7 +105,7 @@ test("PRJ-7 a template that was made to be slow costs little", async () => {
   ]);
   const client = await database.pool.connect();
   try {
-    // What web's own pool allows.
+    // The limit of web's own pool.
     await client.query("SET statement_timeout = 5000");
     expect((await requestLogStats(client as never, query)).total).toBe(0);
   } finally {

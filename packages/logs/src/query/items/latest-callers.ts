@@ -6,7 +6,7 @@ type CallerShare = { principal: string; client: string | null; calls: number; er
 
 const maxCalls = 100;
 
-/** Who made the latest 100 calls of a query, most frequent first. Rows say so: the sums don't know callers by tool. */
+/** The callers of a query's latest 100 calls, most frequent first. From rows: the sums don't know callers by tool. */
 export async function latestCallers(
   reader: Reader,
   query: LogQueryInput,

@@ -1,4 +1,4 @@
-/** What an expression of RFC 6570 can expand to, as a regular expression, by its operator. */
+/** Expansions of an expression of RFC 6570 as a regular expression, by operator. */
 const expansions: Readonly<Record<string, string>> = {
   "": "[^/?#]+",
   "+": ".+",
@@ -11,8 +11,8 @@ const expansions: Readonly<Record<string, string>> = {
 };
 
 /**
- * A regular expression of PostgreSQL for the URIs that a URI template (RFC 6570) can expand to. Not for JavaScript's
- * engine: templates are a tenant's, and with it some take exponential time. As in FastMCP, `{path*}` takes slashes.
+ * A regular expression of PostgreSQL for the expansions of a URI template (RFC 6570). Not for JavaScript's engine, in
+ * which some templates of tenants would take exponential time. As in FastMCP, `{path*}` matches slashes.
  */
 export function uriTemplatePattern(template: string): string {
   const parts = template.split(/(\{[^{}]*\})/);

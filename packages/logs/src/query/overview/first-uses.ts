@@ -1,12 +1,12 @@
 import type { Reader } from "../reader.ts";
 import { isUse } from "./use-condition.ts";
 
-/** The dashboard's inspector and chat, and the terminal, as they name themselves to servers. */
+/** Names of our own clients: the dashboard's inspector and chat, and the terminal. */
 const ownClients = "towpath%";
 
 /**
- * Whether a project was ever called with success, by anybody, and whether a client that isn't ours was ever answered, as
- * far as the log reaches and up to the last fold, some seconds ago (SRC-4). The caller has checked access to the project.
+ * Whether a project was ever called successfully, by anybody, and whether a client other than ours ever got an answer,
+ * within the log and up to the last fold, some seconds ago (SRC-4). The caller has checked access to the project.
  */
 export async function firstUses(
   reader: Reader,

@@ -2,7 +2,7 @@
 
 export type OverviewInput = {
   readonly projectId: string;
-  /** Only calls that these deployments served. */
+  /** Only calls of these deployments. */
   readonly deploymentIds?: readonly string[] | undefined;
 };
 
@@ -12,14 +12,14 @@ export type Traffic = {
   errors: number;
   p50Ms: number | null;
   p95Ms: number | null;
-  /** People, keys and, as one, the anonymous; null where that is not known: for deployments. */
+  /** People, keys and, as one, all anonymous callers; null if unknown, as for deployments. */
   callers: number | null;
 };
 
 export type ProjectOverview = {
   /** When it was read, ISO 8601. */
   now: string;
-  /** From when on `current` counts, ISO 8601: a whole minute. */
+  /** Begin of `current`, ISO 8601: a whole minute. */
   from: string;
   /** The last 24 hours. */
   current: Traffic;
@@ -27,7 +27,7 @@ export type ProjectOverview = {
   previous: Traffic;
   /** The last 24 hours by whole hours; the first one is cut. */
   hours: (Traffic & { start: string })[];
-  /** When it was last called, ISO 8601; null: never, as far as the log reaches. */
+  /** Time of the last call, ISO 8601; null: never, within the log. */
   lastCall: string | null;
   /** The most called tools of the last 24 hours. */
   tools: { tool: string; calls: number; errors: number; p95Ms: number | null }[];
@@ -41,6 +41,6 @@ export type ServerActivity = {
   errors: number;
   /** Calls by whole hours, oldest first, 25 of them: the first one is cut. */
   hours: number[];
-  /** When it was last called, ISO 8601; null: never, as far as the log reaches. */
+  /** Time of the last call, ISO 8601; null: never, within the log. */
   lastCall: string | null;
 };

@@ -99,7 +99,7 @@ test("PRJ-19 callers are people and keys, however many programs and sessions the
   expect(hours.slice(-4).map(({ callers }) => callers)).toEqual([0, 2, 1, 0]);
 });
 
-test("PRJ-19 who only connected, listed or was refused is no caller; whose start failed is one", async () => {
+test("PRJ-19 clients that only connected, listed or were refused are no callers; those whose start failed are", async () => {
   const projectId = randomUUID();
   const at = { projectId, time: ago(2), target: null };
   await write([
@@ -171,7 +171,7 @@ test("ORG-2 the list of servers: calls, errors, hours and last call of each proj
   expect(await serversActivity(database.pool, [], now)).toEqual([]);
 });
 
-test("SRC-4 a call with success by anybody, and a client that isn't the dashboard's or the terminal's", async () => {
+test("SRC-4 the first successful call by anybody, and by a client other than the dashboard and the terminal", async () => {
   const by = async (...rows: Partial<RequestLogRow>[]) => {
     const projectId = randomUUID();
     await write(rows.map((row) => ({ projectId, time: ago(1), ...row })));

@@ -13,11 +13,9 @@ const dayMs = 24 * hourMs;
 const maxTools = 6;
 
 /**
- * How a project was used in the last 24 hours and in the 24 hours before (PRJ-19). A call is a message that used a tool, a
- * resource or a prompt, or that failed; refused ones count as none.
- *
- * Read from the roll-ups: minutes count whole, and percentiles are within 6 %. Callers are not known by deployment. The
- * caller has checked access to the project.
+ * A project's usage in the last 24 hours and in the 24 hours before (PRJ-19). A call is a message that used a tool, a
+ * resource or a prompt, or that failed; refused ones don't count. Read from the roll-ups: minutes count whole, and
+ * percentiles are within 6 %. Callers are not known by deployment. The caller has checked access to the project.
  */
 export async function projectOverview(
   reader: Reader,
@@ -81,7 +79,7 @@ const trafficOf = (figure: Figure | undefined, callers: number | null): Traffic 
   ...{ calls: figure?.calls ?? 0, errors: figure?.errors ?? 0, ...percentilesOf(figure), callers },
 });
 
-/** The hours from the one of `cut` to now, also those without calls. */
+/** The hours from that of `cut` to now, including those without calls. */
 function hoursOf(figures: readonly Figure[], callers: Callers | null, cut: number, now: number) {
   const found = new Map(figures.map((each) => [Number(each.key), each]));
   const hours: ProjectOverview["hours"] = [];

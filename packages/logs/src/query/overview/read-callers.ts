@@ -1,6 +1,6 @@
 import type { Reader } from "../reader.ts";
 
-/** Who used a server, as `isUse` defines it: people, keys and, as one, the anonymous. Hours since 1970. */
+/** Users of a server, as `isUse` defines them: people, keys and, as one, all anonymous callers. Hours since 1970. */
 export type Callers = { current: number; previous: number; byHour: ReadonlyMap<number, number> };
 
 /** Callers of a project since `cut`, between `from` and `cut` (by whole hours), and in each hour since `cut`. */

@@ -6,11 +6,11 @@ import { isUse } from "./use-condition.ts";
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const hoursShown = 25;
-/** So many projects are read by one statement: those of a large organization side by side, on several connections. */
+/** Projects per statement: those of a large organization are read concurrently, on several connections. */
 const projectsAtOnce = 125;
 
 /**
- * Calls and errors of the last 24 hours of each project, by whole hours, and its last call (ORG-2). What counts as a call:
+ * Calls and errors of the last 24 hours of each project, by whole hours, and its last call (ORG-2). Calls are defined
  * as in `projectOverview`. The caller has checked access to the projects.
  */
 export async function serversActivity(
@@ -40,7 +40,7 @@ async function activityOf(
       FROM ${rollupLevels[level].table} r JOIN series s ON s.project_id = r.project_id AND s.id = r.series_id
       WHERE r.project_id = ANY($1::uuid[]) AND (${periods.join(" OR ")})`;
   });
-  // Sums that are not folded yet. Folding deletes them in its own transaction, so one statement counts each call once.
+  // Unfolded sums. Folding deletes them in its own transaction, so one statement counts each call once.
   const fresh = `SELECT f.project_id, f.time, f.calls, f.class = 1 FROM (
       SELECT d.project_id, to_timestamp((item->>0)::float8) AS time, item->>3 AS method, (item->>5)::smallint AS class,
         false AS is_overflow, (item->>6)::bigint AS calls

@@ -2,15 +2,15 @@ import { asksForCallers, asksForSums, Conditions, clientNameCondition, searchPat
 import type { LogQuery } from "../log-query.schema.ts";
 import { type QueryPlan, type Scope, unfoldedRows, unionOf } from "./query-plan.ts";
 
-/** The latest slots of a project are looked through before an index is: they have every frequent caller. */
+/** A project's latest slots are scanned before an index is used: they include every frequent caller. */
 const maxRecentSlots = 1000;
-/** Of more callers than these, sums by name say better where rows are. */
+/** With more callers than these, sums by name locate rows better. */
 const maxCallers = 2000;
 
 /** A condition on a row of `request_log_caller` with the alias `c`. */
 type CallerCondition = (query: LogQuery, conditions: Conditions) => string;
 
-/** Finds rows of a client, a session or users, whatever they called. */
+/** Finds rows of a client, a session or users, regardless of what they called. */
 export async function callerWindows(scope: Scope, count: number): Promise<QueryPlan | null> {
   const { query, period } = scope;
   if (!asksForCallers(query)) return null;
@@ -19,7 +19,7 @@ export async function callerWindows(scope: Scope, count: number): Promise<QueryP
   return unionOf(await Promise.all([slotsOf(scope, count, callerCondition), unfoldedRows(scope)]), period);
 }
 
-/** Finds rows whose session, principal or client's name contains the search. */
+/** Finds rows whose session, principal or client name contains the search. */
 export const searchedCallers = (scope: Scope, count: number): Promise<QueryPlan> =>
   slotsOf(scope, count, (query, conditions) =>
     [contains(query.search ?? "", conditions), callerCondition(query, conditions)].join(" AND "),
@@ -28,13 +28,13 @@ export const searchedCallers = (scope: Scope, count: number): Promise<QueryPlan>
 const contains = (text: string, conditions: Conditions) =>
   `c.search_text COLLATE "C" LIKE lower(${conditions.value(searchPattern(text))})`;
 
-/** The part of a text finds callers in the index, the comparison those that are meant. */
+/** The substring finds callers in the index, the comparison selects the exact ones. */
 function callerCondition({ session, clientName, principals }: LogQuery, conditions: Conditions): string {
   const all: string[] = [];
   if (session !== undefined) all.push(contains(session, conditions), `c.session = ${conditions.value(session)}`);
   if (clientName !== undefined)
     all.push(contains(clientName, conditions), clientNameCondition("c", clientName, conditions));
-  // Has an index of its own: the parts of a user's name are those of most other users' names.
+  // Has an index of its own: most users' names share the trigrams of a user's name.
   if (principals !== undefined) all.push(`c.principal = ANY(${conditions.value(principals)}::text[])`);
   return all.join(" AND ") || "true";
 }
@@ -49,7 +49,7 @@ async function areMany({ reader, query }: Scope): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** The calls of a caller in ten minutes; null when there are none. `since`: complete from there on; null: complete. */
+/** The calls of a caller in ten minutes; null if there are none. `since`: complete from there on; null: complete. */
 type Slot = { first: Date | null; last: Date | null; calls: number | null; since: Date | null };
 
 async function slotsOf(scope: Scope, count: number, matches: CallerCondition): Promise<QueryPlan> {
@@ -72,7 +72,7 @@ async function readSlots({ reader, query, period }: Scope, sql: SlotsSql): Promi
   return rows;
 }
 
-/** Of the latest slots of the period, those whose caller matches. */
+/** The latest slots of the period whose caller matches. */
 const recentSlots =
   (matches: CallerCondition): SlotsSql =>
   (query, conditions, { project, from, to }) =>
@@ -87,8 +87,8 @@ const recentSlots =
     WHERE c.is_overflow OR (${matches(query, conditions)})`;
 
 /**
- * The newest slots of the callers that match, at most `count`. Of many callers only the latest are looked at: what they
- * did since the last of them was seen is complete.
+ * The newest slots of matching callers, at most `count`. Of many callers only the latest are read: the result is
+ * complete since the earliest of their last calls.
  */
 const slotsOfMatches =
   (matches: CallerCondition, count: number): SlotsSql =>

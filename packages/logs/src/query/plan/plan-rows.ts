@@ -4,20 +4,20 @@ import { findRowKey } from "./row-key.ts";
 import { searchWindows } from "./search-windows.ts";
 import { seriesWindows } from "./series-windows.ts";
 
-/** So few periods that hold all rows are read without those that another locator finds to a certain time only. */
+/** Complete plans with at most this many windows are preferred over incomplete ones. */
 const maxWindows = 500;
-/** Windows that one statement reads at first: most pages need no more. */
+/** Windows in the first statement: most pages need no more. */
 const firstBatch = 8;
 const growth = 4;
-/** How much farther each plan looks that follows one with too few rows. */
-const farther = 8;
+/** Each further plan looks for this many times as many rows. */
+const growthOfPlans = 8;
 
-/** Plans for a scope's rows, newest first, as far as they are asked for: each for what is older than the one before. */
+/** Yields plans for a scope's rows, newest first; each covers older rows than the one before. */
 export async function* planRows(scope: Scope, count: number): AsyncGenerator<QueryPlan> {
   const key = await findRowKey(scope);
   let { period } = scope;
-  for (let wanted = count; period.from < period.to; wanted *= farther) {
-    const plan = await nextPlan({ ...scope, period }, key, wanted);
+  for (let target = count; period.from < period.to; target *= growthOfPlans) {
+    const plan = await nextPlan({ ...scope, period }, key, target);
     for (let at = 0, size = firstBatch; at < plan.windows.length; at += size, size *= growth)
       yield { ...plan, windows: plan.windows.slice(at, at + size) };
     period = { from: period.from, to: Math.min(period.to, plan.since) };

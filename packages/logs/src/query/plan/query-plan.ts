@@ -11,15 +11,15 @@ export type Scope = {
   readonly reader: Reader;
   readonly query: LogQuery;
   readonly period: Window;
-  /** SQL of what else holds for each row. */
+  /** SQL of a further condition on each row. */
   readonly also?: (conditions: Conditions) => string;
 };
 
-/** An index of finished days by which the rows of a few users, or of a target, are found in the order of time. */
+/** An index of finished days that returns the rows of a few users, or of a target, in order of time. */
 export type RowKey = {
   readonly index: keyof typeof finishedDayIndexes;
   readonly texts: readonly string[];
-  /** Milliseconds: days have the index up to there. */
+  /** Milliseconds: days before have the index. */
   readonly until: number;
 };
 
@@ -27,20 +27,20 @@ export type RowKey = {
 export type QueryPlan = {
   /** Contain every match since `since`, newest first, without overlaps. */
   readonly windows: readonly Window[];
-  /** Milliseconds; the beginning of the period when nothing older matches. */
+  /** Milliseconds; the beginning of the period if nothing older matches. */
   readonly since: number;
-  /** Columns that can contain the search; absent: all that are searched. */
+  /** Columns that can contain the search; absent: all searched columns. */
   readonly searched?: readonly string[];
-  /** Index that finds the rows of the windows; absent: the one by time. */
+  /** Index for the rows of the windows; absent: the one by time. */
   readonly key?: RowKey;
 };
 
-/** Finds where about `count` of the newest rows of a scope are; null when another one must say. */
+/** Locates about `count` of the newest rows of a scope; null if it can't. */
 export type Locator = (scope: Scope, count: number) => Promise<QueryPlan | null>;
 
 export const isWhole = (plan: QueryPlan, period: Window): boolean => plan.since <= period.from;
 
-/** What several plans find together: complete where each of them is. */
+/** The union of several plans: complete where each of them is. */
 export function unionOf(plans: readonly QueryPlan[], period: Window): QueryPlan {
   const since = Math.max(period.from, ...plans.map((plan) => plan.since));
   const windows = plans
@@ -58,7 +58,7 @@ export function unionOf(plans: readonly QueryPlan[], period: Window): QueryPlan 
   return { windows: merged, since };
 }
 
-/** What lies in windows of both plans. */
+/** The overlap of both plans' windows. */
 export function intersectionOf(one: QueryPlan, other: QueryPlan): QueryPlan {
   const since = Math.max(one.since, other.since);
   const windows: Window[] = [];
@@ -72,7 +72,7 @@ export function intersectionOf(one: QueryPlan, other: QueryPlan): QueryPlan {
   }
 }
 
-/** Periods of rows that aren't folded: their names aren't stored yet. */
+/** Periods of unfolded rows: their names aren't stored yet. */
 export async function unfoldedRows({ reader, query, period }: Scope): Promise<QueryPlan> {
   const { rows } = await reader.query<{ first: Date; beyond: Date }>(
     "SELECT first_minute AS first, last_minute + interval '1 minute' AS beyond FROM request_log_delta WHERE project_id = $1",

@@ -4,16 +4,16 @@ import type { RowKey, Scope, Window } from "./query-plan.ts";
 
 type IndexName = RowKey["index"];
 
-/** Users or targets with more calls than these aren't found by an index: all of them might be others'. */
+/** Users or targets with more calls than this aren't read by an index. */
 const maxRows = 10_000;
 /** Enough to know that these callers have more calls. */
 const maxCallersCounted = 5000;
-/** Each is looked for by itself. */
+/** Each is looked up separately. */
 const maxUsers = 10;
 
 /**
- * The index that finds a query's rows: a minute that has one of a rare user or target has many more of others. Null:
- * they aren't rare, or the first day of the period isn't indexed. A session is found by the periods in which it was.
+ * The index for a query's rows: a minute with a row of a rare user or target has many more rows of others. Null: they
+ * aren't rare, or the first day of the period isn't indexed. A session is found by its periods.
  */
 export async function findRowKey({ reader, query, period }: Scope): Promise<RowKey | null> {
   const { principals = [], session } = query;
@@ -42,7 +42,7 @@ async function callsOfUsers(reader: Reader, projectId: string, users: readonly s
   return callers < maxCallersCounted ? (calls ?? 0) : Number.POSITIVE_INFINITY;
 }
 
-/** By whole half days: whether they are few is what matters. */
+/** By whole half days: it only has to show whether they are few. */
 async function callsOfTarget(reader: Reader, projectId: string, target: string, { from }: Window): Promise<number> {
   const { rows } = await reader.query<{ calls: number | null }>(
     `SELECT sum(calls)::float8 AS calls FROM request_log_half_day WHERE project_id = $1 AND time >= $2
@@ -52,11 +52,11 @@ async function callsOfTarget(reader: Reader, projectId: string, target: string, 
   return rows[0]?.calls ?? 0;
 }
 
-/** The condition by which the index finds the rows of a text, an SQL expression. */
+/** The condition for which the index finds the rows of a text, an SQL expression. */
 export const keyCondition = (index: IndexName, text: string): string =>
   `${index} IS NOT NULL AND ${finishedDayIndexes[index].expression} = hashtextextended(${text}, 0)`;
 
-/** How far into a period (milliseconds) all of its days are indexed. */
+/** Up to where in a period (milliseconds) all days are indexed. */
 async function indexedUntil(reader: Reader, { from }: Window): Promise<number> {
   const days = await readLogDays(reader, from);
   const open = days.findIndex(({ isIndexed }) => !isIndexed);

@@ -3,7 +3,7 @@ import { searchedCallers } from "./caller-windows.ts";
 import { isWhole, type QueryPlan, type Scope, unfoldedRows, unionOf } from "./query-plan.ts";
 import { summedWindows } from "./series-windows.ts";
 
-/** What a search looks through, and the columns in which the rows that it finds contain the text. */
+/** The parts of a search, and the columns in which each finds rows. */
 const parts = [
   { locate: summedWindows, columns: ["method", "target"] },
   { locate: searchedCallers, columns: ["client_name", "session", "principal"] },
@@ -12,13 +12,13 @@ const parts = [
 ] as const;
 
 /**
- * Finds rows of a search. The text is compared with names that are stored once each (series, callers, error messages),
- * which lead to the periods of their rows. A text that no name contains costs no row.
+ * Finds rows of a search. The text is compared with names, which are stored once each (series, callers, error messages)
+ * and lead to the periods of their rows. A text in no name costs no row.
  */
 export async function searchWindows(scope: Scope, count: number): Promise<QueryPlan | null> {
   if (!scope.query.search) return null;
   const plans = await Promise.all(parts.map(({ locate }) => locate(scope, count)));
-  // Where a part finds nothing at all, no row has the text in its columns: testing them costs more than reading.
+  // If a part finds nothing at all, no row has the text in its columns: testing them costs more than reading.
   const isEmpty = (plan: QueryPlan) => plan.windows.length === 0 && isWhole(plan, scope.period);
   const searched = parts.flatMap(({ columns }, at) => (isEmpty(plans[at] as QueryPlan) ? [] : columns));
   return { ...unionOf(plans, scope.period), searched: [...new Set(searched)] };
@@ -34,7 +34,7 @@ async function messageWindows({ reader, query, period }: Scope, count: number): 
   );
   const ids = messages.rows.map(({ id }) => id);
   if (ids.length === 0) return { windows: [], since: period.from };
-  // Messages beyond the daily limit aren't stored; any row with a message may have one.
+  // Messages beyond the daily limit aren't stored: any row with a message may match.
   const isAny = ids.includes("0");
   const { rows } = await reader.query<{ time: Date }>(
     `SELECT r.time FROM unnest($5::bigint[]) AS message (id) CROSS JOIN LATERAL (

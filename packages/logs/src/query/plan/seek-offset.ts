@@ -7,8 +7,8 @@ import type { Scope } from "./query-plan.ts";
 const maxSkipped = 100;
 
 /**
- * The rest of a scope behind the first rows of the query's `offset`, and how many rows of it are still to skip. Sums lead
- * to the minute in which the page begins, as far as they know what the query asks for.
+ * The rest of a scope after the first `offset` rows of the query, and how many rows of it are still to skip. Sums lead
+ * to the minute in which the page begins, if they have the query's filters.
  */
 export async function seekOffset(scope: Scope): Promise<{ readonly scope: Scope; readonly skip: number }> {
   const { reader, query, period } = scope;
@@ -25,7 +25,7 @@ export async function seekOffset(scope: Scope): Promise<{ readonly scope: Scope;
   return { scope: { ...scope, period: { from: period.from, to: place.at?.to ?? period.from } }, skip: place.skip };
 }
 
-/** The period in which the row behind `offset` others is, and how many come before it there; null: there is none. */
+/** The period of the row after `offset` others, and how many of these it contains; null: there is none. */
 function skipPeriods(periods: readonly Counted[], offset: number): { at: Counted | null; skip: number } {
   let skip = offset;
   for (const at of periods) {
@@ -35,7 +35,7 @@ function skipPeriods(periods: readonly Counted[], offset: number): { at: Counted
   return { at: null, skip };
 }
 
-/** Counts matching rows, up to `max`, from a minute on in whose middle the period ends: sums have whole minutes only. */
+/** Counts matching rows, up to `max`, from the minute in whose middle the period ends: sums have whole minutes only. */
 async function countSince({ reader, query, period }: Scope, minute: number, max: number): Promise<number> {
   const conditions = new Conditions();
   const project = conditions.value(query.projectId);

@@ -3,17 +3,17 @@ import { ceilToMinute, floorToMinute, spansOf } from "../spans.ts";
 import { type Counted, countPeriods, countWithin } from "../sums.ts";
 import type { QueryPlan, Scope } from "./query-plan.ts";
 
-/** A period in which fewer rows match than one of so many is narrowed down to shorter ones before it is read. */
+/** Periods with more rows per match than this are narrowed down to shorter ones before they are read. */
 const maxReadPerRow = 40;
 
-/** Finds rows by their names, classes and durations, whatever is searched for in them. */
+/** Finds rows by their names, classes and durations, ignoring the search. */
 export async function seriesWindows(scope: Scope, count: number): Promise<QueryPlan | null> {
   const query = { ...scope.query, search: undefined };
   const isOther = asksForCallers(query) || scope.query.search;
   return asksForSums(query) || (query.withoutProtocol && !isOther) ? summedWindows({ ...scope, query }, count) : null;
 }
 
-/** Finds rows by the sums of their series: of a search, those that have it in their method or target. */
+/** Finds rows by the sums of their series: for a search, of series with the text in their method or target. */
 export async function summedWindows(scope: Scope, count: number): Promise<QueryPlan> {
   const { query, period } = scope;
   const spans = spansOf(floorToMinute(period.from), ceilToMinute(period.to));
@@ -29,7 +29,7 @@ export async function summedWindows(scope: Scope, count: number): Promise<QueryP
   }
 }
 
-/** The newest periods that hold `count` matches together. */
+/** The newest periods with `count` matches together. */
 function newestOf(periods: readonly Counted[], count: number): readonly Counted[] {
   let found = 0;
   const last = periods.findIndex(({ matching }) => {

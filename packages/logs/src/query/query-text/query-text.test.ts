@@ -42,7 +42,7 @@ test.each<[text: string, problem: string, at: [from: number, to: number]]>([
   expect(problems).toEqual([{ from, to, text: expect.stringContaining(problem) }]);
 });
 
-test("PRJ-5 whatever the filters are, their text is read as the same filters", () => {
+test("PRJ-5 the text of any filters parses to the same filters", () => {
   const value = fc.string({ minLength: 1, maxLength: 40, unit: "grapheme" }).filter((text) => text.trim() !== "");
   const word = value.map((text) => text.trim().replace(/\s+/g, " "));
   const filters = fc.record(

@@ -2,7 +2,7 @@ import type { LogFilters } from "../log-query.schema.ts";
 import { durationLimits } from "../log-search.ts";
 import { type Problem, type Token, tokensOf } from "./tokens.ts";
 
-/** What a query can name, in the order in which it is written. */
+/** The keys of a query, in the order in which it is written. */
 export const queryKeys = [
   "tool",
   "prompt",
@@ -31,18 +31,18 @@ const maxLengths: Readonly<Record<QueryKey, number>> = {
 const maxSearch = 512;
 
 /**
- * Reads what someone typed to filter the request log: `tool:echo status:error client:"My client" some text`. All words
- * without a key are searched together. Filters are usable only without problems.
+ * Parses the text of a request-log filter: `tool:echo status:error client:"My client" some text`. All words without a
+ * key form one search. The filters are usable only without problems.
  */
 export function parseQueryText(text: string): ParsedQuery {
   const { tokens, problems: unread } = tokensOf(text);
   const problems = [...unread];
   const filters: LogFilters = { ...noFilters };
   const seen = new Map<QueryKey, Token>();
-  const words: string[] = [];
+  const terms: string[] = [];
   for (const token of tokens) {
     if (token.key === null) {
-      words.push(token.value);
+      terms.push(token.value);
       continue;
     }
     const key = queryKeys.find((each) => each === token.key?.toLowerCase());
@@ -51,7 +51,7 @@ export function parseQueryText(text: string): ParsedQuery {
     else if (key) Object.assign(filters, filterOf(key, token.value));
     if (key) seen.set(key, token);
   }
-  const search = words.filter((word) => word !== "").join(" ");
+  const search = terms.filter((term) => term !== "").join(" ");
   if (search.length > maxSearch)
     problems.push({ from: 0, to: text.length, text: `Search for at most ${maxSearch} characters.` });
   if (search !== "") filters.search = search;
@@ -73,7 +73,7 @@ const examples: Readonly<Record<QueryKey, string>> = {
 };
 const ofMethods: readonly QueryKey[] = ["tool", "prompt", "resource", "method"];
 
-/** Why a key with its value can't be used; null when it can. */
+/** Why a key with its value can't be used; null if it can. */
 function problemOf(key: QueryKey, { value }: Token, seen: ReadonlyMap<QueryKey, Token>): string | null {
   if (value === "") return `${key}: needs a value, such as ${examples[key]}.`;
   if (value.length > maxLengths[key]) return `${key}: takes at most ${maxLengths[key]} characters.`;
@@ -93,7 +93,7 @@ function unknownKey(key: string): string {
   return `There is no ${key}: filter. ${advice} To search for that text, put it in quotes.`;
 }
 
-/** Whether one text becomes the other by one change of a letter, or is the beginning of it. */
+/** Whether the texts differ by one letter, or one begins with the other. */
 function isNear(typed: string, known: string): boolean {
   if (typed.length > 1 && (known.startsWith(typed) || typed.startsWith(known))) return true;
   if (Math.abs(typed.length - known.length) > 1) return false;
@@ -137,16 +137,16 @@ export function queryParts(filters: LogFilters): QueryPart[] {
   return parts;
 }
 
-/** The text that `parseQueryText` reads as these filters. */
+/** The text that `parseQueryText` parses to these filters. */
 export const formatQueryText = (filters: LogFilters): string => queryParts(filters).map(formatPart).join(" ");
 
-/** One filter as it is typed, in quotes where it needs them. */
+/** One filter as typed, in quotes if it needs them. */
 export function formatPart({ key, value }: QueryPart): string {
   if (key !== null) return `${key}:${/^[^\s"]+$/.test(value) ? value : quoted(value)}`;
-  return readsAsWords(value) ? value : quoted(value);
+  return needsNoQuotes(value) ? value : quoted(value);
 }
 
-function readsAsWords(text: string): boolean {
+function needsNoQuotes(text: string): boolean {
   const { filters, problems } = parseQueryText(text);
   return problems.length === 0 && filters.search === text && queryParts(filters).length === 1;
 }

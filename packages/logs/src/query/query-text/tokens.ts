@@ -1,4 +1,4 @@
-/** What is wrong at a place of a query's text; `from` and `to` count UTF-16 code units. */
+/** A problem at a position of a query's text; `from` and `to` count UTF-16 code units. */
 export type Problem = { readonly from: number; readonly to: number; readonly text: string };
 
 /** A word, a text in quotes, or a value after `key:`. */
@@ -10,7 +10,7 @@ export type Token = {
   readonly to: number;
 };
 
-/** A key is of letters and begins a word. `https://x` and `12:30` have none. */
+/** A key consists of letters and begins a word. `https://x` and `12:30` have none. */
 const keyPattern = /([A-Za-z]+):(?!\/\/)/y;
 
 /** The parts of a query's text, in order. Quotes hold spaces together; in them, `\"` and `\\` are a quote and a backslash. */

@@ -11,7 +11,7 @@ import {
   type UserStats,
 } from "./session-query.schema.ts";
 
-/** Which of the stored periods a chart of each range shows: at most 36 of them. */
+/** The stored periods for a chart of each range: at most 36 of them. */
 const periods: Readonly<Record<TimeRange, ActivityPeriod>> = {
   "15m": 600,
   "1h": 600,
@@ -78,7 +78,7 @@ export async function sessionStats(reader: Reader, input: Stats): Promise<Sessio
   return { sessions, callsPerSession: calls / sessions, durationMs: ms / sessions };
 }
 
-/** Principals that called in the range, and those of them that never had before (LOG-1). */
+/** Principals that called in the range, and those that called for the first time (LOG-1). */
 export async function userStats(reader: Reader, input: Stats): Promise<UserStats> {
   const { projectId, timeRange } = activityStatsSchema.parse(input);
   const { rows } = await reader.query<UserStats>(

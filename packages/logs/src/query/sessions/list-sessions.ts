@@ -46,10 +46,10 @@ export async function listSessions(reader: Reader, input: SessionListInput): Pro
 }
 
 /**
- * One session; null when the project has none of this id.
+ * One session; null if the project has none with this id.
  *
- * @param id as in `SessionEntry.id`. That of a formed session names an instant in it, so that it stays good when late
- * calls make the session longer or join it with another one.
+ * @param id as in `SessionEntry.id`. That of a formed session names an instant in it, so that it stays valid when late
+ * calls extend the session or merge it with another one.
  */
 export async function findSession(reader: Reader, projectId: string, id: string): Promise<SessionRow | null> {
   const [, key, time] = /^~(-?\d{1,19})~(\d{1,15})$/.exec(id) ?? [];

@@ -24,9 +24,8 @@ const columns = `u.id, u.principal, u.first_seen AS "firstSeen", u.last_seen AS 
   u.client_version AS "clientVersion"`;
 const hourMs = 3_600_000;
 /**
- * Users with their calls since `from`, altogether and by steps, most recently active first. `users`: SQL of their rows;
- * `project` and `from`: SQL expressions. One look into the index for all of them: one for each user takes three times
- * as long.
+ * Users with their calls since `from`, in total and by steps, most recently active first. `users`: SQL of their rows;
+ * `project` and `from`: SQL expressions. One index scan for all of them: one for each user takes three times as long.
  */
 const withCalls = (
   users: string,
@@ -62,7 +61,7 @@ export async function listUsers(reader: Reader, input: ActivityListInput): Promi
   return pageOf(rows, query.limit, toUser(query.timeRange), ({ lastSeen, id }) => ({ lastSeen, key: id }));
 }
 
-/** A principal that called the project, with its calls in the range; null when it never did. */
+/** A principal that called the project, with its calls in the range; null if it never did. */
 export async function readUser(
   reader: Reader,
   { projectId, principal, timeRange }: { projectId: string; principal: string; timeRange: TimeRange },

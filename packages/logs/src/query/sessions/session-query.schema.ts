@@ -3,20 +3,20 @@ import { timeRangeSchema } from "../log-query.schema.ts";
 
 // Browser-safe.
 
-/** The newest entry of a page that comes next: milliseconds since 1970, a dot, the row's key. */
+/** The first entry of the next page: milliseconds since 1970, a dot, the row's key. */
 const cursorSchema = z
   .string()
   .regex(/^\d{1,15}\.-?\d{1,19}$/, "Not a cursor of this list")
   .refine((cursor) => isBigint(cursor.split(".")[1] ?? ""), "Not a cursor of this list");
 
-/** Whether PostgreSQL's bigint holds the number. */
+/** Whether the number fits PostgreSQL's bigint. */
 export const isBigint = (digits: string) => BigInt.asIntN(64, BigInt(digits)) === BigInt(digits);
 
 /** A page of sessions or users (LOG-1). */
 export const activityListSchema = z.object({
   projectId: z.uuid(),
   timeRange: timeRangeSchema.default("24h"),
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   cursor: cursorSchema.optional(),
   limit: z.coerce.number().int().min(1).max(100).default(100),
 });
@@ -29,7 +29,7 @@ export const timeseriesSchema = z.object({ projectId: z.uuid(), timeRange: timeR
 export const activityStatsSchema = z.object({ projectId: z.uuid(), timeRange: timeRangeSchema.default("24h") });
 
 export type SessionEntry = {
-  /** Of a legacy session the id that the log shows; of a formed one `~key~time`, which stays good when it grows. */
+  /** For a legacy session the id in the log; for a formed one `~key~time`, which stays valid when it grows. */
   id: string;
   /** The session id in the log; null when the session was formed by principal, client and idle gap (LOG-2). */
   session: string | null;
@@ -37,7 +37,7 @@ export type SessionEntry = {
   clientName: string | null;
   clientVersion: string | null;
   protocolVersion: string | null;
-  /** That of the latest call; null for a target that is no deployment. */
+  /** Of the latest call; null for a target that is no deployment. */
   deploymentId: string | null;
   /** ISO 8601, UTC. */
   firstSeen: string;
@@ -64,7 +64,7 @@ export type UserEntry = {
 /** A page, most recently active first. `nextCursor` is null unless the page was full. */
 export type ActivityPage<Entry> = { data: Entry[]; nextCursor: string | null };
 
-/** What was called, and how it went. Durations in milliseconds. */
+/** A called item and its results. Durations in milliseconds. */
 export type UsageItem = {
   method: string | null;
   target: string | null;
@@ -77,7 +77,7 @@ export type UsageItem = {
 export type Usage = {
   /** Most frequent first. */
   data: UsageItem[];
-  /** How many calls `data` covers: the latest ones. */
+  /** Number of calls that `data` covers: the latest ones. */
   counted: number;
 };
 

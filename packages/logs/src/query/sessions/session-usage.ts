@@ -11,9 +11,9 @@ const maxUserCalls = 100;
 const isAnswered = `NOT ${isRefusedRow}`;
 
 /**
- * A session, and what its latest calls did, at most 1000 (LOG-1).
+ * A session, and the usage of its latest calls, at most 1000 (LOG-1).
  *
- * @returns null when the project has no such session. The caller has checked access to the project.
+ * @returns null if the project has no such session. The caller has checked access to the project.
  */
 export async function sessionUsage(
   reader: Reader,
@@ -36,9 +36,9 @@ export async function sessionUsage(
 }
 
 /**
- * A principal that called the project, and what its latest calls in the range did, at most 100 (LOG-1).
+ * A principal that called the project, and the usage of its latest calls in the range, at most 100 (LOG-1).
  *
- * @returns null when it never called. The caller has checked access to the project.
+ * @returns null if it never called. The caller has checked access to the project.
  */
 export async function userUsage(
   reader: Reader,
@@ -50,7 +50,7 @@ export async function userUsage(
   return user && { user, usage: usageOf(rows) };
 }
 
-/** What was called, most frequent first. Read from rows: sums of every caller by tool would be as many as these. */
+/** The called items, most frequent first. From rows: sums of every caller by tool would be as many as these. */
 function usageOf(rows: readonly RequestLogEntry[]): Usage {
   const groups = Map.groupBy(rows, ({ method, target }) => JSON.stringify([method, target]));
   const data = [...groups.values()].map((calls): UsageItem => {

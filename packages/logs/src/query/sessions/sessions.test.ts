@@ -79,7 +79,7 @@ function expectedSessions(rows: readonly RequestLogRow[]): (string | number)[][]
 }
 
 describe("sessions of both eras", () => {
-  test("LOG-2 a legacy session is one by its id, whatever the pauses; its client, versions and principal are shown", async () => {
+  test("LOG-2 a legacy session is identified by its id, across pauses; its client, versions and principal are shown", async () => {
     const projectId = randomUUID();
     const now = Date.now();
     const call = { projectId, session: "abc", principal: "user:1", clientName: "claude", clientVersion: "2.1" };
@@ -158,7 +158,7 @@ describe("sessions of both eras", () => {
   });
 
   test.each([1, 2, 3, 4])(
-    "LOG-2 sessions are the same in whatever order rows come, by several gateways and repeated: seed %i",
+    "LOG-2 sessions are the same for any order of rows, by several gateways and repeated: seed %i",
     async (seed) => {
       const next = randomNumbers(seed * 7919);
       const projectId = randomUUID();
@@ -262,7 +262,7 @@ describe("lists", () => {
   beforeAll(async () => {
     await write(
       Array.from({ length: 230 }, (_, at) =>
-        // Two at a time share an instant, so that the key must tell them apart.
+        // Two each share an instant, so that the key must distinguish them.
         requestLogRow({
           projectId,
           session: `s${at}`,
@@ -339,7 +339,7 @@ describe("lists", () => {
     },
   );
 
-  test("LOG-1 a session's usage says what it called, how often, with which errors and durations", async () => {
+  test("LOG-1 a session's usage lists its called items, with counts, errors and durations", async () => {
     const project = randomUUID();
     const call = { projectId: project, deploymentId: randomUUID(), session: "busy", principal: "user:1" };
     const rows = Array.from({ length: 40 }, (_, at) =>

@@ -149,7 +149,7 @@ export function legacyBrokenResources(): LegacyServer {
   const tools = [{ name: "fine", inputSchema: { type: "object" as const } }];
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools }));
   server.setRequestHandler(ListResourcesRequestSchema, async () => {
-    throw new Error("the catalogue is away");
+    throw new Error("the catalogue is unavailable");
   });
   return server;
 }

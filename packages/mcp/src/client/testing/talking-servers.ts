@@ -4,7 +4,7 @@ import { completable, inputRequired, McpServer, ResourceTemplate } from "@modelc
 import { z } from "zod";
 import { type Listening, legacy, listen, modern } from "./servers.ts";
 
-// Servers that say more than an answer: progress, log messages, questions to the person and to a model.
+// Servers that send more than an answer: progress, log messages, questions to the person and to a model.
 
 const seats = {
   message: "How many seats?",
@@ -122,30 +122,30 @@ function legacyTalker(): LegacyMcpServer {
   return server;
 }
 
-/** What each request said: its method of HTTP and of JSON-RPC. All paths are served alike. */
-type Heard = {
+/** A received request, with its HTTP method and its JSON-RPC method. All paths are served alike. */
+type ReceivedRequest = {
   readonly http: string;
   readonly path: string;
   readonly method: string | null;
   readonly headers: IncomingHttpHeaders;
 };
 
-export type Talker = Listening & { readonly heard: Heard[]; forgetSessions(): void };
+export type Talker = Listening & { readonly requests: ReceivedRequest[]; forgetSessions(): void };
 
 /** A server of 2026-07-28, or of 2025-11-25 with sessions. Each response names a row of the log, as the gateway's do. */
 export async function talker(era: "modern" | "legacy"): Promise<Talker> {
-  const heard: Heard[] = [];
+  const requests: ReceivedRequest[] = [];
   const old = legacy(legacyTalker);
   const handler = era === "modern" ? modern(modernTalker) : old.handler;
   const listening = await listen((request, response) => {
     const { method: http = "", url: path = "", headers } = request;
-    heard.push({ http, path, method: methodHeader(headers), headers });
-    response.setHeader("towpath-request-id", `00000000-0000-7000-8000-${String(heard.length).padStart(12, "0")}`);
+    requests.push({ http, path, method: methodHeader(headers), headers });
+    response.setHeader("towpath-request-id", `00000000-0000-7000-8000-${String(requests.length).padStart(12, "0")}`);
     const session = request.headers["mcp-session-id"]?.toString();
     if (session !== undefined && !old.sessions.has(session)) return response.writeHead(404).end();
     return (handler as RequestListener)(request, response);
   });
-  return { ...listening, heard, forgetSessions: () => old.sessions.clear() };
+  return { ...listening, requests, forgetSessions: () => old.sessions.clear() };
 }
 
 const methodHeader = (headers: IncomingHttpHeaders) => headers["mcp-method"]?.toString() ?? null;

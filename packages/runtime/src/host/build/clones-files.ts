@@ -7,7 +7,7 @@ export async function clonesFiles(from: string, to: string): Promise<boolean> {
   const name = `.clone-${randomUUID()}`;
   const [source, target] = [join(from, name), join(to, name)];
   try {
-    // File systems keep a few bytes elsewhere than in a block, which can't be shared.
+    // File systems may store a few bytes outside of a block, which can't be shared.
     await writeFile(source, Buffer.alloc(64 * 1024, 1), { flag: "wx" });
     await copyFile(source, target, constants.COPYFILE_FICLONE_FORCE | constants.COPYFILE_EXCL);
     return true;

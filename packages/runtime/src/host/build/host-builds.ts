@@ -45,7 +45,7 @@ export class HostBuilds implements BuildDriver {
     const { dataDirectory } = this.#config;
     if (!safeName.test(spec.buildId) || !safeName.test(spec.organizationId))
       throw new SandboxError("invalid_spec", "The build's or organization's id is not valid in a path.");
-    // One that was given to another worker may still run here.
+    // With a random suffix: another worker's attempt at this build may still run here.
     const scratch = join(dataDirectory, "builds", `${spec.buildId}.${randomUUID()}`);
     const directories = Object.fromEntries(buildVolumes.map((volume) => [volume, join(scratch, volume)]));
     const cache = cacheOf(dataDirectory, spec.organizationId);
@@ -59,7 +59,7 @@ export class HostBuilds implements BuildDriver {
       image: async (pythonVersion) => await this.#image(pythonVersion),
       run: (step, options) => this.#run(step, options, { spec, volumes, disk }),
       publish: async (volume, options) => {
-        // Before it is packed: the archive then fits into the space that this frees. Without it, the layer is the same.
+        // Before packing, which may need the space that this frees. The layer is the same without it.
         if (volume === "dependencies") await shareWithCache(volumes.dependencies, cache).catch(() => 0);
         return (await this.#config.layers.add(volumes[volume], options)).digest;
       },
@@ -75,7 +75,7 @@ export class HostBuilds implements BuildDriver {
     const names = await readdir(root).catch(() => []);
     if (names.length === 0) return 0;
     const buildOf = (name: string) => name.split(".", 1)[0] ?? name;
-    // Asked once they are listed: what was opened since then isn't among them.
+    // After listing: volumes that were opened since then aren't among them.
     const kept = await running([...new Set(names.map(buildOf))]);
     const lost = names.filter((name) => !kept.has(buildOf(name)));
     for (const name of lost) await removeDirectory(join(root, name));

@@ -51,15 +51,14 @@ _OF_MCP = re.compile(rb"mcp|model[ _-]?context[ _-]?protocol|json[ _-]?rpc|tools
 
 
 def offers(environment: Path, package: str) -> dict[str, bool]:
-    """Whether a package may have something that can be started, and to do with MCP. Where that isn't sure, it has.
-
-    It may also only pass on the program of the one package that it requires.
+    """Whether a package may have something that can be started, and anything related to MCP; true if unsure. It may
+    also only re-export the program of the one package that it requires.
     """
     site = next(environment.glob("lib/python*/site-packages"))
     plain = re.compile(r"[-_.]+")
-    wanted = plain.sub("-", package).lower()
+    name = plain.sub("-", package).lower()
     found = next(
-        (each for each in distributions(path=[str(site)]) if plain.sub("-", each.metadata["Name"]).lower() == wanted), None
+        (each for each in distributions(path=[str(site)]) if plain.sub("-", each.metadata["Name"]).lower() == name), None
     )
     files = [] if found is None else [str(file) for file in found.files or []]
     if found is None or not files:
@@ -93,9 +92,9 @@ def compile_code(directory: str, mount: str) -> None:
 
 
 def compile_dependencies(environment: Path, cache: Path) -> None:
-    """
-    Compiles all modules, like `compile_code`. Takes over what an earlier build of the organization compiled out of the same
-    source for the same path: compiling takes four fifths of an installation whose packages are in uv's cache.
+    """Compiles all modules, like `compile_code`. Reuses the bytecode that an earlier build of the organization compiled
+    from the same source for the same path: compiling takes four fifths of an installation whose packages are in uv's
+    cache.
     """
     sources = sorted(source for site in environment.glob("lib/python*/site-packages") for source in modules_in(site))
     workers = min(8, len(os.sched_getaffinity(0)))
@@ -110,7 +109,8 @@ def compile_dependencies(environment: Path, cache: Path) -> None:
             os._exit(0)
         processes.append(process)
     for process in processes:
-        # Nothing depends on bytecode: a process that died leaves modules which are compiled when they are imported.
+        # Nothing depends on bytecode: modules that a killed process left uncompiled are compiled when they are
+        # imported.
         os.waitpid(process, 0)
 
 
@@ -122,7 +122,7 @@ def modules_in(directory: Path) -> Iterator[str]:
 
 
 def compile_module(source: str, cache: Path) -> None:
-    """Leaves out modules that a package brings compiled, and sources that aren't valid."""
+    """Skips modules that a package ships compiled, and invalid sources."""
     target = importlib.util.cache_from_source(source)
     if os.path.lexists(target):
         return
@@ -143,7 +143,9 @@ def compile_module(source: str, cache: Path) -> None:
 
 
 def take_over(known: str, target: str) -> bool:
-    """Copies bytecode of an earlier build, sealed from the beginning: there are thousands, and each call counts."""
+    """Copies an earlier build's bytecode with its final permissions: there are thousands of files, and each call
+    counts.
+    """
     try:
         opened = os.open(known, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -11,7 +11,9 @@ const environment = join(directory, "environment");
 const site = join(environment, "lib/python3.11/site-packages");
 const cache = join(directory, "cache");
 
-/** Makes the environment anew with these modules and finishes it. Resolves to their bytecode, by file name without tag. */
+/**
+ * Recreates the environment with these modules and finishes it. Resolves to their bytecode by file name without tag.
+ */
 async function finish(modules: Readonly<Record<string, string>>): Promise<Record<string, Buffer>> {
   await promisify(execFile)("chmod", ["-Rf", "u+w", environment]).catch(() => {});
   await rm(environment, { recursive: true, force: true });

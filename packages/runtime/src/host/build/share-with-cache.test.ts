@@ -19,7 +19,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 const cached = (name: string) => join(directory, "cache/archive-v0/abc", name);
 const installed = (layer: string, name: string) => join(directory, layer, "lib/python3.12/site-packages", name);
 
-/** A file as a build leaves it: of its own user; those of layers are sealed. */
+/** A file as a build leaves it, with the build's user; files of layers are sealed. */
 async function put(path: string, content: Buffer, mode: number): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, content);
@@ -49,7 +49,7 @@ test.runIf(root)(
 );
 
 test.runIf(root)(
-  "RUN-1 BLD-3 a build can replace what its cache shares with a layer, but never write to it",
+  "RUN-1 BLD-3 a build can replace files that its cache shares with a layer, but never write to them",
   async () => {
     await put(cached("torch/big.so"), large, 0o644);
     await putLayer("one", "torch/big.so");
@@ -79,17 +79,17 @@ test.runIf(root)(
     await put(cached("torch/other.so"), other, 0o444);
     await put(join(directory, "elsewhere/linked.so"), large, 0o644);
     await symlink(join(directory, "elsewhere/linked.so"), cached("torch/linked.so"));
-    await symlink(join(directory, "elsewhere"), cached("away"));
+    await symlink(join(directory, "elsewhere"), cached("foreign"));
     await put(join(directory, "elsewhere/inside.so"), large, 0o644);
     // Equal, read-only, but not the platform's: whoever has it may make it writable.
     await put(cached("torch/own.so"), large, 0o444);
-    for (const name of ["torch/other.so", "torch/linked.so", "away/inside.so", "torch/own.so"])
+    for (const name of ["torch/other.so", "torch/linked.so", "foreign/inside.so", "torch/own.so"])
       await putLayer("one", name);
     const own = await inode(installed("one", "torch/own.so"));
     expect(await share("one")).toBe(large.length);
     expect(await inode(installed("one", "torch/own.so"))).toBe(own);
     expect(await inode(cached("torch/own.so"))).toBe(own);
-    for (const name of ["torch/other.so", "torch/linked.so", "away/inside.so"])
+    for (const name of ["torch/other.so", "torch/linked.so", "foreign/inside.so"])
       expect(await readFile(installed("one", name))).toEqual(large);
     expect(await readFile(cached("torch/other.so"))).toEqual(other);
     for (const name of ["linked.so", "inside.so"])
@@ -97,7 +97,7 @@ test.runIf(root)(
   },
 );
 
-test.runIf(root)("RUN-1 BLD-3 links in a layer lead to no file of the host, whatever the cache holds", async () => {
+test.runIf(root)("RUN-1 BLD-3 links in a layer lead to no file of the host, with any content of the cache", async () => {
   const foreign = builder + 1;
   const victims = [join(directory, "elsewhere/site-packages/pg_wal/one"), join(directory, "elsewhere/data/two")];
   for (const victim of victims) {
@@ -106,9 +106,9 @@ test.runIf(root)("RUN-1 BLD-3 links in a layer lead to no file of the host, what
   }
   await put(cached("pg_wal/one"), large, 0o644);
   await put(cached("data/two"), large, 0o644);
-  // What a build backend can leave, as it may write to the whole environment.
+  // A build backend can leave these, as it may write to the whole environment.
   await mkdir(join(directory, "one/lib/python3.12"), { recursive: true });
-  await symlink("../../elsewhere", join(directory, "one/lib/away"));
+  await symlink("../../elsewhere", join(directory, "one/lib/foreign"));
   await symlink("../../../elsewhere", join(directory, "one/lib/python3.12/site-packages"));
   await mkdir(join(directory, "two"));
   await symlink("../elsewhere", join(directory, "two/lib"));

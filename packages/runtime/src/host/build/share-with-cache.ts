@@ -3,31 +3,30 @@ import { constants, lstatSync, type Stats } from "node:fs";
 import { chown, type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Smaller files are many and hold little: of 2 GB of packages, a fourteenth. */
+/** Smaller files are many and small in total: a fourteenth of 2 GB of packages. */
 const minBytes = 128 * 1024;
 const chunkBytes = 1024 * 1024;
 /** Where uv keeps unpacked wheels: `archive-v0/<id>/<path in site-packages>`. */
 const archivesOf = /^archive-v\d+$/;
 
 /**
- * Lets a finished dependency layer and uv's cache share the bytes of their larger files by hard links, where uv has
- * copied them. Nothing may change the layer meanwhile; builds may change the cache. Resolves to the bytes that the disk
- * no longer holds twice.
+ * Lets a finished dependency layer and uv's cache share their larger files by hard links where uv has copied them. The
+ * layer must not change meanwhile; builds may change the cache. Resolves to the bytes saved on disk.
  *
- * A build can't write through such a link: its file belongs to the platform and is read-only, and nobody has had it open
- * for writing since it came to be in the cache. So the cache gets a link to the layer's file, which only sandboxes that
- * have ended could write; and the layer one to the cache's only if that file is the platform's, as those of earlier
- * layers are. It takes builds that run as another user than the platform: else it does nothing.
+ * A build can't write through such a link: the file belongs to the platform, is read-only, and nobody has it open for
+ * writing. So the cache gets a link to the layer's file, which only sandboxes that have ended could write; the layer
+ * gets a link to the cache's file only if the platform owns it, like those of earlier layers. Does nothing where builds
+ * run as the platform's user.
  */
 export async function shareWithCache(layer: string, cache: string): Promise<number> {
   if (process.getuid?.() !== 0) return 0;
-  const wanted = await largeFiles(layer);
-  if (wanted.length === 0) return 0;
+  const files = await largeFiles(layer);
+  if (files.length === 0) return 0;
   let bytes = 0;
   const root = await openDirectory(cache);
   try {
-    const archives = await unpackedWheels(root, new Set(wanted.map(({ parts: [top = ""] }) => top)));
-    for (const file of wanted) {
+    const archives = await unpackedWheels(root, new Set(files.map(({ parts: [top = ""] }) => top)));
+    for (const file of files) {
       for (const archive of archives.get(file.parts[0] ?? "") ?? []) {
         const shared = await share(file, root, [...archive, ...file.parts.slice(0, -1)]).catch(() => 0);
         bytes += shared;
@@ -40,7 +39,7 @@ export async function shareWithCache(layer: string, cache: string): Promise<numb
   return bytes;
 }
 
-/** Whether a file in the cache is of a layer, so that no build can write to it, nor has. */
+/** Whether a file in the cache belongs to a layer, so that no build can write to it, or has. */
 export const isOfLayer = ({ uid, mode }: Pick<Stats, "uid" | "mode">): boolean =>
   process.getuid?.() === 0 && uid === 0 && (mode & 0o222) === 0;
 
@@ -64,7 +63,7 @@ async function largeFiles(layer: string): Promise<LayerFile[]> {
       if (entry.isDirectory()) waiting.push([...parts, entry.name]);
       if (!entry.isFile()) continue;
       const path = join(directory, entry.name);
-      // One by one in the thread pool, the thousands of a layer take eight times the processor time.
+      // One by one in the thread pool, a layer's thousands of files take eight times the processor time.
       const found = lstatSync(path);
       if (found.size >= minBytes && found.uid !== 0)
         files.push({ path, parts: [...parts.slice(3), entry.name], found });
@@ -121,7 +120,7 @@ async function share({ path, found }: LayerFile, cache: FileHandle, parts: reado
   }
 }
 
-/** Puts a link to `source`, which must still be that file, in the place of `target`. */
+/** Replaces `target` by a link to `source`, which must still be that file. */
 async function replace(source: string, target: string, { ino }: Stats): Promise<void> {
   const partial = join(target, "..", `.${randomUUID()}`);
   await link(source, partial);
@@ -153,8 +152,8 @@ async function isEqual(one: FileHandle, path: string): Promise<boolean> {
   }
 }
 
-// Builds of the organization may put a link in the place of any directory of the cache at any moment. So each is opened
-// from the one above it, without following links, and what is in it is reached through the descriptor.
+// The organization's builds may replace any directory of the cache by a link at any moment. So each is opened from its
+// parent, without following links, and its content is reached through the descriptor.
 
 const inside = (directory: FileHandle) => `/proc/self/fd/${directory.fd}`;
 

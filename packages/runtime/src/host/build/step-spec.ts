@@ -6,7 +6,7 @@ import { sandboxHome } from "../sandbox/arguments.ts";
 
 const certificates = "/etc/ssl/towpath-operator.pem";
 const layerScript = fileURLToPath(new URL("./layer.py", import.meta.url));
-/** In a sandbox, all that uv reads beside the project's own settings. */
+/** In a sandbox, the only configuration that uv reads apart from the project's own. */
 const uvSettings = fileURLToPath(new URL("./uv.toml", import.meta.url));
 
 /** The files of a build step on this host. Absolute paths. */

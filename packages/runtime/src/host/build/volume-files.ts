@@ -4,12 +4,12 @@ import { join } from "node:path";
 import type { VolumeEntry } from "../../port/builds.ts";
 import { SandboxError, UnreadableOutput } from "../../port/errors.ts";
 
-// What passes between builds and the directories that are their volumes. A tenant's steps may have put links anywhere
-// into these. None runs meanwhile, so looking at each directory before going through it is enough.
+// Copies between builds and the directories that are their volumes, where a tenant's steps may have put links anywhere.
+// No step runs meanwhile, so checking each directory before entering it is enough.
 
 const modes = { read: 0o644, execute: 0o755, shared: 0o666 } as const;
 
-/** See `BuildWorkspace.write`. Steps run as other users, so permissions are set whatever this process's umask is. */
+/** See `BuildWorkspace.write`. Steps run as other users, so permissions are set regardless of this process's umask. */
 export async function writeEntries(
   volume: string,
   entries: Iterable<VolumeEntry> | AsyncIterable<VolumeEntry>,
@@ -53,7 +53,7 @@ function partsOf(path: string): readonly string[] {
   return parts;
 }
 
-/** `made`: those that are known to be directories. */
+/** `made`: directories that are known to exist. */
 async function makeDirectories(volume: string, parts: readonly string[], made: Set<string>): Promise<void> {
   if (made.has(join(volume, ...parts))) return;
   for (let length = 1; length <= parts.length; length += 1) {
@@ -67,7 +67,7 @@ async function makeDirectories(volume: string, parts: readonly string[], made: S
   }
 }
 
-/** Never the file of an earlier name: a step may have it open, or it may be a link. */
+/** Always a new file: a step may have the old one open, or it may be a link. */
 async function writeNew(path: string, mode: number, content: string | AsyncIterable<Uint8Array>): Promise<void> {
   const create = () => open(path, "wx");
   const found = await create().catch(ignoreExisting);

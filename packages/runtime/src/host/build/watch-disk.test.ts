@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const write = (path: string, size: number) => writeFile(join(root, path), Buffer.alloc(size * MiB, 1));
 
-test("RUN-1 what a build writes counts, in its directory and in the cache, and not what the cache held before", async () => {
+test("RUN-1 a build's writes count, in its directory and in the cache, but not the cache's earlier content", async () => {
   // Less space is free, so both are measured: by what others write too.
   await write("of-others", 40);
   await write("build/work/file", 8);
@@ -41,7 +41,7 @@ test("RUN-1 what a build writes counts, in its directory and in the cache, and n
   await expect.poll(watch.reason, patience).toBe("disk-limit");
 });
 
-test("RUN-1 a build can't hide what it writes to the cache behind an old time", async () => {
+test("RUN-1 a build can't hide its writes to the cache behind an old time", async () => {
   await write("cache/new", 24);
   await utimes(join(root, "cache/new"), 0, 0);
   await expect.poll(watch.reason, patience).toBe("disk-limit");

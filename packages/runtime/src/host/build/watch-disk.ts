@@ -7,9 +7,9 @@ import { isOfLayer } from "./share-with-cache.ts";
 const freeEveryMs = 50;
 /** Needed in addition, because free space doesn't show the build's writes while others delete files. */
 const measureEveryMs = 15_000;
-/** Of its own directory a build may have so many, and of the cache so many are looked at. */
+/** Max entries of a build's own directory, and max entries of the cache that are counted. */
 const maxEntries = 500_000;
-/** Of the file system's inodes so many stay free: empty files use no space, and can fill a disk all the same. */
+/** Share of the file system's inodes that stays free: empty files use no space, but can fill a disk all the same. */
 const minFreeInodes = 1 / 50;
 
 export type DiskLimits = {
@@ -66,9 +66,9 @@ export function watchDisk(limits: DiskLimits): DiskWatch {
   const check = async () => {
     const { bavail, bsize, files, ffree } = await statfs(directory);
     const free = bavail * bsize;
-    // Some file systems make inodes as needed, and say that there are none.
+    // Some file systems create inodes as needed, and report none.
     if (free < minFreeBytes || ffree < files * minFreeInodes) controller.abort("disk-full");
-    // By the file system's clock, as the times that it is compared with. The build has written nothing so far.
+    // By the file system's clock, like the times that it is compared with. The build has written nothing so far.
     since ??= (await stat(directory)).ctimeMs;
     base ??= { free, headroom: maxBytes, time: performance.now() };
     if (signal.aborted || measuring) return;
@@ -92,9 +92,10 @@ export function watchDisk(limits: DiskLimits): DiskWatch {
 }
 
 /**
- * The entries below a directory, and the bytes on disk of its files; what vanishes meanwhile doesn't count, nor of the
- * bytes what layers share with a cache.
- * @param sinceMs files whose inode changed last before it don't count; unlike other times, programs can't set that one
+ * The entries below a directory, and the bytes on disk of its files. Ignores files that vanish meanwhile, and the bytes
+ * of files that layers share with a cache.
+ *
+ * @param sinceMs files whose inode last changed before it don't count; unlike other times, programs can't set that one
  */
 async function measureDirectory(
   root: string,

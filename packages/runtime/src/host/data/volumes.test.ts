@@ -45,7 +45,7 @@ const mounts = () =>
     .filter((line) => line.includes(directory));
 
 describe.runIf(process.getuid?.() === 0)("BLD-19 /data", () => {
-  test("BLD-19 RUN-1 what a server keeps outlives it, within its quota; other servers don't see it", async () => {
+  test("BLD-19 RUN-1 a server's data outlives it, within its quota; other servers don't see it", async () => {
     const [one, two] = [randomUUID(), randomUUID()];
     const first = await start(one);
     expect(await tinyServer.get(first.endpoint, "/data")).toBe("[]");
@@ -92,7 +92,7 @@ describe.runIf(process.getuid?.() === 0)("BLD-19 /data", () => {
     expect(() => volumes.open("../escape")).toThrow("not valid in a path");
   });
 
-  test("BLD-19 the self-test says whether the host can keep data, and leaves nothing", async () => {
+  test("BLD-19 the self-test shows whether the host can keep data, and leaves nothing behind", async () => {
     const volumes = volumesOf("tested");
     expect(await volumes.selfTest()).toMatchObject({ ok: true });
     expect(await volumes.list()).toEqual([]);
@@ -100,7 +100,7 @@ describe.runIf(process.getuid?.() === 0)("BLD-19 /data", () => {
   });
 });
 
-test("BLD-19 a host that can't limit /data starts no server that keeps data, and says why", async () => {
+test("BLD-19 a host that can't limit /data starts no server that keeps data, and reports why", async () => {
   const full = new Volumes({ directory: `${directory}/full`, mountDirectory: `${directory}/m`, bytes: 1024 ** 5 });
   const refused = full.open("a");
   await expect(refused).rejects.toMatchObject({

@@ -5,7 +5,7 @@ import { SandboxError } from "../../port/errors.ts";
 import type { DataUsage } from "../../port/host.ts";
 
 // A server's `/data` (BLD-19): an ext4 file system of fixed size in a file, mounted on the host, so that the kernel
-// enforces the quota. The file is sparse and grows with what the server keeps.
+// enforces the quota. The file is sparse and grows with its content.
 
 const run = promisify(execFile);
 const commandMs = 60_000;
@@ -14,11 +14,11 @@ const suffix = ".img";
 const selfTestId = "self-test";
 
 export type VolumesConfig = {
-  /** Of the files. */
+  /** For the files. */
   readonly directory: string;
-  /** Below it they are mounted. */
+  /** They are mounted below it. */
   readonly mountDirectory: string;
-  /** Size of each one; those that exist keep theirs. */
+  /** Size of each new one; existing ones keep theirs. */
   readonly bytes: number;
 };
 
@@ -32,7 +32,8 @@ export class Volumes {
   }
 
   /**
-   * The directory of a volume on this host; makes and mounts it first where necessary. All instances share it.
+   * The directory of a volume on this host; creates and mounts it first if necessary. All instances share it.
+   *
    * @throws SandboxError `data_unavailable`, whose message is for the server's owner
    */
   open(id: string): Promise<string> {
@@ -42,11 +43,11 @@ export class Volumes {
     return opening;
   }
 
-  /** Whether this host can keep volumes, by making one and mounting it. */
+  /** Whether this host can keep volumes: creates one and mounts it. */
   async selfTest(): Promise<{ readonly ok: boolean; readonly detail: string }> {
     const id = selfTestId;
     try {
-      // Of a platform that was killed.
+      // A killed platform may have left it.
       await this.remove(id);
       await this.#make(id, 16 * 1024 ** 2);
       await this.#mount(id);
@@ -58,7 +59,7 @@ export class Volumes {
     }
   }
 
-  /** How full the mounted ones are. */
+  /** Usage of the mounted volumes. */
   async usage(): Promise<DataUsage[]> {
     const mounted = await this.#mounted();
     return await Promise.all(
@@ -78,14 +79,14 @@ export class Volumes {
     return ids.filter((id) => id !== selfTestId);
   }
 
-  /** Deletes a volume. What still has it open keeps it until it ends. */
+  /** Deletes a volume. Processes that have it open keep it until they end. */
   async remove(id: string): Promise<void> {
     await this.#unmount(id);
     await rm(this.#file(id), { force: true });
     await rm(`${this.#file(id)}.new`, { force: true });
   }
 
-  /** Unmounts all; servers that still run keep theirs. */
+  /** Unmounts all; running servers keep theirs. */
   async close(): Promise<void> {
     const mounted = await this.#mounted();
     const ids = (await this.list()).filter((id) => mounted.has(this.#mountPoint(id)));
@@ -107,7 +108,7 @@ export class Volumes {
     }
   }
 
-  /** Complete or absent: made under another name. */
+  /** Complete or absent: created under another name. */
   async #make(id: string, bytes: number): Promise<void> {
     await mkdir(this.#config.directory, { recursive: true, mode: 0o700 });
     const { bavail, bsize } = await statfs(this.#config.directory);

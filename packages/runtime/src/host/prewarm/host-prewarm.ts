@@ -10,7 +10,7 @@ import { prewarmedStart, prewarmSandboxSpec } from "../server/server-spec.ts";
 import { placeCode } from "./place-code.ts";
 import type { WaitingInterpreter } from "./prewarm-server.ts";
 
-/** Placing more takes longer than it is worth. */
+/** Placing more takes longer than it saves. */
 const maxCodeEntries = 3000;
 
 const unsupported: PrewarmResult = {
@@ -106,7 +106,7 @@ export class HostPrewarm {
   }
 }
 
-/** What the sandbox can't change any more must be what the server needs. */
+/** A sandbox that exists already must fit the server. */
 function checkFits(spec: PrewarmSpec, organizationId: string, { server }: InstanceSpec): void {
   const { limits } = server;
   const fits =

@@ -4,8 +4,8 @@ const slash = Buffer.from("/");
 const inDirectory = (directory: Buffer, name: Buffer) => Buffer.concat([directory, slash, name]);
 
 /**
- * Fills an empty directory with a layer: its directories and links again, its files as hard links. Nobody may change the
- * layer meanwhile, and it must be on the same file system. False, with a part of it placed, if it has more entries than
+ * Fills an empty directory with a layer: copies its directories and links, and hard-links its files. The layer must not
+ * change meanwhile, and must be on the same file system. False, with a part of it placed, if it has more entries than
  * `maxEntries`.
  */
 export async function placeCode(layer: string, target: string, maxEntries: number): Promise<boolean> {
@@ -21,7 +21,7 @@ export async function placeCode(layer: string, target: string, maxEntries: numbe
         else if (entry.isFile()) await link(source, copy);
         else if (entry.isDirectory()) {
           await mkdir(copy);
-          // Whatever this process's umask is.
+          // Regardless of this process's umask.
           await chmod(copy, 0o755);
           return await place(source, copy);
         }

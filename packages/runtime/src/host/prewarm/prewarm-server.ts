@@ -69,7 +69,7 @@ export async function prewarmServer(
     () => readPrewarmStatus(`${directory.shared}/${statusName}`),
   );
   let isServer = false;
-  // However it ends. A server's directory is removed by its supervisor, which reads its last status first.
+  // For any end. A server's directory is removed by its supervisor, which reads its last status first.
   const gone = running.ended.then(() => (isServer ? undefined : directory.remove().catch(() => {})));
   const interpreter: WaitingInterpreter = {
     running,
@@ -97,7 +97,7 @@ export async function prewarmServer(
   return { ok: false, reason: output.last() ?? ending, isFinal: false };
 }
 
-/** Null when it goes on as the server. */
+/** Null if it continues as the server. */
 async function becomeServer(
   running: RunningProcess,
   claimed: ClaimLaunch,

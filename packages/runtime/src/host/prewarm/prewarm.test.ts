@@ -88,7 +88,7 @@ test("RUN-3 RUN-4 a prewarmed interpreter becomes a server that is like one with
   expect(own).toMatchObject(environment);
   expect(await ask("/code")).toEqual(['["server.py"]', '["server.py"]']);
   expect((await ask("/change-code")).map((text) => JSON.parse(text ?? ""))).toEqual([changedCode, changedCode]);
-  // What it printed before it had a log of its own comes first.
+  // Its output before it had a log comes first.
   expect(lines).toEqual(["prewarming", "starting in mode serve"]);
   expect(await handle.freeze()).toBe(true);
   await handle.wake();

@@ -10,7 +10,7 @@ export type FloodLimits = {
 
 export const defaultFloodLimits: FloodLimits = { linesPerSecond: 500, bytesPerSecond: 256 * 1024, burstSeconds: 10 };
 
-const noteEveryMs = 1000;
+const reportEveryMs = 1000;
 
 export type FloodGate = {
   readonly line: (stream: OutputStream, line: string, bytes: number, sequence?: number) => void;
@@ -18,12 +18,12 @@ export type FloodGate = {
   isOpen(): boolean;
   /** Counts lines as dropped without decoding them. */
   skip(stream: OutputStream, lines: number, bytes: number): void;
-  /** Logs what was dropped since the last note. */
+  /** Logs what was dropped since the last report. */
   flush(): void;
 };
 
 /**
- * Limits lines with two token buckets: lines and bytes per second. Notes the number of dropped lines in a line of its
+ * Limits lines with two token buckets: lines and bytes per second. Reports the number of dropped lines in a line of its
  * own, at most once a second, in the order of the stream.
  */
 export function floodGate(sink: OutputSink, limits: FloodLimits, now: () => number = Date.now): FloodGate {
@@ -32,7 +32,7 @@ export function floodGate(sink: OutputSink, limits: FloodLimits, now: () => numb
   let filledAt = now();
   let dropped = 0;
   let droppedBytes = 0;
-  let notedAt = 0;
+  let reportedAt = 0;
   let lastStream: OutputStream = "stdout";
 
   const refill = (time: number) => {
@@ -41,19 +41,19 @@ export function floodGate(sink: OutputSink, limits: FloodLimits, now: () => numb
     lines = Math.min(limits.linesPerSecond * limits.burstSeconds, lines + seconds * limits.linesPerSecond);
     bytes = Math.min(limits.bytesPerSecond * limits.burstSeconds, bytes + seconds * limits.bytesPerSecond);
   };
-  const note = (time: number) => {
+  const report = (time: number) => {
     if (dropped === 0) return;
     const text = `… ${dropped} lines (${droppedBytes} bytes) dropped: more than ${limits.linesPerSecond} lines or ${limits.bytesPerSecond} bytes a second`;
     dropped = 0;
     droppedBytes = 0;
-    notedAt = time;
+    reportedAt = time;
     sink(lastStream, text, new Date(time));
   };
   const drop = (stream: OutputStream, time: number, count: number, size: number) => {
     lastStream = stream;
     dropped += count;
     droppedBytes += size;
-    if (time - notedAt >= noteEveryMs) note(time);
+    if (time - reportedAt >= reportEveryMs) report(time);
   };
   const isOpen = (time: number) => {
     refill(time);
@@ -67,13 +67,13 @@ export function floodGate(sink: OutputSink, limits: FloodLimits, now: () => numb
       const time = now();
       if (!isOpen(time)) return drop(stream, time, 1, size);
       lastStream = stream;
-      note(time);
+      report(time);
       lines -= 1;
       bytes -= size;
       sink(stream, line, new Date(time), sequence);
     },
     flush() {
-      note(now());
+      report(now());
     },
   };
 }

@@ -16,7 +16,7 @@ export type HostedProcess = {
   readonly hasEnded: boolean;
   /** What it writes to a descriptor that is `out`: a stream of OutputChunk. */
   output(descriptor: number): Readable;
-  /** What comes before this position of an output is kept: the next process of the platform must not get it again. */
+  /** Output before this position is kept: the next process of the platform must not get it again. */
   kept(descriptor: number, position: number): void;
   /** Writes to a descriptor that is `in` and closes it when `end` is set. Ignored when the process has ended. */
   write(descriptor: number, text: string, end: boolean): void;

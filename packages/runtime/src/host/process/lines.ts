@@ -1,4 +1,4 @@
-import { lineCutNote, maxLineBytes } from "../../port/execution.ts";
+import { lineCutMark, maxLineBytes } from "../../port/execution.ts";
 
 const newline = 0x0a;
 
@@ -8,7 +8,7 @@ export type LineSplitter = {
    * ended. Returns the position after the last complete line.
    */
   push(chunk: Buffer, position?: number): number;
-  /** Passes on what is left without a line end. */
+  /** Emits the rest, which has no line end. */
   end(): void;
 };
 
@@ -36,7 +36,7 @@ export function splitLines(
     held = [];
     heldBytes = 0;
     lostBytes = 0;
-    onLine(storableText(text.replace(/\r$/, "")) + (cut ? lineCutNote : ""), size + 1, position);
+    onLine(storableText(text.replace(/\r$/, "")) + (cut ? lineCutMark : ""), size + 1, position);
   };
   const hold = (part: Buffer) => {
     const room = maxLineBytes - heldBytes;
@@ -48,7 +48,7 @@ export function splitLines(
   };
   return {
     push(chunk, position = next) {
-      // What was between is lost.
+      // The bytes in between are lost.
       if (position !== next && heldBytes + lostBytes > 0) emit(next);
       next = position + chunk.length;
       let from = 0;

@@ -17,7 +17,7 @@ test("RUN-8 a process that was killed on this host is known to have ended, one t
   other.kill("SIGKILL");
   await exited;
   expect(await hasEnded(name)).toBe(true);
-  // Another boot, or a container of its own: the process id says nothing.
+  // Another boot, or another container: the process id says nothing.
   expect(await hasEnded(`x${name}`)).toBe(false);
   expect(await hasEnded("")).toBe(false);
 });

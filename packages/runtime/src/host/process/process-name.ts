@@ -1,10 +1,7 @@
 import { readFile, readlink } from "node:fs/promises";
 import { ownerName, ownerRuns } from "./tree.ts";
 
-/**
- * Where a process id means the same process: this boot of the machine and this namespace of process ids, which
- * containers have for themselves.
- */
+/** Where a process id is unique: this boot of the machine, and this namespace of process ids, such as a container's. */
 async function place(): Promise<string> {
   const [boot, namespace] = await Promise.all([
     readFile("/proc/sys/kernel/random/boot_id", "utf8"),
@@ -13,13 +10,10 @@ async function place(): Promise<string> {
   return `${boot.trim()} ${namespace}`;
 }
 
-/**
- * Names this process in what it leaves behind when it is killed, also where processes of other hosts and containers can
- * see it. Without slashes.
- */
+/** Names this process in its leftovers, which processes of other hosts and containers may see. Without slashes. */
 export const processName = async (): Promise<string> => `${await place()} ${await ownerName()}`;
 
-/** Whether the process of a name ran on this host and has ended. False for one elsewhere, of which nothing is known. */
+/** Whether the process of a name ran on this host and has ended. False for those of other hosts. */
 export async function hasEnded(name: string): Promise<boolean> {
   const at = name.lastIndexOf(" ");
   return name.slice(0, at) === (await place()) && !(await ownerRuns(name.slice(at + 1)));

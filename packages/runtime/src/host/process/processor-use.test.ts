@@ -11,7 +11,7 @@ const activity = (now: ProcessorUse, isHostBusy: boolean, before = noUse) =>
 test("BLD-2 a start that was ready to run and got little processor was starved; one that got enough computes, others wait", () => {
   // At load 20 on two processors, a good server.
   expect(activity(after(4_000, [3_900, 55_000]), true)).toBe("starved");
-  // It had what an ordinary start has, although it waited for most of the time: a loop.
+  // It had as much as an ordinary start, although it waited most of the time: a loop.
   expect(activity(after(31_000, [31_000, 140_000]), true)).toBe("busy");
   expect(activity(after(59_000, [59_000, 500]), false)).toBe("busy");
   expect(activity(after(900, [800, 300]), false)).toBe("waiting");
@@ -24,7 +24,7 @@ test("BLD-2 a start that was ready to run and got little processor was starved; 
   expect(activity(after(4_000, [3_900, 55_000]), true, after(3_900, [3_890, 54_900]))).toBe("waiting");
 });
 
-test("BLD-2 where the kernel doesn't say how long a start waited for a processor, a busy host counts as the reason", () => {
+test("BLD-2 if the kernel doesn't report how long a start waited for a processor, a busy host counts as the reason", () => {
   expect(activity(after(4_000), true)).toBe("starved");
   expect(activity(after(4_000), false)).toBe("waiting");
   expect(activity(after(40_000), true)).toBe("busy");

@@ -2,8 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import type { LateStart } from "../../port/servers.ts";
 import { processTree } from "./tree.ts";
 
-// Read from /proc, because each host has that: control groups of version 1, 2 or none count different things, and none
-// of them for how long a process was ready to run and had to wait.
+// Read from /proc, because every host has it: control groups of version 1 and 2 count different things, and neither
+// counts how long a process was ready to run and had to wait.
 
 /** What a process and all below it have used, those that have ended included. */
 export type ProcessorUse = {
@@ -42,13 +42,13 @@ type Measured = {
   readonly before: ProcessorUse;
   readonly now: ProcessorUse;
   readonly elapsedMs: number;
-  /** Processor time after which a start that isn't ready is not short of it. */
+  /** With this much processor time, a start that isn't ready doesn't lack any. */
   readonly enoughMs: number;
   /** Whether more processes are ready to run on the host than it has processors for. */
   readonly isHostBusy: boolean;
 };
 
-/** What a process did in a time, by the thread that wanted a processor most. Pure. */
+/** What a process did in a period, by its thread that ran or waited for a processor the longest. Pure. */
 export function activityOf({ before, now, elapsedMs, enoughMs, isHostBusy }: Measured): LateStart["activity"] {
   const used = now.usedMs - before.usedMs;
   if (used >= enoughMs) return "busy";
@@ -58,7 +58,7 @@ export function activityOf({ before, now, elapsedMs, enoughMs, isHostBusy }: Mea
     const since = { ranMs: ranMs - first.ranMs, waitedMs: waitedMs - first.waitedMs };
     if (since.ranMs + since.waitedMs > most.ranMs + most.waitedMs) most = since;
   }
-  // Where the kernel doesn't say, what little it got on a busy host is put down to that.
+  // If the kernel doesn't say, the busy host is to blame for little processor time.
   const isShort = now.threads.size === 0 || (most.waitedMs > most.ranMs && most.ranMs + most.waitedMs >= elapsedMs / 2);
   return isHostBusy && isShort ? "starved" : "waiting";
 }

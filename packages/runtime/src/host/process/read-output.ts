@@ -9,8 +9,8 @@ const windowMs = 100;
 const bytesPerWindow = 4 * 1024 * 1024;
 
 /**
- * How long after a line it counts as kept: longer than a turn of the event loop, in which its reader keeps it, and rare
- * enough for a flood.
+ * How long after a line it counts as kept: longer than the turn of the event loop in which its reader keeps it, and
+ * rare enough for a flood.
  */
 const keptAfterMs = 20;
 

@@ -3,7 +3,7 @@ import type { ProcessHost } from "./host.ts";
 const maxAttempts = 4;
 
 /**
- * What a test of the host finds, tested again if the process that owns all others was replaced meanwhile: its processes
+ * Runs a test of the host, and repeats it if the owner of all processes was replaced meanwhile: the test's processes
  * ended with it, which says nothing about the host.
  */
 export async function underOneOwner<Found>(

@@ -90,14 +90,14 @@ test("BLD-18 a Python that the host lacks is brought once for two builds, and ru
   expect(lines).toEqual(["/opt/python"]);
 });
 
-test("BLD-18 a Python with another digest than its list says is refused, and nothing of it stays", async () => {
+test("BLD-18 a Python whose digest differs from its list's is refused, and nothing of it remains", async () => {
   const wrong = await downloads("wrong", "0".repeat(64));
   const refused = await bringPython("uv", wrong, version);
   expect(refused).toMatchObject({ ok: false, reason: expect.stringContaining("its digest is not the expected one") });
   expect((await readdir(wrong.directory)).filter((name) => name.startsWith("cpython"))).toEqual([]);
 });
 
-test("BLD-18 what can't be had says from where it was tried, and a server that needs it says that it is missing", async () => {
+test("BLD-18 a failed download names its source, and a server that needs that Python reports it missing", async () => {
   const lost = { ...(await downloads("lost")), list: `file://${directory}/nowhere.json` };
   const reason = await bringPython("uv", lost, "3.12");
   expect(reason).toMatchObject({ ok: false, reason: expect.stringContaining("nowhere.json") });

@@ -8,10 +8,10 @@ import { interpreterEnvironment } from "../config.ts";
 const run = promisify(execFile);
 const listMs = 30_000;
 const installMs = 5 * 60_000;
-/** For this long a download that failed isn't tried again: each try takes ten seconds. */
+/** How long a failed download isn't retried: each attempt takes ten seconds. */
 const failedForMs = 5 * 60_000;
 
-/** Where Pythons that this host lacks come from, and where they are kept. */
+/** Source and directory of Pythons that this host lacks. */
 export type PythonDownloads = {
   /** They are installed below it, one directory for each version. */
   readonly directory: string;
@@ -33,14 +33,14 @@ const listSchema = z.array(
 );
 type Build = z.infer<typeof listSchema>[number];
 
-/** Of the minor versions that a range allows, the first of these; most packages have wheels for it. */
+/** The first of these minor versions that a range allows is preferred; most packages have wheels for it. */
 const preferredMinors = [13, 12, 11, 14, 10];
 
 const bringing = new Map<string, { readonly result: Promise<BroughtPython>; failedAt: number | null }>();
 
 /**
- * Downloads a CPython for a request such as `3.12`, `3.12.1` or `>=3.12` and installs it. uv compares its digest with the
- * list's and locks the directory, so that it is installed once, whoever else brings it.
+ * Downloads and installs a CPython for a request such as `3.12`, `3.12.1` or `>=3.12`. uv compares its digest with the
+ * list's and locks the directory, so that concurrent processes install it once.
  */
 export function bringPython(uv: string, downloads: PythonDownloads, request: string): Promise<BroughtPython> {
   const key = [uv, downloads.directory, request].join("\0");
@@ -51,7 +51,7 @@ export function bringPython(uv: string, downloads: PythonDownloads, request: str
   const entry: { readonly result: Promise<BroughtPython>; failedAt: number | null } = { result, failedAt: null };
   bringing.set(key, entry);
   void result.then(({ ok }) => {
-    // It is there now; whoever removes it gets it again.
+    // It exists now; it can be requested again after it was removed.
     if (ok) bringing.delete(key);
     else entry.failedAt = performance.now();
   });

@@ -3,9 +3,10 @@ import { delimiter, join } from "node:path";
 
 /**
  * A search path with pyenv's Pythons themselves in place of its shims. A shim runs only the versions that the user made
- * global, fails for the others, and is a script that takes seconds on a busy machine. The global versions stay where the
- * shims were; the others come last, newest first, so that they change nothing for who asks for no version.
- * @returns `env.PATH` where there is no pyenv
+ * global, fails for the others, and is a script that takes seconds on a busy machine. The global versions take the
+ * shims' place; the others come last, newest first, so that they don't matter to requests without a version.
+ *
+ * @returns `env.PATH` if there is no pyenv
  */
 export function pathWithPyenv(env: Readonly<Record<string, string | undefined>>): string {
   const path = (env.PATH ?? "").split(delimiter).filter((directory) => directory !== "");

@@ -43,7 +43,7 @@ const infoSchema = z.object({
   shared: z.boolean(),
 });
 
-/** Where Pythons are looked for: uv finds those of the host, then those that were brought. */
+/** Where to look for Pythons: uv finds those of the host, then downloaded ones. */
 type Pythons = Pick<HostDriverConfig, "uv" | "downloads">;
 
 const known = new Map<string, Promise<ResolvedPython | null>>();
@@ -64,7 +64,7 @@ export function resolvePython(pythons: Pythons, version: string | null): Promise
   return found;
 }
 
-/** The host's own Pythons come first, so that one that was brought for a project changes nothing for the others. */
+/** The host's own Pythons come first, so that a download for one project doesn't affect the others. */
 function environmentOf({ downloads }: Pythons): Record<string, string> {
   const environment = { ...interpreterEnvironment(), UV_PYTHON_PREFERENCE: "system" };
   return downloads === undefined ? environment : { ...environment, UV_PYTHON_INSTALL_DIR: downloads.directory };
@@ -73,8 +73,8 @@ function environmentOf({ downloads }: Pythons): Record<string, string> {
 async function findPython(pythons: Pythons, version: string | null): Promise<ResolvedPython | null> {
   const env = environmentOf(pythons);
   const options = { env, timeout: timeoutMs, cwd: "/" };
-  const wanted = version === null ? [] : ["--", version];
-  const argv = ["python", "find", "--system", "--no-project", "--no-config", "--no-python-downloads", ...wanted];
+  const request = version === null ? [] : ["--", version];
+  const argv = ["python", "find", "--system", "--no-project", "--no-config", "--no-python-downloads", ...request];
   let executable: string;
   try {
     executable = (await run(pythons.uv, argv, options)).stdout.trim();
@@ -96,7 +96,8 @@ async function findPython(pythons: Pythons, version: string | null): Promise<Res
 }
 
 /**
- * The exact version, or another patch release, which runs the same layers. Brings it to a host that lacks it.
+ * The exact version, or another patch release, which runs the same layers. Downloads it to a host that lacks it.
+ *
  * @throws SandboxError `python_unavailable`
  */
 export async function pythonOf(version: string, pythons: Pythons): Promise<ResolvedPython> {

@@ -40,9 +40,8 @@ export function cgroupMounts(mounts: string): MountPoint[] {
 async function prepareV2(root: string): Promise<CgroupLayout["v2"]> {
   const path = await makeDirectory(`${root}/${parentName}`);
   if (path === null) return null;
-  const wanted = ["memory", "pids", "cpu"];
   const offered = (await read(`${root}/cgroup.controllers`)).split(/\s+/);
-  const enable = wanted.filter((name) => offered.includes(name));
+  const enable = ["memory", "pids", "cpu"].filter((name) => offered.includes(name));
   // The machine's root group has no type file.
   const mayLeave = await exists(`${root}/cgroup.type`);
   for (const name of enable) {

@@ -41,7 +41,7 @@ test.each(["running", "frozen"])("RUN-1 kill -9 of the platform leaves no proces
   platform.kill("SIGKILL");
   await expect.poll(() => everything.filter(alive)).toEqual([]);
 
-  // The next platform process clears away what the kernel keeps: control groups and the mount.
+  // The next platform process removes what the kernel keeps: control groups and the mount.
   const driver = createSandboxEngine({
     stateDirectory: directory,
     ...strictIsolation,

@@ -121,9 +121,9 @@ test.runIf(root)("RUN-1 too much memory is out-of-memory, not just a signal", as
   await driver.close();
 });
 
-test.runIf(root)("RUN-1 what waits in TCP's buffers is bounded, too", async () => {
+test.runIf(root)("RUN-1 data in TCP's buffers is limited, too", async () => {
   const driver = createSandboxEngine({ ...strictIsolation, stateDirectory: directory });
-  // Connections over the sandbox's own loopback that nobody reads: without a limit 375 MB fit in.
+  // Connections over the sandbox's own loopback without a reader: without a limit they hold 375 MB.
   const code = `
 import socket
 server = socket.create_server(("127.0.0.1", 0), backlog=200)

@@ -72,7 +72,7 @@ function allowRoutes(ranges: readonly string[]): string {
   return ranges.map((range) => `route replace ${range} via ${slirpGateway} dev ${tap}\n`).join("");
 }
 
-/** The process whose network namespace is meant; `user`: it has a user namespace of its own that owns it. */
+/** A process in the network namespace; `user`: the namespace is owned by the process's own user namespace. */
 type Target = { readonly pid: number; readonly user: boolean };
 
 /** Arguments of slirp4netns for the namespaces of a process. */
@@ -84,7 +84,7 @@ export function slirpArguments({ pid, user }: Target): string[] {
     "--enable-sandbox",
     "--enable-seccomp",
     "--ready-fd=3",
-    // Its parent has the other end: when the parent dies, however it dies, slirp4netns reads EOF and exits.
+    // Its parent has the other end: when the parent dies, for any reason, slirp4netns reads EOF and exits.
     "--exit-fd=4",
     // Given a process id it also enters the user namespace, which its own sandboxing needs; given a path it doesn't.
     ...(user ? [String(pid)] : ["--netns-type=path", `/proc/${pid}/ns/net`]),
@@ -92,7 +92,7 @@ export function slirpArguments({ pid, user }: Target): string[] {
   ];
 }
 
-/** What the network's processes are started with; `group` is the sandbox that they belong to. */
+/** Needed to start the network's processes; `group`: their sandbox. */
 export type NetworkContext = {
   readonly host: HostFacts;
   readonly processes: ProcessHost;
@@ -255,7 +255,7 @@ function configure(host: HostFacts, target: Target, batch: string): Promise<void
   child.stderr?.on("data", (chunk: Buffer) => {
     complaint += chunk.toString("utf8");
   });
-  // It may exit before it has read everything; its exit status tells.
+  // It may exit before it has read everything; its exit status says why.
   child.stdin?.on("error", () => {});
   child.stdin?.end(batch);
   return new Promise((resolve, reject) => {

@@ -67,7 +67,7 @@ async function ticking(cgroups: CgroupLayout): Promise<{ running: RunningProcess
 async function expectFreezing(cgroups: CgroupLayout): Promise<void> {
   const { running, ticks } = await ticking(cgroups);
   expect(await running.freeze()).toBe(true);
-  // What it wrote before may still be on its way.
+  // Its earlier output may still be in transit.
   await expect
     .poll(async () => {
       const before = ticks();
@@ -117,7 +117,7 @@ describe.runIf(root)("hosts with version 1 only", () => {
 });
 
 test.runIf(root)(
-  "RUN-1 hosts with version 1: TCP's buffers, which it counts apart, have a limit of their own",
+  "RUN-1 hosts with version 1: TCP's buffers, which it counts separately, have their own limit",
   async (context) => {
     const found = await findCgroups(await readCgroupFacts());
     if (found.v1.memory === null) return context.skip();

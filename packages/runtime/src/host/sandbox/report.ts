@@ -30,12 +30,12 @@ export function noNetwork(checks: readonly Check[]): string {
   );
 }
 
-/** Of a host that runs servers: what it does not run nevertheless. */
+/** For a host that runs servers: what it can't run. */
 export function problemsOf({ internet, checks }: NetworkState): string[] {
   return internet === null ? [noNetwork(checks)] : [];
 }
 
-/** The exceptions that the operator's settings name, with what each one means on this host. */
+/** The exceptions in the operator's settings, with their effect on this host. */
 export function exceptionsOf(
   config: IsolationConfig,
   found: { readonly isolated: boolean; readonly limits: readonly Check[]; readonly state: NetworkState },

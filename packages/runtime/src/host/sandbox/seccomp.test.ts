@@ -16,7 +16,7 @@ const architectures = {
   },
 };
 
-/** What the kernel would decide: an interpreter of the four instructions that the filter uses. */
+/** The kernel's decision: an interpreter of the four instructions that the filter uses. */
 function decide(program: Uint8Array, call: { audit: number; number: number; arguments?: readonly bigint[] }): string {
   const data = new DataView(new ArrayBuffer(64));
   data.setUint32(0, call.number, true);

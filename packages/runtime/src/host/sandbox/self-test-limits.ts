@@ -15,7 +15,7 @@ const giveUpAfterMs = 30_000;
 const memoryOfEach = 24 * mebibyte;
 const roomy: Limits = { memoryBytes: 48 * mebibyte, processes: 64, cpus: 1, tmpBytes: mebibyte };
 const processLimit = 16;
-/** So little that it runs out within one period even on a machine whose CPUs fifty others share. */
+/** So little that it is used up within one period even on a machine whose CPUs fifty others share. */
 const cpuLimit = 0.02;
 
 const namesOfChecks = { "memory limit": "memory", "process limit": "processes", "cpu limit": "cpu" } as const;

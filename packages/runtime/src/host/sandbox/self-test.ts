@@ -125,8 +125,8 @@ async function report(spawn: Spawner, spec: SandboxSpec): Promise<z.infer<typeof
     const parsed = reportSchema.safeParse(JSON.parse(line));
     if (parsed.success) return parsed.data;
   }
-  const said = lines.at(-1) ?? "nothing";
-  throw new SandboxError("setup_failed", `The self-test ${exit.reason} with ${exit.code ?? exit.signal}: ${said}`);
+  const output = lines.at(-1) ?? "nothing";
+  throw new SandboxError("setup_failed", `The self-test ${exit.reason} with ${exit.code ?? exit.signal}: ${output}`);
 }
 
 function checks(found: Report, network: Network): Check[] {

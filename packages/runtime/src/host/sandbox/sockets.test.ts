@@ -80,7 +80,10 @@ async function python(code: string): Promise<{ lines: string[] }> {
   return { lines };
 }
 
-/** Runs code in a sandbox with network and tells to which IPv4 addresses and ARP targets packets left its interface. */
+/**
+ * Runs code in a sandbox with network and returns the IPv4 addresses and ARP targets of packets that left its
+ * interface.
+ */
 async function packetsOf(code: string): Promise<{ lines: string[]; destinations: string[] }> {
   const directory = await mkdtemp(join(stateDirectory, "go-"));
   await chmod(directory, 0o777);

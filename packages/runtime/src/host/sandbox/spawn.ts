@@ -65,12 +65,12 @@ export async function spawnSandboxed(
     if (network === "slirp") connection = await connectNetwork(networkContext, launched.firstPid);
     await launched.release();
   } catch (error) {
-    const words = launched === null ? "" : await lastOutput(launched);
+    const output = launched === null ? "" : await lastOutput(launched);
     await connection?.stop();
     await cgroup.kill();
     await cgroup.remove();
     // If bubblewrap failed at a mount, that is the cause; the network failure is a consequence.
-    throw words === "" ? error : new SandboxError("setup_failed", words, { cause: error });
+    throw output === "" ? error : new SandboxError("setup_failed", output, { cause: error });
   }
   const { firstPid } = launched;
   const { limits, thawFiles: thaw } = cgroup;

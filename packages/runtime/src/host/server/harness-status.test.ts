@@ -6,7 +6,7 @@ import { shortDirectory } from "../../testing/short-directory.ts";
 import { readFailure } from "./harness-status.ts";
 import { harnessDirectory } from "./server-spec.ts";
 
-test("BLD-2 a server's failure can be stored and shown, whatever characters it contains", async () => {
+test("BLD-2 a server's failure can be stored and shown with any characters", async () => {
   const directory = await shortDirectory();
   const nul = String.fromCharCode(0);
   const status = {
@@ -29,7 +29,7 @@ test("BLD-2 a server's failure can be stored and shown, whatever characters it c
   await rm(directory, { recursive: true });
 });
 
-test("BLD-2 the harness reports what its list of failures has, which is ours, and nothing else", async () => {
+test("BLD-2 the harness's list of failures is the same as ours", async () => {
   const harness = join(harnessDirectory, "towpath_runner");
   const textOf = (name: string) => readFile(join(harness, name), "utf8");
   const quotedIn = (text: string) => [...text.matchAll(/"(\w+)"/g)].map(([, name]) => name);

@@ -7,7 +7,7 @@ import { storableText } from "../process/lines.ts";
 
 export const maxStatusBytes = 256 * 1024;
 
-// It is kept in builds and logs, and quotes what a tenant wrote.
+// Stored in builds and logs; quotes a tenant's text.
 const text = z.string().transform(storableText);
 
 const readySchema = z.object({
@@ -40,13 +40,13 @@ const prewarmStatusSchema = z.discriminatedUnion("state", [
 ]);
 export type PrewarmStatus = z.infer<typeof prewarmStatusSchema>;
 
-/** What a server that is ready says of its start; null if that is not well-formed. */
+/** The status of a server that is ready; null if it is malformed. */
 export const parseReady = (text: string): Ready | null => parseStatus(text, readySchema);
 
-/** Why the harness could not serve; null while it has reported nothing, or nothing that is well-formed. */
+/** Why the harness could not serve; null if there is no well-formed report. */
 export const readFailure = (path: string): Promise<Failed | null> => readStatus(path, failedSchema);
 
-/** The same of an interpreter that has no server yet. */
+/** The status of an interpreter that has no server yet. */
 export const readPrewarmStatus = (path: string): Promise<PrewarmStatus | null> => readStatus(path, prewarmStatusSchema);
 
 async function readStatus<Status>(path: string, schema: z.ZodType<Status>): Promise<Status | null> {
@@ -63,8 +63,8 @@ function parseStatus<Status>(text: string, schema: z.ZodType<Status>): Status | 
 }
 
 /**
- * A file of the tenant's: it is not followed when it is a link, not waited for when it is a pipe, not read beyond a
- * limit. Null when it is empty, or none of these.
+ * Reads a file that a tenant controls: doesn't follow links, wait for pipes, or read beyond the limit. Null if it is
+ * empty or not an ordinary file.
  */
 export async function readBounded(path: string, maxBytes: number): Promise<string | null> {
   let file: Awaited<ReturnType<typeof open>>;

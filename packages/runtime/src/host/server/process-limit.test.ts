@@ -5,7 +5,7 @@ const limit = 256;
 const look = (finder: StuckFinder, seconds: number, used: number, refused: number) =>
   finder.look({ used, limit, refused }, seconds * 1000);
 
-test("RUN-1 a server that goes on starting processes at its limit is stuck after ten seconds, one that stops is not", () => {
+test("RUN-1 a server that keeps starting processes at its limit is stuck after ten seconds, one that stops is not", () => {
   const finder = new StuckFinder();
   expect(look(finder, 0, 3, 0)).toBe("fine");
   for (let at = 2; at <= 10; at += 2) expect(look(finder, at, 256, at * 1000)).toBe("pressed");

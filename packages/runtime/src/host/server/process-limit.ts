@@ -5,7 +5,7 @@ import type { ProcessUse } from "../process/running-process.ts";
 const stuckMs = 10_000;
 const lookEveryMs = 2000;
 const probePauseMs = 200;
-/** Refusals a second that only a loop makes which starts processes whatever happens. */
+/** More refusals a second than this come from a loop that starts processes without a check. */
 const maxRefusedPerSecond = 10;
 
 export type ProcessLimitParts = {
@@ -20,9 +20,9 @@ export type ProcessLimitParts = {
 };
 
 /**
- * Finds a server that is stuck at its limit of processes and threads: it doesn't answer for ten seconds, or goes on
- * starting processes for as long, which takes the processor from all else that it does. One that is at its limit and
- * answers is left alone. Returns a function that ends the watch.
+ * Detects a server that is stuck at its limit of processes and threads: it doesn't answer for ten seconds, or keeps
+ * starting processes for as long, which takes all of its processor time. A server at its limit that answers is left
+ * alone. Returns a function that ends the watch.
  */
 export function watchProcessLimit(parts: ProcessLimitParts): () => void {
   const ending = new AbortController();
@@ -64,7 +64,7 @@ async function untilAnswered(answers: ProcessLimitParts["answers"], signal: Abor
 
 const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal, ref: false }).catch(() => {});
 
-/** Decides by what is seen over time. Times in milliseconds of any clock; no side effects. */
+/** Decides by observations over time. Times in milliseconds of any clock; no side effects. */
 export class StuckFinder {
   #refused: number | null = null;
   #lookedAt = 0;
@@ -94,7 +94,7 @@ export class StuckFinder {
     return this.#askedAt !== null && now - this.#askedAt >= stuckMs;
   }
 
-  /** It is frozen, or below its limit. What was refused so far stays known. */
+  /** It is frozen, or below its limit. The count of refusals stays. */
   reset(): void {
     this.#floodedSince = null;
     this.#askedAt = null;

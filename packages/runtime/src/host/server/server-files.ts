@@ -4,7 +4,7 @@ import type { HostDriverConfig, HostLayers } from "../engine.ts";
 import { pythonOf } from "../python/resolve-python.ts";
 import { harnessDirectory, type ServerFiles } from "./server-spec.ts";
 
-/** Finds what a server is made of. @throws SandboxError `layer_unavailable`, `python_unavailable`, `data_unavailable` */
+/** Finds the parts of a server. @throws SandboxError `layer_unavailable`, `python_unavailable`, `data_unavailable` */
 export async function serverFiles(server: ServerSpec, config: HostDriverConfig): Promise<ServerFiles> {
   const { layers, pythonVersion } = server;
   const [files, code, data] = await Promise.all([

@@ -6,16 +6,16 @@ import { maxStatusBytes, parseReady, type Ready } from "./harness-status.ts";
 /** Where a server of this host listens. */
 export type ServerSocket = { readonly path: string; readonly secret: string };
 
-/** Where the harness answers how its start went (python/towpath_runner, access.py). */
+/** Where the harness reports how its start went (python/towpath_runner, access.py). */
 const statusPath = "/-/towpath/status";
 
-/** A server that takes a connection and doesn't answer within this is asked again over another one. */
+/** A server that takes a connection and doesn't answer within this time is asked again over another one. */
 const statusMs = 5000;
 
 /**
- * Hard-links the socket that a server has made to a place of the platform, once the server answers there that it is
- * ready; null before that. The server could later replace its socket with a link to a socket of the platform, to which
- * callers would then connect; the hard link stays the same.
+ * Hard-links a server's socket to a directory of the platform, once the server answers there that it is ready; null
+ * before. The server could later replace its socket by a link to a socket of the platform, to which callers would then
+ * connect; the hard link stays the same.
  */
 export async function takeSocket(made: string, taken: ServerSocket, done: AbortSignal): Promise<Ready | null> {
   try {

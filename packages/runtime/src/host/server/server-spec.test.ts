@@ -63,11 +63,11 @@ test("RUN-1 BLD-16 a server's command has its layers read-only, its program's ar
     network: "internet",
   });
   const withArguments = { ...server, arguments: ["--db", "-", "a b"] };
-  const words = ["--argument=--db", "--argument=-", "--argument=a b"];
+  const flags = ["--argument=--db", "--argument=-", "--argument=a b"];
   const isArgument = (word: string) => word.startsWith("--argument=");
-  expect(serverSandboxSpec(withArguments, files).argv.filter(isArgument)).toEqual(words);
-  // An interpreter that was prewarmed becomes the server with the same words (BLD-16).
-  expect(prewarmedStart(withArguments, files).arguments.filter(isArgument)).toEqual(words);
+  expect(serverSandboxSpec(withArguments, files).argv.filter(isArgument)).toEqual(flags);
+  // A prewarmed interpreter becomes the server with the same arguments (BLD-16).
+  expect(prewarmedStart(withArguments, files).arguments.filter(isArgument)).toEqual(flags);
   // It must know how long it may take: a program that has to be bridged is started twice in that time.
   const limited = ["--status=/run/towpath/status.json", "--start-seconds=90.5"];
   expect(serverSandboxSpec(server, files, 90_500).argv.slice(-2)).toEqual(limited);

@@ -5,16 +5,16 @@ import type { SandboxSpec } from "../engine.ts";
 import { pythonMount, type ResolvedPython } from "../python/resolve-python.ts";
 import { checkSpec, homeEnvironment, sandboxHome } from "../sandbox/arguments.ts";
 
-// Where a server finds its things, with the paths of the build image. The same on every host, so that layers need no
+// Where a server finds its files, with the paths of the build image. The same on every host, so that layers need no
 // relocation. Its working directory `codePath` is a copy of its code, in memory, that it may change (decision 044).
 
 /** The code layer, from which the harness makes the copy. */
 const layerPath = "/app/layer";
-/** What lasts, where the server's owner has switched it on; else in memory, too. */
+/** Lasting data, if the server's owner has enabled it; else in memory, too. */
 const dataPath = "/data";
 /** The harness: the directory that holds the package towpath_runner. */
 const harnessPath = "/opt/towpath";
-/** Writable: the server's socket, and why it did not start. */
+/** Writable: the server's socket, and the reason if it did not start. */
 export const runtimeDirectory = "/run/towpath";
 export const socketName = "mcp.sock";
 export const statusName = "status.json";
@@ -22,13 +22,13 @@ export const statusName = "status.json";
 /** The harness on the host: the directory of this checkout that holds the package towpath_runner. */
 export const harnessDirectory = fileURLToPath(new URL("../../../../../python/towpath_runner", import.meta.url));
 
-/** What a server is made of, on this host. Absolute paths. */
+/** The parts of a server on this host. Absolute paths. */
 export type ServerFiles = {
   readonly python: ResolvedPython;
   readonly dependencies: string;
   readonly code: string;
   readonly harness: string;
-  /** What outlives the server; absent for most. */
+  /** Outlives the server; absent for most. */
   readonly data?: string;
 };
 
@@ -79,7 +79,7 @@ export function serverSandboxSpec(server: ServerSpec, files: ServerFiles, startT
       ...(files.data === undefined ? [] : [{ host: files.data, inside: dataPath, writable: true }]),
     ],
     scratch: files.data === undefined ? [codePath, dataPath] : [codePath],
-    // The same user each time, whose files they are.
+    // The same user each time, as it owns the files.
     ...(server.dataVolume === undefined ? {} : { identity: `data:${server.dataVolume}` }),
     limits: server.limits,
     network: server.network,
@@ -87,8 +87,8 @@ export function serverSandboxSpec(server: ServerSpec, files: ServerFiles, startT
 }
 
 /**
- * The command of an interpreter that waits for its server. It sees what the server will see; `files.code` is empty for
- * now. Pure.
+ * The command of an interpreter that waits for its server, in the server's view of the file system; `files.code` is
+ * still empty. Pure.
  */
 export function prewarmSandboxSpec(server: Pick<ServerSpec, "limits" | "network">, files: ServerFiles): SandboxSpec {
   const layers = { dependencies: "", code: "" };
@@ -97,7 +97,7 @@ export function prewarmSandboxSpec(server: Pick<ServerSpec, "limits" | "network"
   return { ...later, argv: [python, "-m", "towpath_runner", "--prewarm-status", `${runtimeDirectory}/${statusName}`] };
 }
 
-/** What such an interpreter gets to become the server: as in its ordinary start. Pure. */
+/** Makes such an interpreter the server: arguments and environment as in an ordinary start. Pure. */
 export function prewarmedStart(
   server: ServerSpec,
   files: ServerFiles,

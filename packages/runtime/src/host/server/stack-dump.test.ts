@@ -7,7 +7,7 @@ const library = "/app/.venv/lib/python3.12/site-packages";
 const python = "/opt/python/lib/python3.12";
 const ours = frame("/opt/towpath/towpath_runner/main.py", 90, "main");
 
-test("BLD-2 the stack of a late start begins at the owner's innermost call, then shows what that has called", () => {
+test("BLD-2 the stack of a late start begins at the owner's innermost call, then shows its callees", () => {
   const dump = [
     header,
     "Thread 0x00007f02 (most recent call first):",

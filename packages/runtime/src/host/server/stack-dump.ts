@@ -2,7 +2,7 @@ import type { StackFrame } from "../../port/servers.ts";
 import { storableText } from "../process/lines.ts";
 import { readBounded } from "./harness-status.ts";
 
-/** What the harness writes when it gets the signal: see stack_dump.py. */
+/** The harness writes a dump on this signal: see stack_dump.py. */
 export const dumpSignal = "SIGUSR1";
 export const dumpName = (statusName: string): string => `${statusName}.stack`;
 
@@ -12,7 +12,7 @@ const maxFrames = 12;
 type Stack = { readonly isTask: boolean; readonly isMain: boolean; readonly frames: readonly Frame[] };
 type Frame = { readonly path: string; readonly line: number; readonly name: string };
 
-/** Where the code stood; null while nothing is written. A server could have written it itself. */
+/** The current stack of the code; null until it is written. The server itself could have written it. */
 export async function readStackDump(path: string): Promise<{ stack: StackFrame[]; isWhole: boolean } | null> {
   const text = await readBounded(path, maxDumpBytes);
   return text?.includes("most recent call first") ? { stack: stackOf(text), isWhole: /^end$/m.test(text) } : null;
@@ -21,7 +21,7 @@ export async function readStackDump(path: string): Promise<{ stack: StackFrame[]
 const frameLine = /^ {2}File "(.{1,1000})", line (\d{1,9}) in (.{1,300})$/;
 const harness = /(?:^|\/)towpath_runner\/|^<frozen|\/importlib\//;
 
-/** The owner's innermost call and what it has called, of the main thread; of a task, where that only runs an event loop. Pure. */
+/** The owner's innermost call and its callees, of the main thread, or of a task if that runs an event loop. Pure. */
 export function stackOf(dump: string): StackFrame[] {
   const [header = "", ...lines] = dump.split("\n");
   const { main, root } = readHeader(header);
@@ -58,7 +58,7 @@ function stacksIn(lines: readonly string[], main: string): Stack[] {
   return stacks;
 }
 
-/** Without where the environment or Python lies. */
+/** Without the path of the environment or Python. */
 const shortened = (path: string) => path.replace(/^.*\/(?:site-packages|lib\/python3\.\d+)\//, "");
 
 function readHeader(line: string): { readonly main: string; readonly root: string } {
@@ -66,7 +66,7 @@ function readHeader(line: string): { readonly main: string; readonly root: strin
     const { main, root } = JSON.parse(line) as Record<string, unknown>;
     if (typeof main === "string" && typeof root === "string") return { main, root };
   } catch {
-    // The server's own words.
+    // The server's own text.
   }
   return { main: "", root: "" };
 }

@@ -28,7 +28,7 @@ const pollMs = 100;
 const maxPauseMs = 50;
 const flushMs = 1000;
 
-/** An instance, and the secret by which it knows the platform. */
+/** An instance, and the secret by which it recognizes the platform. */
 type InstanceIdentity = { readonly instanceId: string; readonly secret: string };
 
 export const newSecret = (): string => randomBytes(32).toString("base64url");
@@ -77,7 +77,7 @@ export async function awaitServer(
   const decided = outcomeOf(directory, running.ended, untilTooLate, (done) =>
     finalStatus(directory, start.secret, done),
   );
-  // A server that ends early has said why in its directory: read it before it is removed.
+  // A server that ends early leaves the reason in its directory: read it before removing that.
   const remove = () => decided.then(() => directory.remove());
   const isReady = decided.then((outcome) => typeof outcome !== "string" && outcome.state === "ready");
   const { handle, exited } = superviseServer(running, { ...directory, remove }, start, gate, { isReady });
@@ -136,16 +136,16 @@ export function superviseServer(
   return { handle: instanceHandle(instanceId, { kind: "unix", ...socket }, running, exited, frozen), exited };
 }
 
-/** What the harness says at the end of the start. */
+/** The harness's status at the end of the start. */
 async function finalStatus({ shared, own }: SocketDirectory, secret: string, done: AbortSignal) {
   const failure = await readFailure(`${shared}/${statusName}`);
   return failure ?? (await takeSocket(`${shared}/${socketName}`, { path: `${own}/${socketName}`, secret }, done));
 }
 
-/** How many times the limit a start gets on a host whose processors are busy with others. */
+/** Upper limit for a start on a host whose processors are busy with others, as a multiple of the time limit. */
 const maxRounds = 3;
 
-/** Resolves when a start has had the time that it gets: more than `startTimeoutMs` only as far as the host had none for it. */
+/** Resolves when a start has used its time: more than `startTimeoutMs` only if the host had no processor for it. */
 async function tooLate(
   running: RunningProcess,
   startTimeoutMs: number,
@@ -166,7 +166,7 @@ async function tooLate(
 
 const maxDumpMs = 2_000;
 
-/** Where a server stands that isn't ready: for this it must run. */
+/** The stack of a server that isn't ready, which must be running. */
 async function askForStack(running: RunningProcess, directory: SocketDirectory): Promise<LateStart["stack"]> {
   await running.signal(dumpSignal);
   const path = `${directory.shared}/${dumpName(statusName)}`;
@@ -174,13 +174,13 @@ async function askForStack(running: RunningProcess, directory: SocketDirectory):
   for (const until = performance.now() + maxDumpMs; performance.now() < until; await sleep(pollMs)) {
     const dump = await readStackDump(path);
     stack = dump?.stack ?? stack;
-    // Code that never returns to the interpreter writes no end.
+    // Code that never returns to the interpreter leaves the dump without an end.
     if (dump?.isWhole) break;
   }
   return stack;
 }
 
-/** What `look` finds first; else how it ended without. `tooLate`: resolves when it has had its time. */
+/** The first result of `look`, or how the process ended without one. `tooLate`: resolves when the time is up. */
 export async function outcomeOf<Status extends object>(
   directory: SocketDirectory,
   ended: Promise<Exit>,

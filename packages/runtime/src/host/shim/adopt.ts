@@ -10,7 +10,7 @@ import { restoreSandboxed } from "../sandbox/spawn.ts";
 import { superviseServer } from "../server/start-server.ts";
 import type { Shim, Survivor } from "./client.ts";
 
-/** What the shim keeps about a server that is ready, in memory. */
+/** The shim's record of a server that is ready, in memory. */
 const keptSchema = z.object({
   instanceId: z.string(),
   secret: z.string(),
@@ -41,7 +41,7 @@ export type AdoptContext = {
   readonly floodLimits: FloodLimits;
 };
 
-/** See `ServerDriver.adopt`. Start nothing in the shim meanwhile: it would be taken for a leftover. */
+/** See `ServerDriver.adopt`. Start nothing in the shim meanwhile: it would count as a leftover. */
 export async function adoptServers(
   context: AdoptContext,
   claim: Parameters<ServerDriver["adopt"]>[0],

@@ -82,7 +82,7 @@ test.concurrent("RUN-8 a hanging shim does not outlive the shutdown of its runne
   await expect.poll(() => ownerRuns(owner)).toBe(false);
 });
 
-test.concurrent("RUN-5 RUN-8 output continues after what a runner has kept, and after what the next one knows to be kept", async (context) => {
+test.concurrent("RUN-5 RUN-8 output continues after the part that a runner has kept, and that the next one knows to be kept", async (context) => {
   const { expect } = context;
   const { shimOf } = await setUp(context);
   const [first, second, third] = [shimOf(1), shimOf(2), shimOf(3)];
@@ -120,7 +120,7 @@ test.concurrent("RUN-8 a shim of another version is shut down and replaced", asy
   await once(sleeper, "spawn");
   writeFileSync(`${directory}/shim.sock.owner`, await ownerName(sleeper.pid));
   const asked: string[] = [];
-  // As an earlier version does, which names none.
+  // Like an earlier version, which names none.
   const old = createServer((socket) => {
     socket.on("error", () => {});
     socket.on(
@@ -140,7 +140,7 @@ test.concurrent("RUN-8 a shim of another version is shut down and replaced", asy
   const owner = await shim.owner();
   expect(asked).toEqual(["attach", "shutdown"]);
   expect(readFileSync(`${directory}/shim.sock.owner`, "utf8")).toBe(owner);
-  // What did not end when it was told to.
+  // It ignored the signal to stop.
   await expect.poll(() => sleeper.signalCode).toBe("SIGKILL");
   await start(shim, "1000");
 });

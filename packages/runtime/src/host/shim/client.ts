@@ -25,13 +25,13 @@ export type ShimConfig = {
   readonly onSuperseded: () => void;
 };
 
-/** What an earlier runner started, by group; `memo` is null where its start had not been completed. */
+/** A group that an earlier runner started; `memo` is null if its start had not been completed. */
 export type Survivor = {
   readonly group: string;
   readonly memo: string | null;
   /**
-   * Takes its processes over: the one of that id, null when it is not there, and the others, whose output is discarded.
-   * The former's goes on after these positions, by descriptor; `onDropped` is called with the number of bytes that were
+   * Takes over its processes: returns the one of that id, null if there is none, and discards the output of the others.
+   * Its output continues after these positions, by descriptor; `onDropped` is called with the number of bytes that were
    * lost meanwhile.
    */
   resume(
@@ -45,7 +45,7 @@ export type Survivor = {
 export type Shim = ProcessHost & {
   /** Marks a group as one that `survivors` of a later runner may take over. See `keep` in frames.ts. */
   keep(group: string, memo: string, atEnd: readonly (readonly [path: string, value: string])[]): void;
-  /** What was there when this process attached. Attaches if necessary. */
+  /** The groups that existed when this process attached. Attaches if necessary. */
   survivors(): Promise<readonly Survivor[]>;
   /** Kills what is in a group. */
   discard(group: string): void;
@@ -128,10 +128,7 @@ async function attachToAny(config: ShimConfig): Promise<Connection> {
   throw new SandboxError("setup_failed", `The shim does not answer. Its output is in ${config.directory}/shim.log.`);
 }
 
-/**
- * `silent`: the shim doesn't answer. `ended`: it closed the connection first, as one does that was being killed when it
- * was dialed.
- */
+/** `silent`: the shim doesn't answer. `ended`: it closed the connection first, e.g. because it was being killed. */
 async function attach(config: ShimConfig): Promise<Connection | "silent" | "ended"> {
   const parent = await ownerName(process.ppid);
   const socket = await dialOrStart(config);

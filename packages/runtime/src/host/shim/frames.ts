@@ -36,11 +36,11 @@ export type Request =
       readonly atEnd: readonly (readonly [path: string, value: string])[];
     }
   /**
-   * The runner adopts the process: its exit if it has ended, and all output that no runner has kept, by descriptor after
-   * these positions at least.
+   * The runner adopts the process: requests its exit if it has ended, and all output that no runner has kept, by
+   * descriptor after these positions at least.
    */
   | { readonly type: "resume"; readonly process: number; readonly after: Readonly<Record<number, number>> }
-  /** The runner has kept what comes before this position. */
+  /** The runner has kept the output before this position. */
   | { readonly type: "kept"; readonly process: number; readonly descriptor: number; readonly position: number }
   /** Kills a group that no runner adopts. */
   | { readonly type: "discard"; readonly group: string }
@@ -120,22 +120,22 @@ export function frameReader<Message extends Request | Response>(
 ): (chunk: Buffer) => void {
   let held: Buffer[] = [];
   let heldBytes = 0;
-  let wanted = 4;
+  let needed = 4;
   return (chunk) => {
     held.push(chunk);
     heldBytes += chunk.length;
-    if (heldBytes < wanted) return;
+    if (heldBytes < needed) return;
     let rest = held.length === 1 ? chunk : Buffer.concat(held);
     while (rest.length >= 4) {
-      wanted = 4 + rest.readUInt32BE(0);
-      if (rest.length < wanted) break;
-      if (rest[4] === messageKind) onMessage(JSON.parse(rest.toString("utf8", 5, wanted)));
+      needed = 4 + rest.readUInt32BE(0);
+      if (rest.length < needed) break;
+      if (rest[4] === messageKind) onMessage(JSON.parse(rest.toString("utf8", 5, needed)));
       else {
         const position = rest.readUIntBE(10, 6);
-        onOutput(rest.readUInt32BE(5), rest[9] ?? 0, Object.assign(rest.subarray(outputHeader, wanted), { position }));
+        onOutput(rest.readUInt32BE(5), rest[9] ?? 0, Object.assign(rest.subarray(outputHeader, needed), { position }));
       }
-      rest = rest.subarray(wanted);
-      wanted = 4;
+      rest = rest.subarray(needed);
+      needed = 4;
     }
     held = [rest];
     heldBytes = rest.length;

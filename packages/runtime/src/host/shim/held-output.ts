@@ -14,7 +14,7 @@ export class HeldOutput {
     return this.#end;
   }
 
-  /** What a runner has kept ends here. */
+  /** The output that a runner has kept ends here. */
   get kept(): number {
     return this.#kept;
   }
@@ -29,7 +29,7 @@ export class HeldOutput {
     this.#start = position;
   }
 
-  /** What comes from this position on, or from the first byte that is held. */
+  /** The output from this position on, or from the first byte that is held. */
   from(position: number): { readonly position: number; readonly data: Buffer } {
     const from = Math.min(Math.max(position, this.#start), this.#end);
     let at = this.#end;
@@ -40,7 +40,7 @@ export class HeldOutput {
     return { position: from, data: data.subarray(from - at) };
   }
 
-  /** Forgets what comes before this position. */
+  /** Drops the output before this position. */
   keep(position: number): void {
     this.#kept = Math.max(this.#kept, position);
     const { data } = this.from(this.#kept);

@@ -9,7 +9,7 @@ import type { Throttle } from "./throttle.ts";
 export type Output = {
   readonly pipe: Readable;
   readonly held: HeldOutput;
-  /** What the attached runner was sent ends at this position. */
+  /** Output up to this position was sent to the attached runner. */
   sent: number;
   readonly throttle: Throttle;
   closed: boolean;
@@ -25,10 +25,10 @@ export type Hosted = {
   /** Whether the attached runner takes its output. */
   taken: boolean;
 };
-/** What the next runner is to know of a group, and files to write when everything ends. */
+/** A group's record for the next runner, and files to write when everything ends. */
 export type Kept = { readonly memo: string; readonly atEnd: readonly (readonly [string, string])[] };
 
-/** The runner was sent its exit and all of its output. */
+/** Its exit and all of its output were sent to the runner. */
 export const isOver = ({ taken, end, outputs }: Hosted): boolean =>
   taken && end !== null && [...outputs.values()].every(({ closed }) => closed);
 

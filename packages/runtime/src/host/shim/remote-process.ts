@@ -25,7 +25,7 @@ export class RemoteProcess implements HostedProcess {
       this.#resolve = resolve;
     });
     const closed = listed.outputs.map((descriptor) => {
-      // What the shim reads, it reads at a bounded rate. Objects, so that each part keeps its position.
+      // The shim limits the rate at which it reads. Object mode, so that each part keeps its position.
       const stream = new Readable({ objectMode: true, read() {} });
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#outputs.set(descriptor, { stream, close: resolve });

@@ -18,9 +18,9 @@ type Runner = {
   /** All that it has printed. */
   readonly lines: readonly string[];
   /** Resolves when it has printed a line that begins so; with that line. */
-  said(text: string): Promise<string>;
+  printed(text: string): Promise<string>;
   /** Sends a command and waits until it is done. */
-  tell(command: string): Promise<void>;
+  execute(command: string): Promise<void>;
   kill(): Promise<void>;
 };
 
@@ -61,7 +61,7 @@ function startRunner(asUser: boolean, generation: number, waitMs = 30_000): Runn
     lines.push(...parts);
   });
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  const said = async (text: string): Promise<string> => {
+  const printed = async (text: string): Promise<string> => {
     await expect
       .poll(() => lines.find((line) => line.startsWith(text)) ?? lines.slice(-20), { timeout: 20_000 })
       .toEqual(expect.stringContaining(text));
@@ -70,8 +70,8 @@ function startRunner(asUser: boolean, generation: number, waitMs = 30_000): Runn
   const runner: Runner = {
     pid: child.pid ?? 0,
     lines,
-    said,
-    async tell(order) {
+    printed,
+    async execute(order) {
       const [verb, id] = order.split(" ");
       const from = lines.length;
       child.stdin?.write(`${order}\n`);
@@ -112,9 +112,9 @@ const users: readonly [string, boolean][] = root
 describe.each(users)("servers of %s", (_, asUser) => {
   test("RUN-8 survive a kill -9 of the runner; the next one adopts them with socket, log, state and exit", async () => {
     const first = startRunner(asUser, 1);
-    await first.said("ready");
+    await first.printed("ready");
     for (const order of ["start a internet", "start b", "start c", "start unwanted", "freeze b"])
-      await first.tell(order);
+      await first.execute(order);
     const started = await below(first);
     const [shim = 0] = started;
     expect(await ask("a")).toMatch(/^hello/);
@@ -126,7 +126,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
     expect(started.filter(alive)).toEqual(started);
 
     const second = startRunner(asUser, 2);
-    await second.said("ready");
+    await second.printed("ready");
     expect(second.lines.filter((line) => line.startsWith("claim")).toSorted()).toEqual(
       ["a", "b", "c", "unwanted"].map((id) => `claim ${id} memo of ${id}`),
     );
@@ -135,34 +135,34 @@ describe.each(users)("servers of %s", (_, asUser) => {
       `adopted b frozen ${endpointOf("b").path}`,
       `adopted c running ${endpointOf("c").path}`,
     ]);
-    for (const number of [0, 1, 2]) await second.said(`line a line ${number}`);
-    await second.said("line c line 19999");
+    for (const number of [0, 1, 2]) await second.printed(`line a line ${number}`);
+    await second.printed("line c line 19999");
     expect(second.lines).toContainEqual(expect.stringMatching(/^line c … \d+ bytes of output lost/));
     expect(await ask("unwanted")).toBeNull();
 
     await ask("a", "/print/1");
     await expect.poll(() => second.lines.filter((line) => line === "line a line 0")).toHaveLength(2);
     expect(await tinyServer.get(endpointOf("b"), "/", 300)).toBeNull();
-    await second.tell("wake b");
+    await second.execute("wake b");
     expect(await ask("b")).toMatch(/^hello/);
-    await second.tell("freeze a");
+    await second.execute("freeze a");
     expect(await tinyServer.get(endpointOf("a"), "/", 300)).toBeNull();
-    await second.tell("wake a");
-    await second.tell("memory a");
-    expect(Number((await second.said("memory a")).split(" ")[2])).toBeGreaterThan(1_000_000);
+    await second.execute("wake a");
+    await second.execute("memory a");
+    expect(Number((await second.printed("memory a")).split(" ")[2])).toBeGreaterThan(1_000_000);
 
-    await second.tell("stop a");
-    await second.said("exit a stopped");
+    await second.execute("stop a");
+    await second.printed("exit a stopped");
     void ask("c", "/crash");
-    await second.said("exit c exited 3");
+    await second.printed("exit c exited 3");
     void ask("b", "/allocate/200");
-    // Where no control group counts, Python is refused the memory and goes on.
-    if (!asUser) await second.said("exit b out-of-memory");
-    // A new one beside those that were adopted.
-    await second.tell("start d");
+    // Without a control group, Python is refused the memory and continues.
+    if (!asUser) await second.printed("exit b out-of-memory");
+    // A new one in addition to the adopted ones.
+    await second.execute("start d");
     expect(await ask("d")).toMatch(/^hello/);
     const all = [...started, ...(await processTree(shim))];
-    second.tell("close -").catch(() => {});
+    second.execute("close -").catch(() => {});
     await expect.poll(() => all.filter(alive), { timeout: 20_000 }).toEqual([]);
     expect(groupsOf(shim)).toEqual([]);
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
@@ -172,31 +172,31 @@ describe.each(users)("servers of %s", (_, asUser) => {
 
   test("RUN-8 a kill -9 of the shim ends its servers; the runner is notified and can start others", async () => {
     const runner = startRunner(asUser, 1);
-    await runner.said("ready");
-    await runner.tell("start a internet");
-    await runner.tell("start b");
-    await runner.tell("freeze b");
+    await runner.printed("ready");
+    await runner.execute("start a internet");
+    await runner.execute("start b");
+    await runner.execute("freeze b");
     const [shim = Number.NaN, ...servers] = await below(runner);
     process.kill(shim, "SIGKILL");
-    await runner.said("exit a platform-ended");
-    await runner.said("exit b platform-ended");
+    await runner.printed("exit a platform-ended");
+    await runner.printed("exit b platform-ended");
     await expect.poll(() => servers.filter(alive), { timeout: 15_000 }).toEqual([]);
-    await runner.tell("start c");
+    await runner.execute("start c");
     expect(await ask("c")).toMatch(/^hello/);
     expect(groupsOf(shim)).toEqual([]);
   });
 
-  test("RUN-8 RUN-5 a runner that hangs holds up no server that prints, and takes its output again once it goes on", async () => {
+  test("RUN-8 RUN-5 a hanging runner doesn't block servers that print, and receives their output again once it continues", async () => {
     const runner = startRunner(asUser, 1);
-    await runner.said("ready");
-    await runner.tell("start a internet");
+    await runner.printed("ready");
+    await runner.execute("start a internet");
     process.kill(runner.pid, "SIGSTOP");
     // Far more than pipes and sockets hold.
     for (let round = 0; round < 5; round++)
       expect(await tinyServer.get(endpointOf("a"), "/print/100000", 30_000)).toBe("printed");
     process.kill(runner.pid, "SIGCONT");
-    // What was lost is told.
-    await runner.said("line a … ");
+    // A line reports what was lost.
+    await runner.printed("line a … ");
     // The flood that was held counts against the lines of these seconds.
     const printsOne = async () => {
       await sleep(200);
@@ -208,42 +208,42 @@ describe.each(users)("servers of %s", (_, asUser) => {
 
   test("RUN-8 nothing survives the runner for longer than the shim waits for the next one", async () => {
     const runner = startRunner(asUser, 1, 1500);
-    await runner.said("ready");
-    for (const order of ["start a internet", "start b", "freeze b"]) await runner.tell(order);
+    await runner.printed("ready");
+    for (const order of ["start a internet", "start b", "freeze b"]) await runner.execute(order);
     const started = await below(runner);
     await runner.kill();
     expect(await ask("a")).toMatch(/^hello/);
     await expect.poll(() => started.filter(alive), { timeout: 20_000 }).toEqual([]);
-    // What nobody could clear away by then goes when the next one starts.
+    // The next one removes what is left when it starts.
     const next = startRunner(asUser, 2);
-    await next.said("ready");
+    await next.printed("ready");
     expect(next.lines).toEqual(["ready"]);
     expect(groupsOf(started[0] ?? 0)).toEqual([]);
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
   });
 });
 
-test("RUN-5 RUN-8 what a server prints while its runner is killed waits for the next one, before the shim has noticed too", async () => {
+test("RUN-5 RUN-8 output printed while the runner is killed waits for the next one, even before the shim has noticed", async () => {
   const first = startRunner(false, 1);
-  await first.said("ready");
-  await first.tell("start a internet");
+  await first.printed("ready");
+  await first.execute("start a internet");
   const [shim = 0] = await below(first);
   process.kill(shim, "SIGSTOP");
   await first.kill();
   expect(await ask("a", "/print/3")).toBe("printed");
   process.kill(shim, "SIGCONT");
   const second = startRunner(false, 2);
-  await second.said("ready");
-  for (const number of [0, 1, 2]) await second.said(`line a line ${number}`);
+  await second.printed("ready");
+  for (const number of [0, 1, 2]) await second.printed(`line a line ${number}`);
 });
 
-test("RUN-5 RUN-8 what a runner has been sent and hasn't read when it is killed comes to the next one, once, and nothing else again", async () => {
+test("RUN-5 RUN-8 output that was sent to a killed runner but not read reaches the next one once, and no other output twice", async () => {
   const first = startRunner(false, 1);
-  await first.said("ready");
-  await first.tell("start a internet");
-  await first.said("line a starting");
+  await first.printed("ready");
+  await first.execute("start a internet");
+  await first.printed("line a starting");
   expect(await ask("a", "/print/1")).toBe("printed");
-  await first.said("line a line 0");
+  await first.printed("line a line 0");
   // The shim learns that these are kept.
   await sleep(200);
   process.kill(first.pid, "SIGSTOP");
@@ -251,7 +251,7 @@ test("RUN-5 RUN-8 what a runner has been sent and hasn't read when it is killed 
   await sleep(200);
   await first.kill();
   const second = startRunner(false, 2);
-  await second.said("line a line 2");
+  await second.printed("line a line 2");
   expect(await ask("a", "/print/1")).toBe("printed");
   const lines = () => second.lines.filter((line) => line.startsWith("line a"));
   await expect.poll(lines).toHaveLength(4);
@@ -260,13 +260,13 @@ test("RUN-5 RUN-8 what a runner has been sent and hasn't read when it is killed 
 
 test("RUN-8 a runner with an older generation does not get the servers", async () => {
   const runner = startRunner(false, 7);
-  await runner.said("ready");
-  await runner.tell("start a");
-  await startRunner(false, 6).said("failed A newer runner");
+  await runner.printed("ready");
+  await runner.execute("start a");
+  await startRunner(false, 6).printed("failed A newer runner");
   expect(await ask("a")).toMatch(/^hello/);
   const next = startRunner(false, 8);
-  await next.said("adopted a");
-  await runner.said("superseded");
+  await next.printed("adopted a");
+  await runner.printed("superseded");
   expect(await ask("a")).toMatch(/^hello/);
 });
 

@@ -25,7 +25,7 @@ import { Throttle } from "./throttle.ts";
 const [socketPath = "", waitMs = "30000"] = process.argv.slice(2);
 
 const parentCheckMs = 500;
-// A runner that reads nothing for this long hangs: servers go on, and their output is held as if there were none.
+// A runner that reads nothing for this long hangs: servers continue, and their output is held as without a runner.
 const congestedMs = 2000;
 const forgetAfterMs = 1000;
 
@@ -52,7 +52,7 @@ function send(frame: Buffer): void {
   }, congestedMs);
 }
 
-const tell = (message: Response) => send(encodeMessage(message));
+const sendMessage = (message: Response) => send(encodeMessage(message));
 
 /** The runner reads, or is gone. */
 function resumePipes(): void {
@@ -71,12 +71,12 @@ function sendHeld(each: Hosted): void {
   for (const [descriptor, output] of each.outputs) sendOutput(each, descriptor, output);
 }
 
-/** Sends what the runner has not been sent. All is held until it is kept: a runner may be killed before it has read it. */
+/** Sends unsent output. It is held until it is kept: a runner may be killed before it has read it. */
 function sendOutput(each: Hosted, descriptor: number, output: Output): void {
   const { position, data } = output.held.from(output.sent);
   const dropped = position - output.sent;
   output.sent = output.held.end;
-  if (dropped > 0) tell({ type: "dropped", process: each.number, descriptor, bytes: dropped });
+  if (dropped > 0) sendMessage({ type: "dropped", process: each.number, descriptor, bytes: dropped });
   if (data.length > 0) send(encodeOutput(each.number, descriptor, position, data));
 }
 
@@ -92,11 +92,11 @@ function start(call: number, group: string, command: Command): void {
     child = spawnChild(command);
   } catch (error) {
     // Node throws some failures instead of reporting them: E2BIG, ENOMEM, a NUL in an argument.
-    tell({ type: "failed", call, message: error instanceof Error ? error.message : String(error) });
+    sendMessage({ type: "failed", call, message: error instanceof Error ? error.message : String(error) });
     return;
   }
   if (child.pid === undefined) {
-    child.once("error", ({ message }) => tell({ type: "failed", call, message }));
+    child.once("error", ({ message }) => sendMessage({ type: "failed", call, message }));
     return;
   }
   child.on("error", () => {});
@@ -111,14 +111,14 @@ function start(call: number, group: string, command: Command): void {
     taken: runner !== null,
   };
   hosted.set(each.number, each);
-  tell({ type: "spawned", call, process: each.number, pid: child.pid });
+  sendMessage({ type: "spawned", call, process: each.number, pid: child.pid });
   command.stdio.forEach((kind, descriptor) => {
     const pipe = kind === "out" ? pipeOf<Readable>(child, descriptor) : undefined;
     if (pipe !== undefined) read(each, descriptor, pipe);
   });
   child.once("exit", (code, signal) => {
     each.end = { code, signal };
-    if (each.taken) tell({ type: "exited", process: each.number, code, signal });
+    if (each.taken) sendMessage({ type: "exited", process: each.number, code, signal });
     forgetEnded(each);
   });
 }
@@ -133,13 +133,13 @@ function read(each: Hosted, descriptor: number, pipe: Readable): void {
     output.closed = true;
     if (each.taken) {
       sendHeld(each);
-      tell({ type: "closed", process: each.number, descriptor });
+      sendMessage({ type: "closed", process: each.number, descriptor });
     }
     forgetEnded(each);
   });
 }
 
-/** Forgets a process some time after the runner was sent its exit and all of its output: it may be killed before it reads. */
+/** Forgets a process some time after its exit and output were sent: the runner may be killed before it reads them. */
 function forgetEnded(each: Hosted): void {
   if (!isOver(each)) return;
   setTimeout(() => {
@@ -154,8 +154,8 @@ function take(each: Hosted, after: Readonly<Record<number, number>> = {}): void 
   for (const [descriptor, output] of each.outputs) output.sent = Math.max(output.held.kept, after[descriptor] ?? 0);
   sendHeld(each);
   for (const [descriptor, { closed }] of each.outputs)
-    if (closed) tell({ type: "closed", process: each.number, descriptor });
-  if (each.end !== null) tell({ type: "exited", process: each.number, ...each.end });
+    if (closed) sendMessage({ type: "closed", process: each.number, descriptor });
+  if (each.end !== null) sendMessage({ type: "exited", process: each.number, ...each.end });
   forgetEnded(each);
 }
 
@@ -177,7 +177,7 @@ async function shutDown(): Promise<void> {
         // Gone with what it belonged to.
       }
   await Promise.all([...hosted.values()].map(kill));
-  // A runner that is there has removed them: without one, nobody else would before the next start.
+  // An attached runner has removed them: without one, nobody else would before the next start.
   await sweepSocketDirectories("", async (by) => by !== owner).catch(() => {});
   process.exit(0);
 }
@@ -221,7 +221,7 @@ function handle(request: Request): void {
 /** Accepts the newest runner, and rejects one with an older generation. */
 function attach(socket: Socket, request: Extract<Request, { type: "attach" }>, owner: string): boolean {
   if (request.generation < generation) return false;
-  tell({ type: "superseded" });
+  sendMessage({ type: "superseded" });
   runner?.end();
   clearTimeout(giveUp);
   runner = socket;
@@ -229,7 +229,7 @@ function attach(socket: Socket, request: Extract<Request, { type: "attach" }>, o
   supervisor = request.parent;
   for (const each of hosted.values()) each.taken = false;
   resumePipes();
-  tell({
+  sendMessage({
     type: "attached",
     version: protocolVersion,
     owner,

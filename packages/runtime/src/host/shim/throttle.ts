@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 const windowMs = 100;
 const bytesPerWindow = 1024 * 1024;
 
-/** Reads a pipe at most this fast, so that a flood leaves time for the others. The writer then waits a little. */
+/** Limits the rate at which a pipe is read, so that a flood leaves time for others. The writer then waits a little. */
 export class Throttle {
   readonly #pipe: Readable;
   readonly #mayResume: () => boolean;

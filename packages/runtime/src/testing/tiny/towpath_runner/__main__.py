@@ -22,7 +22,7 @@ parser.add_argument("--start-seconds")
 options, _ = parser.parse_known_args()
 
 
-def say(status):
+def report(status):
     temporary = options.status + ".new"
     with open(temporary, "w") as file:
         json.dump(status, file)
@@ -42,7 +42,7 @@ def prewarmed():
     print("prewarming", flush=True)
     threading.Thread(target=spin, daemon=True).start()
     options.status = options.prewarm_status
-    say({"state": "prewarmed"})
+    report({"state": "prewarmed"})
     text = sys.stdin.read()
     waiting = False
     if not text:
@@ -102,10 +102,10 @@ def fill(path):
         return error.strerror
 
 
-def write_data(words):
-    if words[0] == "fill":
+def write_data(parts):
+    if parts[0] == "fill":
         return fill("/data/full")
-    with open("/data/" + words[1], "a") as file:
+    with open("/data/" + parts[1], "a") as file:
         file.write("x")
     return "written"
 
@@ -206,7 +206,7 @@ if mode == "exit":
 if mode == "hang":
     time.sleep(3600)
 if mode == "fail":
-    say(
+    report(
         {
             "state": "failed",
             "code": "module_missing",

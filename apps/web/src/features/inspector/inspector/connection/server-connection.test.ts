@@ -41,11 +41,11 @@ test.each(eras)("PRJ-4 %s: one connection serves all calls of a page", async (er
   const { server, connection } = await connectTo(era);
   const first = await connection.perform(work, quiet, never);
   expect(first.ok && first.connectMs > 0).toBe(true);
-  const opened = server.heard.length;
+  const opened = server.requests.length;
   const second = await connection.perform(work, quiet, never);
   expect(second).toMatchObject({ ok: true, connectMs: 0 });
   // The standing stream of a legacy session may begin late.
-  expect(server.heard.slice(opened).filter(({ http }) => http === "POST")).toHaveLength(1);
+  expect(server.requests.slice(opened).filter(({ http }) => http === "POST")).toHaveLength(1);
   expect(connection.state()).toMatchObject({
     status: "open",
     protocolVersion: era === "modern" ? "2026-07-28" : "2025-11-25",

@@ -36,7 +36,7 @@ test("PRJ-4 curl has the key by the name of its variable, which the shell fills 
   const script = curlSnippet({ ...common, url: server.url, call });
   expect(script).toContain('-H "Authorization: Bearer $TOWPATH_API_KEY"');
   await run("sh", ["-c", script], { env: { ...process.env, TOWPATH_API_KEY: "tp_key" } });
-  expect(server.heard.at(-1)?.headers.authorization).toBe("Bearer tp_key");
+  expect(server.requests.at(-1)?.headers.authorization).toBe("Bearer tp_key");
 });
 
 test("PRJ-4 Python: arguments are literals of the language, and no text breaks out of them", async () => {
