@@ -120,8 +120,11 @@ function highlightCode(tree: Root): void {
     pre.properties.tabIndex = 0;
     for (const code of elementsOf(pre, "code")) {
       const language = /language-(\w+)/.exec(String(code.properties.className))?.[1] ?? "";
-      if (!lowlight.registered(language)) continue;
-      code.children = lowlight.highlight(language, textOf(code.children)).children as ElementContent[];
+      // A command that is copied with a line end would run as soon as it is pasted.
+      const text = textOf(code.children).trimEnd();
+      code.children = lowlight.registered(language)
+        ? (lowlight.highlight(language, text).children as ElementContent[])
+        : [{ type: "text", value: text }];
     }
   }
 }

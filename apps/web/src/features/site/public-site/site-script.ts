@@ -23,6 +23,6 @@ const opener=target.closest("[data-opens]");
 if(opener)document.getElementById(opener.dataset.opens).showModal();
 if(target.closest("[data-closes]")||target.localName==="dialog")target.closest("dialog").close();
 const copier=target.closest("[data-copies]");
-if(copier)navigator.clipboard.writeText(document.getElementById(copier.dataset.copies).textContent.trimEnd()).then(()=>{
+if(copier)navigator.clipboard.writeText(document.getElementById(copier.dataset.copies).textContent).then(()=>{
 copier.dataset.copied="";copier.setAttribute("aria-label","Copied");
 setTimeout(()=>{delete copier.dataset.copied;copier.setAttribute("aria-label",copier.title)},2000)},()=>{})})})()`;
