@@ -74,7 +74,7 @@ async function call(name: string): Promise<void> {
   await openTool(name);
   await callButton().click();
 }
-const heard = (method: string) => server.requests.filter((each) => each.method === method);
+const received = (method: string) => server.requests.filter((each) => each.method === method);
 
 test("PRJ-4 UI-4 a call by keyboard alone: list, form, Ctrl-Enter; the first invalid field has the focus", async () => {
   await openTool("book");
@@ -89,11 +89,11 @@ test("PRJ-4 UI-4 a call by keyboard alone: list, form, Ctrl-Enter; the first inv
   await page.getByText("Required", { exact: true }).waitFor();
   await expect.poll(() => steps.evaluate((element) => element === document.activeElement)).toBe(true);
   await page.keyboard.type("3");
-  const before = heard("tools/call").length;
+  const before = received("tools/call").length;
   await page.keyboard.press("Control+Enter");
   await result().getByText("done", { exact: true }).waitFor();
-  expect(heard("tools/call").length).toBe(before + 1);
-  expect(heard("tools/call").at(-1)?.headers.authorization).toMatch(/^Bearer ey/);
+  expect(received("tools/call").length).toBe(before + 1);
+  expect(received("tools/call").at(-1)?.headers.authorization).toMatch(/^Bearer ey/);
   expect(await result().getByRole("region", { name: "Log messages" }).getByRole("listitem").count()).toBe(3);
   await list.getByRole("option", { name: /^work/ }).focus();
   await page.keyboard.type("pai");
@@ -102,7 +102,7 @@ test("PRJ-4 UI-4 a call by keyboard alone: list, form, Ctrl-Enter; the first inv
 
 test("PRJ-4 calls, their results and the history are there after a reload, over one connection a page; it can be cleared", async () => {
   await openTool("work");
-  const discovered = heard("server/discover").length;
+  const discovered = received("server/discover").length;
   await page.getByLabel(/^steps/).fill("2");
   const kept = Number((await page.getByRole("button", { name: /^History/ }).textContent())?.replace(/\D/g, ""));
   for (const count of [1, 2]) {
@@ -111,7 +111,7 @@ test("PRJ-4 calls, their results and the history are there after a reload, over 
     await result().getByText("done", { exact: true }).waitFor();
   }
   await page.getByText("Connected, MCP 2026-07-28").waitFor();
-  expect(heard("server/discover").length).toBe(discovered + 1);
+  expect(received("server/discover").length).toBe(discovered + 1);
   await page.getByRole("button", { name: /^Protocol/ }).click();
   const messages = page.getByRole("list", { name: "Messages" });
   await messages
@@ -195,13 +195,13 @@ test("PRJ-4 results are shown safely: Markdown, image, audio, links, embedded an
 });
 
 test("PRJ-4 a link fills in its arguments and calls nothing; an unknown tool, branch or prompt isn't replaced by another", async () => {
-  const calls = heard("tools/call").length;
+  const calls = received("tools/call").length;
   await page.goto(address(`?tool=work#args=${btoa('{"steps":7}').replace(/=+$/, "")}`));
   await page.getByText("Filled in from a link").waitFor();
   expect(await page.getByLabel(/^steps/).inputValue()).toBe("7");
   await page.getByRole("option", { name: /^show/ }).click();
   await page.getByText("Filled in from a link").waitFor({ state: "detached" });
-  expect(heard("tools/call").length).toBe(calls);
+  expect(received("tools/call").length).toBe(calls);
   await page.goto(address("?tool=gone"));
   await page.getByText("No tool called").waitFor();
   await expect.poll(() => callButton().count()).toBe(0);
@@ -218,7 +218,7 @@ test("PRJ-4 a preview's calls go to the preview over a connection of its own, an
   const ids = { projectId: own.projectId, branchId };
   await goLive(ids, { label, environment: "preview", manifest: { ...manifest, tools } });
   server.requests.length = 0;
-  const paths = (method: string) => heard(method).map(({ path }) => path);
+  const paths = (method: string) => received(method).map(({ path }) => path);
 
   await page.goto(address(`?tool=work&branchId=${branchId}`));
   await page.getByRole("combobox", { name: "Branch" }).getByText("try").waitFor();
@@ -260,7 +260,7 @@ test("PRJ-4 fields take no text before the arguments of an earlier visit are in 
 test("PRJ-4 of several invalid fields the first on the page gets the focus; a destructive tool asks before it is called", async () => {
   await openTool("wipe");
   const hasFocus = (element: Element) => element === document.activeElement;
-  const before = heard("tools/call").length;
+  const before = received("tools/call").length;
   await page.getByLabel(/^folder/).fill("x");
   await callButton().click();
   await page.getByText("Required", { exact: true }).waitFor();
@@ -277,11 +277,11 @@ test("PRJ-4 of several invalid fields the first on the page gets the focus; a de
   await expectAccessible(page);
   await page.keyboard.press("Escape");
   await question.waitFor({ state: "hidden" });
-  expect(heard("tools/call").length).toBe(before);
+  expect(received("tools/call").length).toBe(before);
   await callButton().click();
   await question.getByRole("button", { name: "Call tool" }).click();
   await result().getByText("wiped old").waitFor();
-  expect(heard("tools/call").length).toBe(before + 1);
+  expect(received("tools/call").length).toBe(before + 1);
 });
 
 test("PRJ-4 prompts and templates: values are suggested, messages rendered, and tried in the chat", async () => {

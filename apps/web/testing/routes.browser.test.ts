@@ -213,11 +213,11 @@ test("UI-4 the walk by Tab finds each kind of problem", async () => {
   const page = await newPage(await browser.newContext());
   await page.setContent(`<style>.plain:focus { outline: none }</style><main>
     <a href="#a">a link</a> <button>good</button> <button class="plain">plain</button>
-    <a href="#b" tabindex="-1">left out</a> <button style="position: fixed; left: -300px">away</button>
+    <a href="#b" tabindex="-1">left out</a> <button style="position: fixed; left: -300px">off screen</button>
     <button aria-haspopup="menu" aria-expanded="false">dead</button></main>`);
   expect(await keyboardProblems(page)).toEqual([
     'focus can\'t be seen: button "plain"',
-    'focus is outside the screen: button "away"',
+    'focus is outside the screen: button "off screen"',
     'Tab doesn\'t reach: a "left out"',
   ]);
   expect(await popupProblems(page, new Set())).toEqual(['Enter doesn\'t open it, or the focus stays: button "dead"']);

@@ -110,7 +110,7 @@ test("SRC-2 the host of a Git URL shows the states of builds once each, with a l
   expect(await updateSource({ ctx: as(), input: { ...key, status: null } })).toMatchObject({ status: null });
 });
 
-test("SRC-2 a state that the host refuses is named in the settings, one that it can't take now is posted later, and the build goes on", async () => {
+test("SRC-2 a state that the host refuses is named in the settings, a temporarily refused one is posted later, and the build continues", async () => {
   const { key, build, project } = await deploy();
   await updateSource({ ctx: as(), input: { ...key, ...hook("wrong") } });
   await bench.work();

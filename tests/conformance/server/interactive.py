@@ -87,9 +87,9 @@ def _register_with_state(mcp: FastMCP) -> None:
     @mcp.tool
     async def test_input_required_result_multiple_inputs(ctx: Context) -> str | types.InputRequiredResult:
         """Needs three things at once."""
-        wanted = {**ASK_NAME, "greeting": sample("Generate a greeting", 50), "client_roots": types.ListRootsRequest()}
-        if not wanted.keys() <= (ctx.input_responses or {}).keys():
-            return needs(wanted, "three")
+        inputs = {**ASK_NAME, "greeting": sample("Generate a greeting", 50), "client_roots": types.ListRootsRequest()}
+        if not inputs.keys() <= (ctx.input_responses or {}).keys():
+            return needs(inputs, "three")
         return "All three answers arrived."
 
     @mcp.tool
@@ -107,11 +107,11 @@ def _register_capabilities(mcp: FastMCP) -> None:
     async def test_input_required_result_capabilities(ctx: Context) -> str | types.InputRequiredResult:
         """Asks only for what the client can give."""
         can = ctx.session.client_params.capabilities if ctx.session.client_params else types.ClientCapabilities()
-        wanted = {
+        inputs = {
             **({"question": sample("What is the capital of France?", 100)} if can.sampling else {}),
             **(ASK_NAME if can.elicitation else {}),
         }
-        return needs(wanted) if wanted else "The client can give nothing."
+        return needs(inputs) if inputs else "The client can give nothing."
 
     @mcp.tool
     async def test_missing_capability(ctx: Context) -> str:

@@ -46,7 +46,7 @@ def _register_jobs(mcp: FastMCP) -> None:
 def _register_asking(mcp: FastMCP) -> None:
     @mcp.tool(task=True)
     async def confirm_delete(filename: str, ctx: Context) -> str | types.InputRequiredResult:
-        """Asks once before it goes on."""
+        """Asks once before it continues."""
         if answer(ctx, "confirm", types.ElicitResult) is None:
             return needs({"confirm": ask(f"Delete {filename}?", {"confirmation": TEXT})})
         return f"Deleted {filename}."

@@ -191,7 +191,7 @@ export const commands = {
         "how many rows of the request log (100 unless given), or of the newest lines of a log: 1 to 1000",
       ),
       errors: flag("only requests that failed"),
-      follow: flag("goes on with what is new, until Ctrl-C or the end of the build"),
+      follow: flag("keeps printing new lines, until Ctrl-C or the end of the build"),
       server: flag("what the live server prints"),
       build: flag("the log of the newest build; QUERY may be the commit, version or id of another"),
       ...common,

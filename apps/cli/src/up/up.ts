@@ -33,7 +33,7 @@ async function moveEarlierForge({ dataDirectory, url }: UpOptions, databaseUrl: 
     const problem = error instanceof Error ? error.message : String(error);
     return [
       `The repositories of the local forge of earlier releases could not be moved: ${problem}`,
-      "Servers that are built from them go on and get no new versions. Free disk space if it is full, then restart.",
+      "Servers built from them keep running but get no new versions. Free disk space if it is full, then restart.",
     ];
   }
 }

@@ -179,7 +179,7 @@ test("SRC-3 GH-5 a host that somebody has typed is pushed to only at addresses t
 });
 
 test("SRC-3 ERR-1 a host that can't be reached or breaks off is reported, and the next push completes", async () => {
-  const made = await make("away");
+  const made = await make("elsewhere");
   const gone = targetOf({ ...forge.gitHubConfig, url: `http://localhost:${await freePort()}` });
   const unreached = await refusal(push(made, gone));
   expect([unreached.code, unreached.message]).toEqual([

@@ -110,7 +110,7 @@ function Question({ consent }: { readonly consent: ConsentView }) {
 /** More are folded. */
 const maxTools = 8;
 
-/** Tools that the app could call, by the server's names. Destructive ones come first, so that none is folded away. */
+/** Tools that the app could call, by the server's names. Destructive ones come first, so that none is hidden by folding. */
 function Tools({ tools }: { readonly tools: readonly ConsentTool[] }) {
   const [shown, folded] = [tools.slice(0, maxTools), tools.slice(maxTools)];
   const destructive = tools.filter(({ isDestructive }) => isDestructive).length;
