@@ -15,9 +15,8 @@ const avoided: readonly (readonly [string, string])[] = [
   ["anew", "again"],
   ["became of", "the result of"],
   ["looked after", "maintained"],
-  ["is away", "is unreachable"],
-  ["are away", "are unreachable"],
-  ["was away", "was unreachable"],
+  ["away", "unreachable, absent, gone"],
+  ["wanted", "requested, expected, or what it holds"],
 ];
 
 const patterns = avoided.map(([phrase, instead]) => ({

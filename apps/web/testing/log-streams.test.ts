@@ -190,13 +190,13 @@ test("PRJ-3 a stream that fails is logged, and its reader gets an error instead 
   const buildId = await newBuild();
   const stream = await open(owner.visitor, `/api/builds/${buildId}/log`);
   await stream.next("status");
-  await site.pool.query("ALTER TABLE build_log RENAME TO build_log_away");
+  await site.pool.query("ALTER TABLE build_log RENAME TO build_log_renamed");
   try {
     expect(await stream.next("problem")).toMatchObject({
       data: { code: "internal", message: expect.stringContaining("Something went wrong on our side.") },
     });
   } finally {
-    await site.pool.query("ALTER TABLE build_log_away RENAME TO build_log");
+    await site.pool.query("ALTER TABLE build_log_renamed RENAME TO build_log");
   }
   // The line comes through a pipe.
   await expect.poll(() => site.output()).toContain("a log stream failed");
