@@ -225,7 +225,7 @@ async function measureWrites(): Promise<void> {
       let foldMs = 0;
       for (let round = 0; round < 3; round++) {
         rates.plain.push(await writeWithTwo(unsummed.pool, batchRows, 200_000));
-        rates.summed.push(await foldingBeside(() => writeWithTwo(pool, batchRows, 200_000)));
+        rates.summed.push(await whileFolding(() => writeWithTwo(pool, batchRows, 200_000)));
         foldMs = await timed(async () => {
           while ((await foldRequestLogs(pool)) > 0);
         });
@@ -247,7 +247,7 @@ async function measureWrites(): Promise<void> {
   console.table(table);
 }
 
-async function foldingBeside(write: () => Promise<number>): Promise<number> {
+async function whileFolding(write: () => Promise<number>): Promise<number> {
   let isWriting = true;
   const folding = (async () => {
     while (isWriting) {

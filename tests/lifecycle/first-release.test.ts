@@ -103,7 +103,7 @@ const call = (name: string, tool: string, input: Readonly<Record<string, unknown
   fetch(`http://localhost:${ports.gateway}/${name}/mcp`, modernCall(tool, input, "Caller"));
 
 /** Calls a server until it has answered often enough. Resolves to the answers other than 200, as status and text. */
-async function callAllTheTime({ name, tool, input }: (typeof servers)[number], ended: AbortSignal): Promise<string[]> {
+async function callContinuously({ name, tool, input }: (typeof servers)[number], ended: AbortSignal): Promise<string[]> {
   const unexpected: string[] = [];
   for (let answers = 0; answers < callsOfEach && !ended.aborted; ) {
     // Nothing listens while the instance is down.
@@ -122,7 +122,7 @@ async function upgrade(copy: string, env: Record<string, string>, then: (instanc
   // Preserve owners: some files are another user's.
   await run("cp", ["-a", join(directory, "data"), data]);
   const ended = new AbortController();
-  const calls = Promise.all(servers.map((server) => callAllTheTime(server, ended.signal)));
+  const calls = Promise.all(servers.map((server) => callContinuously(server, ended.signal)));
   const instance = await startTowpath(data, ports, { ...env, TOWPATH_RETENTION_EVERY_MS: "1000" });
   try {
     expect(await calls).toEqual([[], []]);

@@ -74,7 +74,7 @@ async function deployFromHost(): Promise<Numbers> {
 }
 
 /** Polls until the signal; returns the unexpected answers. Nothing listens while the instance is down. */
-async function askAllTheTime(expected: string, ended: AbortSignal): Promise<string[]> {
+async function pollContinuously(expected: string, ended: AbortSignal): Promise<string[]> {
   const others: string[] = [];
   while (!ended.aborted) {
     const answer = await ask().catch(() => null);
@@ -96,7 +96,7 @@ test("SRC-3 GH-3 OPS-3 what the forge held is the organization's: its servers an
     repositories: [{ id: repositoryId, ownerId: accountId, name: "Words", madeBy: "person", from: code }],
   });
   const ended = new AbortController();
-  const answers = askAllTheTime("200 one", ended.signal);
+  const answers = pollContinuously("200 one", ended.signal);
   const instance = await startTowpath(dataDirectory, ports);
   const { pool, close } = openDatabase(databaseUrlOf(dataDirectory), { maxConnections: 1 });
   const builds = async () => (await pool.query("SELECT count(*)::int AS n FROM build")).rows[0].n;

@@ -81,11 +81,11 @@ const readerGone = 141;
  * output is not their purpose.
  */
 function endWithReader(name: string): void {
-  const goesOn = name === "up" || name === "test";
+  const ignoresReader = name === "up" || name === "test";
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error;
-      if (!goesOn) process.exit(readerGone);
+      if (!ignoresReader) process.exit(readerGone);
     });
   }
 }

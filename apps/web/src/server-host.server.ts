@@ -6,7 +6,7 @@ import { createRunnerClient, type RunnerAddress, RunnerError, type RunnerErrorCo
 const timeoutMs = 150_000;
 
 /** Failures of the server itself: a retry would fail in the same way. */
-const serversFault: ReadonlySet<RunnerErrorCode> = new Set([
+const ownFailures: ReadonlySet<RunnerErrorCode> = new Set([
   "start_failed",
   "layers_lost",
   "ended",
@@ -34,7 +34,7 @@ export function openServerHost(address: RunnerAddress): ServerHost & { close(): 
 function refusalOf(error: RunnerError): TowpathError {
   if (error.code === "not_found") return notFound("deployment");
   const message = ended(error.message);
-  if (serversFault.has(error.code)) {
+  if (ownFailures.has(error.code)) {
     return new TowpathError(
       "conflict",
       `This version is no longer running: ${message} Your live version is unaffected. Look at the version's server log, or rebuild its commit.`,

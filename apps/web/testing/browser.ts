@@ -167,19 +167,19 @@ const widthRules = [
 /** Rules that depend on the theme: on its colors, and on its pictures. */
 const themeRules = ["color-contrast", "link-in-text-block", "image-alt", "svg-img-alt", "role-img-alt"];
 
-/** Pages, and dialogs on them, that have been looked at. Each file has organizations, and so addresses, of its own. */
-const looked = new Set<string>();
+/** Checked pages and dialogs on them. Each file has its own organizations, and so its own addresses. */
+const checked = new Set<string>();
 
-/** Whether this page, with this dialog, is to be looked at in its theme: once, or by `./towpath test thorough` in each state. */
-async function isToBeLookedAt(page: Page, how: string): Promise<boolean> {
+/** Whether to check this page, with this dialog, in its theme: once, or by `./towpath test thorough` in each state. */
+async function needsCheck(page: Page, how: string): Promise<boolean> {
   const shown = await page.evaluate(() => {
     const titles = document.querySelectorAll(":is([role=dialog], [role=alertdialog]) :is(h1, h2)");
     return [document.documentElement.dataset.theme, ...[...titles].map(({ textContent }) => textContent)];
   });
   const { host, pathname } = new URL(page.url());
   const key = JSON.stringify([how, host, pathname, page.viewportSize()?.width, shown]);
-  const isNew = !looked.has(key);
-  looked.add(key);
+  const isNew = !checked.has(key);
+  checked.add(key);
   return isNew || isThorough;
 }
 
@@ -191,7 +191,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   // Some components get their accessible names only with the script.
   if (await page.evaluate(() => document.querySelector("script[type=module]") !== null)) await untilHydrated(page);
   // The same size as after a check.
-  if (!(await isToBeLookedAt(page, "one theme"))) return page.setViewportSize({ width: desktop, height: 800 });
+  if (!(await needsCheck(page, "one theme"))) return page.setViewportSize({ width: desktop, height: 800 });
   const main = page.viewportSize()?.width === phone ? phone : desktop;
   for (const width of [phone, desktop]) {
     await page.setViewportSize({ width, height: 800 });
@@ -208,7 +208,7 @@ export async function expectAccessible(page: Page): Promise<void> {
 export async function expectAccessibleInBothThemes(page: Page): Promise<void> {
   await showIn(page, "light");
   await expectAccessible(page);
-  if (!(await isToBeLookedAt(page, "both themes"))) return;
+  if (!(await needsCheck(page, "both themes"))) return;
   await showIn(page, "dark");
   expect([page.url(), "dark", await violationsOf(page, themeRules)]).toEqual([page.url(), "dark", []]);
 }

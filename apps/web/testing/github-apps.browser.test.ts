@@ -15,7 +15,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAccessible, newPage, openBrowser, signIn } from "./browser.ts";
 import { openSite } from "./site.ts";
-import { besideSite, runTerminal } from "./terminal.ts";
+import { operatorEnvironment, runTerminal } from "./terminal.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
 // An instance without any GitHub App, and a host with the manifest flow. These tests run in order.
@@ -152,7 +152,7 @@ test("GH-5 OPS-4 the operator reads, rotates and removes Apps over REST", async 
 });
 
 test("GH-5 OPS-4 on the instance's machine the terminal shows an App's problems, replaces its secrets, and removes it by its name only", async () => {
-  const env = await besideSite(site);
+  const env = await operatorEnvironment(site);
   const github = (...args: string[]) => runTerminal({ env }, "github", ...args);
   const [row] = await rows();
   const slug = row?.appSlug ?? "";

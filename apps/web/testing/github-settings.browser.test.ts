@@ -162,30 +162,30 @@ test("ONB-2 a suspended account says what that means, and disconnecting asks, en
 });
 
 test("ONB-8 ONB-9 /new leads to the next step: install, the only account, or a choice of several", async () => {
-  const leadsTo = async (path: string) => {
+  const redirectOf = async (path: string) => {
     const response = await owner.visitor.get(path);
     return [response.status, response.headers.get("location")];
   };
   const { slug, id: organizationId, installationId } = owner.organization;
-  expect(await leadsTo("/new?code=abc")).toEqual([307, `/new/select-repo?installationId=${installationId}`]);
+  expect(await redirectOf("/new?code=abc")).toEqual([307, `/new/select-repo?installationId=${installationId}`]);
   await site.db
     .insert(githubInstallation)
     .values({ organizationId, installationId: 77, accountLogin: "second", accountType: "User" });
-  expect(await leadsTo("/new")).toEqual([307, "/new/select-repo"]);
-  expect(await leadsTo("/new/select-repo?installationId=77")).toEqual([
+  expect(await redirectOf("/new")).toEqual([307, "/new/select-repo"]);
+  expect(await redirectOf("/new/select-repo?installationId=77")).toEqual([
     307,
     `/${slug}/welcome/choose-repo?installationId=77`,
   ]);
   const imported = "repoName=ada%2Fecho&installationId=77&isPrivate=true&entrypoint=echo.py";
-  const [, location] = await leadsTo(`/new/import-project?${imported}`);
+  const [, location] = await redirectOf(`/new/import-project?${imported}`);
   const target = new URL(String(location), site.url);
   expect([target.pathname, Object.fromEntries(target.searchParams)]).toEqual([
     `/${slug}/welcome/server-deploy`,
     { repoName: "ada/echo", installationId: "77", isPrivate: "true", entrypoint: "echo.py" },
   ]);
   await site.db.delete(githubInstallation).where(eq(githubInstallation.organizationId, organizationId));
-  expect(await leadsTo("/new")).toEqual([307, "/new/github-install"]);
-  expect(await leadsTo("/new/github-install?problem=expired")).toEqual([
+  expect(await redirectOf("/new")).toEqual([307, "/new/github-install"]);
+  expect(await redirectOf("/new/github-install?problem=expired")).toEqual([
     307,
     `/${slug}/welcome/connect-github?success=false&problem=expired`,
   ]);

@@ -224,7 +224,7 @@ test("PRJ-8 PRJ-15 the clients screen has a guide for each client, and its own e
 }, 90_000);
 
 /** A live build and a failed one without an entrypoint, with logs; and a preview with an additional tool. */
-async function projectToMend() {
+async function projectWithFailedBuild() {
   const { db } = site;
   const own = await seedLiveProject(db, owner.organization);
   const [live] = await db.select().from(build).where(eq(build.projectId, own.id));
@@ -271,7 +271,7 @@ async function projectToMend() {
 }
 
 test("BLD-2 BLD-13 PRJ-3 a build's page: a line for each phase, packages folded, a remedy that rebuilds, and cancelling", async () => {
-  const { name, liveId, failedId, diagnosis } = await projectToMend();
+  const { name, liveId, failedId, diagnosis } = await projectWithFailedBuild();
   const at = (id: string) => `${site.url}/${owner.organization.slug}/${name}/build-logs/${id}`;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(at(liveId));
@@ -322,7 +322,7 @@ test("BLD-2 BLD-13 PRJ-3 a build's page: a line for each phase, packages folded,
 });
 
 test("PRJ-3 UI-4 while a build runs its newest line is in view, its own branch is shown, and a long message ends in an ellipsis", async () => {
-  const { name, previewBuild } = await projectToMend();
+  const { name, previewBuild } = await projectWithFailedBuild();
   const [preview] = await site.db.select().from(build).where(eq(build.id, previewBuild));
   if (!preview) throw new Error("no preview");
   const buildId = newId();
@@ -360,7 +360,7 @@ test("PRJ-3 UI-4 while a build runs its newest line is in view, its own branch i
 });
 
 test("PRJ-14 BLD-14 PRJ-2 a preview is promoted from the list: it says what changes for callers, and shows its build", async () => {
-  const { name, previewBuild } = await projectToMend();
+  const { name, previewBuild } = await projectWithFailedBuild();
   const here = `${site.url}/${owner.organization.slug}/${name}`;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${here}/deployments`);

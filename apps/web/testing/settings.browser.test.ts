@@ -122,12 +122,12 @@ test("PRJ-5 LOG-5 the open log shows a new call soon, and requests nothing while
   let asked = 0;
   open.on("request", (request: Request) => void (decodeURIComponent(request.url()).includes("timeRange") && asked++));
   // Requests caused by connecting may come at any time; polling never ends.
-  const askedIn20Seconds = async () => {
+  const requestsIn20Seconds = async () => {
     asked = 0;
     await open.clock.runFor(20_000);
     return asked;
   };
-  await expect.poll(askedIn20Seconds).toBe(0);
+  await expect.poll(requestsIn20Seconds).toBe(0);
   await writeRequestLogs(site.pool, [requestLogRow({ projectId: own.id, target: "just_now" })]);
   await passTimeUntil(open, open.getByRole("row").filter({ hasText: "just_now" }));
   expect(asked).toBeGreaterThan(0);

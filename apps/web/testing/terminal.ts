@@ -7,7 +7,7 @@ type Site = { readonly url: string; readonly dataDirectory: string };
 type Environment = Readonly<Record<string, string>>;
 
 /** Has the terminal find a site by its data directory, as on the machine of an instance. Returns the variables for that. */
-export async function besideSite({ url, dataDirectory }: Site): Promise<Environment> {
+export async function operatorEnvironment({ url, dataDirectory }: Site): Promise<Environment> {
   // As the instance would be, this process is alive: its start time is the 22nd field, the 20th behind the name.
   const stat = await readFile("/proc/self/stat", "utf8");
   const startTime = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];

@@ -44,7 +44,7 @@ export type RunningWorker = {
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningWorker> {
   const parts = await openParts(config, log);
   const { services, layers, workers } = parts;
-  await removeWhatKilledWorkersLeft(parts);
+  await cleanUpAfterKilledWorkers(parts);
   await reportIsolation(services);
   await workers.work({ ...jobConcurrency(config.builds), handlers: jobHandlers(services) });
   const rebuilding = await rebuildLost(services, { missing: layers.missing, isStart: true });
@@ -66,7 +66,7 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
-async function removeWhatKilledWorkersLeft({ services, driver, gitDirectory }: Parts): Promise<void> {
+async function cleanUpAfterKilledWorkers({ services, driver, gitDirectory }: Parts): Promise<void> {
   const { log } = services;
   await removeLeftovers(gitDirectory);
   // First, so that builds of killed workers no longer count as running when their leftovers are removed.

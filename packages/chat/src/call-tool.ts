@@ -20,11 +20,11 @@ export type ToolContext = {
   readonly waitForReply: (id: string) => Promise<ChatReply>;
 };
 
-/** Nobody answered in time. */
-export class NobodyAnswered extends Error {
+/** The person did not answer in time. */
+export class ReplyTimedOut extends Error {
   constructor() {
-    super("nobody answered in time");
-    this.name = "NobodyAnswered";
+    super("no reply in time");
+    this.name = "ReplyTimedOut";
   }
 }
 
@@ -100,7 +100,7 @@ class RunningCall {
       form.status === "asked" ? { ...form, status: "cancel" as const } : form,
     );
     if (signal.aborted) this.#update({ status: "stopped", forms, error: "You stopped the answer." });
-    else if (error instanceof NobodyAnswered)
+    else if (error instanceof ReplyTimedOut)
       this.#update({ status: "denied", forms, error: "Nobody answered in time, so it wasn't called." });
     else if (error instanceof McpClientError)
       this.#update({ status: "failed", forms, error: redactor.text(messageOf(error)) });
@@ -128,7 +128,7 @@ class RunningCall {
         ? { action: reply.action, content: reply.action === "accept" ? (reply.content ?? {}) : null }
         : { action: "cancel", content: null };
     } catch (error) {
-      if (error instanceof NobodyAnswered) return { action: "cancel", content: null };
+      if (error instanceof ReplyTimedOut) return { action: "cancel", content: null };
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-export { NobodyAnswered } from "./call-tool.ts";
+export { ReplyTimedOut } from "./call-tool.ts";
 export type { ChatModel } from "./config.ts";
 export type { Question } from "./messages.ts";
 export { runTurn } from "./run-turn.ts";

@@ -1,7 +1,7 @@
 import type { ChatEvent, ChatReply, ChatToolPart } from "@towpath/core/chat/schema";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { afterEach, expect, test } from "vitest";
-import { NobodyAnswered } from "./call-tool.ts";
+import { ReplyTimedOut } from "./call-tool.ts";
 import type { ChatModel } from "./config.ts";
 import { runTurn, type Turn } from "./run-turn.ts";
 import { anthropicModel, type ModelReply, type ModelServer, openAiModel } from "./testing/model-servers.ts";
@@ -68,7 +68,7 @@ async function ask(
     waitForReply: async (id) => {
       const part = events.flatMap((event) => (event.type === "tool" ? [event.part] : [])).at(-1);
       const reply = part ? replies(part, id) : null;
-      if (reply === null) throw new NobodyAnswered();
+      if (reply === null) throw new ReplyTimedOut();
       return reply;
     },
     ...more,

@@ -65,12 +65,12 @@ export class ToolServer {
 
   /** Reads a resource. @throws McpClientError */
   readResource(uri: string): Promise<ToolOutcome> {
-    return this.#perform(nobodyAsked, (client, signal) => client.readResource(uri, { signal, timeoutMs: forever }));
+    return this.#perform(withoutQuestions, (client, signal) => client.readResource(uri, { signal, timeoutMs: forever }));
   }
 
   /** Gets a prompt. @throws McpClientError */
   getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<ToolOutcome> {
-    return this.#perform(nobodyAsked, (client, signal) => client.getPrompt(name, args, { signal, timeoutMs: forever }));
+    return this.#perform(withoutQuestions, (client, signal) => client.getPrompt(name, args, { signal, timeoutMs: forever }));
   }
 
   async close(): Promise<void> {
@@ -144,7 +144,7 @@ export class ToolServer {
 /** `CallDeadline` holds the limit. */
 const forever = 2 ** 31 - 1;
 
-const nobodyAsked: Pick<Call, "onElicit" | "onRequest"> = {
+const withoutQuestions: Pick<Call, "onElicit" | "onRequest"> = {
   onElicit: async () => ({ action: "cancel", content: null }),
   onRequest: () => {},
 };

@@ -55,7 +55,7 @@ export type GitHubConnections = InstallationCalls & {
 };
 
 /** Other processes notice a change after so long. */
-const knownForMs = 2000;
+const cacheMs = 2000;
 
 const environmentWebhookPath = "/api/github/webhooks";
 export const webhookPathOf = (id: string) => `${environmentWebhookPath}/${id}`;
@@ -88,7 +88,7 @@ export function createGitHubConnections(
     if (known === null || known.until < Date.now()) {
       const before = await known?.list.catch(() => []);
       const list = read(before ?? []);
-      known = { until: Date.now() + knownForMs, list };
+      known = { until: Date.now() + cacheMs, list };
       list.catch(() => {
         if (known?.list === list) known = null;
       });

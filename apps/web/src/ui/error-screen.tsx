@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from "react";
 import { buttonLook } from "./button.tsx";
-import { tellShownError } from "./shown-errors.ts";
+import { addShownError } from "./shown-errors.ts";
 
 type ErrorKind = "forbidden" | "not-found" | "other";
 
@@ -78,7 +78,7 @@ export function ErrorScreen({
   const { code, title, text, causes } = texts[failure.kind];
   const isUnexpected = failure.kind === "other" && error !== undefined && !(error instanceof Response);
   useEffect(() => {
-    if (isUnexpected) tellShownError(error);
+    if (isUnexpected) addShownError(error);
   }, [isUnexpected, error]);
   return (
     <div className="mx-auto flex w-full max-w-md flex-col px-4 py-16 sm:py-24">

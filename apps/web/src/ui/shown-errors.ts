@@ -9,7 +9,7 @@ let listener: Listener | undefined;
 let kept: unknown[] = [];
 
 /** Tells an error that was shown. */
-export function tellShownError(error: unknown): void {
+export function addShownError(error: unknown): void {
   if (listener) listener(error);
   else if (kept.length < maxKept) kept.push(error);
 }

@@ -107,7 +107,7 @@ const unexplained: Explanation = {
 };
 const forOperator: ReadonlySet<RunnerErrorCode> = new Set(["isolation_unavailable"]);
 /** The server's own failures: it had started. A failed start may be due to a busy host. */
-const forItsCode: ReadonlySet<RunnerErrorCode> = new Set(["ended", "crash_backoff", "no_answer"]);
+const ownFailures: ReadonlySet<RunnerErrorCode> = new Set(["ended", "crash_backoff", "no_answer"]);
 const serversOwnFault: ReadonlySet<RunnerErrorCode> = new Set(["start_failed", "ended", "crash_backoff"]);
 
 /** The server passed the inspection but didn't start where it is to run. */
@@ -117,7 +117,7 @@ function notStarted({ code, message }: RunnerError): Diagnosis {
     phase: "rollout",
     detail: code === "unreachable" ? `Towpath tried for ${maxWaitMs / 1000} seconds: ${message}.` : message,
     ...(explanations[code] ?? unexplained),
-    action: forItsCode.has(code)
+    action: ownFailures.has(code)
       ? { kind: "code", path: null }
       : { kind: forOperator.has(code) ? "operator" : "rebuild" },
     file: null,

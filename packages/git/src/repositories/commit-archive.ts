@@ -44,7 +44,7 @@ export async function commitArchive(
   try {
     const archive = join(scratch, "archive");
     await storeArchive(files.archive, archive, limits, within);
-    const why = await whatIsLeftOut(archiveEntries(archive, limits));
+    const why = await leftOutReasons(archiveEntries(archive, limits));
     const skipped = new Set<string>();
     let leftOut: readonly string[] = [];
     const args = ["fast-import", "--quiet", "--done", "--date-format=raw"];
@@ -124,7 +124,7 @@ async function write(stream: Writable, chunk: string | Uint8Array): Promise<void
 }
 
 /** The reason, for people, why a path of the archive is left out of the commit (SRC-4); null for one that isn't. */
-async function whatIsLeftOut(entries: AsyncIterable<ArchiveEntry>): Promise<(path: string) => string | null> {
+async function leftOutReasons(entries: AsyncIterable<ArchiveEntry>): Promise<(path: string) => string | null> {
   const texts = new Map<string, string>();
   let bytes = 0;
   for await (const { name, kind, size, content } of entries) {

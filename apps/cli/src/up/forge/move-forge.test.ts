@@ -121,10 +121,10 @@ test("SRC-3 one repository of two organizations becomes a repository of each; on
   const others = await seedOrganization(database.db);
   const [one, two] = [await seedFromForge(team), await seedFromForge(others, { installationId: null })];
   const empty = { id: 8, ownerId: 3, name: "empty", madeBy: "person", from: null } as const;
-  const nobodys = { id: 9, ownerId: 4, name: "lost", madeBy: "person", from: code } as const;
+  const unusedRepository = { id: 9, ownerId: 4, name: "lost", madeBy: "person", from: code } as const;
   await forge({
     accounts: [...accounts, { id: 4, login: "bob", installationId: null }],
-    repositories: [{ ...weather, from: code }, empty, nobodys],
+    repositories: [{ ...weather, from: code }, empty, unusedRepository],
   });
   const lines = await move();
   expect(lines).toContain("No organization uses bob/lost: not moved.");

@@ -1,4 +1,4 @@
-import { type ChatModel, NobodyAnswered, type Question, runTurn, ToolServer } from "@towpath/chat";
+import { type ChatModel, ReplyTimedOut, type Question, runTurn, ToolServer } from "@towpath/chat";
 import { authorizeCaller } from "@towpath/core/access";
 import {
   type BegunTurn,
@@ -172,7 +172,7 @@ function followReplies(ctx: Context, turnId: string, signal: AbortSignal, onStop
         if (reply) return reply;
         await waiting.wait(pollMs);
       }
-      throw new NobodyAnswered();
+      throw new ReplyTimedOut();
     } finally {
       waiters.delete(waiting.wake);
     }

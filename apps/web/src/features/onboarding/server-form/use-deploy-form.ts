@@ -59,8 +59,8 @@ export function useDeployForm(orgSlug: string, deploy: Deploy, variables: Variab
       if (isCanceled(error)) return;
       const refused = isTowpathErrorCode(error, "invalid_input") ? error.fields : {};
       fields.setRefused(refused);
-      const isBesideItsField = Object.keys(refused).some((field) => shownFields.has(field));
-      if (!isBesideItsField) setFailure(failureText(error));
+      const isAtField = Object.keys(refused).some((field) => shownFields.has(field));
+      if (!isAtField) setFailure(failureText(error));
     }
   };
 

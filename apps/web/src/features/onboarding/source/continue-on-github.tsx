@@ -153,7 +153,7 @@ function MoveForm({
               { value: "public", label: "Public" },
             ]}
           />
-          <WhatHappens orgSlug={orgSlug} source={source} fullName={fullName} />
+          <MoveEffects orgSlug={orgSlug} source={source} fullName={fullName} />
           <Failure title="The repository was not moved">{failure}</Failure>
           <div className="flex flex-wrap items-center gap-3">
             <Button type="submit" variant="primary" busy={busy}>
@@ -187,7 +187,7 @@ function useMove(projectKey: ProjectKey, repository: string, onMoved: (moved: Mo
   return { problems, busy, submit };
 }
 
-function WhatHappens({
+function MoveEffects({
   orgSlug,
   source,
   fullName,

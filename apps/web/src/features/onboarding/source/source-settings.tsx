@@ -159,7 +159,7 @@ function OwnRepository({ projectKey, source }: OwnProps) {
 }
 
 /** No branch of Git has this name (git-check-ref-format(1)). */
-const repositorysOwn = "*";
+const defaultBranchValue = "*";
 
 /** The branch that goes live, and whether others get previews. */
 function Followed({ projectKey, source }: { readonly projectKey: ProjectKey; readonly source: FollowedSourceView }) {
@@ -209,13 +209,13 @@ function LiveBranch({
       hint={hint}
       className="sm:max-w-80"
       disabled={busy}
-      value={branch ?? repositorysOwn}
+      value={branch ?? defaultBranchValue}
       onChange={(next) =>
-        void apply(() => updateSource({ data: { ...projectKey, branch: next === repositorysOwn ? null : next } }))
+        void apply(() => updateSource({ data: { ...projectKey, branch: next === defaultBranchValue ? null : next } }))
       }
       options={[
         {
-          value: repositorysOwn,
+          value: defaultBranchValue,
           label: branch === null ? `The repository's default (${defaultBranch})` : "The repository's default",
         },
         ...names.map((name) => ({ value: name, label: name })),

@@ -15,7 +15,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { useSorted } from "~/ui/use-sorted.ts";
 import { changeRole, leaveOrganization, membersQuery } from "./members.functions.ts";
-import { RemoveMemberDialog, whatEnds } from "./remove-member-dialog.tsx";
+import { RemoveMemberDialog, membershipEnd } from "./remove-member-dialog.tsx";
 
 const sortedBy = {
   Person: ({ name }: MemberView) => name,
@@ -182,7 +182,7 @@ function MemberActions(props: {
           onClick={() =>
             ask({
               ...{ title: `Leave ${name}?`, action: "Leave organization", danger: true, run: leave },
-              description: `Your access ends now. ${whatEnds} To come back, you need a new invitation.`,
+              description: `Your access ends now. ${membershipEnd} To come back, you need a new invitation.`,
             })
           }
         >

@@ -15,7 +15,7 @@ import { failureText, toast } from "~/ui/toast.ts";
 import { invitationsQuery, membersQuery, removeMember } from "./members.functions.ts";
 
 /** Consequences of every membership's end. */
-export const whatEnds =
+export const membershipEnd =
   "Personal API keys and connected clients stop working, and open connections end, within seconds.";
 
 /** Asks before removing a member, and which of their keys of the organization to revoke (ORG-6). */
@@ -51,7 +51,7 @@ export function RemoveMemberDialog(props: {
       open
       onOpenChange={(open) => !open && !busy && onClose()}
       title={`Remove ${member.name}?`}
-      description={`Their access to ${organization.name} ends now, as do the invitations that they sent. ${whatEnds} What they deployed stays.`}
+      description={`Their access to ${organization.name} ends now, as do the invitations that they sent. ${membershipEnd} What they deployed stays.`}
       footer={
         <>
           <Button onClick={onClose} disabled={busy}>

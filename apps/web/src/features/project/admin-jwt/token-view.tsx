@@ -44,7 +44,7 @@ export function TokenView(view: {
           <CopyButton text={token} label="Copy token" />
         </div>
         <p className="mt-1.5 text-sm text-muted">
-          Expires in {leftAs(secondsLeft)}. {isCached ? "Reused from the cache." : "Newly issued."}
+          Expires in {remainingText(secondsLeft)}. {isCached ? "Reused from the cache." : "Newly issued."}
         </p>
       </div>
       <Decoded token={token} />
@@ -87,5 +87,5 @@ function useSecondsLeft(expiresAt: string): number {
   return seconds;
 }
 
-const leftAs = (seconds: number) =>
+const remainingText = (seconds: number) =>
   seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

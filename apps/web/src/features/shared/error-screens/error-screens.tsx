@@ -4,7 +4,7 @@ import styles from "~/styles.css?url";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { ErrorScreen } from "~/ui/error-screen.tsx";
 import { Main } from "~/ui/main.tsx";
-import { tellShownError } from "~/ui/shown-errors.ts";
+import { addShownError } from "~/ui/shown-errors.ts";
 import { themeChanged } from "~/ui/theme.ts";
 
 /** Wraps the whole document. When even its shell fails, the replacement brings its own head and styles. */
@@ -40,7 +40,7 @@ export function DocumentError(props: ErrorComponentProps) {
 /** ERR-4: an uncaught error. Links home without the router, which may have failed. */
 export function RenderError({ error }: ErrorComponentProps) {
   const [shown, setShown] = useState(false);
-  useEffect(() => tellShownError(error), [error]);
+  useEffect(() => addShownError(error), [error]);
   return (
     <Main className="mx-auto flex w-full max-w-xl flex-col items-start gap-4 px-4 py-16 sm:py-24">
       <h1 className="text-2xl font-semibold tracking-tight">Something went wrong!</h1>

@@ -13,7 +13,7 @@ import {
 import { Main } from "~/ui/main.tsx";
 import { OfflineBanner } from "~/ui/offline-banner.tsx";
 import { SidebarLayout, SidebarNavigation } from "~/ui/sidebar-layout.tsx";
-import { useIsWelcome, useOpenProject } from "./shell-location.ts";
+import { useIsOnboarding, useOpenProject } from "./shell-location.ts";
 import { TopBar } from "./top-bar.tsx";
 
 /** Events before any action with a toast. They load the toaster early, as the network may fail later. */
@@ -38,7 +38,7 @@ export function AppShell({
   readonly children: ReactNode;
 }) {
   const navigation = useNavigation(organization);
-  const isWelcome = useIsWelcome();
+  const isWelcome = useIsOnboarding();
   useEffect(() => {
     const settled = new AbortController();
     const preload = () => {

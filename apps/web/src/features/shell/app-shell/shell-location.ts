@@ -16,7 +16,7 @@ export function useOpenProject(): string | null {
 }
 
 /** Whether a step of the onboarding is open, which has no navigation. */
-export const useIsWelcome = (): boolean =>
+export const useIsOnboarding = (): boolean =>
   useMatches({ select: (matches) => matches.some(({ routeId }) => routeId.startsWith("/$orgSlug/welcome/")) });
 
 /**
