@@ -103,7 +103,10 @@ const call = (name: string, tool: string, input: Readonly<Record<string, unknown
   fetch(`http://localhost:${ports.gateway}/${name}/mcp`, modernCall(tool, input, "Caller"));
 
 /** Calls a server until it has answered often enough. Resolves to the answers other than 200, as status and text. */
-async function callContinuously({ name, tool, input }: (typeof servers)[number], ended: AbortSignal): Promise<string[]> {
+async function callContinuously(
+  { name, tool, input }: (typeof servers)[number],
+  ended: AbortSignal,
+): Promise<string[]> {
   const unexpected: string[] = [];
   for (let answers = 0; answers < callsOfEach && !ended.aborted; ) {
     // Nothing listens while the instance is down.

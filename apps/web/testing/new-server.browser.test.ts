@@ -165,7 +165,9 @@ test("SRC-2 problems that people can cure are shown at the field: a mistyped hos
   const problem = async () => page.locator(`[id="${await field().getAttribute("aria-describedby")}"]`).textContent();
   await page.goto(`${orgUrl()}/servers/new`);
   await field().fill("https://no-such-host.invalid/acme/echo");
-  await expect.poll(problem, { timeout: 15_000 }).toMatch(/^There is no host named no-such-host\.invalid\. Check the URL/);
+  await expect
+    .poll(problem, { timeout: 15_000 })
+    .toMatch(/^There is no host named no-such-host\.invalid\. Check the URL/);
   await page.goto(`${orgUrl()}/servers/new?from=${encodeURIComponent(`${open.url}/acme/weather-station`)}&branch=gone`);
   await expect.poll(problem).toBe("The repository has no branch gone. It has main, next.");
   await expectGood();

@@ -65,12 +65,16 @@ export class ToolServer {
 
   /** Reads a resource. @throws McpClientError */
   readResource(uri: string): Promise<ToolOutcome> {
-    return this.#perform(withoutQuestions, (client, signal) => client.readResource(uri, { signal, timeoutMs: forever }));
+    return this.#perform(withoutQuestions, (client, signal) =>
+      client.readResource(uri, { signal, timeoutMs: forever }),
+    );
   }
 
   /** Gets a prompt. @throws McpClientError */
   getPrompt(name: string, args: Readonly<Record<string, string>>): Promise<ToolOutcome> {
-    return this.#perform(withoutQuestions, (client, signal) => client.getPrompt(name, args, { signal, timeoutMs: forever }));
+    return this.#perform(withoutQuestions, (client, signal) =>
+      client.getPrompt(name, args, { signal, timeoutMs: forever }),
+    );
   }
 
   async close(): Promise<void> {

@@ -119,7 +119,8 @@ function createPatience() {
       unreachableSince = null;
     },
     async wait(error: unknown): Promise<void> {
-      if (unreachableSince === null) print(dim("The connection to the instance was lost. Waiting for it to come back …"));
+      if (unreachableSince === null)
+        print(dim("The connection to the instance was lost. Waiting for it to come back …"));
       unreachableSince ??= performance.now();
       if (performance.now() - unreachableSince > maxUnreachableMs) throw error;
       await sleep(reconnectEveryMs);

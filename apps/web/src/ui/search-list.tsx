@@ -82,7 +82,9 @@ function Row({ item, onDone }: { item: SearchAction; onDone: () => void }) {
     >
       {item.icon}
       <span className="min-w-0 flex-1 truncate">{item.label}</span>
-      {item.detail !== undefined && <span className="max-w-[50%] shrink-0 truncate text-xs text-muted">{item.detail}</span>}
+      {item.detail !== undefined && (
+        <span className="max-w-[50%] shrink-0 truncate text-xs text-muted">{item.detail}</span>
+      )}
     </Autocomplete.Item>
   );
 }

@@ -1,4 +1,4 @@
-import { type ChatModel, ReplyTimedOut, type Question, runTurn, ToolServer } from "@towpath/chat";
+import { type ChatModel, type Question, ReplyTimedOut, runTurn, ToolServer } from "@towpath/chat";
 import { authorizeCaller } from "@towpath/core/access";
 import {
   type BegunTurn,

@@ -55,7 +55,12 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
   return (
     <OnboardingFrame step="Server" title="Deploy a server" wide>
       <OtherTeam teamId={search.teamId} />
-      <RepositorySummary orgSlug={orgSlug} repository={repository} branch={branch} linkedBranch={search.defaultBranch} />
+      <RepositorySummary
+        orgSlug={orgSlug}
+        repository={repository}
+        branch={branch}
+        linkedBranch={search.defaultBranch}
+      />
       <Failure title="The server was not created" className="mb-5">
         {form.failure}
       </Failure>
@@ -135,8 +140,8 @@ function RepositorySummary({
       <NewestCommit repository={repository} branch={branch} />
       {linkedBranch && linkedBranch !== repository.default_branch ? (
         <p className="mt-1.5 text-xs text-warn">
-          This link names <code>{linkedBranch}</code>, but the default branch is <code>{repository.default_branch}</code>:
-          that one goes live, others get previews.
+          This link names <code>{linkedBranch}</code>, but the default branch is{" "}
+          <code>{repository.default_branch}</code>: that one goes live, others get previews.
         </p>
       ) : null}
     </div>

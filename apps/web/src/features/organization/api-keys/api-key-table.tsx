@@ -105,14 +105,16 @@ const endings = {
     button: "Revoke key",
     loading: "Revoking",
     done: "revoked",
-    description: "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The key stays in the list.",
+    description:
+      "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The key stays in the list.",
   },
   delete: {
     call: deleteKey,
     button: "Delete key",
     loading: "Deleting",
     done: "deleted",
-    description: "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The audit log keeps the key's name.",
+    description:
+      "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The audit log keeps the key's name.",
   },
 } as const;
 

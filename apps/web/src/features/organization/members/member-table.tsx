@@ -15,7 +15,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { useSorted } from "~/ui/use-sorted.ts";
 import { changeRole, leaveOrganization, membersQuery } from "./members.functions.ts";
-import { RemoveMemberDialog, membershipEnd } from "./remove-member-dialog.tsx";
+import { membershipEnd, RemoveMemberDialog } from "./remove-member-dialog.tsx";
 
 const sortedBy = {
   Person: ({ name }: MemberView) => name,

@@ -57,7 +57,11 @@ export function KeySection({ form, disabled, keys }: Section & { readonly keys: 
           onChange={(scope) => form.change({ apiKeys: scope === "all" ? "all" : keys.map(({ id }) => id) })}
           options={[
             { value: "all", label: "All keys", description: "Includes keys created later." },
-            { value: "some", label: "Only selected keys", description: "New keys can't call until you allow them here." },
+            {
+              value: "some",
+              label: "Only selected keys",
+              description: "New keys can't call until you allow them here.",
+            },
           ]}
         />
         {apiKeys === "all" ? null : (

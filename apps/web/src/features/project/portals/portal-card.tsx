@@ -57,6 +57,8 @@ function offerOf({ tools, resources, prompts }: PortalView["servers"][number]): 
     [count(resources), "resource"],
     [count(prompts), "prompt"],
   ] as const;
-  const texts = parts.flatMap(([number, noun]) => (number === 0 ? [] : [`${number} ${noun}${number === 1 ? "" : "s"}`]));
+  const texts = parts.flatMap(([number, noun]) =>
+    number === 0 ? [] : [`${number} ${noun}${number === 1 ? "" : "s"}`],
+  );
   return texts.length === 0 ? "Nothing" : texts.join(", ");
 }

@@ -169,7 +169,10 @@ export class ServerConnection {
     const client = openWebClient(
       {
         url: this.#endpoint.url,
-        fetch: relayFetch({ authorization: this.#endpoint.authorization, onAnswer: (answer) => this.#onAnswer(answer) }),
+        fetch: relayFetch({
+          authorization: this.#endpoint.authorization,
+          onAnswer: (answer) => this.#onAnswer(answer),
+        }),
       },
       {
         ...{ clientName, maxBytes, timeoutMs: callMs, signal: end.signal },
