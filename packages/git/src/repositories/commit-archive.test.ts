@@ -99,7 +99,7 @@ test("SRC-3 archives of common programs are read", async () => {
 test("SRC-3 a commit is made only on the head that was seen", async () => {
   const files = (content: string) => makeZip([{ name: "server.py", content }]);
   const first = await commit(files("1"), { expectedHead: null });
-  expect(await refusal(commit(files("2"), { expectedHead: null }))).toMatch(/^conflict: .* has commits .*Nothing/);
+  expect(await refusal(commit(files("2"), { expectedHead: null }))).toMatch(/^conflict: .* has newer commits.*Nothing/);
   const second = await commit(files("2"), { expectedHead: first.commit.sha });
   expect(await refusal(commit(files("3"), { expectedHead: first.commit.sha }))).toMatch(/^conflict/);
   expect(await refusal(commit(files("3"), { branch: "gone", expectedHead: first.commit.sha }))).toMatch(/was deleted/);
