@@ -26,7 +26,7 @@ export type Continued =
 
 type Call = {
   readonly signedIn: SignedIn;
-  readonly ctx: Context;
+  readonly ctx: Context<"gitHubTarget" | "instanceRepositories" | "secrets">;
   readonly input: {
     readonly orgSlug: string;
     /** Whose settings the person comes back to. */

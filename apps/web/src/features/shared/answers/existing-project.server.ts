@@ -26,7 +26,7 @@ export const changedEntrypoint = (given: string | undefined): string | null | un
 
 /** Creates or changes variables, all or none; a new one is for production and previews. Returns whether there are any. */
 export async function saveVariables(
-  ctx: Context,
+  ctx: Context<"secrets">,
   projectId: string,
   variables: readonly { readonly keyName: string; readonly secretValue: string }[],
 ): Promise<boolean> {
