@@ -48,7 +48,6 @@ const left: Readonly<Record<string, number>> = {
   "packages/auth": 42,
   "packages/builder": 17,
   "packages/chat": 15,
-  "packages/core": 150,
   "packages/db": 27,
   "packages/egress": 3,
   "packages/git": 16,
