@@ -3,7 +3,7 @@ import { openArtifacts } from "@towpath/artifacts";
 import { type Auth, createAuth } from "@towpath/auth";
 import { createAdminTokens, createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import { recordAccountChange } from "@towpath/core/account";
-import type { Actor, Context } from "@towpath/core/context";
+import type { Actor, FullContext } from "@towpath/core/context";
 import { openGitHub } from "@towpath/core/github-connection";
 import { newId } from "@towpath/core/ids";
 import { claimLocalOrganization } from "@towpath/core/organization";
@@ -48,7 +48,7 @@ export type Services = {
   /** For steps of sign-ins by MCP clients. */
   readonly signIns: SignInRecorder;
   /** A context for core's verbs, acting as `actor`. */
-  contextFor(actor: Actor): Context;
+  contextFor(actor: Actor): FullContext;
   /**
    * Checks that the configured keys open stored secrets; waits a few seconds at most for an unreachable database.
    *
@@ -114,7 +114,7 @@ function compose(config: WebConfig): Services {
   const mail = config.sendsMail
     ? createMailSender({ db: database.db, queue: queue.queue, secret: config.secret })
     : null;
-  const contextFor = (actor: Actor): Context => ({
+  const contextFor = (actor: Actor): FullContext => ({
     db: database.db,
     actor,
     queue: queue.queue,

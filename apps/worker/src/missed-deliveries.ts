@@ -1,4 +1,4 @@
-import { noteMissedWebhooks } from "@towpath/core/github-check";
+import { recordMissedWebhooks } from "@towpath/core/github-check";
 import { unknownDeliveries } from "@towpath/core/webhook";
 import type { GitHub, GitHubConnections } from "@towpath/github";
 import { jobContext, type Services } from "./services.ts";
@@ -23,7 +23,7 @@ export async function redeliverMissedOfAll(
     try {
       const { redelivered } = await redeliverMissed(services, github, signal);
       const ctx = jobContext(services, "missed-deliveries");
-      if (redelivered > 0) await noteMissedWebhooks({ ctx, input: { connection: number } });
+      if (redelivered > 0) await recordMissedWebhooks({ ctx, input: { connection: number } });
     } catch (error) {
       services.log.warn({ err: error, host: github.config.url }, "asking GitHub for missed deliveries failed");
     }

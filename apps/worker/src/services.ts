@@ -1,43 +1,25 @@
 import type { Builder } from "@towpath/builder";
-import type { Actor, Context } from "@towpath/core/context";
-import {
-  type ExternalServers,
-  type GitRemotes,
-  type InstanceRepositories,
-  type JobName,
-  type JobQueue,
-  type PackageIndex,
-  type RepositoryHost,
-  systemClock,
-} from "@towpath/core/ports";
+import type { Context, SourceServices } from "@towpath/core/context";
+import { type JobName, systemClock } from "@towpath/core/ports";
 import type { GitHubReporter, PostState } from "@towpath/core/report";
 import type { DatabaseClient } from "@towpath/db";
 import type { RunnerClient } from "@towpath/runner-api";
 import type { Isolation } from "@towpath/runtime";
-import type { SecretBox } from "@towpath/secrets";
 import type { Logger } from "pino";
 import type { Disk } from "./retention/disk.ts";
 
+/** The context in which a job calls core's verbs. */
+export type JobContext = Context<SourceServices | "packages" | "externalServers">;
+
 /** Dependencies of the jobs; created once, in `compose.ts`. */
-export type Services = {
+export type Services = Omit<JobContext, "db" | "actor" | "clock" | "checked"> & {
   readonly database: DatabaseClient;
-  readonly queue: JobQueue;
-  /** Of all connections: numbers of installations and repositories are Towpath's (decision 054). */
-  readonly repositories: RepositoryHost;
-  readonly gitRemotes: GitRemotes;
-  readonly instanceRepositories: InstanceRepositories;
   readonly gitHubReporter: GitHubReporter;
   readonly postState: PostState;
-  readonly packages: PackageIndex;
   readonly builder: Builder;
   readonly runner: RunnerClient;
   /** Result of the driver's self-test. */
   readonly isolation: () => Promise<Isolation>;
-  readonly serverUrlTemplate: string;
-  /** Origin of the dashboard. */
-  readonly dashboardUrl: string;
-  readonly secrets: SecretBox;
-  readonly externalServers: ExternalServers;
   /** Marks the builds of this process, so that the next worker on this host can tell that it has ended. */
   readonly workerName: string;
   readonly log: Logger;
@@ -48,7 +30,6 @@ export type Services = {
   readonly deliverMail: (mailId: string) => Promise<unknown>;
 };
 
-/** The context in which a job calls core's verbs. */
 export function jobContext(
   services: Services,
   job:
@@ -60,14 +41,14 @@ export function jobContext(
     | "git-sources"
     | "github-connections"
     | "github-repositories",
-): Context {
-  const actor: Actor = { kind: "job", job };
+): JobContext {
   return {
     db: services.database.db,
-    actor,
+    actor: { kind: "job", job },
     queue: services.queue,
     clock: systemClock,
     serverUrlTemplate: services.serverUrlTemplate,
+    dashboardUrl: services.dashboardUrl,
     repositories: services.repositories,
     gitRemotes: services.gitRemotes,
     instanceRepositories: services.instanceRepositories,

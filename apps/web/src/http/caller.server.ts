@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { getRequestHeaders } from "@tanstack/react-start/server";
 import { clientAddressHeader, limitRequests, type SignedIn } from "@towpath/auth";
 import { apiKeyPrefix, verifyApiKey } from "@towpath/auth/credentials";
-import type { Context } from "@towpath/core/context";
+import type { FullContext } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { equalInConstantTime } from "@towpath/crypto";
 import { networkOf } from "@towpath/limits";
 import { services } from "~/compose.server.ts";
 import type { WebConfig } from "~/config.server.ts";
 
-type SignedInContext = { readonly signedIn: SignedIn; readonly ctx: Context };
+type SignedInContext = { readonly signedIn: SignedIn; readonly ctx: FullContext };
 
 /** The session of the current request; null if signed out. */
 export function currentSession(): Promise<SignedIn | null> {
@@ -24,7 +24,7 @@ export async function signedInContext(headers: Headers = getRequestHeaders()): P
   return { signedIn, ctx: contextForUser(signedIn.user.id, headers) };
 }
 
-export function contextForUser(userId: string, headers: Headers): Context {
+export function contextForUser(userId: string, headers: Headers): FullContext {
   return services().contextFor({ kind: "user", userId, ipAddress: headers.get(clientAddressHeader) });
 }
 
@@ -59,7 +59,7 @@ const maxRequestsPerMinute = 600;
  *
  * @throws TowpathError `unauthenticated`; `forbidden` for a key that may only call servers; `limit_reached`
  */
-export async function tokenContext(request: Request): Promise<Context> {
+export async function tokenContext(request: Request): Promise<FullContext> {
   const token = bearerToken(request.headers);
   if (token === null) throw new TowpathError("unauthenticated", `A credential is needed. ${howToAuthenticate}`);
   return contextOfToken(token, request.headers);
@@ -70,7 +70,7 @@ export async function tokenContext(request: Request): Promise<Context> {
  *
  * @throws TowpathError as `tokenContext`
  */
-export async function gitContext({ headers }: Request): Promise<Context> {
+export async function gitContext({ headers }: Request): Promise<FullContext> {
   const encoded = /^Basic +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1] ?? "";
   const pair = Buffer.from(encoded, "base64").toString();
   const token = pair.slice(pair.indexOf(":") + 1);
@@ -83,7 +83,7 @@ export async function gitContext({ headers }: Request): Promise<Context> {
   return contextOfToken(token, headers);
 }
 
-async function contextOfToken(token: string, headers: Headers): Promise<Context> {
+async function contextOfToken(token: string, headers: Headers): Promise<FullContext> {
   const { config, contextFor } = services();
   const ipAddress = headers.get(clientAddressHeader);
   if (token.startsWith(apiKeyPrefix)) return contextFor({ ...(await managingKey(token, ipAddress)), ipAddress });
@@ -134,7 +134,7 @@ async function managingKey(key: string, ipAddress: string | null) {
  *
  * @throws TowpathError `unauthenticated` without either.
  */
-export async function readerContext(request: Request): Promise<Context> {
+export async function readerContext(request: Request): Promise<FullContext> {
   if (bearerToken(request.headers) !== null) return tokenContext(request);
   return (await signedInContext(request.headers)).ctx;
 }

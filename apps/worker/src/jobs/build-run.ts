@@ -1,7 +1,6 @@
 import { type BuildLogSink, type BuildRequest, type BuildResult, packageSource } from "@towpath/builder";
 import { failBuild, holdBuilds, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
 import type { BuildTimings, BuildWarning, Diagnosis } from "@towpath/core/build/contract";
-import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import type { SourceWarning } from "@towpath/core/ports";
 import { pinEnvironment } from "@towpath/core/secret";
@@ -15,7 +14,7 @@ import { waitingForRoom } from "../retention/disk.ts";
 import { inspectPromoted } from "../rollout/inspect-promoted.ts";
 import { rollOut } from "../rollout/roll-out.ts";
 import { startInPlace } from "../rollout/start-in-place.ts";
-import { jobContext, type Services } from "../services.ts";
+import { type JobContext, jobContext, type Services } from "../services.ts";
 import { type BuildLogWriter, createBuildLogWriter } from "./build-log.ts";
 import {
   aboutFork,
@@ -41,7 +40,7 @@ class BuildLost extends Error {
 /** One attempt at a build by this worker. */
 type BuildRun = {
   readonly services: Services;
-  readonly ctx: Context;
+  readonly ctx: JobContext;
   readonly taken: TakenBuild;
   /** Goes into every write: a worker that lost the build changes nothing. */
   readonly fence: { readonly buildId: string; readonly attempt: number };

@@ -12,11 +12,11 @@ const busyPauseMs = 2000;
  */
 export async function reportToGitHub(services: Services, branchId: string): Promise<void> {
   const ctx = jobContext(services, "branch.report");
-  const { gitHubReporter: reporter, postState, dashboardUrl } = services;
+  const { gitHubReporter: reporter, postState } = services;
   const again = (startAfter: Date) =>
     services.queue.enqueue("branch.report", { branchId }, { key: branchId, startAfter });
   try {
-    const outcome = await reportBranch({ ctx, input: { branchId, reporter, postState, dashboardUrl } });
+    const outcome = await reportBranch({ ctx, input: { branchId, reporter, postState } });
     if (outcome === "busy") await again(new Date(Date.now() + busyPauseMs));
   } catch (error) {
     if (!(error instanceof GitHubPaused)) throw error;
@@ -27,12 +27,9 @@ export async function reportToGitHub(services: Services, branchId: string): Prom
 
 /** Reports to a repository of GitHub that a server has left it; as `reportToGitHub`. */
 export async function leaveGitHub(services: Services, leaving: JobPayloads["repository.leave"]): Promise<void> {
-  const { gitHubReporter: reporter, dashboardUrl } = services;
+  const input = { leaving, reporter: services.gitHubReporter };
   try {
-    await leaveRepository({
-      ctx: jobContext(services, "repository.leave"),
-      input: { leaving, reporter, dashboardUrl },
-    });
+    await leaveRepository({ ctx: jobContext(services, "repository.leave"), input });
   } catch (error) {
     if (!(error instanceof GitHubPaused)) throw error;
     const { installationId, fullName } = leaving;

@@ -14,7 +14,7 @@ const graceMs = 24 * 60 * 60_000;
  * organization, for example); packs the others (LOG-6). Returns how many were removed.
  */
 export async function sweepRepositories(
-  ctx: Context,
+  ctx: Context<"instanceRepositories">,
   store: Pick<Repositories, "list" | "sweep" | "pack">,
   signal?: AbortSignal,
 ): Promise<number> {

@@ -16,7 +16,7 @@ export const accessSchema = z
     apiKeys: z.union([z.literal("all"), z.array(z.uuid("An API key is named by its id")).max(maxKeys)]),
     /** `all` tools, later ones too, or those with these names. */
     tools: z.union([z.literal("all"), z.array(toolName).max(maxTools)]),
-    /** The revision that the change starts from; absent: whatever is stored. */
+    /** The revision that the change starts from; absent: the stored one. */
     revision: z.number().int().min(0).optional(),
   })
   .refine(({ roles, apiKeys }) => roles.length > 0 || apiKeys === "all" || apiKeys.length > 0, {

@@ -49,10 +49,10 @@ export async function readPolicy(db: Queryable, projectId: string): Promise<Poli
 const rolesOf = (row: Pick<typeof accessPolicy.$inferSelect, "roles"> | null): readonly Role[] =>
   row?.roles ? roles.filter((role) => row.roles?.includes(role)) : defaultRoles;
 
-/** Nobody is in so many teams; who is can paste a server's address into a client that names it. */
+/** More than anybody has; others can still be named by their address in a client. */
 const maxCallable = 500;
 
-/** The live servers with sign-in by Towpath that a person may call, by team and name. */
+/** The live servers with sign-in by Towpath that a person may call, by organization and name. */
 export async function callableServers(db: Queryable, userId: string) {
   const rows = await db
     .select({ name: project.name, organizationName: organization.name, role: member.role, policy: accessPolicy })

@@ -113,7 +113,7 @@ test("GW-15 a deleted key leaves the list without letting all others in", async 
   expect([view.apiKeys, view.keys.map(({ id }) => id)]).toEqual([[], [kept.id]]);
 });
 
-test("GW-15 two people who change it at once: the second is told, and changes nothing", async () => {
+test("GW-15 when two people change it at once, the second gets a conflict and changes nothing", async () => {
   const { revision } = await read();
   await save({ roles: ["owner"], revision });
   expect(await refusalCode(save({ roles: ["viewer"], revision }))).toBe("conflict");

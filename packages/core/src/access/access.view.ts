@@ -8,7 +8,7 @@ type AccessKeyView = {
   readonly name: string;
   /** The key's first characters. */
   readonly start: string;
-  /** Revoked and expired keys can't call, whatever the policy says. */
+  /** Revoked and expired keys can't call, even if the policy names them. */
   readonly isActive: boolean;
 };
 

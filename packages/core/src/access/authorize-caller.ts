@@ -1,5 +1,5 @@
-import { authorizeProject, type ProjectAccess, type ProjectScope } from "../authorize/index.ts";
-import type { Context, Role } from "../context/index.ts";
+import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
+import type { Context, ProjectAccess, Role } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { defaultRoles, readPolicy } from "./access.store.ts";
 

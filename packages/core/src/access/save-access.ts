@@ -20,16 +20,16 @@ import { type AccessView, accessView } from "./access.view.ts";
 export async function saveAccess(call: { ctx: Context; input: ProjectScope & AccessInput }): Promise<AccessView> {
   const { ctx } = call;
   const { project, organization } = await authorizeProject(ctx, "access.manage", call.input);
-  const { revision, ...wanted } = parseInput(accessSchema, call.input);
+  const { revision, ...chosen } = parseInput(accessSchema, call.input);
   const policy = await ctx.db.transaction(async (tx) => {
     // A policy that isn't stored has no row to lock.
     await tx.select({ id: projectTable.id }).from(projectTable).where(eq(projectTable.id, project.id)).for("update");
     const before = await readPolicy(tx, project.id);
     if (revision !== undefined && revision !== before.revision) throw changedMeanwhile();
     const after: Policy = {
-      roles: wanted.roles,
-      apiKeyIds: wanted.apiKeys === "all" ? null : await ownKeys(tx, project, wanted.apiKeys),
-      tools: wanted.tools === "all" ? null : [...new Set(wanted.tools)],
+      roles: chosen.roles,
+      apiKeyIds: chosen.apiKeys === "all" ? null : await ownKeys(tx, project, chosen.apiKeys),
+      tools: chosen.tools === "all" ? null : [...new Set(chosen.tools)],
       knownTools: (await liveTools(tx, project))?.map(({ tool_name }) => tool_name) ?? [],
       revision: before.revision + 1,
     };

@@ -5,7 +5,7 @@ import { notFound } from "../errors/index.ts";
 import type { AccountAction } from "./account.schema.ts";
 
 /**
- * Notes a change of an account that better-auth made (decision 020): who, what, when, from where (ORG-10). It belongs to
+ * Records a change of an account that better-auth made (decision 020): who, what, when, from where (ORG-10). It belongs to
  * no organization.
  *
  * @throws TowpathError `not_found` for a user and somebody else's account

@@ -4,7 +4,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { notFound, TowpathError } from "../errors/index.ts";
+import { notFound } from "../errors/index.ts";
 
 export type AdminJwtView = {
   readonly token: string;
@@ -17,11 +17,11 @@ export type AdminJwtView = {
  * The project's admin JWT, with which admins call its servers (PRJ-10). It names the user: it ends with their
  * membership. The operator's names nobody. Audited when a new one is signed.
  */
-export async function getAdminJwt(call: { ctx: Context; input: ProjectScope }): Promise<AdminJwtView> {
+export async function getAdminJwt(call: { ctx: Context<"adminTokens">; input: ProjectScope }): Promise<AdminJwtView> {
   const { ctx, input } = call;
   const access = await authorizeProject(ctx, "adminJwt.manage", input);
   const userId = ctx.actor.kind === "user" ? ctx.actor.userId : null;
-  const { token, expiresAt, isCached } = await adminTokens(ctx).issue({ ...generationOf(access.project), userId });
+  const { token, expiresAt, isCached } = await ctx.adminTokens.issue({ ...generationOf(access.project), userId });
   if (!isCached) {
     await ctx.db.transaction((tx) =>
       audit(tx, ctx, {
@@ -40,7 +40,10 @@ export async function getAdminJwt(call: { ctx: Context; input: ProjectScope }): 
  * Forgets the project's cached admin JWTs and revokes all that were issued (PRJ-10), in every process: gateways refuse
  * them as soon as they have read the new generation. Answers that are open go on until their token expires.
  */
-export async function clearAdminJwtCache(call: { ctx: Context; input: ProjectScope }): Promise<AdminTokenStats> {
+export async function clearAdminJwtCache(call: {
+  ctx: Context<"adminTokens">;
+  input: ProjectScope;
+}): Promise<AdminTokenStats> {
   const { ctx, input } = call;
   const { project: before, organization } = await authorizeProject(ctx, "adminJwt.manage", input);
   return ctx.db.transaction(async (tx) => {
@@ -56,20 +59,18 @@ export async function clearAdminJwtCache(call: { ctx: Context; input: ProjectSco
       action: "adminJwt.clearCache",
       subject: row.name,
     });
-    return adminTokens(ctx).stats(generationOf(row));
+    return ctx.adminTokens.stats(generationOf(row));
   });
 }
 
 /** What the cache of this process has done for the project's current tokens (PRJ-10). */
-export async function getAdminJwtCacheStats(call: { ctx: Context; input: ProjectScope }): Promise<AdminTokenStats> {
+export async function getAdminJwtCacheStats(call: {
+  ctx: Context<"adminTokens">;
+  input: ProjectScope;
+}): Promise<AdminTokenStats> {
   const { ctx, input } = call;
   const access = await authorizeProject(ctx, "adminJwt.manage", input);
-  return adminTokens(ctx).stats(generationOf(access.project));
+  return ctx.adminTokens.stats(generationOf(access.project));
 }
 
 const generationOf = (row: typeof project.$inferSelect) => ({ projectId: row.id, generation: row.adminJwtGeneration });
-
-function adminTokens(ctx: Context) {
-  if (ctx.adminTokens) return ctx.adminTokens;
-  throw new TowpathError("not_configured", "This process issues no tokens.");
-}

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /**
  * Whom a key authenticates (KEY-3). `personal`: the person who created it, with the role that they have at each call;
- * it ends with their membership. `organization`: the organization itself, whoever leaves.
+ * it ends with their membership. `organization`: the organization itself; it outlasts memberships.
  */
 export const apiKeyKindSchema = z.enum(["personal", "organization"], { error: "Choose whose key it is" });
 export type ApiKeyKind = z.infer<typeof apiKeyKindSchema>;

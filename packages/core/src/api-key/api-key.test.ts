@@ -152,7 +152,7 @@ test("KEY-3 personal keys are listed to their person and to admins, never among 
   expect(await personal(viewer)).toEqual([]);
 });
 
-test("KEY-3 a person ends their own keys whatever their role, admins all, other organizations none", async () => {
+test("KEY-3 people end their own keys in any role, admins end all, other organizations none", async () => {
   const [person, colleague] = [await team.join("member"), await team.join("member")];
   const [mine, shared] = [await create(person, {}, "personal"), await create(team.owner)];
   const scope = { ...ofTeam(), keyId: mine.id };

@@ -4,8 +4,8 @@ import { apikey } from "@towpath/db/schema";
 import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../audit/index.ts";
-import { authorize, type OrganizationAccess, requireUser, roleMay } from "../authorize/index.ts";
-import type { Context } from "../context/index.ts";
+import { authorize, requireUser, roleMay } from "../authorize/index.ts";
+import type { Context, OrganizationAccess } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
@@ -174,7 +174,7 @@ export async function deleteApiKey(call: { ctx: Context; input: KeyInput }): Pro
 }
 
 /**
- * A key may be ended by whom it acts as, by its creator, whatever their role has become, and by roles that manage keys.
+ * A key may be ended by the person it acts as, by its creator, in any role, and by roles that manage keys.
  *
  * @throws TowpathError `not_found` for a key that the organization doesn't have and for another member's personal key,
  * which only roles that manage keys can see; `forbidden` for a key of the organization

@@ -1,36 +1,36 @@
 import { shortCommit } from "../build/version.schema.ts";
 import type { AuditGroup } from "./audit-log.schema.ts";
 
-type Told = {
+type Entry = {
   readonly subject: string | null;
   readonly detail: Readonly<Record<string, unknown>>;
 };
-type Words = readonly [group: AuditGroup, text: (entry: Told) => string];
+type Words = readonly [group: AuditGroup, text: (entry: Entry) => string];
 
 /** Names go with a deleted server (see docs/retention.md): then there is a gap. */
 const gap = "…";
-const said = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) : gap);
-const short = (value: unknown) => shortCommit(said(value));
+const show = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) : gap);
+const short = (value: unknown) => shortCommit(show(value));
 /** Keys of an object, for what was changed. */
 const keysOf = (value: unknown) => (typeof value === "object" && value !== null ? Object.keys(value) : []);
 const fromTo = (value: unknown) => {
   const { from, to } = (value ?? {}) as { from?: unknown; to?: unknown };
-  return `from ${said(from)} to ${said(to)}`;
+  return `from ${show(from)} to ${show(to)}`;
 };
-const person = ({ detail }: Told) => said(detail.name ?? detail.email);
+const person = ({ detail }: Entry) => show(detail.name ?? detail.email);
 /** What was built: a package's version or a commit. */
-const built = (detail: Told["detail"]) =>
-  detail.version ? `version ${said(detail.version)}` : `commit ${short(detail.commit)}`;
-const ofBranch = ({ detail }: Told) => (detail.branch ? ` of ${said(detail.branch)}` : "");
+const built = (detail: Entry["detail"]) =>
+  detail.version ? `version ${show(detail.version)}` : `commit ${short(detail.commit)}`;
+const ofBranch = ({ detail }: Entry) => (detail.branch ? ` of ${show(detail.branch)}` : "");
 
 /** Branches and tags, of which the entry names the first. */
-const pushed = ({ refs, count }: Told["detail"]) => {
-  const named = Array.isArray(refs) ? refs.map(said) : [];
+const pushed = ({ refs, count }: Entry["detail"]) => {
+  const named = Array.isArray(refs) ? refs.map(show) : [];
   const more = Number(count) - named.length;
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 };
 
-const fork = (detail: Told["detail"]) => (detail.repository ? `the fork ${said(detail.repository)}` : "a fork");
+const fork = (detail: Entry["detail"]) => (detail.repository ? `the fork ${show(detail.repository)}` : "a fork");
 
 /** Why the platform read the variables of a build or deployment, which is the subject then. */
 const decrypted = {
@@ -44,7 +44,7 @@ const isReason = (reason: unknown): reason is keyof typeof decrypted => Object.h
 const words: Readonly<Record<string, Words>> = {
   "organization.create": ["team", () => "created the organization"],
   "organization.claim": ["team", () => "became the owner of the organization"],
-  "organization.delete": ["team", ({ subject }) => `deleted the organization ${said(subject)}`],
+  "organization.delete": ["team", ({ subject }) => `deleted the organization ${show(subject)}`],
   "organization.update": [
     "team",
     ({ detail }) =>
@@ -57,65 +57,65 @@ const words: Readonly<Record<string, Words>> = {
     ({ detail }) =>
       detail.removed === true ? "removed the organization's picture" : "changed the organization's picture",
   ],
-  // Of no team, so that no team's page shows it.
+  // In no organization's log.
   "account.update": ["people", () => "changed their name"],
   "account.picture": ["people", () => "changed their picture"],
   "account.preferences": ["people", () => "changed their preferences"],
   "member.changeRole": ["people", (entry) => `changed the role of ${person(entry)} ${fromTo(entry.detail)}`],
   "member.remove": ["people", (entry) => `removed ${person(entry)} from the organization`],
   "member.leave": ["people", () => "left the organization"],
-  "invitation.create": ["people", ({ detail }) => `invited ${said(detail.email)} as ${said(detail.role)}`],
-  "invitation.resend": ["people", ({ detail }) => `sent the invitation of ${said(detail.email)} again`],
-  "invitation.createLink": ["people", ({ detail }) => `copied an invitation link for ${said(detail.email)}`],
-  "invitation.revoke": ["people", ({ detail }) => `revoked the invitation of ${said(detail.email)}`],
-  "invitation.accept": ["people", ({ detail }) => `joined the organization as ${said(detail.role)}`],
-  "project.create": ["servers", ({ subject }) => `created the server ${said(subject)}`],
+  "invitation.create": ["people", ({ detail }) => `invited ${show(detail.email)} as ${show(detail.role)}`],
+  "invitation.resend": ["people", ({ detail }) => `sent the invitation of ${show(detail.email)} again`],
+  "invitation.createLink": ["people", ({ detail }) => `copied an invitation link for ${show(detail.email)}`],
+  "invitation.revoke": ["people", ({ detail }) => `revoked the invitation of ${show(detail.email)}`],
+  "invitation.accept": ["people", ({ detail }) => `joined the organization as ${show(detail.role)}`],
+  "project.create": ["servers", ({ subject }) => `created the server ${show(subject)}`],
   "project.update": [
     "servers",
     ({ subject, detail: { name, ...others } }) => {
       const changed = keysOf(others);
-      const settings = `changed ${changed.join(", ") || "settings"} of ${said(subject)}`;
+      const settings = `changed ${changed.join(", ") || "settings"} of ${show(subject)}`;
       if (!name) return settings;
       const { from, to } = name as { from?: unknown; to?: unknown };
-      const renamed = `renamed the server ${said(from)} to ${said(to)}`;
+      const renamed = `renamed the server ${show(from)} to ${show(to)}`;
       return changed.length === 0 ? renamed : `${renamed} and ${settings}`;
     },
   ],
-  "project.release-name": ["servers", ({ detail }) => `released the former name ${said(detail.name)}`],
-  "project.delete": ["servers", ({ subject }) => `deleted the server ${said(subject)}`],
+  "project.release-name": ["servers", ({ detail }) => `released the former name ${show(detail.name)}`],
+  "project.delete": ["servers", ({ subject }) => `deleted the server ${show(subject)}`],
   "project.follow-default-branch": [
     "servers",
     ({ detail }) => `moved production ${fromTo(detail)}, as the repository did`,
   ],
-  "source.update": ["servers", ({ subject }) => `changed how ${said(subject)} follows its repository`],
-  "source.change": ["servers", ({ subject, detail }) => `changed the source of ${said(subject)} ${fromTo(detail)}`],
+  "source.update": ["servers", ({ subject }) => `changed how ${show(subject)} follows its repository`],
+  "source.change": ["servers", ({ subject, detail }) => `changed the source of ${show(subject)} ${fromTo(detail)}`],
   "source.move": [
     "servers",
-    ({ subject, detail }) => `noticed that the repository of ${said(subject)} moved ${fromTo(detail)}`,
+    ({ subject, detail }) => `noticed that the repository of ${show(subject)} moved ${fromTo(detail)}`,
   ],
   "source.makeWebhookSecret": [
     "servers",
-    ({ subject }) => `made a webhook secret for the repository of ${said(subject)}`,
+    ({ subject }) => `made a webhook secret for the repository of ${show(subject)}`,
   ],
-  "source.removeWebhookSecret": ["servers", ({ subject }) => `removed the webhook secret of ${said(subject)}`],
+  "source.removeWebhookSecret": ["servers", ({ subject }) => `removed the webhook secret of ${show(subject)}`],
   "source.decrypt": ["servers", () => "used the credential of a Git repository"],
-  "repository.create": ["servers", ({ subject }) => `made the repository ${said(subject)}`],
-  "repository.push": ["builds", ({ subject, detail }) => `pushed ${pushed(detail)} to the repository ${said(subject)}`],
+  "repository.create": ["servers", ({ subject }) => `made the repository ${show(subject)}`],
+  "repository.push": ["builds", ({ subject, detail }) => `pushed ${pushed(detail)} to the repository ${show(subject)}`],
   "repository.target": [
     "servers",
-    ({ subject, detail }) => `chose ${said(detail.to)} on GitHub for the repository ${said(subject)} to continue as`,
+    ({ subject, detail }) => `chose ${show(detail.to)} on GitHub for the repository ${show(subject)} to continue as`,
   ],
   "repository.continue": [
     "servers",
-    ({ subject, detail }) => `moved the repository ${said(subject)} to GitHub as ${said(detail.to)}`,
+    ({ subject, detail }) => `moved the repository ${show(subject)} to GitHub as ${show(detail.to)}`,
   ],
-  "repository.delete": ["servers", ({ subject }) => `deleted the repository ${said(subject)}`],
-  "branch.end": ["builds", ({ subject }) => `ended the preview of ${said(subject)}`],
+  "repository.delete": ["servers", ({ subject }) => `deleted the repository ${show(subject)}`],
+  "branch.end": ["builds", ({ subject }) => `ended the preview of ${show(subject)}`],
   "build.start": [
     "builds",
     (entry) =>
       entry.detail.package
-        ? `started a build of ${said(entry.detail.package)} ${said(entry.detail.version)}`
+        ? `started a build of ${show(entry.detail.package)} ${show(entry.detail.version)}`
         : `started a build of commit ${short(entry.detail.commit)}${ofBranch(entry)}`,
   ],
   "fork.wait": [
@@ -134,58 +134,58 @@ const words: Readonly<Record<string, Words>> = {
   "deployment.go-live": [
     "builds",
     (entry) =>
-      `put ${built(entry.detail)}${entry.detail.version ? "" : ofBranch(entry)} live as ${said(entry.detail.label)}`,
+      `put ${built(entry.detail)}${entry.detail.version ? "" : ofBranch(entry)} live as ${show(entry.detail.label)}`,
   ],
   "build.promote": ["builds", ({ detail }) => `promoted ${built(detail)} to production`],
   "deployment.make-live": ["builds", ({ detail }) => `made ${built(detail)} live again`],
-  "externalServer.create": ["servers", ({ subject }) => `added the external server ${said(subject)}`],
-  "externalServer.update": ["servers", ({ subject }) => `changed the external server ${said(subject)}`],
+  "externalServer.create": ["servers", ({ subject }) => `added the external server ${show(subject)}`],
+  "externalServer.update": ["servers", ({ subject }) => `changed the external server ${show(subject)}`],
   "externalServer.decrypt": ["servers", () => "used the credential of an external server"],
-  "portal.create": ["servers", ({ subject }) => `created the portal ${said(subject)}`],
-  "portal.update": ["servers", ({ subject }) => `changed the portal ${said(subject)}`],
-  "secret.create": ["variables", ({ subject }) => `created the variable ${said(subject)}`],
-  "secret.update": ["variables", ({ subject }) => `changed the variable ${said(subject)}`],
-  "secret.delete": ["variables", ({ subject }) => `deleted the variable ${said(subject)}`],
+  "portal.create": ["servers", ({ subject }) => `created the portal ${show(subject)}`],
+  "portal.update": ["servers", ({ subject }) => `changed the portal ${show(subject)}`],
+  "secret.create": ["variables", ({ subject }) => `created the variable ${show(subject)}`],
+  "secret.update": ["variables", ({ subject }) => `changed the variable ${show(subject)}`],
+  "secret.delete": ["variables", ({ subject }) => `deleted the variable ${show(subject)}`],
   "secret.decrypt": [
     "variables",
     ({ subject, detail: { reason } }) =>
-      isReason(reason) ? `read the variables ${decrypted[reason]}` : `read the value of ${said(subject)}`,
+      isReason(reason) ? `read the variables ${decrypted[reason]}` : `read the value of ${show(subject)}`,
   ],
-  "access.update": ["access", ({ subject }) => `changed who may call ${said(subject)}`],
-  "limit.update": ["access", ({ subject }) => `changed the call limits of ${said(subject)}`],
+  "access.update": ["access", ({ subject }) => `changed who may call ${show(subject)}`],
+  "limit.update": ["access", ({ subject }) => `changed the call limits of ${show(subject)}`],
   "apiKey.create": [
     "keys",
     ({ detail }) =>
-      `created the ${said(detail.kind)} API key ${said(detail.name)}${detail.scope === "manage" ? ", which manages servers" : ""}`,
+      `created the ${show(detail.kind)} API key ${show(detail.name)}${detail.scope === "manage" ? ", which manages servers" : ""}`,
   ],
-  "apiKey.revoke": ["keys", ({ detail }) => `revoked the API key ${said(detail.name)}`],
-  "apiKey.delete": ["keys", ({ detail }) => `deleted the API key ${said(detail.name)}`],
-  "adminJwt.issue": ["keys", ({ subject }) => `obtained an admin JWT for ${said(subject)}`],
-  "adminJwt.clearCache": ["keys", ({ subject }) => `revoked all admin JWTs of ${said(subject)}`],
-  "oauth.grant": ["clients", ({ detail }) => `connected ${said(detail.client)}`],
+  "apiKey.revoke": ["keys", ({ detail }) => `revoked the API key ${show(detail.name)}`],
+  "apiKey.delete": ["keys", ({ detail }) => `deleted the API key ${show(detail.name)}`],
+  "adminJwt.issue": ["keys", ({ subject }) => `obtained an admin JWT for ${show(subject)}`],
+  "adminJwt.clearCache": ["keys", ({ subject }) => `revoked all admin JWTs of ${show(subject)}`],
+  "oauth.grant": ["clients", ({ detail }) => `connected ${show(detail.client)}`],
   "oauth.revoke": ["clients", () => "disconnected one of their apps"],
   "oauth.disconnect": ["clients", () => "disconnected a client for everyone"],
   "github.connect": [
     "github",
     ({ subject, detail }) =>
-      `connected the GitHub App ${said(subject)} of ${said(detail.owner)} (${said(detail.host)})`,
+      `connected the GitHub App ${show(subject)} of ${show(detail.owner)} (${show(detail.host)})`,
   ],
-  "github.rotate": ["github", ({ subject }) => `changed keys of the GitHub App ${said(subject)}`],
+  "github.rotate": ["github", ({ subject }) => `changed keys of the GitHub App ${show(subject)}`],
   "github.remove": [
     "github",
-    ({ subject, detail }) => `removed the GitHub App ${said(subject)} (${said(detail.host)}) from this instance`,
+    ({ subject, detail }) => `removed the GitHub App ${show(subject)} (${show(detail.host)}) from this instance`,
   ],
   "installation.remove": [
     "github",
-    ({ detail }) => `noticed that ${said(detail.accountLogin)} uninstalled the GitHub App`,
+    ({ detail }) => `noticed that ${show(detail.accountLogin)} uninstalled the GitHub App`,
   ],
   "installation.suspend": [
     "github",
-    ({ detail }) => `noticed that ${said(detail.accountLogin)} suspended the GitHub App`,
+    ({ detail }) => `noticed that ${show(detail.accountLogin)} suspended the GitHub App`,
   ],
-  "installation.resume": ["github", ({ detail }) => `noticed that ${said(detail.accountLogin)} resumed the GitHub App`],
-  "installation.record": ["github", ({ detail }) => `connected the GitHub account ${said(detail.accountLogin)}`],
-  "installation.disconnect": ["github", ({ detail }) => `disconnected the GitHub account ${said(detail.accountLogin)}`],
+  "installation.resume": ["github", ({ detail }) => `noticed that ${show(detail.accountLogin)} resumed the GitHub App`],
+  "installation.record": ["github", ({ detail }) => `connected the GitHub account ${show(detail.accountLogin)}`],
+  "installation.disconnect": ["github", ({ detail }) => `disconnected the GitHub account ${show(detail.accountLogin)}`],
   "user.connect-github": ["github", () => "connected their GitHub account"],
 };
 
@@ -201,6 +201,6 @@ export function describeAction(action: string, entry: { readonly subject: string
   const known = words[action];
   if (!known) return { group: null, text: action };
   const [group, text] = known;
-  const detail = (typeof entry.detail === "object" && entry.detail !== null ? entry.detail : {}) as Told["detail"];
+  const detail = (typeof entry.detail === "object" && entry.detail !== null ? entry.detail : {}) as Entry["detail"];
   return { group, text: text({ subject: entry.subject, detail }) };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** By what the audit log can be narrowed. */
+/** Groups of actions, to filter the audit log by. */
 export const auditGroups = {
   people: "People and roles",
   team: "Organization",

@@ -94,7 +94,7 @@ const exportPageSize = 1000;
 const maxExported = 100_000;
 
 /**
- * All entries that match, newest first, in pages as they are read (ORG-10). Each page checks the permission anew: an
+ * All entries that match, newest first, in pages as they are read (ORG-10). Each page checks the permission again: an
  * export ends when its reader loses their role.
  *
  * @throws TowpathError `limit_reached` for more than 100,000 entries, before the first page
@@ -115,7 +115,7 @@ export async function exportAuditEntries(call: {
     const text = `An export has at most ${maxExported.toLocaleString("en")} entries. Choose a shorter time range.`;
     throw new TowpathError("limit_reached", text);
   }
-  return exportPages({ ...ctx }, organization.id, filter);
+  return exportPages({ ...ctx, checked: undefined }, organization.id, filter);
 }
 
 async function* exportPages(ctx: Context, organizationId: string, filter: AuditFilter) {

@@ -22,7 +22,7 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
   ],
   "a person's own chats, which nobody else sees": [
     ...["chat/beginTurn", "chat/countModelUse", "chat/deleteChat", "chat/endTurn", "chat/keepSuggestedQuestions"],
-    ...["chat/noteUsage", "chat/renameChat", "chat/takeReply"],
+    ...["chat/recordUsage", "chat/renameChat", "chat/takeReply"],
   ],
   "deliveries of Git hosts, before it is known what they change": [
     ...["webhook/processWebhook", "webhook/receiveWebhook", "source/receiveSourceWebhook"],
@@ -31,9 +31,9 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
     "report/leaveRepository",
   ],
   "questions to GitHub, whose answers start what is in the log": [
-    ...["github-check/checkDueGitHubRepositories", "github-check/noteMissedWebhooks"],
+    ...["github-check/checkDueGitHubRepositories", "github-check/recordMissedWebhooks"],
   ],
-  "a read that notes that nothing is left to show": ["first-steps/getFirstSteps"],
+  "a read that records that nothing is left to show": ["first-steps/getFirstSteps"],
   "reads that move the next check of a Git URL forward": [
     ...["project/findProjectOfInstance", "project/getProject", "source/getSource"],
   ],

@@ -1,5 +1,6 @@
 import type { Transaction } from "@towpath/db";
 import { auditLog } from "@towpath/db/schema";
+import { and, eq, gt } from "drizzle-orm";
 import type { Actor, Context } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 
@@ -33,5 +34,22 @@ export async function audit(tx: Transaction, ctx: Context, entry: AuditEntry): P
     detail: entry.detail ?? null,
     ipAddress: ctx.actor.kind === "job" ? null : ctx.actor.ipAddress,
     createdAt: ctx.clock.now(),
+  });
+}
+
+const dayMs = 86_400_000;
+
+/** Records who decrypted a credential of a project (KEY-2). A job, which does so all day long, is recorded once a day. */
+export async function auditDecryption(
+  ctx: Context,
+  entry: AuditEntry & { readonly organizationId: string; readonly projectId: string },
+): Promise<void> {
+  await ctx.db.transaction(async (tx) => {
+    const since = new Date(ctx.clock.now().getTime() - dayMs);
+    const mine = and(eq(auditLog.action, entry.action), eq(auditLog.actor, actorName(ctx.actor)));
+    const own = and(eq(auditLog.organizationId, entry.organizationId), eq(auditLog.projectId, entry.projectId));
+    const recent = and(own, mine, gt(auditLog.createdAt, since));
+    if (ctx.actor.kind === "job" && (await tx.$count(auditLog, recent)) > 0) return;
+    await audit(tx, ctx, entry);
   });
 }

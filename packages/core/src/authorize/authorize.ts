@@ -1,21 +1,13 @@
 import { member, organization, project } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
-import { type Context, type Role, roles } from "../context/index.ts";
+import { type Context, type OrganizationAccess, type ProjectAccess, type Role, roles } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
 import { isNamed } from "../label/index.ts";
 import { keyMay, type Permission, roleMay } from "./permission.policy.ts";
 
-export type OrganizationAccess = {
-  readonly organization: { readonly id: string; readonly slug: string; readonly name: string };
-  readonly role: Role;
-};
-
 export type OrganizationScope = { readonly orgSlug: string } | { readonly organizationId: string };
 export type ProjectScope = { readonly orgSlug: string; readonly projectName: string } | { readonly projectId: string };
-
-type ProjectRow = typeof project.$inferSelect;
-export type ProjectAccess = OrganizationAccess & { readonly project: ProjectRow };
 
 const noAccess = () =>
   new TowpathError(
@@ -35,19 +27,17 @@ const limitedKey = () =>
   );
 
 /**
- * What a request has been authorized for. Not part of the context: a copy of it with another actor must not have it.
- */
-const accessOf = new WeakMap<Context, OrganizationAccess | ProjectAccess>();
-
-/**
  * A context for the rest of a request whose access the caller has checked. Verbs still check their own permission, but
  * don't read organization, project and role again. One request only: it doesn't notice later changes of them.
  */
-export function withAccess(ctx: Context, access: OrganizationAccess | ProjectAccess): Context {
-  const authorized = { ...ctx };
-  accessOf.set(authorized, access);
-  return authorized;
-}
+export const withAccess = <Own extends Context>(ctx: Own, access: OrganizationAccess | ProjectAccess): Own => ({
+  ...ctx,
+  checked: { actor: ctx.actor, access },
+});
+
+/** A copy of a context for another actor has no access by it. */
+const checkedAccess = ({ actor, checked }: Context): OrganizationAccess | ProjectAccess | undefined =>
+  checked?.actor === actor ? checked.access : undefined;
 
 /**
  * Checks that the actor has a permission in an organization; returns the organization and the actor's role.
@@ -116,13 +106,13 @@ export function requireUser(ctx: Context): string {
 }
 
 function knownOrganization(ctx: Context, scope: OrganizationScope): OrganizationAccess | undefined {
-  const access = accessOf.get(ctx);
+  const access = checkedAccess(ctx);
   const { id, slug } = access?.organization ?? {};
   return ("orgSlug" in scope ? scope.orgSlug === slug : scope.organizationId === id) ? access : undefined;
 }
 
 function knownProject(ctx: Context, scope: ProjectScope): ProjectAccess | undefined {
-  const access = accessOf.get(ctx);
+  const access = checkedAccess(ctx);
   if (!access || !("project" in access)) return undefined;
   const { project, organization } = access;
   if ("projectId" in scope) return scope.projectId === project.id ? access : undefined;

@@ -4,8 +4,6 @@ export {
   authorizePlatform,
   authorizeProject,
   authorizeVisible,
-  type OrganizationAccess,
-  type ProjectAccess,
   type ProjectScope,
   requireUser,
   withAccess,

@@ -27,7 +27,7 @@ const lowestRole = {
   // Tools have effects: read-only roles must not run them.
   "server.call": "member",
   "access.read": "member",
-  // Members could otherwise let in whom an admin has left out.
+  // Members could otherwise let in people whom an admin has excluded.
   "access.manage": "admin",
   "limit.manage": "admin",
   "secret.read": "member",
@@ -54,8 +54,8 @@ export function roleMay(role: Role, permission: Permission): boolean {
 }
 
 /**
- * What no API key may do, whoever holds it: what would go on when the key is revoked (further keys, members, sign-in
- * tokens), and what concerns the organization itself.
+ * What no API key may do: what would outlast its revocation (further keys, members, sign-in tokens), and what concerns
+ * the organization itself.
  */
 const notForKeys: ReadonlySet<Permission> = new Set([
   "organization.manage",

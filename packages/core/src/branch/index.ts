@@ -12,8 +12,8 @@ import { newId } from "../ids/index.ts";
 export type BranchRow = typeof branch.$inferSelect;
 
 /**
- * Locks a branch's row until the transaction ends. Whatever decides about the next build takes this lock first, so that
- * sequence numbers follow the order of the decisions (BLD-11). `NO KEY UPDATE` doesn't block inserts of rows that refer
+ * Locks a branch's row until the transaction ends. Every decision about the next build takes this lock first, so that
+ * sequence numbers follow the order of decisions (BLD-11). `NO KEY UPDATE` doesn't block inserts of rows that refer
  * to the branch, which happen in transactions that hold the lock on labels.
  */
 export async function lockBranch(tx: Transaction, branchId: string): Promise<BranchRow> {

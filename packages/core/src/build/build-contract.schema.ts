@@ -21,7 +21,7 @@ export const buildPhases = ["fetch", "plan", "install", "inspect", "rollout"] as
 const buildPhaseSchema = z.enum(buildPhases);
 export type BuildPhase = z.infer<typeof buildPhaseSchema>;
 
-/** `step`: what Towpath does and why. `result`: what a phase came to, in a few words. `output`: output of a tool. */
+/** `step`: what Towpath does and why. `result`: the outcome of a phase, in a few words. `output`: output of a tool. */
 const buildLogKinds = ["step", "result", "output", "warning", "error"] as const;
 const buildLogKindSchema = z.enum(buildLogKinds);
 export type BuildLogKind = z.infer<typeof buildLogKindSchema>;
@@ -67,7 +67,7 @@ export const resolutionSchema = z.object({
 export type Resolution = z.infer<typeof resolutionSchema>;
 
 /**
- * What a build starts. `entrypoint`: as in the project's settings, or as found in the commit. `arguments`: words after
+ * What a build starts. `entrypoint`: as in the project's settings, or as found in the commit. `arguments`: those after
  * the program's name.
  */
 export const programSchema = z.object({ entrypoint: z.string(), arguments: z.array(z.string()) });

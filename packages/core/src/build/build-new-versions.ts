@@ -5,7 +5,6 @@ import { authorizePlatform } from "../authorize/index.ts";
 import { ensureBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { chooseRelease, versionCommit } from "../package/internal.ts";
-import { requirePackageIndex } from "../ports/index.ts";
 import { enqueueBuild, insertBuild } from "./queue-build.ts";
 
 /**
@@ -13,11 +12,11 @@ import { enqueueBuild, insertBuild } from "./queue-build.ts";
  * version that failed isn't tried again, and one that was replaced by an older one stays replaced. Asks the index once
  * for each package. May run in several workers at a time.
  *
- * @param input.onProblem is told of a package whose versions can't be read; the others are looked at all the same
+ * @param input.onProblem is called for each package whose versions can't be read; the others are still checked
  * @returns how many builds were queued
  */
 export async function buildNewVersions(call: {
-  ctx: Context;
+  ctx: Context<"packages">;
   input: { readonly signal: AbortSignal; readonly onProblem: (name: string, error: unknown) => void };
 }): Promise<number> {
   const { ctx, input } = call;
@@ -30,7 +29,7 @@ export async function buildNewVersions(call: {
   for (const [name, projects] of Map.groupBy(following, (row) => row.packageName ?? "")) {
     if (input.signal.aborted) break;
     try {
-      const { version } = chooseRelease(await requirePackageIndex(ctx).releases(name, input.signal), null);
+      const { version } = chooseRelease(await ctx.packages.releases(name, input.signal), null);
       for (const row of projects) if (await buildVersion(ctx, row, version)) queued++;
     } catch (error) {
       if (!input.signal.aborted) input.onProblem(name, error);

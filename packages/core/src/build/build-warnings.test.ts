@@ -41,14 +41,14 @@ test("BLD-6 warnings are stored with their build, in text that the database acce
   const warning: BuildWarning = {
     code: "list_failed",
     title: "No list",
-    detail: "It said \0\ud800.",
+    detail: "It printed \0\ud800.",
     remedy: "Mend it.",
   };
   const outcome = { ...sampleOutcome({ ...input, attempt: 1 }), manifest: null, warnings: [warning] };
   await createDeployment({ ctx: worker(), input: outcome });
   const shown = await getBuild({ ctx: as(team.owner), input });
   expect(shown.manifest).toBeNull();
-  expect(shown.warnings).toEqual([{ ...warning, detail: "It said \ufffd\ufffd." }]);
+  expect(shown.warnings).toEqual([{ ...warning, detail: "It printed \ufffd\ufffd." }]);
 });
 
 test("BLD-6 lists and the project show the live build's number of warnings", async () => {

@@ -106,18 +106,23 @@ export async function lastPhase(tx: Transaction, buildId: string): Promise<Build
   return buildPhases.find((phase) => phase === row?.phase) ?? "fetch";
 }
 
-type BuildNote = Omit<BuildLogLine, "time">;
+type BuildLogEntry = Omit<BuildLogLine, "time">;
 
 /**
  * Appends a line to a build's log in the transaction that changes the build, so that readers see both or neither. The
  * transaction has locked the build's row, so the line number is free (see `appendBuildLog`).
  */
-export async function noteInBuildLog(tx: Transaction, buildId: string, time: Date, note: BuildNote): Promise<void> {
+export async function writeToBuildLog(
+  tx: Transaction,
+  buildId: string,
+  time: Date,
+  entry: BuildLogEntry,
+): Promise<void> {
   await tx.insert(buildLog).values({
     buildId,
     line: sql`(SELECT coalesce(max(line), 0) + 1 FROM build_log WHERE build_id = ${buildId})`,
     time,
-    ...note,
+    ...entry,
   });
   await tx.execute(sql`SELECT pg_notify('towpath_build_log', ${buildId})`);
 }

@@ -5,7 +5,7 @@ import { enqueueReport } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { expectedBefore } from "./build.state.ts";
-import { lastPhase, noteInBuildLog } from "./build.store.ts";
+import { lastPhase, writeToBuildLog } from "./build.store.ts";
 import { type BuildView, findBuildView } from "./build.view.ts";
 import { authorizeBuild } from "./get-build.ts";
 import { auditedVersion } from "./queue-build.ts";
@@ -40,7 +40,11 @@ export async function cancelBuild(call: { ctx: Context; input: { readonly buildI
     if (!canceled) throw new TowpathError("conflict", "This build has already ended.");
     await enqueueReport(tx, ctx, canceled.branchId);
     const phase = await lastPhase(tx, canceled.id);
-    await noteInBuildLog(tx, canceled.id, now, { phase, kind: "warning", text: "Canceled by an organization member." });
+    await writeToBuildLog(tx, canceled.id, now, {
+      phase,
+      kind: "warning",
+      text: "Canceled by an organization member.",
+    });
     await audit(tx, ctx, {
       organizationId: organization.id,
       projectId: project.id,

@@ -1,7 +1,7 @@
 import { branch, build, deployment } from "@towpath/db/schema";
 import { and, eq, isNotNull } from "drizzle-orm";
-import { authorizeProject, type Permission, type ProjectAccess } from "../authorize/index.ts";
-import type { Context } from "../context/index.ts";
+import { authorizeProject, type Permission } from "../authorize/index.ts";
+import type { Context, ProjectAccess } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { isId, parseInput } from "../input/index.ts";
 import { type ListBuildsInput, listBuildsSchema } from "./build.schema.ts";

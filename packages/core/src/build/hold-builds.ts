@@ -2,7 +2,7 @@ import { build, project } from "@towpath/db/schema";
 import { and, eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { noteInBuildLog } from "./build.store.ts";
+import { writeToBuildLog } from "./build.store.ts";
 
 const maxBuilds = 100;
 
@@ -32,7 +32,7 @@ export async function holdBuilds(call: {
       .limit(maxBuilds)
       .for("no key update", { of: build, skipLocked: true });
     for (const { id } of waiting) {
-      await noteInBuildLog(tx, id, ctx.clock.now(), { phase: "fetch", kind: "warning", text: input.reason });
+      await writeToBuildLog(tx, id, ctx.clock.now(), { phase: "fetch", kind: "warning", text: input.reason });
     }
     return { held: waiting.length };
   });

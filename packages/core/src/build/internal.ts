@@ -1,6 +1,6 @@
 /** For other entities of core. Checks no access, so it isn't exported from the package. */
 
-export { isCurrentAttempt, noteInBuildLog, ofAttempt, selectBuilds } from "./build.store.ts";
+export { isCurrentAttempt, ofAttempt, selectBuilds, writeToBuildLog } from "./build.store.ts";
 export type { BuildView } from "./build.view.ts";
 export { buildView, findBuildView } from "./build.view.ts";
 export { auditedVersion, type BuildRow, enqueueBuild, insertBuild, supersedeQueued } from "./queue-build.ts";

@@ -9,7 +9,7 @@ import { newId } from "../ids/index.ts";
 import type { BuildSource } from "../project/project.schema.ts";
 import { builtFromNow, builtFromOf } from "../source/internal.ts";
 import { expectedBefore } from "./build.state.ts";
-import { noteInBuildLog } from "./build.store.ts";
+import { writeToBuildLog } from "./build.store.ts";
 import type { BuildTrigger } from "./build-contract.schema.ts";
 
 export type BuildRow = typeof build.$inferSelect;
@@ -146,6 +146,6 @@ export async function supersedeQueued(
     .returning({ id: build.id });
   if (canceled.length > 0) await enqueueReport(tx, ctx, branchId);
   for (const { id } of canceled) {
-    await noteInBuildLog(tx, id, now, { phase: "fetch", kind: "warning", text: reason });
+    await writeToBuildLog(tx, id, now, { phase: "fetch", kind: "warning", text: reason });
   }
 }

@@ -122,7 +122,7 @@ test("RUN-8 the server's status says when what is lost is built again, until it 
   await database.db.delete(project).where(eq(project.name, made.project.name));
 });
 
-test("RUN-8 a rebuild installs what the lost build had installed: its versions, or those of its time if they are unknown", async () => {
+test("RUN-8 a rebuild installs what the lost build had installed: its versions, or date-pinned ones if those are unknown", async () => {
   const { made } = await deployed();
   const resolution = { pythonVersion: "3.12.1", pins: ["fastmcp==4.0.0"], at: "2026-01-02T03:04:05.000Z" };
   await database.db.update(build).set({ resolution, entrypoint: "then.py" }).where(eq(build.id, made.id));

@@ -5,7 +5,7 @@ import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import { lockBranch } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
-import { noteInBuildLog } from "./build.store.ts";
+import { writeToBuildLog } from "./build.store.ts";
 import { layersSchema, type Resolution } from "./build-contract.schema.ts";
 import { auditedVersion, type BuildRow, enqueueBuild, insertBuild, sourceOfBuild } from "./queue-build.ts";
 import { rebuildAction, rebuildTries } from "./rebuild-tries.ts";
@@ -90,7 +90,7 @@ async function rebuild(tx: Transaction, ctx: Context, deploymentId: string, isSt
     trigger: "redeploy",
     lost: { ...live.build, resolution: live.build.resolution ?? resolutionBefore(live.build) },
   });
-  await noteInBuildLog(tx, row.id, ctx.clock.now(), { phase: "fetch", kind: "warning", text: reason });
+  await writeToBuildLog(tx, row.id, ctx.clock.now(), { phase: "fetch", kind: "warning", text: reason });
   await enqueueBuild(tx, ctx, row.id);
   await audit(tx, ctx, {
     organizationId,

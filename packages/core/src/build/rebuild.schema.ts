@@ -3,9 +3,9 @@ const firstPauseMs = 60_000;
 const maxPauseMs = 6 * 3_600_000;
 
 /**
- * When what is lost is built again after so many tries.
+ * When lost layers are built again.
  *
- * @param tries how many there were, at least one
+ * @param tries builds so far, at least one
  * @param last when the latest began
  */
 export const nextRebuildAt = (tries: number, last: Date): Date =>

@@ -2,12 +2,11 @@ import type { project } from "@towpath/db/schema";
 import { audit } from "../audit/index.ts";
 import { authorizeProject } from "../authorize/index.ts";
 import { ensureBranch, pullRequestOfForkBranch } from "../branch/index.ts";
-import type { Context } from "../context/index.ts";
+import type { Context, SourceServices } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
 import { chooseRelease, versionCommit } from "../package/internal.ts";
-import { requirePackageIndex } from "../ports/index.ts";
 import type { BuildSource } from "../project/project.schema.ts";
 import {
   builtFromNow,
@@ -38,7 +37,7 @@ function isReusable(status: string, reuse: "unless-failed" | "always" | "never")
  * now, `not_found` for a branch or commit that it doesn't contain, and errors of the repository host
  */
 export async function startBuild(call: {
-  ctx: Context;
+  ctx: Context<SourceServices | "packages">;
   input: StartBuildInput;
 }): Promise<{ readonly build: BuildView; readonly created: boolean }> {
   const { ctx } = call;
@@ -88,13 +87,13 @@ export async function startBuild(call: {
 }
 
 async function readSource(
-  ctx: Context,
+  ctx: Context<SourceServices | "packages">,
   of: typeof project.$inferSelect,
   { branch, commitSha, version }: Pick<StartBuildInput, "commitSha" | "version"> & { readonly branch: string },
 ): Promise<BuildSource> {
   const source = sourceOf(of);
   if (source?.kind === "package") {
-    const release = chooseRelease(await requirePackageIndex(ctx).releases(source.name), version);
+    const release = chooseRelease(await ctx.packages.releases(source.name), version);
     return versionCommit(source.name, release.version);
   }
   // Without previews nothing ends the preview of another branch, so there is none.

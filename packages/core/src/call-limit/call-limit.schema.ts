@@ -19,7 +19,7 @@ const rateSchema = z.object({
 export const callLimitSchema = z.object({
   caller: rateSchema.nullable(),
   server: rateSchema.nullable(),
-  /** The revision that the change starts from; absent: whatever is stored. */
+  /** The revision that the change starts from; absent: the stored one. */
   revision: z.number().int().min(0).optional(),
 });
 export type CallLimitInput = z.input<typeof callLimitSchema>;

@@ -61,7 +61,7 @@ test("GW-8 nobody sets more than the instance allows, nor what is no number of c
   expect((await read()).revision).toBe(0);
 });
 
-test("GW-8 two people who change them at once: the second is told, and changes nothing", async () => {
+test("GW-8 when two people change them at once, the second gets a conflict and changes nothing", async () => {
   await save({ caller: few, revision: 0 });
   expect(await refusalCode(save({ server: few, revision: 0 }))).toBe("conflict");
   expect(await read()).toMatchObject({ caller: few, server: null, revision: 1 });

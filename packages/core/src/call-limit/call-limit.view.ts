@@ -1,7 +1,6 @@
 import type { CallLimits, Rate } from "@towpath/limits";
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { TowpathError } from "../errors/index.ts";
 import { type OwnLimits, readLimits } from "./call-limit.store.ts";
 
 /** How many calls a server takes (GW-8). */
@@ -21,15 +20,13 @@ export type CallLimitView = {
  *
  * @throws TowpathError `not_found` for a project of others
  */
-export async function getCallLimits(call: { ctx: Context; input: ProjectScope }): Promise<CallLimitView> {
+export async function getCallLimits(call: { ctx: Context<"callLimits">; input: ProjectScope }): Promise<CallLimitView> {
   const { ctx, input } = call;
   const { project } = await authorizeProject(ctx, "project.read", input);
   return limitsView(ctx, await readLimits(ctx.db, project.id));
 }
 
-export const limitsView = (ctx: Context, own: OwnLimits): CallLimitView => ({ ...own, instance: instanceLimits(ctx) });
-
-export function instanceLimits({ callLimits }: Context): CallLimits {
-  if (callLimits) return callLimits;
-  throw new TowpathError("not_configured", "This process does not know the limits of the instance.");
-}
+export const limitsView = ({ callLimits }: Context<"callLimits">, own: OwnLimits): CallLimitView => ({
+  ...own,
+  instance: callLimits,
+});

@@ -33,7 +33,7 @@ const maxTurns = 200;
 const titleLength = 60;
 
 /**
- * Stores a question as a turn under way. It counts towards the limits at once, whatever becomes of it.
+ * Stores a question as a running turn. It counts towards the limits at once, however it ends.
  *
  * @throws TowpathError `forbidden` for who may not call the server; `not_found` for a chat of others; `conflict` while
  *   the chat still answers; `limit_reached` with the time from which on one can ask again
@@ -64,7 +64,7 @@ export async function beginTurn(call: {
 }
 
 /**
- * Counts a use of a model for something else than a turn, towards the same limits. Returns its id, for `noteUsage`.
+ * Counts a use of a model for something else than a turn, towards the same limits. Returns its id, for `recordUsage`.
  *
  * @throws TowpathError `forbidden` for who may not call the server, `limit_reached`
  */

@@ -24,7 +24,7 @@ import {
   isTurnRunning,
   keepSuggestedQuestions,
   listChats,
-  noteUsage,
+  recordUsage,
   renameChat,
   replyToTurn,
   stopTurn,
@@ -148,7 +148,7 @@ test("CHAT-1 of questions sent at once no more pass than the limit allows", asyn
 
 test("CHAT-1 a team's tokens of a day are limited, also those of turns that never ended", async () => {
   const { turnId } = await ask("Expensive");
-  await noteUsage({ ctx: as(member), input: { turnId, inputTokens: 900, outputTokens: 100 } });
+  await recordUsage({ ctx: as(member), input: { turnId, inputTokens: 900, outputTokens: 100 } });
   const refused = await refusal(ask("More", {}, team.owner));
   expect([refused.code, refused.message]).toEqual(["limit_reached", expect.stringContaining("1,000 tokens")]);
   const elsewhere = await seedOrganization(database.db);
@@ -197,7 +197,7 @@ test("CHAT-1 a stopped turn frees its chat at once, and keeps what was answered 
 test("CHAT-1 other uses of a model count towards the same limits", async () => {
   const use = (actor = member) =>
     countModelUse({ ctx: as(actor), input: { ...scope(), model: "test" }, limits: { ...limits, questionsPerHour: 1 } });
-  await noteUsage({ ctx: as(member), input: { turnId: await use(), inputTokens: 600, outputTokens: 400 } });
+  await recordUsage({ ctx: as(member), input: { turnId: await use(), inputTokens: 600, outputTokens: 400 } });
   expect(await refusalCode(use())).toBe("limit_reached");
   expect(await refusalCode(ask("Hello", {}, team.owner))).toBe("limit_reached");
   expect(await refusalCode(use(await team.join("viewer")))).toBe("forbidden");

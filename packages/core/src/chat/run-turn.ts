@@ -14,8 +14,8 @@ const maxReplyBytes = 64 * 1024;
 
 type TurnTokens = { readonly inputTokens: number; readonly outputTokens: number };
 
-/** Notes what a turn has used so far, so that it counts even if the process dies. `tokens`: totals of the turn. */
-export async function noteUsage(call: {
+/** Records what a turn has used so far, so that it counts even if the process dies. `tokens`: totals of the turn. */
+export async function recordUsage(call: {
   ctx: Context;
   input: { readonly turnId: string } & TurnTokens;
 }): Promise<void> {
@@ -48,7 +48,7 @@ export async function endTurn(call: {
         sql`${chatTurn.chatId} IN (SELECT ${chat.id} FROM ${chat} WHERE ${chat.userId} = ${userId})`,
       ),
     );
-  await noteUsage(call);
+  await recordUsage(call);
 }
 
 type TurnScope = ProjectScope & { readonly chatId: string; readonly turnId: string };
@@ -65,7 +65,7 @@ export async function stopTurn(call: { ctx: Context; input: TurnScope }): Promis
     SELECT pg_notify(${chatTurnChannel}, id::text) FROM stopped`);
 }
 
-/** Whether a turn of the acting person still runs, as far as anybody has said. */
+/** Whether a turn of the acting person is still stored as running. */
 export async function isTurnRunning(call: { ctx: Context; input: { readonly turnId: string } }): Promise<boolean> {
   const { ctx, input } = call;
   const [row] = await ctx.db

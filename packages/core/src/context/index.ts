@@ -1,5 +1,6 @@
 import type { AdminTokens } from "@towpath/auth/credentials";
 import type { Database } from "@towpath/db";
+import type { project } from "@towpath/db/schema";
 import type { CallLimits } from "@towpath/limits";
 import type { SecretBox } from "@towpath/secrets";
 import type { SignInStep } from "../oauth/sign-in-step.schema.ts";
@@ -40,45 +41,63 @@ export type Actor =
   /** A job of the platform itself. */
   | { readonly kind: "job"; readonly job: string };
 
-/** What verbs use. Create one per request or job. */
-export type Context = {
+export type OrganizationAccess = {
+  readonly organization: { readonly id: string; readonly slug: string; readonly name: string };
+  readonly role: Role;
+};
+
+export type ProjectAccess = OrganizationAccess & { readonly project: typeof project.$inferSelect };
+
+/**
+ * What a verb gets. Create one per request or job. `Service`: what the verb uses in addition to what all have, so that a
+ * process which lacks it doesn't compile.
+ */
+export type Context<Service extends keyof Services = never> = Pick<Services, Service> & {
   readonly db: Database;
   readonly actor: Actor;
   readonly queue: JobQueue;
   readonly clock: Clock;
   /** `https://host/{name}` or `https://{name}.host`: see `serverUrl`. */
   readonly serverUrlTemplate: string;
-  /** Null on an instance without a GitHub App; absent in processes that don't deploy. */
-  readonly repositories?: RepositoryHost | null;
-  /** Makes repositories at GitHub; absent in processes that don't. */
-  readonly gitHubTarget?: GitHubTarget | null;
-  /** Reads repositories behind Git URLs; absent in processes that don't. */
-  readonly gitRemotes?: GitRemotes;
-  /** Stores repositories of this instance; absent in processes that don't reach the data directory. */
-  readonly instanceRepositories?: InstanceRepositories;
-  /** Absent in processes that deploy no packages. */
-  readonly packages?: PackageIndex;
-  /** Null where the operator switched it off; absent in processes in which nobody searches. */
-  readonly serverRegistry?: ServerRegistry | null;
-  /** Without it, verbs that use secrets throw `not_configured`. */
-  readonly secrets?: SecretBox;
+  /** The dashboard's origin, for links. */
+  readonly dashboardUrl: string;
+  /** What `actor` was found to have access to earlier in this request: see `withAccess`. */
+  readonly checked?: { readonly actor: Actor; readonly access: OrganizationAccess | ProjectAccess };
+};
+
+/** What only some verbs use. Where null is allowed, the operator can leave it out. */
+type Services = {
+  /** Of GitHub. */
+  readonly repositories: RepositoryHost;
+  /** Makes repositories at GitHub. */
+  readonly gitHubTarget: GitHubTarget;
+  /** Reads repositories behind Git URLs. */
+  readonly gitRemotes: GitRemotes;
+  /** Stores repositories of this instance. */
+  readonly instanceRepositories: InstanceRepositories;
+  readonly packages: PackageIndex;
+  readonly serverRegistry: ServerRegistry | null;
+  readonly secrets: SecretBox;
   /**
    * Fetches a JSON document that somebody else named, without reaching private addresses; its errors' messages are
-   * public. Absent in processes that serve no OAuth clients.
+   * public.
    */
-  readonly fetchDocument?: (url: string) => Promise<unknown>;
-  /** Absent in processes that don't reach servers elsewhere: then verbs that need it throw `not_configured`. */
-  readonly externalServers?: ExternalServers;
-  /** Null without a way to the runner; absent in processes that make no deployment live for people. */
-  readonly serverHost?: ServerHost | null;
-  /** Absent in processes that issue no tokens: then verbs that need it throw `not_configured`. */
-  readonly adminTokens?: AdminTokens;
-  /** The dashboard's origin, for links in messages. Absent in processes that invite nobody. */
-  readonly dashboardUrl?: string;
-  /** Null on an instance without a mail server: then pages show links to copy. Absent in processes that invite nobody. */
-  readonly mail?: MailSender | null;
-  /** How many calls the instance's gateways take. Absent in processes that don't show it. */
-  readonly callLimits?: CallLimits;
-  /** Notes a step of an MCP client's sign-in, without waiting; absent in processes that serve no OAuth clients. */
-  readonly recordSignInStep?: (step: SignInStep) => void;
+  readonly fetchDocument: (url: string) => Promise<unknown>;
+  readonly externalServers: ExternalServers;
+  /** Null without a way to the runner. */
+  readonly serverHost: ServerHost | null;
+  readonly adminTokens: AdminTokens;
+  /** Null without a mail server: then pages show links to copy. */
+  readonly mail: MailSender | null;
+  /** How many calls the instance's gateways take. */
+  readonly callLimits: CallLimits;
+  /** Records a step of an MCP client's sign-in, without waiting. */
+  readonly recordSignInStep: (step: SignInStep) => void;
 };
+
+/** For repositories behind Git URLs and those of this instance. */
+export type GitServices = "gitRemotes" | "instanceRepositories" | "secrets";
+/** The same, and GitHub's. */
+export type SourceServices = GitServices | "repositories";
+/** For a process that serves all verbs. */
+export type FullContext = Context<keyof Services>;

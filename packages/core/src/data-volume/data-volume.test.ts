@@ -39,7 +39,7 @@ test("BLD-19 PRJ-11 members switch lasting data on and off, which is audited, an
   expect(await set(member, false)).toMatchObject({ keepsData: false });
   const offAt = (await row())?.dataOffAt;
   expect(offAt).toBeInstanceOf(Date);
-  // From then on it is kept for a week, whatever is saved meanwhile.
+  // The week for which it is kept starts then, and saving again doesn't extend it.
   await set(member, false);
   expect((await row())?.dataOffAt).toEqual(offAt);
   expect(await refusalCode(set(viewer, true))).toBe("forbidden");

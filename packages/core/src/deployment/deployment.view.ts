@@ -50,7 +50,7 @@ export type ReplacedVersion = {
 export const isRolledBack = (of: { readonly sequence: AnyPgColumn } = build) =>
   sql<boolean>`coalesce(${of.sequence} < ${route.sequence}, false)`;
 
-/** From what a rollback led to the build; null unless it did, or when that version was removed since. */
+/** The version that a rollback to the build replaced; null without a rollback, or when that version was removed since. */
 export const rolledBackFrom = (of: { readonly sequence: AnyPgColumn } = build) => sql<ReplacedVersion | null>`(
   SELECT json_build_object('deploymentId', replaced.id, 'buildId', newest.id, 'commitSha', newest.commit_sha,
     'packageVersion', newest.package_version, 'commitMessage', newest.commit_message)

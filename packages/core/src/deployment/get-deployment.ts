@@ -1,10 +1,10 @@
 import { deployment } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
-import { authorizeProject, type Permission, type ProjectAccess } from "../authorize/index.ts";
+import { authorizeProject, type Permission } from "../authorize/index.ts";
 import { pullRequestOfForkBranch } from "../branch/index.ts";
 import { buildStatusSchema, buildTriggerSchema } from "../build/build-contract.schema.ts";
 import { type BuildView, buildView, readManifest, selectBuilds } from "../build/internal.ts";
-import type { Context } from "../context/index.ts";
+import type { Context, ProjectAccess } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
 import { mcpUrl } from "../server-url/index.ts";

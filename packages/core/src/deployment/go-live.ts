@@ -5,7 +5,7 @@ import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import { type BranchRow, enqueueReport, environmentOf, lockBranch } from "../branch/index.ts";
 import type { BuildTimings } from "../build/build-contract.schema.ts";
-import { auditedVersion, type BuildRow, noteInBuildLog, ofAttempt } from "../build/internal.ts";
+import { auditedVersion, type BuildRow, ofAttempt, writeToBuildLog } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { chooseLabel, lockLabels } from "../label/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
@@ -48,7 +48,7 @@ export async function goLive(call: {
     if (!ended) return { outcome: "lost" };
     await enqueueReport(tx, ctx, branchId);
     const result = branch.endedAt ? { outcome: "branch-ended" as const } : await moveRoute(tx, ctx, ended, branch);
-    await noteInBuildLog(tx, ended.id, ctx.clock.now(), { phase: "rollout", kind: "step", text: lastLine(result) });
+    await writeToBuildLog(tx, ended.id, ctx.clock.now(), { phase: "rollout", kind: "step", text: lastLine(result) });
     return result;
   });
 }

@@ -37,7 +37,7 @@ export async function listRecentDeployments(call: {
 }
 
 /**
- * The deployments that someone means by a deployment's id, a package's version, or a commit or its beginning: newest
+ * The deployments that a text names by a deployment's id, a package's version, or a commit or its beginning: newest
  * first, at most 200.
  *
  * @throws TowpathError `invalid_input` when the project has none
@@ -51,7 +51,7 @@ export async function findDeployments(call: {
   const text = input.text.trim().toLowerCase();
   const meant = or(
     isId(text) ? eq(deployment.id, text) : undefined,
-    // A package's commit is ours, and nobody knows it.
+    // A package's commit is a digest of ours, which nobody types.
     /^[0-9a-f]{4,40}$/.test(text) ? and(like(build.commitSha, `${text}%`), isNull(build.packageVersion)) : undefined,
     eq(build.packageVersion, input.text.trim()),
   );

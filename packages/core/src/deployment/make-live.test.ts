@@ -158,7 +158,7 @@ test("PRJ-14 others and viewers can't: not found, and forbidden", async () => {
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
 });
 
-test("PRJ-14 of a push and a rollback at the same time one is live, whole, and who comes late is told", async () => {
+test("PRJ-14 of a push and a rollback at the same time one goes live completely, and the later one gets a conflict", async () => {
   for (let round = 0; round < 5; round++) {
     const project = await seedProject(suite.database.db, suite.team);
     const first = await deploy(project, "first");
@@ -201,7 +201,7 @@ test("PRJ-14 BLD-10 the route moves once the earlier version's server has answer
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("first"));
 });
 
-test("PRJ-14 of two rollbacks, and of a rollback and a build, the first to go live stays; the other one is told", async () => {
+test("PRJ-14 of two rollbacks, and of a rollback and a build, the first to go live stays, and the other gets a conflict", async () => {
   const project = await seedProject(suite.database.db, suite.team);
   const [first, second] = [await deploy(project, "first"), await deploy(project, "second")];
   await deploy(project, "third");

@@ -7,7 +7,7 @@ import { auditedVersion } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { chooseLabel, lockLabels } from "../label/index.ts";
-import { requireServerHost } from "../ports/index.ts";
+import type { ServerHost } from "../ports/index.ts";
 import type { DeploymentView } from "./deployment.view.ts";
 import { authorizeDeployment, getDeployment } from "./get-deployment.ts";
 
@@ -17,15 +17,15 @@ import { authorizeDeployment, getDeployment } from "./get-deployment.ts";
  * The server that was live drains as after a rollout. The deployment keeps the values of variables that it was built
  * with.
  *
- * The route moves by compare-and-swap: whatever went live while the server started stays. It keeps its sequence: a push
+ * The route moves by compare-and-swap: what went live while the server started stays live. It keeps its sequence: a push
  * from now on goes live as usual, and a build that was overtaken before stays so (BLD-11).
  *
  * @throws TowpathError `conflict` when it is live already, its server doesn't start or answer, another deployment went
  *   live meanwhile, its branch has ended, or it was built for the other environment; `not_found`; `upstream_unavailable`
- *   when no server can be started now
+ *   when no server can be started now; `not_configured`
  */
 export async function makeDeploymentLive(call: {
-  ctx: Context;
+  ctx: Context<"serverHost">;
   input: { readonly deploymentId: string };
 }): Promise<DeploymentView> {
   const { ctx, input } = call;
@@ -138,4 +138,12 @@ function requireServable({ deployment: { environment }, build, branch }: Chosen)
   if (build.status !== "succeeded" || build.layers === null) {
     throw new TowpathError("conflict", "This deployment was never live. Rebuild its commit instead.");
   }
+}
+
+function requireServerHost({ serverHost }: Context<"serverHost">): ServerHost {
+  if (serverHost) return serverHost;
+  throw new TowpathError(
+    "not_configured",
+    "This process can't reach the runner, which starts servers. Ask the operator to set TOWPATH_RUN_DIR or TOWPATH_RUNNER_ADDRESS for web.",
+  );
 }

@@ -21,7 +21,7 @@ export async function promoteDeployment(call: {
   const { ctx, input } = call;
   const { project, organization } = await authorizeDeployment(ctx, "build.start", input.deploymentId);
   const buildId = await ctx.db.transaction(async (tx) => {
-    // Production's branch first: whatever adds a build of it takes this lock.
+    // Production's branch first: everything that adds a build of it takes this lock.
     const target = { projectId: project.id, name: project.defaultBranch, isDefault: true };
     const production = await ensureBranch(tx, ctx, target);
     const [preview] = await tx

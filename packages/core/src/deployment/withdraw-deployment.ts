@@ -5,8 +5,8 @@ import { isCurrentAttempt } from "../build/internal.ts";
 import type { Context } from "../context/index.ts";
 
 /**
- * Removes the deployment of a build that goes on, as if it had not been created: its server did not show where it runs
- * what the build must know. Nothing for another attempt than the current one, and for a deployment with a route.
+ * Removes the deployment of a running build, as if it had not been created: in place, its server did not show what the
+ * build must know. Does nothing for an attempt that isn't the current one, and for a deployment with a route.
  *
  * @returns whether nobody needs its server any more: false while another attempt has the build or it has succeeded
  */

@@ -4,7 +4,6 @@ import { authorizePlatform, authorizeProject, type ProjectScope } from "../autho
 import type { Context } from "../context/index.ts";
 import {
   type ExternalServerRow,
-  inspect,
   nextCheckAt,
   openedCredential,
   requireExternalServer,
@@ -16,7 +15,10 @@ import { type ExternalServerView, externalServerView } from "./external-server.v
  *
  * @throws TowpathError `not_found` for a project of another kind
  */
-export async function checkExternalServer(call: { ctx: Context; input: ProjectScope }): Promise<ExternalServerView> {
+export async function checkExternalServer(call: {
+  ctx: Context<"secrets" | "externalServers">;
+  input: ProjectScope;
+}): Promise<ExternalServerView> {
   const { ctx } = call;
   const { project: found, organization } = await authorizeProject(ctx, "build.start", call.input);
   const row = await requireExternalServer(ctx.db, found.id);
@@ -25,7 +27,7 @@ export async function checkExternalServer(call: { ctx: Context; input: ProjectSc
 
 /** Inspects servers whose inspection is due, a few in a round; for the worker. Returns how many there were. */
 export async function checkDueExternalServers(call: {
-  ctx: Context;
+  ctx: Context<"secrets" | "externalServers">;
   input: { readonly limit: number };
 }): Promise<number> {
   const { ctx, input } = call;
@@ -52,9 +54,13 @@ export async function checkDueExternalServers(call: {
   return due.length;
 }
 
-async function check(ctx: Context, organizationId: string, row: ExternalServerRow): Promise<ExternalServerRow> {
+async function check(
+  ctx: Context<"secrets" | "externalServers">,
+  organizationId: string,
+  row: ExternalServerRow,
+): Promise<ExternalServerRow> {
   const credential = await openedCredential(ctx, organizationId, row);
-  const inspection = await inspect(ctx, { url: row.url, credential });
+  const inspection = await ctx.externalServers.inspect({ url: row.url, credential });
   const now = ctx.clock.now();
   const isSame = inspection.ok && JSON.stringify(inspection.manifest) === JSON.stringify(row.manifest);
   const [after] = await ctx.db

@@ -11,13 +11,7 @@ import { lockLabels } from "../label/index.ts";
 import { requireFreeName } from "../project/internal.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { type CreateExternalServerInput, createExternalServerSchema } from "./external-server.schema.ts";
-import {
-  inspect,
-  nextCheckAt,
-  refusedInspection,
-  requireElsewhere,
-  sealedCredential,
-} from "./external-server.store.ts";
+import { nextCheckAt, refusedInspection, requireElsewhere, sealedCredential } from "./external-server.store.ts";
 
 /** What the creation of a server elsewhere answers. */
 type CreatedExternalServer = {
@@ -42,7 +36,7 @@ type CreatedExternalServer = {
  * internet, and (`url` or `credential`) a server that can't be reached, refuses, or doesn't speak MCP
  */
 export async function createExternalServer(call: {
-  ctx: Context;
+  ctx: Context<"secrets" | "externalServers">;
   input: CreateExternalServerInput;
 }): Promise<CreatedExternalServer> {
   const { ctx } = call;
@@ -51,7 +45,7 @@ export async function createExternalServer(call: {
   await requireFreeName(ctx.db, input.name);
   requireElsewhere(ctx, input.url);
   const credential = input.credential && { name: input.credential.header, value: input.credential.value };
-  const inspection = await inspect(ctx, { url: input.url, credential });
+  const inspection = await ctx.externalServers.inspect({ url: input.url, credential });
   if (!inspection.ok) throw refusedInspection(inspection.problem);
   const { manifest } = inspection;
   const id = await ctx.db.transaction((tx) => insert(tx, ctx, { organizationId: organization.id, input, manifest }));
@@ -75,7 +69,11 @@ type Checked = {
   readonly manifest: Manifest;
 };
 
-async function insert(tx: Transaction, ctx: Context, { organizationId, input, manifest }: Checked): Promise<string> {
+async function insert(
+  tx: Transaction,
+  ctx: Context<"secrets">,
+  { organizationId, input, manifest }: Checked,
+): Promise<string> {
   await lockLabels(tx);
   await requireFreeName(tx, input.name);
   const { url, credential, ...settings } = input;

@@ -65,7 +65,7 @@ export type CreateExternalServerInput = z.input<typeof createExternalServerSchem
 export const updateExternalServerSchema = z.object({
   url: externalUrlSchema.optional(),
   credential: credentialSchema.nullable().optional(),
-  /** The revision that the change starts from; absent: whatever is stored. */
+  /** The revision that the change starts from; absent: the stored one. */
   revision: z.number().int().min(0).optional(),
 });
 export type UpdateExternalServerInput = z.input<typeof updateExternalServerSchema>;

@@ -1,13 +1,12 @@
 import type { Database, Transaction } from "@towpath/db";
-import { auditLog, externalServer } from "@towpath/db/schema";
+import { externalServer } from "@towpath/db/schema";
 import { type Manifest, manifestSchema } from "@towpath/mcp/manifest";
 import { findDataKey, openUpstreamCredential, sealUpstreamCredential } from "@towpath/secrets";
-import { and, eq, gt } from "drizzle-orm";
-import { audit } from "../audit/index.ts";
+import { eq } from "drizzle-orm";
+import { auditDecryption } from "../audit/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
-import type { ExternalServers, Inspection, InspectionProblem, InspectionTarget } from "../ports/index.ts";
-import { requireSecretBox } from "../secret/internal.ts";
+import type { InspectionTarget } from "../ports/index.ts";
 import { serverUrl } from "../server-url/index.ts";
 
 type Queryable = Database | Transaction;
@@ -40,42 +39,20 @@ type Credential = { readonly header: string; readonly value: string };
 /** The columns of a credential, sealed for the origin of `url`. */
 export async function sealedCredential(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"secrets">,
   server: Owner & { readonly externalServerId: string; readonly url: string; readonly version: number },
   credential: Credential | null,
 ) {
   if (credential === null)
     return { credentialHeader: null, credentialCiphertext: null, credentialVersion: server.version };
   const { header, value } = credential;
-  const ciphertext = await sealUpstreamCredential(tx, requireSecretBox(ctx), { ...server, header }, value);
+  const ciphertext = await sealUpstreamCredential(tx, ctx.secrets, { ...server, header }, value);
   return { credentialHeader: header, credentialCiphertext: ciphertext, credentialVersion: server.version };
-}
-
-const dayMs = 86_400_000;
-
-/** In the audit log: who decrypted a credential (KEY-2). Of a job that does it all day long, once a day. */
-async function auditDecryption(ctx: Context, organizationId: string, row: ExternalServerRow): Promise<void> {
-  const entry = {
-    organizationId,
-    projectId: row.projectId,
-    action: "externalServer.decrypt",
-    subject: row.credentialHeader ?? "",
-    detail: { reason: "inspection", version: row.credentialVersion },
-  };
-  await ctx.db.transaction(async (tx) => {
-    if (ctx.actor.kind === "job") {
-      const since = new Date(ctx.clock.now().getTime() - dayMs);
-      const mine = and(eq(auditLog.action, entry.action), eq(auditLog.actor, `job:${ctx.actor.job}`));
-      const own = and(eq(auditLog.organizationId, organizationId), eq(auditLog.projectId, row.projectId));
-      if ((await tx.$count(auditLog, and(own, mine, gt(auditLog.createdAt, since)))) > 0) return;
-    }
-    await audit(tx, ctx, entry);
-  });
 }
 
 /** The credential of a stored server; null: it has none. Each reader is in the audit log before it has the value. */
 export async function openedCredential(
-  ctx: Context,
+  ctx: Context<"secrets">,
   organizationId: string,
   row: ExternalServerRow,
 ): Promise<InspectionTarget["credential"]> {
@@ -83,20 +60,10 @@ export async function openedCredential(
   if (header === null || ciphertext === null) return null;
   const { projectId, id: externalServerId, url } = row;
   const stored = { organizationId, projectId, externalServerId, url, header, version, ciphertext };
-  await auditDecryption(ctx, organizationId, row);
-  const value = openUpstreamCredential(requireSecretBox(ctx), await findDataKey(ctx.db, projectId), stored);
+  const detail = { reason: "inspection", version };
+  await auditDecryption(ctx, { organizationId, projectId, action: "externalServer.decrypt", subject: header, detail });
+  const value = openUpstreamCredential(ctx.secrets, await findDataKey(ctx.db, projectId), stored);
   return { name: header, value };
-}
-
-export const inspect = (ctx: Context, target: InspectionTarget): Promise<Inspection> =>
-  requireNetwork(ctx).inspect(target);
-
-export const reach = (ctx: Context, url: string): Promise<InspectionProblem | null> => requireNetwork(ctx).reach(url);
-
-/** @throws TowpathError `not_configured` in a process that doesn't reach servers elsewhere */
-function requireNetwork(ctx: Context): ExternalServers {
-  if (ctx.externalServers) return ctx.externalServers;
-  throw new TowpathError("not_configured", "This part of Towpath doesn't reach external servers.");
 }
 
 /** @throws TowpathError `invalid_input` for an address of this instance: calls would go round in circles */

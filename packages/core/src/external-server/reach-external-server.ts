@@ -3,7 +3,7 @@ import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { parseInput } from "../input/index.ts";
 import { externalUrlSchema } from "./external-server.schema.ts";
-import { reach, refusedInspection, requireElsewhere } from "./external-server.store.ts";
+import { refusedInspection, requireElsewhere } from "./external-server.store.ts";
 
 /**
  * Whether anything answers at a server's address (ORG-9): the first step before `createExternalServer`, which asks what it
@@ -13,14 +13,14 @@ import { reach, refusedInspection, requireElsewhere } from "./external-server.st
  * where nothing answers
  */
 export async function reachExternalServer(call: {
-  ctx: Context;
+  ctx: Context<"externalServers">;
   input: { readonly orgSlug: string; readonly url: string };
 }): Promise<{ readonly host: string }> {
   const { ctx, input } = call;
   await authorize(ctx, "project.create", { orgSlug: input.orgSlug });
   const { url } = parseInput(reachSchema, input);
   requireElsewhere(ctx, url);
-  const problem = await reach(ctx, url);
+  const problem = await ctx.externalServers.reach(url);
   if (problem) throw refusedInspection(problem);
   return { host: new URL(url).host };
 }

@@ -9,7 +9,6 @@ import { parseInput } from "../input/index.ts";
 import { type UpdateExternalServerInput, updateExternalServerSchema } from "./external-server.schema.ts";
 import {
   type ExternalServerRow,
-  inspect,
   nextCheckAt,
   openedCredential,
   refusedInspection,
@@ -28,7 +27,7 @@ import { type ExternalServerView, externalServerView } from "./external-server.v
  * is never sent to a place that it wasn't given for
  */
 export async function updateExternalServer(call: {
-  ctx: Context;
+  ctx: Context<"secrets" | "externalServers">;
   input: ProjectScope & UpdateExternalServerInput;
 }): Promise<ExternalServerView> {
   const { ctx } = call;
@@ -38,8 +37,8 @@ export async function updateExternalServer(call: {
   const { revision = before.revision } = input;
   const url = input.url ?? before.url;
   requireElsewhere(ctx, url);
-  const credential = await wantedCredential(ctx, organization.id, before, { ...input, url });
-  const inspection = await inspect(ctx, { url, credential });
+  const credential = await nextCredential(ctx, organization.id, before, { ...input, url });
+  const inspection = await ctx.externalServers.inspect({ url, credential });
   if (!inspection.ok) throw refusedInspection(inspection.problem);
   return ctx.db.transaction(async (tx) => {
     const now = ctx.clock.now();
@@ -75,13 +74,18 @@ export async function updateExternalServer(call: {
   });
 }
 
-type Wanted = z.output<typeof updateExternalServerSchema> & { readonly url: string };
+type Update = z.output<typeof updateExternalServerSchema> & { readonly url: string };
 
-async function wantedCredential(ctx: Context, organizationId: string, before: ExternalServerRow, wanted: Wanted) {
-  if (wanted.credential === null) return null;
-  if (wanted.credential) return { name: wanted.credential.header, value: wanted.credential.value };
+async function nextCredential(
+  ctx: Context<"secrets">,
+  organizationId: string,
+  before: ExternalServerRow,
+  update: Update,
+) {
+  if (update.credential === null) return null;
+  if (update.credential) return { name: update.credential.header, value: update.credential.value };
   const origin = new URL(before.url).origin;
-  if (before.credentialHeader !== null && new URL(wanted.url).origin !== origin) {
+  if (before.credentialHeader !== null && new URL(update.url).origin !== origin) {
     const message = `Enter the credential again, or remove it: the stored one is for ${origin} only.`;
     throw new TowpathError("invalid_input", message, { fields: { credential: message } });
   }

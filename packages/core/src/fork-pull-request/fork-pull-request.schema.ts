@@ -4,7 +4,7 @@ import { commitShaSchema } from "../project/project.schema.ts";
 export const decisionSchema = z.object({
   /** Of the pull request. */
   number: z.coerce.number().int().positive(),
-  /** The commit that was looked at: a newer one has to be decided about anew. */
+  /** The commit that was reviewed: a newer one needs a decision of its own. */
   commitSha: commitShaSchema,
   decision: z.enum(["approve", "decline"]),
 });

@@ -134,7 +134,7 @@ test("BLD-9 a build of a fork gets no variables and a cache of its own, and is n
   await expect(promoted).rejects.toThrow("Merge the pull request");
 });
 
-test("BLD-9 a fork is told by numbers: a renamed one, a deleted one and one with a commit of the repository wait as well", async () => {
+test("BLD-9 a fork is recognized by its repository's number: a renamed one, a deleted one and one with a commit of the repository wait as well", async () => {
   github.push("main", "same");
   const [own = ""] = await scene.settle(github);
   await succeedBuild(db(), own);
@@ -151,17 +151,12 @@ test("BLD-9 a fork is told by numbers: a renamed one, a deleted one and one with
   expect(await list()).toMatchObject([{ state: "waiting", commitSha: shaOf("next"), repository: null }]);
 });
 
-test("BLD-9 BLD-8 GitHub is told who has to do what, but not at a commit whose check belongs to the repository", async () => {
+test("BLD-9 BLD-8 GitHub shows who has to act, but not at a commit whose check belongs to the repository", async () => {
   const reports = new ReportsModel();
   const report = async () =>
     reportBranch({
       ctx: job(),
-      input: {
-        branchId: await branchId(),
-        reporter: reports,
-        postState: async () => {},
-        dashboardUrl: "https://towpath.test",
-      },
+      input: { branchId: await branchId(), reporter: reports, postState: async () => {} },
     });
   github.push("main", "same");
   await scene.settle(github);

@@ -4,7 +4,7 @@ import { authorizeProject } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { displayNameOf } from "../organization/index.ts";
 
-/** An open pull request from a fork, and what became of its head (BLD-9). */
+/** An open pull request from a fork, and the state of its head (BLD-9). */
 export type ForkPullRequestView = {
   readonly number: number;
   readonly url: string | null;

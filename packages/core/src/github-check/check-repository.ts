@@ -5,7 +5,7 @@ import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { asTowpathError, notFound, TowpathError } from "../errors/index.ts";
 import { numbersOf } from "../github-connection/numbers.schema.ts";
-import { addressOf, type HeadsAtHost, requireRepositoryHost } from "../ports/index.ts";
+import { addressOf, type HeadsAtHost } from "../ports/index.ts";
 import {
   changesOf,
   claimedUntil,
@@ -28,7 +28,7 @@ type ProjectRow = typeof project.$inferSelect;
  * asked.
  */
 export async function checkDueGitHubRepositories(call: {
-  ctx: Context;
+  ctx: Context<"repositories">;
   input: { readonly limit: number };
 }): Promise<number> {
   const { ctx, input } = call;
@@ -72,7 +72,7 @@ export async function checkDueGitHubRepositories(call: {
  *
  * @throws TowpathError `not_found` for a project whose repository no installation can read
  */
-export async function checkGitHubRepository(ctx: Context, of: ProjectRow): Promise<void> {
+export async function checkGitHubRepository(ctx: Context<"repositories">, of: ProjectRow): Promise<void> {
   const row = await claim(ctx, of, { onlyDue: false });
   if (!row) throw notFound("GitHub repository");
   await check(ctx, of, row);
@@ -82,7 +82,7 @@ export async function checkGitHubRepository(ctx: Context, of: ProjectRow): Promi
  * A host has reported that it couldn't deliver webhooks: repositories of that connection are asked soon, until one arrives
  * again.
  */
-export async function noteMissedWebhooks(call: {
+export async function recordMissedWebhooks(call: {
   ctx: Context;
   input: { readonly connection: number };
 }): Promise<void> {
@@ -97,9 +97,12 @@ export async function noteMissedWebhooks(call: {
 }
 
 /** How pushes to a project's repository become known. */
-export async function gitHubCheckView(ctx: Context, { id, installationId }: ProjectRow): Promise<GitHubCheckView> {
+export async function gitHubCheckView(
+  ctx: Context<"repositories">,
+  { id, installationId }: ProjectRow,
+): Promise<GitHubCheckView> {
   const row = await findCheck(ctx.db, id);
-  const arrive = installationId === null || ((await ctx.repositories?.mayArrive(installationId)) ?? true);
+  const arrive = installationId === null || (await ctx.repositories.mayArrive(installationId));
   return {
     checkedAt: row?.checkedAt?.toISOString() ?? null,
     webhookAt: row?.webhookAt?.toISOString() ?? null,
@@ -139,9 +142,9 @@ async function claim(
 }
 
 /** A check that fails ends nothing: its problem is shown, and what is live stays. */
-async function check(ctx: Context, of: ProjectRow, row: GitHubCheckRow) {
+async function check(ctx: Context<"repositories">, of: ProjectRow, row: GitHubCheckRow) {
   if (of.installationId === null || of.repositoryFullName === null) return;
-  const host = requireRepositoryHost(ctx);
+  const host = ctx.repositories;
   let answer: HeadsAtHost | null;
   try {
     answer = await host.heads(addressOf(of.installationId, of.repositoryFullName), row.etag);
@@ -180,7 +183,7 @@ async function apply(tx: Transaction, ctx: Context, projectId: string, { before,
   const now = ctx.clock.now();
   const isChanged = (found?.changes.length ?? 0) > 0;
   const changedAt = isChanged ? now : (row.changedAt ?? now);
-  // At the first answer nothing was pushed that a webhook should have told of.
+  // The first answer has no earlier state to compare with, so no webhook can have been missed.
   const isMissed = isChanged && before.heads !== null && !cameSince(row.webhookAt, before.checkedAt);
   const missedAt = isMissed ? now : row.missedAt;
   // Until the first webhook, nothing says that they arrive.

@@ -21,15 +21,15 @@ export async function gitHubHeads(
   return row?.repositoryId === of.repositoryId ? headsOf(row) : null;
 }
 
-/** Whether a push was found by asking of which no webhook has come, and none has come since. */
+/** Whether polling found a push without a webhook, and no webhook has come since. */
 export const hasMissed = ({ missedAt, webhookAt }: Pick<GitHubCheckRow, "missedAt" | "webhookAt">): boolean =>
   missedAt !== null && (webhookAt === null || webhookAt < missedAt);
 
-/** How soon a repository is asked again at which somebody looks. */
+/** How soon a repository is asked again while somebody looks at its server. */
 const lookedAtMs = 15_000;
 
 /** Somebody looks at a project: its repository is asked soon. Pages call it often, so it writes only where that helps. */
-export async function noteLookAtGitHub(ctx: Context, projectId: string): Promise<void> {
+export async function recordLookAtGitHub(ctx: Context, projectId: string): Promise<void> {
   const soon = new Date(ctx.clock.now().getTime() + lookedAtMs);
   await ctx.db
     .update(githubCheck)
@@ -38,7 +38,7 @@ export async function noteLookAtGitHub(ctx: Context, projectId: string): Promise
 }
 
 /** A webhook about a repository has come. */
-export async function noteWebhook(ctx: Context, repositoryId: number): Promise<void> {
+export async function recordWebhook(ctx: Context, repositoryId: number): Promise<void> {
   const webhookAt = ctx.clock.now();
   await ctx.db.update(githubCheck).set({ webhookAt }).where(eq(githubCheck.repositoryId, repositoryId));
 }

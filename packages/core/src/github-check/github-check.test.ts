@@ -1,7 +1,7 @@
 import { build, githubCheck, githubInstallation, project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { beforeEach, expect, test } from "vitest";
-import type { Actor, Context } from "../context/index.ts";
+import type { Actor, FullContext } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { getProject } from "../project/index.ts";
 import { checkSource, getSource } from "../source/index.ts";
@@ -10,7 +10,7 @@ import { memoryQueue, memoryRepositories, refusalCode, seedOrganization, shaOf }
 import { webhookScene } from "../testing/play-webhooks.ts";
 import { openProjectSuite } from "../testing/project-suite.ts";
 import { processWebhook } from "../webhook/index.ts";
-import { checkDueGitHubRepositories, noteMissedWebhooks } from "./index.ts";
+import { checkDueGitHubRepositories, recordMissedWebhooks } from "./index.ts";
 
 const suite = openProjectSuite();
 const scene = webhookScene(() => ({ db: suite.database.db, team: suite.team }));
@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 
 const db = () => suite.database.db;
-const as = (actor: Actor): Context => suite.as(actor, { queue, repositories, clock: { now: () => now } });
+const as = (actor: Actor): FullContext => suite.as(actor, { queue, repositories, clock: { now: () => now } });
 const job = () => as({ kind: "job", job: "github-repositories" });
 
 /** A host that knows ETags, and no other repository than the model's. */
@@ -176,9 +176,9 @@ test("GH-6 where webhooks arrive asking is rare; a push of which none came has i
   expect(await pause()).toBeGreaterThan(240);
   // The host itself reports that it couldn't deliver.
   later(10);
-  await noteMissedWebhooks({ ctx: job(), input: { connection: 1 } });
+  await recordMissedWebhooks({ ctx: job(), input: { connection: 1 } });
   expect((await view())?.withoutWebhooks).toBeNull();
-  await noteMissedWebhooks({ ctx: job(), input: { connection: 0 } });
+  await recordMissedWebhooks({ ctx: job(), input: { connection: 0 } });
   expect(await view()).toMatchObject({ withoutWebhooks: "missed" });
   expect(await pause()).toBe(0);
   reaches = false;
@@ -213,7 +213,7 @@ test("GH-6 a limit is waited for; an unreachable host is asked less and less; wh
   expect(await commits()).toEqual([shaOf("m1"), shaOf("m2")]);
 });
 
-test("GH-6 a renamed repository is found again; a changed source starts anew; a suspended account isn't asked", async () => {
+test("GH-6 a renamed repository is found again; a changed source starts over; a suspended account isn't asked", async () => {
   await round();
   const before = github.fullName;
   github.fullName = "renamed/echo";

@@ -1,1 +1,1 @@
-export { checkDueGitHubRepositories, noteMissedWebhooks } from "./check-repository.ts";
+export { checkDueGitHubRepositories, recordMissedWebhooks } from "./check-repository.ts";

@@ -1,2 +1,2 @@
 export { checkGitHubRepository, gitHubCheckView } from "./check-repository.ts";
-export { gitHubHeads, noteLookAtGitHub, noteWebhook } from "./github-check.store.ts";
+export { gitHubHeads, recordLookAtGitHub, recordWebhook } from "./github-check.store.ts";

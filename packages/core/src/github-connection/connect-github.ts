@@ -7,7 +7,6 @@ import { actingUserId } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
-import { requireSecretBox } from "../secret/internal.ts";
 import {
   type ChangeGitHubKeysInput,
   type ConnectGitHubInput,
@@ -25,7 +24,7 @@ import {
   usesOf,
 } from "./github-connection.store.ts";
 
-type Call<Input> = { readonly ctx: Context; readonly input: Input & { readonly orgSlug: string } };
+type Call<Input> = { readonly ctx: Context<"secrets">; readonly input: Input & { readonly orgSlug: string } };
 
 const noUses = { accounts: [], suspended: [], servers: [] };
 
@@ -70,7 +69,7 @@ export async function changeGitHubKeys(
   const keys = parseInput(changeGitHubKeysSchema, input.keys);
   return ctx.db.transaction(async (tx) => {
     const before = await lockConnection(tx, input.id);
-    const { clientSecret, privateKey, webhookSecret } = openedSecrets(requireSecretBox(ctx), before);
+    const { clientSecret, privateKey, webhookSecret } = openedSecrets(ctx.secrets, before);
     const version = before.version + 1;
     const secrets = {
       clientSecret: keys.clientSecret ?? clientSecret,
@@ -93,5 +92,5 @@ export async function changeGitHubKeys(
   });
 }
 
-const seal = (tx: Transaction, ctx: Context, binding: ConnectionBinding, secrets: GitHubSecrets) =>
-  sealConnection(tx, requireSecretBox(ctx), binding, JSON.stringify(secrets));
+const seal = (tx: Transaction, ctx: Context<"secrets">, binding: ConnectionBinding, secrets: GitHubSecrets) =>
+  sealConnection(tx, ctx.secrets, binding, JSON.stringify(secrets));

@@ -1,6 +1,5 @@
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { requireSecretBox } from "../secret/internal.ts";
 import { gitHubHostName } from "./github-connection.schema.ts";
 import {
   authorizeInstance,
@@ -48,12 +47,12 @@ export type OpenedGitHub = GitHubSecrets & {
 
 /** The stored Apps, for processes that call GitHub. One whose secrets don't open is left out, after `onProblem`. */
 export async function openGitHub(call: {
-  ctx: Context;
+  ctx: Context<"secrets">;
   input: { readonly onProblem: (appSlug: string, error: unknown) => void };
 }): Promise<readonly OpenedGitHub[]> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
-  const box = requireSecretBox(ctx);
+  const box = ctx.secrets;
   const rows = await listConnectionRows(ctx.db);
   return rows.flatMap((row) => {
     const { id, number, url, apiUrl, appId, appSlug, clientId, version } = row;

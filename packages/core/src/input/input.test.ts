@@ -27,7 +27,7 @@ function fieldsOf(input: unknown): Readonly<Record<string, string>> {
   return {};
 }
 
-test("OPS-4 what is wrong with a field is told in words, and by the schema's own words where it has some", () => {
+test("OPS-4 errors of fields are sentences, the schema's own where it has one", () => {
   const bad = {
     ...{ organization: "", limits: { calls: 6 }, mode: "closed", isPublic: "yes", tags: ["a", "b"], id: "7" },
     ...{ address: "here", since: "soon", secret: "ab", ratio: 0, name: "" },

@@ -14,8 +14,8 @@ import { areMakersEntitled, type InvitationRow, opensInvitation, roleOf } from "
 type LinkInput = { readonly invitationId: string; readonly token: string };
 
 /**
- * What an invitation's link offers, for anybody who has it (ORG-6). Whoever is not signed in with the invited address
- * doesn't learn it: a forwarded link must not say for which account it works.
+ * What an invitation's link offers, for anybody who has it (ORG-6). Only the invited account sees its
+ * full address: a forwarded link must not reveal it.
  *
  * @throws TowpathError `not_found` for a link that was never given out, or was replaced by a later one
  */

@@ -32,7 +32,10 @@ export async function listInvitations(call: {
  * Sends it again, for another seven days. Earlier links end, so that only the latest message works, and who sends it
  * is from now on who invites.
  */
-export async function resendInvitation(call: { ctx: Context; input: InvitationInput }): Promise<NewInvitationView> {
+export async function resendInvitation(call: {
+  ctx: Context<"mail">;
+  input: InvitationInput;
+}): Promise<NewInvitationView> {
   const { ctx, input } = call;
   const { organization } = await authorize(ctx, "member.manage", { orgSlug: input.orgSlug });
   return ctx.db.transaction(async (tx) => {

@@ -16,19 +16,19 @@ type Invitation = {
 /** The message of an invitation. Pure. */
 export function invitationMail(input: Invitation): Mail {
   const { inviter, role } = input;
-  const team = plainName(input.organizationName);
-  const [who, teamName] = [inviter && (plainName(inviter.name) ?? inviter.email), team ?? "an organization"];
+  const who = inviter && (plainName(inviter.name) ?? inviter.email);
+  const organization = plainName(input.organizationName) ?? "an organization";
   const full = inviter && (who === inviter.email ? who : `${who} (${inviter.email})`);
   const day = input.expiresAt.toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" });
   return {
     purpose: "invitation",
     to: input.to,
     sender: input.sender,
-    subject: who ? `${who} invites you to ${teamName} on Towpath` : `You're invited to ${teamName} on Towpath`,
+    subject: who ? `${who} invites you to ${organization} on Towpath` : `You're invited to ${organization} on Towpath`,
     paragraphs: [
       full
-        ? `${full} invites you to join ${teamName} on Towpath as ${article(role)}.`
-        : `You're invited to join ${teamName} on Towpath as ${article(role)}.`,
+        ? `${full} invites you to join ${organization} on Towpath as ${article(role)}.`
+        : `You're invited to join ${organization} on Towpath as ${article(role)}.`,
       `The link works once, until ${day}, for an account with the address ${input.to}.`,
     ],
     action: { label: "Accept the invitation", url: input.link },

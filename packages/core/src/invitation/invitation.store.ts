@@ -4,7 +4,7 @@ import { invitation, mailMessage, member, user } from "@towpath/db/schema";
 import { and, desc, eq, inArray, type SQL } from "drizzle-orm";
 import { roleMay } from "../authorize/index.ts";
 import { type Context, roles } from "../context/index.ts";
-import { notFound, TowpathError } from "../errors/index.ts";
+import { notFound } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
 import { displayNameOf } from "../organization/index.ts";
 import { type InvitableRole, invitableRoles } from "./invitation.schema.ts";
@@ -103,7 +103,6 @@ type Links = Pick<InvitationRow, "inviterId" | "tokenHashes" | "linkMakers">;
  * `links`: what to store.
  */
 export function newLink(ctx: Context, row: Pick<InvitationRow, "id" | "email"> & Links) {
-  if (!ctx.dashboardUrl) throw new TowpathError("not_configured", "This process knows no address for links.");
   const token = randomToken();
   const [hash, maker] = [sha256(token), inviterOf(ctx)];
   const tokenHashes = [...row.tokenHashes, hash].slice(-maxLinks);
@@ -121,9 +120,8 @@ export const opensInvitation = (row: Pick<InvitationRow, "tokenHashes">, token: 
   row.tokenHashes.includes(sha256(token));
 
 /**
- * Whether those who made an invitation and this link of it may invite now: a link is worth no more than its makers' word.
- * Those who can't any more lose their invitations when that changes; this holds whatever changed it, and when they were
- * inviting at that moment.
+ * Whether those who made an invitation and this link of it may invite now. Members who lose the permission also lose
+ * their invitations; this check covers every other way to lose it, and invitations that were being made meanwhile.
  */
 export async function areMakersEntitled(db: Queryable, row: InvitationRow, token: string): Promise<boolean> {
   const makers = [...new Set([row.inviterId, row.linkMakers[sha256(token)] ?? null])].filter((id) => id !== null);

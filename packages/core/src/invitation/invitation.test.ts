@@ -248,7 +248,7 @@ const endings: Record<string, (admin: Actor & { kind: "user" }) => Promise<unkno
   demoted: ({ userId }) =>
     changeMemberRole({ ctx: as(team.owner), input: { orgSlug: team.slug, userId, role: "viewer" } }),
   left: (admin) => leaveOrganization({ ctx: as(admin), input: { orgSlug: team.slug } }),
-  // By whatever means: SQL stands for a way that doesn't know of invitations.
+  // SQL stands for any way that doesn't know of invitations.
   "gone by other means": ({ userId }) => database.db.delete(member).where(eq(member.userId, userId)),
 };
 const joinAsAdmin = async () => (await team.join("admin")) as Actor & { kind: "user" };
@@ -344,7 +344,7 @@ test("ORG-6 a member who accepts keeps their role", async () => {
   expect(await rolesOf(joiner.userId)).toEqual([{ role: "admin" }]);
 });
 
-test("ORG-6 without a mail server, or when a mailbox has had enough, the link is there and it is said why", async () => {
+test("ORG-6 without a mail server, or when a mailbox has had enough, the link is shown with the reason", async () => {
   const [view] = (await invite(team.owner, [address()], "member", { sends: false })).invited;
   expect(view).toMatchObject({ mail: null, notSent: "This instance sends no email." });
   expect(partsOf(view?.link ?? "").token).toHaveLength(43);

@@ -2,8 +2,8 @@ import type { Transaction } from "@towpath/db";
 import { invitation, member, user } from "@towpath/db/schema";
 import { and, eq, inArray, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
-import { authorize, type OrganizationAccess } from "../authorize/index.ts";
-import type { Context } from "../context/index.ts";
+import { authorize } from "../authorize/index.ts";
+import type { Context, OrganizationAccess } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
@@ -35,7 +35,7 @@ export type InviteResult = {
  * @throws TowpathError `forbidden`, `invalid_input`; `limit_reached` when too many invitations are open
  */
 export async function inviteMembers(call: {
-  ctx: Context;
+  ctx: Context<"mail">;
   input: { readonly orgSlug: string; readonly emails: readonly string[]; readonly role: string };
 }): Promise<InviteResult> {
   const { ctx } = call;
@@ -45,17 +45,17 @@ export async function inviteMembers(call: {
     // One at a time, so that an address is invited once and the limit holds.
     await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext(${`towpath_invite ${organization.id}`}))`);
     const skipped = await whoNeedsNone(tx, ctx, organization.id, emails);
-    const wanted = emails.filter((email) => !skipped.some((each) => each.email === email));
-    await requireRoom(tx, organization.id, wanted.length);
+    const toInvite = emails.filter((email) => !skipped.some((each) => each.email === email));
+    await requireRoom(tx, organization.id, toInvite.length);
     const invited: NewInvitationView[] = [];
-    for (const email of wanted) invited.push(await inviteOne(tx, ctx, organization, { email, role }));
+    for (const email of toInvite) invited.push(await inviteOne(tx, ctx, organization, { email, role }));
     return { invited, skipped };
   });
 }
 
 async function inviteOne(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"mail">,
   organization: OrganizationAccess["organization"],
   { email, role }: { readonly email: string; readonly role: InvitableRole },
 ): Promise<NewInvitationView> {
@@ -82,7 +82,7 @@ async function inviteOne(
 /** Queues the message. A full mailbox of it is no reason to refuse the invitation: there is the link. */
 export async function sendInvitation(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"mail">,
   organization: OrganizationAccess["organization"],
   offer: { readonly email: string; readonly role: InvitableRole; readonly expiresAt: Date; readonly link: string },
 ): Promise<{ readonly mailId: string | null; readonly notSent: string | null }> {

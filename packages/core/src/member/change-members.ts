@@ -74,7 +74,7 @@ export async function removeMember(call: {
   return { userId: input.userId };
 }
 
-/** The same for oneself, whatever one's role (ORG-6). @throws TowpathError `conflict` for the last owner */
+/** The same for oneself, in any role (ORG-6). @throws TowpathError `conflict` for the last owner */
 export async function leaveOrganization(call: {
   ctx: Context;
   input: { readonly orgSlug: string };

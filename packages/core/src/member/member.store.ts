@@ -47,9 +47,9 @@ export type MemberRow = {
 };
 
 /**
- * The owners and these members, as they are until the transaction ends: whoever changes members waits for this lock, so
- * two owners can't leave at the same time. Rows that refer to the organization can be added meanwhile, such as entries of
- * the audit log by whoever holds a row that the transaction is to change.
+ * The owners and these members, locked until the transaction ends. Every change of members takes this lock, so two owners
+ * can't leave at the same time. It doesn't block inserts of rows that refer to the organization, such as entries of the
+ * audit log in a transaction that holds a row which this one is to change.
  */
 export async function lockMembers(
   tx: Transaction,

@@ -19,7 +19,7 @@ const usableMs = 24 * freshMs;
  * @throws OAuthError `invalid_redirect_uri`, `invalid_client_metadata`
  */
 export function registerClient(call: {
-  ctx: Context;
+  ctx: Context<"recordSignInStep">;
   input: { readonly metadata: unknown };
 }): Promise<Readonly<Record<string, unknown>>> {
   return recordedStep(call.ctx, { kind: "registration" }, (known) => register(call, known));
@@ -61,7 +61,10 @@ async function register(
  *
  * @throws OAuthError `invalid_client` with what to do
  */
-export async function requireClient(ctx: Context, clientId: string): Promise<ClientRow> {
+export async function requireClient(
+  ctx: Context<"fetchDocument" | "recordSignInStep">,
+  clientId: string,
+): Promise<ClientRow> {
   const known = await findClient(ctx, clientId);
   if (!isDocumentUrl(clientId)) {
     if (known) return known;
@@ -77,7 +80,7 @@ export async function requireClient(ctx: Context, clientId: string): Promise<Cli
     const client = await storeDocument(ctx, clientId);
     const { name: clientName } = client;
     // A failure is the authorization request's, which knows the server.
-    ctx.recordSignInStep?.({
+    ctx.recordSignInStep({
       ...{ kind: "registration", problem: null, projectId: null, isProven: false, clientId, clientName },
     });
     return client;
@@ -98,8 +101,7 @@ function isDocumentUrl(clientId: string): boolean {
   return url !== null && url.href === clientId && url.pathname !== "/" && !url.hash && !url.username && !url.password;
 }
 
-async function storeDocument(ctx: Context, clientId: string): Promise<ClientRow> {
-  if (!ctx.fetchDocument) throw new OAuthError("invalid_client", "Client metadata documents are not supported here.");
+async function storeDocument(ctx: Context<"fetchDocument">, clientId: string): Promise<ClientRow> {
   const document = await ctx.fetchDocument(clientId).catch((error: unknown) => {
     const reason = error instanceof Error ? ` ${error.message}` : "";
     throw new OAuthError("invalid_client", `The app's metadata document could not be read.${reason}`, {

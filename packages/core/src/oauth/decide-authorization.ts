@@ -3,8 +3,8 @@ import { oauthAuthorization, oauthGrant, user } from "@towpath/db/schema";
 import { and, eq, gt, isNull, sql } from "drizzle-orm";
 import { authorizeCaller, callableTools } from "../access/internal.ts";
 import { audit } from "../audit/index.ts";
-import { type ProjectAccess, requireUser } from "../authorize/index.ts";
-import type { Context } from "../context/index.ts";
+import { requireUser } from "../authorize/index.ts";
+import type { Context, ProjectAccess } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { findPortalServerNames } from "../portal/internal.ts";
@@ -37,7 +37,7 @@ const alreadyAnswered = () =>
  *
  * @throws TowpathError `not_found` for a request that is unknown, expired or already answered
  */
-export async function getConsent(call: { ctx: Context; input: Request }): Promise<ConsentView> {
+export async function getConsent(call: { ctx: Context<"recordSignInStep">; input: Request }): Promise<ConsentView> {
   const { ctx, input } = call;
   const userId = requireUser(ctx);
   const { authorization, client } = await requirePending(ctx, input);
@@ -86,11 +86,11 @@ async function accessOrRefusal(ctx: Context, projectId: string): Promise<Project
 }
 
 function recordDecision(
-  ctx: Context,
+  ctx: Context<"recordSignInStep">,
   step: Pick<SignInStep, "kind" | "problem" | "isProven">,
   { authorization, client }: NonNullable<Awaited<ReturnType<typeof findRequest>>>,
 ): void {
-  ctx.recordSignInStep?.({
+  ctx.recordSignInStep({
     ...{ ...step, projectId: authorization.projectId, authorizationId: authorization.id },
     ...{ clientId: client.id, clientName: client.name, userId: requireUser(ctx) },
   });
@@ -103,7 +103,7 @@ function recordDecision(
  * @throws TowpathError `not_found` for an answered request or a server of others, `forbidden` for a role that may not call
  */
 export async function approveAuthorization(call: {
-  ctx: Context;
+  ctx: Context<"recordSignInStep">;
   input: Request & { readonly issuer: string };
 }): Promise<{ readonly location: string }> {
   const { ctx, input } = call;
@@ -147,7 +147,7 @@ export async function approveAuthorization(call: {
 
 /** Tells the client that the user declined. Needs no permission on the server. */
 export async function denyAuthorization(call: {
-  ctx: Context;
+  ctx: Context<"recordSignInStep">;
   input: Request & { readonly issuer: string };
 }): Promise<{ readonly location: string }> {
   const { ctx, input } = call;

@@ -40,7 +40,7 @@ type RefreshInput = ClientCredentials & { readonly refreshToken: string | null; 
 
 const invalidGrant = (problem: SignInProblem, description: string, cause?: unknown) =>
   new OAuthError("invalid_grant", description, { problem, cause });
-/** Clients are not told which, as a thief of the code could ask. */
+/** Clients don't learn which of these it is: a thief of the code could ask. */
 const unusableCode = (problem: SignInProblem) =>
   invalidGrant(problem, "The code is unknown, expired or already used. Start the sign-in again.");
 const unusableToken = (problem: SignInProblem) =>
@@ -52,7 +52,7 @@ const unusableToken = (problem: SignInProblem) =>
  *
  * @throws OAuthError `invalid_client`, `invalid_request`, `invalid_grant`, `invalid_target`
  */
-export function exchangeCode(call: { ctx: Context; input: CodeInput }): Promise<IssuedTokens> {
+export function exchangeCode(call: { ctx: Context<"recordSignInStep">; input: CodeInput }): Promise<IssuedTokens> {
   return recordedStep(call.ctx, { kind: "token", resource: call.input.resource }, (known) => exchange(call, known));
 }
 
@@ -129,7 +129,7 @@ function requireSameResource(bound: string, given: string | null): void {
  *
  * @throws OAuthError `invalid_client`, `invalid_request`, `invalid_grant`, `invalid_target`
  */
-export function refreshTokens(call: { ctx: Context; input: RefreshInput }): Promise<IssuedTokens> {
+export function refreshTokens(call: { ctx: Context<"recordSignInStep">; input: RefreshInput }): Promise<IssuedTokens> {
   return recordedStep(call.ctx, { kind: "refresh", resource: call.input.resource }, (known) => refresh(call, known));
 }
 

@@ -18,7 +18,7 @@ export type OAuthErrorCode = keyof typeof codes;
 
 /**
  * A refusal of the authorization server. Clients get the code as `error`, and the message as `error_description`;
- * `problem` tells the team of the server more precisely why (`SignInStep`).
+ * `problem` shows the server's organization the precise reason (`SignInStep`).
  */
 export class OAuthError extends TowpathError {
   readonly oauthCode: OAuthErrorCode;

@@ -18,14 +18,14 @@ export function flowOf(given: { readonly challenge?: string | null; readonly sta
  * the client named, which is looked up when the work failed before it knew.
  */
 export async function recordedStep<Result>(
-  ctx: Context,
+  ctx: Context<"recordSignInStep">,
   { kind, resource = null }: { readonly kind: SignInStepKind; readonly resource?: string | null },
   work: (known: KnownOfStep) => Promise<Result>,
 ): Promise<Result> {
   const known: KnownOfStep = { projectId: null, isProven: false };
   try {
     const result = await work(known);
-    ctx.recordSignInStep?.({ ...known, kind, problem: null });
+    ctx.recordSignInStep({ ...known, kind, problem: null });
     return result;
   } catch (error) {
     if (error instanceof OAuthError) await recordProblem(ctx, { ...known, kind, problem: error.problem }, resource);
@@ -39,8 +39,11 @@ const problemsOfRegistration: ReadonlySet<SignInProblem | null> = new Set([
   ...(["document_private", "document_unreachable", "document_invalid"] as const),
 ]);
 
-async function recordProblem(ctx: Context, step: SignInStep, resource: string | null): Promise<void> {
-  if (!ctx.recordSignInStep) return;
+async function recordProblem(
+  ctx: Context<"recordSignInStep">,
+  step: SignInStep,
+  resource: string | null,
+): Promise<void> {
   const kind = problemsOfRegistration.has(step.problem) ? "registration" : step.kind;
   ctx.recordSignInStep({ ...step, kind, projectId: step.projectId ?? (await projectOfResource(ctx, resource)) });
 }

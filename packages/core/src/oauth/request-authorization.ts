@@ -33,7 +33,7 @@ export type RequestedAuthorization =
  * @throws OAuthError when client or redirect URI are wrong: show it, and don't redirect (section 4.1.2.1)
  */
 export async function requestAuthorization(call: {
-  ctx: Context;
+  ctx: Context<"fetchDocument" | "recordSignInStep">;
   input: { readonly issuer: string; readonly parameters: URLSearchParams };
 }): Promise<RequestedAuthorization> {
   const { ctx, input } = call;
@@ -64,7 +64,11 @@ export async function requestAuthorization(call: {
   }
 }
 
-async function clientOf(ctx: Context, { client_id: clientId }: Parameters, known: KnownOfStep): Promise<ClientRow> {
+async function clientOf(
+  ctx: Context<"fetchDocument" | "recordSignInStep">,
+  { client_id: clientId }: Parameters,
+  known: KnownOfStep,
+): Promise<ClientRow> {
   if (!clientId) {
     const problem = "client_missing";
     throw new OAuthError("invalid_request", "The app did not say who it is (client_id).", { problem });

@@ -7,7 +7,7 @@ type RevokedAccessToken = { readonly clientId: string; readonly grantId: string;
 
 /**
  * Ends a refresh token or an access token, and all that came from the same sign-in (RFC 7009). A token that is unknown is
- * no error (section 2.2). `accessToken`: what a valid access token says, whatever server it is for.
+ * no error (section 2.2). `accessToken`: the claims of a valid access token, for any server.
  *
  * @throws OAuthError `invalid_client`
  */

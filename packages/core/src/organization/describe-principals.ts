@@ -20,8 +20,8 @@ export type PrincipalView = {
 const maxPrincipals = 1000;
 
 /**
- * Names and email addresses of principals. Only those of current members of the organization and of its own keys: what
- * a former member is called is not this team's business any more.
+ * Names and email addresses of principals. Only of current members of the organization and of its own keys: the
+ * names of former members are none of its business.
  *
  * @returns a view for each principal, by its id
  */

@@ -7,7 +7,7 @@ import { TowpathError } from "../errors/index.ts";
 const maxFound = 100;
 
 /**
- * The principals that someone means by a text: members by email address or name, keys by name, whatever their case; or a
+ * The principals that a text names: members by email address or name, keys by name, in any case; or a
  * principal as logged, such as `user:<id>` or `anonymous`.
  *
  * @throws TowpathError `invalid_input` when nobody of the organization is called so

@@ -2,7 +2,7 @@ import { type Permission, permissionsOf, requireUser } from "../authorize/index.
 import { type Context, type Role, roles } from "../context/index.ts";
 import { type ActiveOrganizationView, externalIdOf, listMemberships } from "./organization.store.ts";
 
-/** What a session carries besides its user and organization. */
+/** What a session carries in addition to its user and organization. */
 type SessionAccessView = {
   readonly activeOrganization: ActiveOrganizationView | null;
   readonly role: Role | null;

@@ -241,7 +241,7 @@ test("ORG-4 an organization gets another name and address; taken, reserved and o
 
 test("ORG-4 two teams that want one address at once don't both get it", async () => {
   const teams = await Promise.all([1, 2, 3].map(() => seedOrganization(database.db)));
-  const slug = `wanted-${newId().slice(-12)}`;
+  const slug = `contested-${newId().slice(-12)}`;
   const changes = teams.map(({ owner, slug: orgSlug }) =>
     updateOrganization({ ctx: as(owner), input: { orgSlug, slug } }),
   );

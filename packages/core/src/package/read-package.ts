@@ -2,7 +2,7 @@ import { z } from "zod";
 import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { parseInput } from "../input/index.ts";
-import { type PackageReleases, requirePackageIndex } from "../ports/index.ts";
+import type { PackageReleases } from "../ports/index.ts";
 import { packageNameSchema } from "./package.schema.ts";
 
 const inputSchema = z.object({ name: packageNameSchema });
@@ -15,11 +15,11 @@ const maxReleases = 50;
  * @throws TowpathError `invalid_input`, `not_found`, `upstream_unavailable`
  */
 export async function readPackage(call: {
-  ctx: Context;
+  ctx: Context<"packages">;
   input: z.input<typeof inputSchema> & { readonly orgSlug: string };
 }): Promise<PackageReleases> {
   const { ctx } = call;
   await authorize(ctx, "project.create", { orgSlug: call.input.orgSlug });
-  const { name, releases } = await requirePackageIndex(ctx).releases(parseInput(inputSchema, call.input).name);
+  const { name, releases } = await ctx.packages.releases(parseInput(inputSchema, call.input).name);
   return { name, releases: releases.slice(0, maxReleases) };
 }

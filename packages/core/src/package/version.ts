@@ -10,21 +10,21 @@ export const packageBranch = "releases";
 const shownVersions = 5;
 
 /**
- * The version that is wanted, by default the newest that is no prerelease.
+ * The version that was requested, by default the newest that is no prerelease.
  *
  * @throws TowpathError `invalid_input` for `version`
  */
-export function chooseRelease({ name, releases }: PackageReleases, wanted: string | null | undefined): Release {
-  const found = wanted
-    ? releases.find(({ version }) => version === wanted.replace(/^v/, ""))
+export function chooseRelease({ name, releases }: PackageReleases, requested: string | null | undefined): Release {
+  const found = requested
+    ? releases.find(({ version }) => version === requested.replace(/^v/, ""))
     : (releases.find(({ isPrerelease }) => !isPrerelease) ?? releases[0]);
   if (found) return found;
   const newest = releases.slice(0, shownVersions).map(({ version }) => version);
   const message =
     newest.length === 0
       ? `${name} has no version that can be installed.`
-      : `${name} has no version ${wanted}. Its newest ones: ${newest.join(", ")}.`;
-  throw new TowpathError("invalid_input", message, { fields: { [wanted ? "version" : "packageName"]: message } });
+      : `${name} has no version ${requested}. Its newest ones: ${newest.join(", ")}.`;
+  throw new TowpathError("invalid_input", message, { fields: { [requested ? "version" : "packageName"]: message } });
 }
 
 /**

@@ -62,7 +62,7 @@ export type CreatePortalInput = z.input<typeof createPortalSchema> & { readonly 
 export const updatePortalSchema = z.object({
   instructions: text("Instructions", 5000).optional(),
   servers: servers.optional(),
-  /** The revision that the change starts from; absent: whatever is stored. */
+  /** The revision that the change starts from; absent: the stored one. */
   revision: z.number().int().min(0).optional(),
 });
 export type UpdatePortalInput = z.input<typeof updatePortalSchema>;

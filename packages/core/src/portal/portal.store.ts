@@ -86,7 +86,7 @@ export async function findPortalManifest(
   return portalManifest({ name, version: String(revision), instructions }, createCatalog(members));
 }
 
-type Wanted = z.output<typeof createPortalSchema>["servers"];
+type Requested = z.output<typeof createPortalSchema>["servers"];
 export type Chosen = Pick<typeof portalServer.$inferSelect, "projectId" | "prefix" | "tools" | "resources" | "prompts">;
 
 /**
@@ -95,14 +95,18 @@ export type Chosen = Pick<typeof portalServer.$inferSelect, "projectId" | "prefi
  * @throws TowpathError `invalid_input` by field for a server that the organization doesn't have, is there twice, does its
  * own sign-in or is a portal, and for a prefix that two have
  */
-export async function chosenServers(db: Queryable, organizationId: string, wanted: Wanted): Promise<readonly Chosen[]> {
+export async function chosenServers(
+  db: Queryable,
+  organizationId: string,
+  requested: Requested,
+): Promise<readonly Chosen[]> {
   const found = await selectNamed(
     db,
     organizationId,
-    wanted.map(({ server }) => server),
+    requested.map(({ server }) => server),
   );
   const fields: Record<string, string> = {};
-  const chosen = wanted.map(({ server, prefix, ...lists }, at): Chosen => {
+  const chosen = requested.map(({ server, prefix, ...lists }, at): Chosen => {
     const row = found.find(({ id, name }) => id === server || name.toLowerCase() === server.toLowerCase());
     if (!row) fields[`servers.${at}.server`] = `There is no server ${server} in this organization.`;
     else if (row.authMode === "passthrough") fields[`servers.${at}.server`] = ownSignIn(row.name);

@@ -1,11 +1,7 @@
 import type { Transaction } from "@towpath/db";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { z } from "zod";
-import { TowpathError } from "../errors/index.ts";
 import type { RegistryEntry } from "../server-registry/server-json.schema.ts";
-import type { GitHubTarget } from "./github-target.ts";
-import { gitHubNotConfigured } from "./repository-host.ts";
-import type { GitRemotes, InstanceRepositories } from "./source.ts";
 
 /** Jobs of the queue. Delivery is at least once, so every handler must be idempotent. */
 export const jobPayloadSchemas = {
@@ -58,26 +54,6 @@ export type JobQueue = {
   enqueue<Name extends JobName>(name: Name, payload: JobPayloads[Name], options: EnqueueOptions): Promise<void>;
 };
 
-/** @throws TowpathError `not_configured` without a GitHub App */
-export function requireGitHubTarget(ctx: { readonly gitHubTarget?: GitHubTarget | null }): GitHubTarget {
-  if (ctx.gitHubTarget) return ctx.gitHubTarget;
-  throw gitHubNotConfigured();
-}
-
-/** @throws TowpathError `not_configured` in processes that don't reach Git hosts */
-export function requireGitRemotes(ctx: { readonly gitRemotes?: GitRemotes }): GitRemotes {
-  if (ctx.gitRemotes) return ctx.gitRemotes;
-  throw new TowpathError("not_configured", "This part of Towpath doesn't read Git URLs.");
-}
-
-/** @throws TowpathError `not_configured` in processes that don't reach the data directory */
-export function requireInstanceRepositories(ctx: {
-  readonly instanceRepositories?: InstanceRepositories;
-}): InstanceRepositories {
-  if (ctx.instanceRepositories) return ctx.instanceRepositories;
-  throw new TowpathError("not_configured", "This part of Towpath doesn't read repositories of this instance.");
-}
-
 /** A version of a package that can be installed. */
 export type Release = {
   readonly version: string;
@@ -104,12 +80,6 @@ export type PackageIndex = {
   releases(name: string, signal?: AbortSignal): Promise<PackageReleases>;
 };
 
-/** @throws TowpathError `not_configured` in processes that deploy no packages */
-export function requirePackageIndex(ctx: { readonly packages?: PackageIndex }): PackageIndex {
-  if (ctx.packages) return ctx.packages;
-  throw new TowpathError("not_configured", "Packages can't be deployed from here.");
-}
-
 /** The registry in which people find servers, such as the official one of MCP. */
 export type ServerRegistry = {
   /** For people. */
@@ -120,12 +90,6 @@ export type ServerRegistry = {
    */
   search(text: string): Promise<readonly RegistryEntry[]>;
 };
-
-/** @throws TowpathError `not_configured` */
-export function requireServerRegistry(ctx: { readonly serverRegistry?: ServerRegistry | null }): ServerRegistry {
-  if (ctx.serverRegistry) return ctx.serverRegistry;
-  throw new TowpathError("not_configured", "This instance has no registry to search. Paste a server.json instead.");
-}
 
 /** An email message to one person. Texts are plain; the mail has them as text and as simple HTML. */
 export type Mail = {
@@ -144,8 +108,8 @@ export type Mail = {
 
 export type MailSender = {
   /**
-   * Queues a message, which a worker sends; in the transaction of what it is about, if there is one. Its id is in
-   * `mail_message`, with what became of it.
+   * Queues a message, which a worker sends; in the transaction of what it is about, if there is one. Its row in
+   * `mail_message` has the result.
    *
    * @throws TowpathError `limit_reached`: too many to this address, or from this sender
    */
@@ -185,15 +149,6 @@ export type ServerHost = {
   verify(deploymentId: string): Promise<void>;
 };
 
-/** @throws TowpathError `not_configured` */
-export function requireServerHost(ctx: { readonly serverHost?: ServerHost | null }): ServerHost {
-  if (ctx.serverHost) return ctx.serverHost;
-  throw new TowpathError(
-    "not_configured",
-    "This process can't reach the runner, which starts servers. Ask the operator to set TOWPATH_RUN_DIR or TOWPATH_RUNNER_ADDRESS for web.",
-  );
-}
-
 export type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "./github-target.ts";
 export {
   addressOf,
@@ -206,7 +161,6 @@ export {
   type PullRequestAtGitHub,
   type RepositoryAddress,
   type RepositoryHost,
-  requireRepositoryHost,
 } from "./repository-host.ts";
 export {
   type CommitFiles,

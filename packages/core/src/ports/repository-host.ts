@@ -7,7 +7,7 @@ export type RepositoryAddress = { readonly installationId: number; readonly owne
 
 /**
  * Hosts repositories: GitHub. Calls throw TowpathError with a public text about what the host rejected, `limit_reached`
- * with the time to wait, or `upstream_unavailable`.
+ * with the time to wait, `upstream_unavailable`, or `not_configured` on an instance without a GitHub App.
  */
 export type RepositoryHost = {
   /** @throws TowpathError `not_found` for a repository that the installation can't read */
@@ -80,10 +80,10 @@ export type BranchAtSource =
       } | null;
       /** The branch that goes live. */
       readonly defaultBranch: string;
-      /** null: the branch is gone, or `unwanted`. */
+      /** null: the branch is gone, or `withoutPreview`. */
       readonly head: Commit | null;
       /** The branch exists, but the project has no previews. */
-      readonly unwanted?: boolean;
+      readonly withoutPreview?: boolean;
       /**
        * Files that differ between the head and the commit of the question; null when it named none, and when the host
        * can't compare them, because it has lost that commit or the repository is too large.
@@ -100,12 +100,6 @@ export function addressOf(installationId: number, fullName: string): RepositoryA
   const [owner, name, ...more] = fullName.split("/");
   if (!owner || !name || more.length > 0) throw notFound("repository");
   return { installationId, owner, name };
-}
-
-/** @throws TowpathError `not_configured` without a GitHub App */
-export function requireRepositoryHost(ctx: { readonly repositories?: RepositoryHost | null }): RepositoryHost {
-  if (ctx.repositories) return ctx.repositories;
-  throw gitHubNotConfigured();
 }
 
 export const gitHubNotConfigured = () =>

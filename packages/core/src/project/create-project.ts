@@ -31,7 +31,7 @@ export type NewProject = Pick<ReturnType<typeof deployProjectSchema.parse>, "tri
  */
 export async function createProject(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"secrets">,
   organizationId: string,
   { columns, source, trigger, secrets, origin, storeSource }: NewProject,
 ): Promise<{ readonly row: ProjectRow; readonly buildId: string | null }> {

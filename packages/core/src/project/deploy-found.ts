@@ -20,7 +20,7 @@ type Deployed<Build> = { readonly project: ProjectView; readonly build: Build };
  * @throws TowpathError as `deployGitUrl`
  */
 export async function deployFound(
-  ctx: Context,
+  ctx: Context<"secrets">,
   organization: { readonly id: string; readonly slug: string },
   { trigger, secrets, ...settings }: Settings,
   found: FoundRepository & { readonly origin: Readonly<Record<string, unknown>> },

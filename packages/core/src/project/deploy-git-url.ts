@@ -1,6 +1,6 @@
 import { authorize } from "../authorize/index.ts";
 import type { BuildView } from "../build/internal.ts";
-import type { Context } from "../context/index.ts";
+import type { Context, GitServices } from "../context/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
 import { type DeployGitUrlInput, deployGitUrlSchema } from "../source/git-source.schema.ts";
@@ -19,7 +19,7 @@ import type { ProjectView } from "./project.view.ts";
  * that can't be read, is empty or has no such branch; `out_of_storage`, `upstream_unavailable`
  */
 export async function deployGitUrl(call: {
-  ctx: Context;
+  ctx: Context<GitServices>;
   input: DeployGitUrlInput;
 }): Promise<{ readonly project: ProjectView; readonly build: BuildView }> {
   const { ctx } = call;

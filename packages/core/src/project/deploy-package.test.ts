@@ -173,7 +173,7 @@ test("BLD-17 a followed package's new version is built once; one that failed, or
   expect(await versions()).toEqual(["1.0", "1.1", "1.0"]);
 });
 
-test("BLD-17 a package that the index lost is told, and others are still looked at; following is a setting", async () => {
+test("BLD-17 a package that the index lost is reported, and others are still checked; following is a setting", async () => {
   published.set("gone-mcp", ["1.0"]);
   published.set("here-mcp", ["1.0"]);
   const deploy = (name: string) => deployPackage({ ctx: as(team.owner), input: newPackage(name, { follow: true }) });

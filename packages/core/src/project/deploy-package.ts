@@ -6,7 +6,6 @@ import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
 import { chooseRelease, packageBranch, versionCommit } from "../package/internal.ts";
 import { type DeployPackageInput, deployPackageSchema } from "../package/package.schema.ts";
-import { requirePackageIndex } from "../ports/index.ts";
 import { requireFreeName } from "./check-project-name.ts";
 import { createProject } from "./create-project.ts";
 import { nothingLive, type ProjectView, projectView } from "./project.view.ts";
@@ -19,7 +18,7 @@ import { nothingLive, type ProjectView, projectView } from "./project.view.ts";
  * `out_of_storage`; `upstream_unavailable`
  */
 export async function deployPackage(call: {
-  ctx: Context;
+  ctx: Context<"packages" | "secrets">;
   input: DeployPackageInput;
 }): Promise<{ readonly project: ProjectView; readonly build: BuildView }> {
   const { ctx } = call;
@@ -44,9 +43,9 @@ export async function deployPackage(call: {
   };
 }
 
-async function releasesOf(ctx: Context, name: string) {
+async function releasesOf(ctx: Context<"packages">, name: string) {
   try {
-    return await requirePackageIndex(ctx).releases(name);
+    return await ctx.packages.releases(name);
   } catch (error) {
     if (!(error instanceof TowpathError) || error.code !== "not_found") throw error;
     throw new TowpathError("invalid_input", error.message, { fields: { packageName: error.message } });

@@ -19,7 +19,7 @@ import type { ProjectView } from "./project.view.ts";
  * of the repository host
  */
 export async function deployProject(call: {
-  ctx: Context;
+  ctx: Context<"repositories" | "secrets">;
   input: DeployProjectInput;
 }): Promise<{ readonly project: ProjectView; readonly build: BuildView | null }> {
   const { ctx } = call;

@@ -15,7 +15,7 @@ import type { ProjectView } from "./project.view.ts";
  * @throws TowpathError `invalid_input` by field, `repository` and `branch` among them; `out_of_storage`
  */
 export async function deployRepository(call: {
-  ctx: Context;
+  ctx: Context<"instanceRepositories" | "secrets">;
   input: DeployRepositoryInput;
 }): Promise<{ readonly project: ProjectView; readonly build: BuildView }> {
   const { ctx } = call;

@@ -7,10 +7,10 @@ import type { Context } from "../context/index.ts";
 import { findDataUsage } from "../data-volume/index.ts";
 import { deploymentSummary } from "../deployment/internal.ts";
 import { notFound } from "../errors/index.ts";
-import { noteLookAtGitHub } from "../github-check/internal.ts";
+import { recordLookAtGitHub } from "../github-check/internal.ts";
 import { isId, parseInput } from "../input/index.ts";
 import { isNamed } from "../label/index.ts";
-import { noteLook, sourceOf } from "../source/internal.ts";
+import { recordLook, sourceOf } from "../source/internal.ts";
 import { type ListProjectsInput, projectListSchema } from "./project.schema.ts";
 import {
   findProjectState,
@@ -38,8 +38,8 @@ export async function getProject(call: { ctx: Context; input: ProjectScope }): P
     newestDeployments(ctx.db, project.id, deploymentsShown),
     mayCallServer(ctx, { project, role }),
     findDataUsage(ctx.db, project.id),
-    ...(sourceOf(project)?.kind === "git" ? [noteLook(ctx, project.id)] : []),
-    ...(sourceOf(project)?.kind === "github" ? [noteLookAtGitHub(ctx, project.id)] : []),
+    ...(sourceOf(project)?.kind === "git" ? [recordLook(ctx, project.id)] : []),
+    ...(sourceOf(project)?.kind === "github" ? [recordLookAtGitHub(ctx, project.id)] : []),
   ]);
   return {
     ...projectView(ctx, project, { orgSlug: organization.slug, ...state }),

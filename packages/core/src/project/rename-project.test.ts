@@ -129,6 +129,6 @@ test("PRJ-11 a name that is taken, reserved or invalid is refused, and so are vi
 
 test("VAL-1 PRJ-11 of projects that take the same name at once, one gets it", async () => {
   const names = await Promise.all(Array.from({ length: 6 }, async () => (await seed()).name));
-  const results = await Promise.allSettled(names.map((each) => rename(each, "wanted-by-all")));
+  const results = await Promise.allSettled(names.map((each) => rename(each, "one-for-all")));
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });

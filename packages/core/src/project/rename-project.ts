@@ -54,7 +54,7 @@ export async function moveToName(
     .update(route)
     .set({ label, updatedAt: now })
     .where(and(eq(route.label, ofLabel.label), eq(route.projectId, projectId)));
-  // Servers are told their address when they start.
+  // Servers get their address when they start.
   await tx
     .update(deployment)
     .set({ slug: label })

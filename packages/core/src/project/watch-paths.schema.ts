@@ -84,7 +84,7 @@ export function isWatched(patterns: readonly string[], path: string): boolean {
 
 /** Whether a pattern matches these names or a directory above them. */
 function matchesBelow(pattern: readonly string[], names: readonly string[]): boolean {
-  // Which positions in the pattern the names so far can have led to: linear, whatever the pattern is.
+  // Positions in the pattern that the names so far can have reached: linear time for every pattern.
   let reached = afterDirectories(pattern, new Set([0]));
   for (const name of names) {
     if (reached.has(pattern.length)) return true;

@@ -44,7 +44,7 @@ test("PUB-10 PUB-16 registry data of a public project: name, title, description 
   expect(decodeURIComponent(entry?.meta.favicon ?? "")).toMatch(/^data:image\/svg\+xml,<svg.*>L<\/text><\/svg>$/);
 });
 
-test("PUB-11 a private project and an unknown one answer alike, whatever is asked for", async () => {
+test("PUB-11 a private project and an unknown one get the same answers", async () => {
   await seedLiveProject(database.db, team, { name: "secret-one", isPublic: false });
   for (const name of ["secret-one", "SECRET-ONE", "nobody-has-it", "", "%", "'; --"])
     expect([name, await entryOf(name)]).toEqual([name, null]);

@@ -22,8 +22,8 @@ export type CheckAction = {
 
 /**
  * Does what somebody asked for at a check run (BLD-8), as the account here that has authorized the App with that GitHub
- * account, and with its permissions: who may write to the repository may do nothing here by that alone. `refused`: nobody
- * of the team is known by that account, or may do it, or there is nothing left to do.
+ * account, and with its permissions: the right to write to the repository gives none here. `refused`: no member of the
+ * organization has authorized that account, or has the permission, or there is nothing left to do.
  */
 export async function actFromCheck(call: { ctx: Context; input: CheckAction }): Promise<"done" | "refused"> {
   const { ctx, input } = call;

@@ -12,7 +12,9 @@ const projectUrl = ({ dashboardUrl, orgSlug, project }: Page) => `${dashboardUrl
 export const buildUrl = (page: Page, buildId: string) => `${projectUrl(page)}/build-logs/${buildId}`;
 export const deploymentsUrl = (page: Page) => `${projectUrl(page)}/deployments`;
 
-type Said = Pick<CheckReport, "status" | "conclusion" | "title" | "text" | "actions"> & { readonly summary: string };
+type CheckContent = Pick<CheckReport, "status" | "conclusion" | "title" | "text" | "actions"> & {
+  readonly summary: string;
+};
 
 /** A repository may be deployed as several servers. */
 const checkName = (state: BranchState) => `towpath/${state.project.name}`;
@@ -28,22 +30,22 @@ export function checkOfBuild(
   surface: SurfaceChangesView | null,
   page: Page,
 ): CheckReport {
-  const said = sayBuild(state, build, surface);
+  const content = contentOfBuild(state, build, surface);
   return {
     sha: build.commitSha,
     name: checkName(state),
     externalId: build.id,
     detailsUrl: buildUrl(page, build.id),
-    ...said,
-    title: shortened(said.title, maxTitle),
-    summary: `${said.summary}\n\n${link("Open the build", buildUrl(page, build.id))}`,
+    ...content,
+    title: shortened(content.title, maxTitle),
+    summary: `${content.summary}\n\n${link("Open the build", buildUrl(page, build.id))}`,
   };
 }
 
 const cancelAction = { label: "Cancel", description: "Cancel this build", identifier: "cancel" };
 const completed = (conclusion: CheckReport["conclusion"]) => ({ status: "completed", conclusion }) as const;
 
-function sayBuild(state: BranchState, build: ReportedBuild, surface: SurfaceChangesView | null): Said {
+function contentOfBuild(state: BranchState, build: ReportedBuild, surface: SurfaceChangesView | null): CheckContent {
   const plain = { text: null, actions: [] };
   const isPromotion = build.trigger === "promote";
   switch (build.status) {
@@ -63,13 +65,13 @@ function sayBuild(state: BranchState, build: ReportedBuild, surface: SurfaceChan
     case "canceled":
       return { ...plain, ...completed("cancelled"), title: "Canceled", summary: "Nothing that is live has changed." };
     case "failed":
-      return { ...plain, ...completed("failure"), ...sayFailure(build) };
+      return { ...plain, ...completed("failure"), ...contentOfFailure(build) };
     case "succeeded":
-      return { ...plain, ...saySuccess(state, build, surface) };
+      return { ...plain, ...contentOfSuccess(state, build, surface) };
   }
 }
 
-function sayFailure({ diagnosis }: ReportedBuild): Pick<Said, "title" | "summary"> {
+function contentOfFailure({ diagnosis }: ReportedBuild): Pick<CheckContent, "title" | "summary"> {
   if (diagnosis === null) return { title: "Build failed", summary: "Nothing that is live has changed." };
   const cause = [diagnosis.title, diagnosis.detail, diagnosis.remedy].filter(Boolean).map(codeLines).join("\n\n");
   return { title: diagnosis.title, summary: `${cause}\n\nNothing that is live has changed.` };
@@ -83,11 +85,11 @@ const codeLines = (text: string) =>
     .map((each) => code(each, maxSentence))
     .join("  \n");
 
-function saySuccess(
+function contentOfSuccess(
   { branch, project }: BranchState,
   build: ReportedBuild,
   surface: SurfaceChangesView | null,
-): Pick<Said, "status" | "conclusion" | "title" | "summary" | "text"> {
+): Pick<CheckContent, "status" | "conclusion" | "title" | "summary" | "text"> {
   const breaking = branch.isDefault ? 0 : breakingCount(surface);
   const fails = breaking > 0 && project.failOnBreakingChanges;
   const place = branch.isDefault ? "in production" : "as a preview";
@@ -112,7 +114,7 @@ function saySuccess(
   };
 }
 
-const heads: Readonly<Record<Head["why"], Pick<Said, "conclusion" | "title" | "summary" | "actions">>> = {
+const heads: Readonly<Record<Head["why"], Pick<CheckContent, "conclusion" | "title" | "summary" | "actions">>> = {
   waiting: {
     conclusion: "action_required",
     title: "Waits for approval",
@@ -144,14 +146,14 @@ export function branchOfHeadCheck(externalId: string): string | null {
 /** The check run of a head without a build. */
 export function checkOfHead(state: BranchState, head: Head, page: Page): CheckReport {
   const url = deploymentsUrl(page);
-  const { summary, ...said } = heads[head.why];
+  const { summary, ...content } = heads[head.why];
   return {
     sha: head.sha,
     name: checkName(state),
     externalId: headCheckId(state.branch.id),
     detailsUrl: url,
     status: "completed",
-    ...said,
+    ...content,
     summary: `${summary}\n\n${link("Open the server", url)}`,
     text: null,
   };

@@ -5,8 +5,8 @@ import { TowpathError } from "../errors/index.ts";
 
 /**
  * One worker at a time reports a branch, and a pull request, to GitHub, so that a slow report can't overwrite a
- * newer one. The claim outlasts the requests of one report, with their time-outs; whoever holds it renews it before each
- * and stops without it.
+ * newer one. The claim outlasts the requests of one report, with their time-outs; the worker renews it before each
+ * request, and stops if it has lost it.
  */
 export type Claim = {
   /** @throws TowpathError `conflict` when another worker has it */

@@ -31,20 +31,16 @@ beforeEach(() => {
 const db = () => suite.database.db;
 const as = (actor = suite.team.owner) => suite.as(actor, { queue, gitRemotes: git.remotes });
 const job = () => suite.as({ kind: "job", job: "test" }, { queue });
-const dashboardUrl = "https://towpath.test";
 /** Runs the jobs that report; returns which branches were reported. */
 async function report(): Promise<readonly string[]> {
   const branches: string[] = [];
   for (const { name, payload } of queue.jobs.splice(0)) {
     if (name === "repository.leave") {
-      await leaveRepository({ ctx: job(), input: { leaving: payload as never, reporter: reports, dashboardUrl } });
+      await leaveRepository({ ctx: job(), input: { leaving: payload as never, reporter: reports } });
     } else if (name === "branch.report") {
       const { branchId } = payload as { branchId: string };
       branches.push(branchId);
-      await reportBranch({
-        ctx: job(),
-        input: { branchId, reporter: reports, postState: async () => {}, dashboardUrl },
-      });
+      await reportBranch({ ctx: job(), input: { branchId, reporter: reports, postState: async () => {} } });
     }
   }
   return branches;
@@ -204,7 +200,7 @@ test("PRJ-11 BLD-8 the servers of a deleted organization leave GitHub too; a ser
   await report();
   expect(states()).toEqual(["inactive", "inactive", "inactive"]);
   const leaving = { installationId: 1, fullName: "a/b" } as never;
-  const call = { ctx: as(), input: { leaving, reporter: reports, dashboardUrl } };
+  const call = { ctx: as(), input: { leaving, reporter: reports } };
   expect(await refusalCode(leaveRepository(call))).toBe("forbidden");
 });
 

@@ -9,12 +9,7 @@ import { reportPullRequest } from "./report-pull-request.ts";
 type Leaving = JobPayloads["repository.leave"];
 type Check = Leaving["checks"][number];
 
-export type LeaveRepositoryInput = {
-  readonly leaving: Leaving;
-  readonly reporter: GitHubReporter;
-  /** Origin of the dashboard, for links. */
-  readonly dashboardUrl: string;
-};
+export type LeaveRepositoryInput = { readonly leaving: Leaving; readonly reporter: GitHubReporter };
 
 /**
  * Reports to a repository of GitHub that a server has left it: ends its deployments and checks, and brings the comments of its
@@ -25,7 +20,8 @@ export type LeaveRepositoryInput = {
 export async function leaveRepository(call: { ctx: Context; input: LeaveRepositoryInput }): Promise<void> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
-  const { reporter, dashboardUrl } = input;
+  const { reporter } = input;
+  const { dashboardUrl } = ctx;
   const { organizationId, name, installationId, fullName, repositoryId } = input.leaving;
   const address = addressOf(installationId, fullName);
   const ended = { description: `Towpath: ${name}`, logUrl: dashboardUrl };
@@ -39,7 +35,7 @@ export async function leaveRepository(call: { ctx: Context; input: LeaveReposito
   if (!of) return;
   for (const number of new Set(input.leaving.pullRequests)) {
     const key = { organizationId, repositoryId, number };
-    const outcome = await reportPullRequest({ ctx, at: { key, address, ...of }, reporter, dashboardUrl });
+    const outcome = await reportPullRequest({ ctx, at: { key, address, ...of }, reporter });
     if (outcome === "busy") throw new Error(`another worker writes the comment of pull request ${number}`);
   }
 }

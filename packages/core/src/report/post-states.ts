@@ -1,14 +1,14 @@
 import { buildReport } from "@towpath/db/schema";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import { noteStatus, openedStatusHook } from "../source/internal.ts";
+import { openedStatusHook, recordStatus } from "../source/internal.ts";
 import type { BranchState, ReportedBuild } from "./branch-state.ts";
 import { checkOfBuild, type Page } from "./check-text.ts";
 import type { Claim } from "./claim.ts";
 import type { CommitState, PostState } from "./report.port.ts";
 
 type Posting = {
-  readonly ctx: Context;
+  readonly ctx: Context<"secrets">;
   readonly claim: Claim;
   readonly state: BranchState;
   readonly page: Page;
@@ -24,9 +24,9 @@ const states = {
 } as const satisfies Readonly<Record<ReportedBuild["status"], CommitState["state"]>>;
 
 /**
- * Posts the states of a branch's commits to the host of a Git URL (SRC-2), each once: a commit's is that of its newest
- * build. What the host refuses is kept for the server's settings and not posted again: the next state is. One that it
- * can't take now doesn't hold up the others: hosts answer so, too, for a commit that they no longer have.
+ * Posts the states of a branch's commits to the host of a Git URL (SRC-2), each once: a commit has the
+ * state of its newest build. A state that the host refuses is shown in the server's settings and not posted again. One
+ * that it can't take now doesn't delay the others: hosts also answer so for a commit that they no longer have.
  *
  * @throws when the host could not take one of them; the job is then retried
  */
@@ -38,7 +38,7 @@ export async function postStates({ ctx, claim, state, page, post }: Posting): Pr
   const hook = due.length === 0 ? null : await openedStatusHook(ctx, { projectId, organizationId });
   if (hook === null) return;
   const later: TowpathError[] = [];
-  // Oldest first: what became of the newest is kept last.
+  // Oldest first, so that the result of the newest is stored last.
   for (const build of due.toReversed()) {
     const { title, name, detailsUrl } = checkOfBuild(state, build, null, page);
     const is = states[build.status];
@@ -50,14 +50,14 @@ export async function postStates({ ctx, claim, state, page, post }: Posting): Pr
       }),
     );
     if (problem !== null && problem.code !== "conflict") later.push(problem);
-    else await noteReported(ctx, build.id, is);
+    else await recordReported(ctx, build.id, is);
     // An older commit's problem is not that of the host.
-    if (problem === null || build === newest[0]) await noteStatus(ctx, projectId, hook, problem?.message ?? null);
+    if (problem === null || build === newest[0]) await recordStatus(ctx, projectId, hook, problem?.message ?? null);
   }
   if (later[0] !== undefined) throw later[0];
 }
 
-async function noteReported(ctx: Context, buildId: string, check: CommitState["state"]): Promise<void> {
+async function recordReported(ctx: Context, buildId: string, check: CommitState["state"]): Promise<void> {
   await ctx.db
     .insert(buildReport)
     .values({ buildId, check })

@@ -31,12 +31,7 @@ const branchIdOf = async (name: string) => {
 const report = async (name: string) =>
   reportBranch({
     ctx: job(),
-    input: {
-      branchId: await branchIdOf(name),
-      reporter: reports,
-      postState: async () => {},
-      dashboardUrl: "https://towpath.test",
-    },
+    input: { branchId: await branchIdOf(name), reporter: reports, postState: async () => {} },
   });
 
 /** Starts a build of a branch's head and gives it tools; returns its id. */
@@ -81,7 +76,7 @@ test("BLD-8 a preview has a check, a deployment and one comment, which follow it
   const [production, preview] = [...reports.deployments.values()];
   expect(production).toMatchObject({ environment: "production", transient: false, state: "success" });
   expect(preview).toMatchObject({ environment: "preview/topic", transient: true, environmentUrl: url });
-  expect(preview?.logUrl).toBe(`https://towpath.test/${suite.team.slug}/${suite.project.name}/build-logs/${first}`);
+  expect(preview?.logUrl).toBe(`https://towpath.example/${suite.team.slug}/${suite.project.name}/build-logs/${first}`);
   expect(comment()).toHaveLength(1);
   expect(comment()[0]?.body).toContain("- Added tool `more`.");
   expect(comment()[0]?.body).toMatch(/The list of tools has about \d+ tokens, before about \d+\./);
@@ -98,7 +93,7 @@ test("BLD-8 a preview has a check, a deployment and one comment, which follow it
   });
   expect(comment()).toHaveLength(1);
   expect(comment()[0]?.body).toContain("nothing changes for callers");
-  // Somebody deletes it: the next news writes it anew.
+  // Somebody deletes it: the next change writes it again.
   reports.comments.clear();
   await deploy("topic", "three", ["echo", "third"]);
   expect(comment()).toHaveLength(1);
@@ -159,9 +154,9 @@ test("BLD-8 a report that failed halfway is sent again, and every change of a bu
   await cancelBuild({ ctx, input: { buildId: started.id } });
   expect(asked()).toEqual([{ branchId: suite.project.branchId }]);
   reports.before = async () => {
-    throw new Error("GitHub is away");
+    throw new Error("GitHub is unreachable");
   };
-  await expect(report("main")).rejects.toThrow("GitHub is away");
+  await expect(report("main")).rejects.toThrow("GitHub is unreachable");
   reports.before = async () => {};
   expect(await report("main")).toBe("reported");
   expect(reports.checkOf(started.commitSha)?.conclusion).toBe("cancelled");
@@ -260,7 +255,7 @@ test("BLD-8 without an installation, and for a branch that is gone, nothing is r
   await db().update(project).set({ installationId: null }).where(eq(project.id, suite.project.id));
   expect(await report("topic")).toBe("reported");
   expect(reports.calls).toBe(0);
-  const input = { branchId: suite.team.id, reporter: reports, postState: async () => {}, dashboardUrl: "" };
+  const input = { branchId: suite.team.id, reporter: reports, postState: async () => {} };
   expect(await reportBranch({ ctx: job(), input })).toBe("unknown");
   expect(await db().$count(build, isNull(build.endedAt))).toBeGreaterThan(0);
 });

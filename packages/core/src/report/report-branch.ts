@@ -16,8 +16,6 @@ export type ReportBranchInput = {
   readonly branchId: string;
   readonly reporter: GitHubReporter;
   readonly postState: PostState;
-  /** Origin of the dashboard, for links. */
-  readonly dashboardUrl: string;
 };
 
 /** `busy`: another worker reports just now, so this has to be run again. */
@@ -36,11 +34,14 @@ type Report = {
  * Reports to GitHub how a branch, its builds and its pull request are now (BLD-8), or to the host of a Git URL that has a
  * status hook how its builds are (SRC-2): reads the state, compares it with what was reported last, and sends only what differs.
  * Idempotent, and never in a transaction. Under a claim, so reports of one branch follow each other and the last one is of
- * the newest state: whatever changes the state enqueues another.
+ * the newest state: each change of the state enqueues another.
  *
  * @throws when the host is unavailable; the job is then retried
  */
-export async function reportBranch(call: { ctx: Context; input: ReportBranchInput }): Promise<ReportOutcome> {
+export async function reportBranch(call: {
+  ctx: Context<"secrets">;
+  input: ReportBranchInput;
+}): Promise<ReportOutcome> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   if ((await ctx.db.$count(branch, eq(branch.id, input.branchId))) === 0) return "unknown";
@@ -54,18 +55,22 @@ export async function reportBranch(call: { ctx: Context; input: ReportBranchInpu
   } finally {
     await claim.release();
   }
-  const { reporter, dashboardUrl } = input;
   const { organizationId, repositoryId } = state.project;
   const { address, orgSlug } = state;
   const number = state.branch.pullRequestNumber;
   if (address === null || repositoryId === null || number === null) return "reported";
   const key = { organizationId, repositoryId, number };
-  return reportPullRequest({ ctx, at: { key, address, orgSlug }, reporter, dashboardUrl });
+  return reportPullRequest({ ctx, at: { key, address, orgSlug }, reporter: input.reporter });
 }
 
-async function reportAll(ctx: Context, input: ReportBranchInput, claim: Claim, state: BranchState): Promise<void> {
+async function reportAll(
+  ctx: Context<"secrets">,
+  input: ReportBranchInput,
+  claim: Claim,
+  state: BranchState,
+): Promise<void> {
   const { reporter } = input;
-  const page = { dashboardUrl: input.dashboardUrl, orgSlug: state.orgSlug, project: state.project.name };
+  const page = { dashboardUrl: ctx.dashboardUrl, orgSlug: state.orgSlug, project: state.project.name };
   const report = { ctx, reporter, claim, state, page };
   // Oldest first: of two checks of one commit the later one counts. Each at the repository that it was built from, which
   // the server may have left.
@@ -103,7 +108,7 @@ async function reportCheck(report: Report, build: BuildAtGitHub): Promise<void> 
   if (build.reported?.check === digest(check)) return;
   await claim.renew();
   const checkRunId = await reporter.check(build.github.address, check, build.reported?.checkRunId ?? null);
-  await note(report, build, { checkRunId, check: digest(check) });
+  await keep(report, build, { checkRunId, check: digest(check) });
 }
 
 async function reportDeployment(report: Report, build: BuildAtGitHub): Promise<void> {
@@ -115,17 +120,17 @@ async function reportDeployment(report: Report, build: BuildAtGitHub): Promise<v
     await claim.renew();
     const { name } = state.project;
     await reporter.endDeployment(address, known, { description: `Towpath: ${name}`, logUrl: buildUrl(page, build.id) });
-    return note(report, build, { deploymentState: "inactive" });
+    return keep(report, build, { deploymentState: "inactive" });
   }
   const deployment = deploymentOfBuild(state, build, page, await deploysSeveral(report, repositoryId));
   if (deployment === null || build.reported?.deploymentState === deployment.state) return;
   await claim.renew();
   const deploymentId = await reporter.deployment(address, deployment, known);
-  await note(report, build, { deploymentId, deploymentState: deployment.state });
+  await keep(report, build, { deploymentId, deploymentState: deployment.state });
 }
 
 /** Keeps what GitHub knows now. The build may have been removed meanwhile. */
-async function note(
+async function keep(
   { ctx }: Report,
   { id: buildId }: ReportedBuild,
   reported: Partial<Omit<typeof buildReport.$inferSelect, "buildId">>,

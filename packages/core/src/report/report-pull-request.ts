@@ -17,22 +17,20 @@ export type PullRequestPlace = {
 };
 
 /**
- * Brings the one comment of a pull request to the state of now, for all servers of the organization that are
- * deployed from the repository. A comment that somebody deleted is written anew once there is news; one that was
- * written without our knowing is found by its mark.
+ * Updates the one comment of a pull request, for all servers of the organization that are deployed from the repository.
+ * A comment that somebody deleted is written again at the next change; one whose id was lost is found by its mark.
  */
 export async function reportPullRequest(call: {
   readonly ctx: Context;
   readonly at: PullRequestPlace;
   readonly reporter: GitHubReporter;
-  readonly dashboardUrl: string;
 }): Promise<"reported" | "busy"> {
   const { ctx, reporter } = call;
   const { key, address, orgSlug } = call.at;
   const claim = await claimPullRequest(ctx.db, key);
   if (!claim) return "busy";
   try {
-    const servers = await readServers(ctx, key, { dashboardUrl: call.dashboardUrl, orgSlug });
+    const servers = await readServers(ctx, key, orgSlug);
     const body = commentText(key.organizationId, servers);
     const content = createHash("sha256").update(body).digest("hex");
     const [reported] = await ctx.db.select().from(pullRequestComment).where(ofPullRequest(key));
@@ -55,11 +53,7 @@ export async function reportPullRequest(call: {
 
 const newestBuild = sql`${build.sequence} = (SELECT max(sequence) FROM build AS other WHERE other.branch_id = ${branch.id})`;
 
-async function readServers(
-  ctx: Context,
-  key: PullRequestKey,
-  page: { readonly dashboardUrl: string; readonly orgSlug: string },
-): Promise<readonly CommentedServer[]> {
+async function readServers(ctx: Context, key: PullRequestKey, orgSlug: string): Promise<readonly CommentedServer[]> {
   const rows = await ctx.db
     .selectDistinctOn([project.name], {
       projectId: project.id,
@@ -94,7 +88,7 @@ async function readServers(
       const unbuilt = (["waiting", "declined", "closed"] as const).find((state) => state === fork);
       const isBuilt = row.build?.status === "succeeded";
       return {
-        page: { ...page, project: name },
+        page: { dashboardUrl: ctx.dashboardUrl, orgSlug, project: name },
         isEnded: row.branch.endedAt !== null,
         head: unbuilt ?? (row.branch.skippedCommitSha === null ? null : ("skipped" as const)),
         build: row.build && {

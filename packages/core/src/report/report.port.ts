@@ -62,8 +62,8 @@ export type CommitState = {
 export type PostState = (to: StatusHook, state: CommitState) => Promise<void>;
 
 /**
- * Reports to GitHub. `known`: the id of what was reported before, which is then changed; what somebody has deleted there is made
- * anew. Each returns the id, or null where the App lacks the permission.
+ * Reports to GitHub. `known`: the id of what was reported before, which is then changed, or created again if somebody has
+ * deleted it there. Each returns the id, or null where the App lacks the permission.
  *
  * @throws when GitHub is unavailable or its rate limit is exceeded; the job is then run again
  */

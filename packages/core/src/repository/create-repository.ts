@@ -7,7 +7,6 @@ import { TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
-import { requireInstanceRepositories } from "../ports/index.ts";
 import { createRepositorySchema } from "./repository.schema.ts";
 import { type RepositoryView, repositoryView } from "./repository.store.ts";
 
@@ -17,14 +16,14 @@ import { type RepositoryView, repositoryView } from "./repository.store.ts";
  * @throws TowpathError `invalid_input` with `fields.name`, also for a name that the organization has; `out_of_storage`
  */
 export async function createRepository(call: {
-  ctx: Context;
+  ctx: Context<"instanceRepositories">;
   input: z.input<typeof createRepositorySchema> & { readonly orgSlug: string };
 }): Promise<RepositoryView> {
   const { ctx } = call;
   const { organization } = await authorize(ctx, "project.create", { orgSlug: call.input.orgSlug });
   const input = parseInput(createRepositorySchema, call.input);
   await requireStorageForBuilds(ctx);
-  const store = requireInstanceRepositories(ctx);
+  const store = ctx.instanceRepositories;
   const id = newId();
   const view = await ctx.db.transaction(async (tx) => {
     const inserted = await tx

@@ -5,7 +5,6 @@ import { authorize, authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireConfirmation } from "../input/index.ts";
-import { requireInstanceRepositories } from "../ports/index.ts";
 import { lockRepository } from "./moving.store.ts";
 import { projectsOf, requireRepository } from "./repository.store.ts";
 
@@ -16,7 +15,7 @@ import { projectsOf, requireRepository } from "./repository.store.ts";
  * `fields.confirmation` unless that is the repository's name; `not_found`
  */
 export async function deleteRepository(call: {
-  ctx: Context;
+  ctx: Context<"instanceRepositories">;
   input: { readonly orgSlug: string; readonly name: string; readonly confirmation: string };
 }): Promise<{ readonly id: string }> {
   const { ctx, input } = call;
@@ -33,11 +32,11 @@ export async function deleteRepository(call: {
  * @throws TowpathError `conflict`, `not_found`
  */
 export async function removeRepository(
-  ctx: Context,
+  ctx: Context<"instanceRepositories">,
   organizationId: string,
   { id, name }: { readonly id: string; readonly name: string },
 ): Promise<void> {
-  const store = requireInstanceRepositories(ctx);
+  const store = ctx.instanceRepositories;
   await ctx.db.transaction(async (tx) => {
     // A server that is made from it at the same time keeps it until then: see `keepRepository`.
     if ((await lockRepository(tx, id)) === null) throw notFound("repository");
@@ -58,7 +57,7 @@ const continuedForMs = 30 * 86_400_000;
  * Returns how many.
  */
 export async function removeUnusedRepositories(call: {
-  ctx: Context;
+  ctx: Context<"instanceRepositories">;
   input: { readonly unchangedSince: Date };
 }): Promise<number> {
   const { ctx, input } = call;

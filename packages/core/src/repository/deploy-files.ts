@@ -16,7 +16,7 @@ import { uploadCommit } from "./upload-commit.ts";
  * @throws TowpathError as `uploadCommit` and `deployRepository`
  */
 export async function deployFiles(call: {
-  ctx: Context;
+  ctx: Context<"instanceRepositories" | "secrets">;
   input: DeployFilesInput & {
     /** A zip, tar or gzipped tar. */
     readonly archive: ReadableStream<Uint8Array>;

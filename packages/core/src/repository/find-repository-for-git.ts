@@ -15,9 +15,9 @@ type GitRepository = Pick<RepositoryRow, "id" | "name" | "defaultBranch" | "orga
 };
 
 /**
- * A repository of this instance as git asks for it, for somebody who may read it, or push to it: whoever may have a commit
- * built may. A key that is limited to some servers reaches the repositories of these, and pushes where all servers are
- * its own.
+ * A repository of this instance as git asks for it, for somebody who may read it, or push to it, which takes the
+ * permission to start builds. A key that is limited to some servers reaches their repositories, and pushes where all
+ * servers are its own.
  *
  * @throws TowpathError `not_found` for one that doesn't exist or is of others; `forbidden` for a push by who may only read;
  * `out_of_storage` for a push; `conflict` for a push to one that continues on GitHub, or is being moved there

@@ -135,7 +135,7 @@ export function ruleMatches(
   spend(1);
   if (directoriesOnly && !isDirectory) return false;
   const [first, second] = pattern;
-  // Whatever is above it.
+  // In any directory.
   if (first === null && second && pattern.length === 2) return nameMatches(second, names.at(-1) ?? "", spend);
   return matches(
     pattern,

@@ -1,4 +1,4 @@
-export { endAsContinued, lockRepository, noteTarget, whileMoving } from "./moving.store.ts";
+export { endAsContinued, lockRepository, recordTarget, whileMoving } from "./moving.store.ts";
 export {
   cloneUrl,
   keepRepository,

@@ -1,7 +1,6 @@
 import { insertApiKey } from "../api-key/internal.ts";
 import { authorize, requireUser } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { TowpathError } from "../errors/index.ts";
 import { findRepositoryForGit } from "./find-repository-for-git.ts";
 import { cloneUrl, projectsOf } from "./repository.store.ts";
 
@@ -44,7 +43,6 @@ export async function makeGitCredential(call: {
   const userId = requireUser(ctx);
   const { id, name, defaultBranch } = await findRepositoryForGit({ ctx, input: { ...input, access: "write" } });
   const url = cloneUrl(ctx, { orgSlug: organization.slug, name });
-  if (url === null) throw new TowpathError("not_configured", "This part of Towpath doesn't know where git finds it.");
   const expiresAt = new Date(ctx.clock.now().getTime() + lastsMs);
   const made = await ctx.db.transaction(async (tx) => {
     const projectIds = (await projectsOf(tx, [id])).map((each) => each.id);

@@ -54,8 +54,8 @@ async function hold(ctx: Context, id: string, isFree: SQL | undefined): Promise<
   return row ?? null;
 }
 
-/** Notes what was made at GitHub, so that a repeated try uses it. */
-export async function noteTarget(
+/** Records what was made at GitHub, so that a repeated try uses it. */
+export async function recordTarget(
   tx: Transaction,
   id: string,
   installationId: number,
@@ -67,7 +67,7 @@ export async function noteTarget(
     .where(eq(repository.id, id));
 }
 
-/** Waits for pushes that are just being noted, and for servers that are being made from it. Null: it was deleted. */
+/** Waits for pushes that are just being recorded, and for servers that are being made from it. Null: it was deleted. */
 export async function lockRepository(tx: Transaction, id: string): Promise<RepositoryRow | null> {
   const [row] = await tx.select().from(repository).where(eq(repository.id, id)).for("update");
   return row ?? null;

@@ -5,21 +5,19 @@ import { audit } from "../audit/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
-import { requireInstanceRepositories } from "../ports/index.ts";
 import { requirePush } from "./find-repository-for-git.ts";
 import { lockRepository, requireNotContinued } from "./moving.store.ts";
 import type { RepositoryRow } from "./repository.store.ts";
 
 /**
- * Takes note of what a push has stored, on behalf of who pushed: the audit log names them, and the servers that are built
- * from the repository are checked at once (SRC-3). The first branch of an empty repository becomes its default branch,
- * whatever its name.
+ * Records what a push has stored, on behalf of who pushed: the audit log names them, and the servers that are built
+ * from the repository are checked at once (SRC-3). The first branch of an empty repository becomes its default branch.
  *
  * @throws TowpathError `not_found` for a repository that was deleted meanwhile, `forbidden`; `conflict` for one that has
  * moved to GitHub meanwhile: the push is refused, though its commits are stored
  */
 export async function receivePush(call: {
-  ctx: Context;
+  ctx: Context<"instanceRepositories">;
   input: {
     readonly repositoryId: string;
     /** Full names of branches and tags that the push has moved, made or deleted. */
@@ -32,15 +30,19 @@ export async function receivePush(call: {
     : [];
   if (!row) throw notFound("repository");
   await requirePush(ctx, row);
-  if (input.refs.length > 0) await notePush(ctx, row, input.refs);
+  if (input.refs.length > 0) await recordPush(ctx, row, input.refs);
 }
 
 /** In the audit log: a push can move thousands. */
 const maxNamed = 10;
 
-async function notePush(ctx: Context, row: RepositoryRow, refs: readonly string[]): Promise<void> {
+async function recordPush(
+  ctx: Context<"instanceRepositories">,
+  row: RepositoryRow,
+  refs: readonly string[],
+): Promise<void> {
   const { id, organizationId, name } = row;
-  const store = requireInstanceRepositories(ctx);
+  const store = ctx.instanceRepositories;
   const defaultBranch = (await store.open(id).refs()).defaultBranch ?? row.defaultBranch;
   if (defaultBranch !== row.defaultBranch) await store.setDefaultBranch(id, defaultBranch);
   await ctx.db.transaction(async (tx) => {

@@ -12,8 +12,8 @@ export type RepositoryRow = typeof repository.$inferSelect;
 export type RepositoryView = {
   readonly id: string;
   readonly name: string;
-  /** To clone it and push to it; null in processes that don't know it. */
-  readonly url: string | null;
+  /** To clone it and push to it. */
+  readonly url: string;
   readonly defaultBranch: string;
   readonly madeBy: RepositoryMaker;
   /** Null: a key of the organization, the operator, or an account that was deleted. */
@@ -28,12 +28,10 @@ export type RepositoryView = {
 };
 
 /** Where git finds it: people sign in there with a key of theirs. */
-export function cloneUrl(
-  ctx: Pick<Context, "dashboardUrl">,
+export const cloneUrl = (
+  ctx: Context,
   { orgSlug, name }: { readonly orgSlug: string; readonly name: string },
-): string | null {
-  return ctx.dashboardUrl === undefined ? null : `${ctx.dashboardUrl}/git/${orgSlug}/${name}.git`;
-}
+): string => `${ctx.dashboardUrl}/git/${orgSlug}/${name}.git`;
 
 const named = (organizationId: string, name: string) =>
   and(eq(repository.organizationId, organizationId), eq(repository.name, name));

@@ -107,7 +107,7 @@ test("SRC-3 BLD-7 a push is built at once: the default branch goes live, others 
   await receivePush({ ctx: scene.as(team.owner), input: { repositoryId, refs: ["refs/heads/fix"] } });
   expect(await scene.settle()).toEqual([]);
   expect((await scene.branches(project.id)).get("fix")?.endedAt).not.toBeNull();
-  // Asked now and then all the same, in case a push was not noted; not more often because somebody looks.
+  // Asked now and then all the same, in case a push was not recorded; not more often because somebody looks.
   scene.stored.of(repositoryId).heads.set("main", "m3");
   expect(await scene.check(project.id)).toEqual(["m3"]);
   expect(await scene.pause(project.id)).toBeGreaterThan(240);

@@ -4,7 +4,6 @@ import type { z } from "zod";
 import { actingUserId } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { parseInput } from "../input/index.ts";
-import { requireInstanceRepositories } from "../ports/index.ts";
 import type { Commit } from "../project/project.schema.ts";
 import { findRepositoryForGit } from "./find-repository-for-git.ts";
 import { receivePush } from "./receive-push.ts";
@@ -20,7 +19,7 @@ import { uploadCommitSchema } from "./repository.schema.ts";
  * what isn't an archive or holds what a repository can't, `out_of_storage`
  */
 export async function uploadCommit(call: {
-  ctx: Context;
+  ctx: Context<"instanceRepositories">;
   input: z.input<typeof uploadCommitSchema> & {
     readonly orgSlug: string;
     /** A zip, tar or gzipped tar. */
@@ -37,7 +36,7 @@ export async function uploadCommit(call: {
   const { name, branch: named, message, expectedHead } = parseInput(uploadCommitSchema, call.input);
   const { id, defaultBranch } = await findRepositoryForGit({ ctx, input: { orgSlug, name, access: "write" } });
   const branch = named ?? defaultBranch;
-  const { commit, changed, leftOut } = await requireInstanceRepositories(ctx).commitFiles(id, {
+  const { commit, changed, leftOut } = await ctx.instanceRepositories.commitFiles(id, {
     ...{ branch, archive, message, author: await authorOf(ctx) },
     ...(expectedHead !== undefined && { expectedHead }),
   });

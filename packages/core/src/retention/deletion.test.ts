@@ -103,7 +103,7 @@ async function withPeople(owner: SeededOrganization): Promise<void> {
     .values({ id: newId(), userId, token: newId(), expiresAt: tomorrow, activeOrganizationId: owner.id });
 }
 
-/** In which columns of which tables one of these ids still stands, whatever the column is called. */
+/** The columns, of any name and table, that still hold one of these ids. */
 async function traces(ids: readonly string[]): Promise<string[]> {
   const { rows } = await suite.database.db.execute<{ table: string; column: string; type: string }>(
     sql`SELECT c.table_name AS table, c.column_name AS column, c.data_type AS type FROM information_schema.columns c
@@ -181,7 +181,7 @@ test("PRJ-11 only owners can delete an organization, and must type its slug", as
   expect(await refusal(unsure)).toMatchObject({ code: "invalid_input", fields: { confirmation: expect.any(String) } });
   await deleteOrganization({ ctx: suite.as(suite.team.owner), input });
   expect(await refusalCode(deleteOrganization({ ctx: suite.as(suite.team.owner), input }))).toBe("forbidden");
-  // Whoever owned it can begin anew.
+  // Its former owner can start again.
   expect(await createOrganization({ ctx: suite.as(suite.team.owner), input: { name: "Another" } })).toHaveProperty(
     "slug",
   );

@@ -168,7 +168,7 @@ async function push(project: { name: string }, commit: string, name = "main"): P
   return started.id;
 }
 
-test("LOG-6 of each branch the latest builds and deployments stay, and what is live whatever its age", async () => {
+test("LOG-6 of each branch the latest builds and deployments stay, and what is live at any age", async () => {
   const project = await seedProject(database.db, team);
   const first = await push(project, "c0");
   const [live] = await database.db.select().from(route).where(eq(route.projectId, project.id));

@@ -5,7 +5,6 @@ import { audit } from "../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
-import { requireSecretBox } from "./secret.store.ts";
 
 /**
  * The value of a secret that isn't sensitive, for a person (KEY-1). The audit log says who has read it (KEY-2).
@@ -13,12 +12,12 @@ import { requireSecretBox } from "./secret.store.ts";
  * @throws TowpathError `not_found`; `conflict` for a sensitive one, whose value never comes back
  */
 export async function decryptSecret(call: {
-  ctx: Context;
+  ctx: Context<"secrets">;
   input: ProjectScope & { readonly keyName: string };
 }): Promise<{ readonly secretValue: string }> {
   const { ctx, input } = call;
   const { project, organization } = await authorizeProject(ctx, "secret.decrypt", input);
-  const box = requireSecretBox(ctx);
+  const box = ctx.secrets;
   return ctx.db.transaction(async (tx) => {
     const [row] = await tx
       .select()

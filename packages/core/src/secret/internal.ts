@@ -1,1 +1,1 @@
-export { insertSecrets, requireSecretBox } from "./secret.store.ts";
+export { insertSecrets } from "./secret.store.ts";

@@ -48,13 +48,13 @@ export async function listChangedSecrets(call: {
     .where(and(eq(secretVersion.projectId, project.id), inArray(secretVersion.id, pinnedIds)));
   return live.flatMap(({ pinned, ...each }) => {
     if (pinned === null) return [];
-    const wanted = current
+    const stored = current
       .filter(({ secret }) => secret.environments.includes(each.environment))
       .map(({ secret, versionId }) => ({ id: versionId, keyName: secret.keyName }));
-    const given = kept.filter(({ id }) => pinned.includes(id));
+    const deployed = kept.filter(({ id }) => pinned.includes(id));
     const differing = [
-      ...wanted.filter(({ id }) => !pinned.includes(id)),
-      ...given.filter(({ id }) => !wanted.some((one) => one.id === id)),
+      ...stored.filter(({ id }) => !pinned.includes(id)),
+      ...deployed.filter(({ id }) => !stored.some((one) => one.id === id)),
     ];
     const keyNames = [...new Set(differing.map(({ keyName }) => keyName))].sort();
     return keyNames.length === 0 ? [] : [{ ...each, keyNames }];

@@ -6,7 +6,7 @@ import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import { findFork } from "../branch/index.ts";
 import type { Context } from "../context/index.ts";
-import { listCurrentVersions, lockProject, requireSecretBox } from "./secret.store.ts";
+import { listCurrentVersions, lockProject } from "./secret.store.ts";
 
 /**
  * Ties the variables of an environment, as they are now, to a build under way, and returns their values (RUN-4). Its
@@ -15,7 +15,7 @@ import { listCurrentVersions, lockProject, requireSecretBox } from "./secret.sto
  * @throws when one of them can't be decrypted: a server must not start with a missing variable
  */
 export async function pinEnvironment(call: {
-  ctx: Context;
+  ctx: Context<"secrets">;
   input: {
     readonly projectId: string;
     readonly environment: "production" | "preview";
@@ -46,7 +46,7 @@ export async function pinEnvironment(call: {
       .returning({ id: build.id });
     if (!pinned) return null;
     if (current.length === 0) return {};
-    const box = requireSecretBox(ctx);
+    const box = ctx.secrets;
     const [owner] = await tx
       .select({ organizationId: project.organizationId })
       .from(project)

@@ -4,7 +4,6 @@ import { audit } from "../audit/index.ts";
 import type { ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
-import { requireSecretBox } from "./secret.store.ts";
 
 /**
  * The values of the variables that a deployment was built with, by name, to remove them from what its server says
@@ -13,7 +12,7 @@ import { requireSecretBox } from "./secret.store.ts";
  * @throws TowpathError `forbidden` for who may not call the server; Error when a value doesn't open
  */
 export async function readValuesToRedact(call: {
-  ctx: Context;
+  ctx: Context<"secrets">;
   input: ProjectScope & { readonly deploymentId: string };
 }): Promise<Readonly<Record<string, string>>> {
   const { ctx, input } = call;
@@ -31,5 +30,5 @@ export async function readValuesToRedact(call: {
       detail: { reason: "redaction", versions: versionsOf(stored) },
     }),
   );
-  return openSecrets(requireSecretBox(ctx), stored);
+  return openSecrets(ctx.secrets, stored);
 }

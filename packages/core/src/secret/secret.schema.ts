@@ -50,7 +50,7 @@ const secretDescriptionSchema = z
   .nullable()
   .transform((text) => text || null);
 
-/** What a variable has besides name and value. Absent: as before, and the defaults for a new variable. */
+/** What a variable has in addition to name and value. Absent: unchanged; for a new variable, the defaults. */
 const settings = {
   description: secretDescriptionSchema.optional(),
   /** A sensitive value is never shown again. Default: false. */

@@ -1,17 +1,11 @@
 import type { Database, Transaction } from "@towpath/db";
 import { project, secret, secretVersion } from "@towpath/db/schema";
-import { ensureDataKey, type SecretBox, valueBytes } from "@towpath/secrets";
+import { ensureDataKey, valueBytes } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { maxEnvironmentBytes, type SecretEnvironment, secretEnvironments } from "./secret.schema.ts";
-
-/** @throws TowpathError `not_configured` in a process without the instance's key */
-export function requireSecretBox(ctx: Context): SecretBox {
-  if (ctx.secrets) return ctx.secrets;
-  throw new TowpathError("not_configured", "This part of Towpath cannot handle secrets.");
-}
 
 export type SecretRow = typeof secret.$inferSelect;
 
@@ -26,12 +20,12 @@ type Owner = { readonly organizationId: string; readonly projectId: string };
 /** Stores the initial secrets of a new project. They are sensitive: the form asks for nothing else. */
 export async function insertSecrets(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"secrets">,
   owner: Owner,
   values: readonly { readonly keyName: string; readonly secretValue: string }[],
 ): Promise<void> {
   if (values.length === 0) return;
-  const box = requireSecretBox(ctx);
+  const box = ctx.secrets;
   const dataKey = await ensureDataKey(tx, box, owner);
   const now = ctx.clock.now();
   await tx.insert(secret).values(

@@ -4,8 +4,8 @@ import { ensureDataKey, type SecretBox } from "@towpath/secrets";
 import { and, count, eq } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../audit/index.ts";
-import { authorizeProject, type ProjectAccess, type ProjectScope } from "../authorize/index.ts";
-import type { Context } from "../context/index.ts";
+import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
+import type { Context, ProjectAccess } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { newId } from "../ids/index.ts";
 import { parseInput } from "../input/index.ts";
@@ -18,7 +18,7 @@ import {
   updateSecretSchema,
 } from "./secret.schema.ts";
 import type { SecretRow, SecretView } from "./secret.store.ts";
-import { lockProject, requireFittingEnvironments, requireSecretBox, secretView } from "./secret.store.ts";
+import { lockProject, requireFittingEnvironments, secretView } from "./secret.store.ts";
 
 type Input<Schema extends z.ZodType> = z.input<Schema> & ProjectScope;
 
@@ -28,7 +28,7 @@ type Input<Schema extends z.ZodType> = z.input<Schema> & ProjectScope;
  * @throws TowpathError `invalid_input` for VAL-4, and as `setSecrets`; `conflict` when there is one of that name
  */
 export async function createSecret(call: {
-  ctx: Context;
+  ctx: Context<"secrets">;
   input: Input<typeof createSecretSchema>;
 }): Promise<SecretView> {
   const access = await authorizeProject(call.ctx, "secret.manage", call.input);
@@ -44,7 +44,7 @@ export async function createSecret(call: {
  * @throws TowpathError `invalid_input` for VAL-4, a duplicate name, and more or larger secrets than a project may have
  */
 export async function setSecrets(call: {
-  ctx: Context;
+  ctx: Context<"secrets">;
   input: Input<typeof setSecretsSchema>;
 }): Promise<readonly SecretView[]> {
   const access = await authorizeProject(call.ctx, "secret.manage", call.input);
@@ -58,7 +58,7 @@ export async function setSecrets(call: {
  * @throws TowpathError `not_found`; `invalid_input` as `setSecrets`, and for making a sensitive value visible
  */
 export async function updateSecret(call: {
-  ctx: Context;
+  ctx: Context<"secrets">;
   input: Input<typeof updateSecretSchema>;
 }): Promise<SecretView> {
   const access = await authorizeProject(call.ctx, "secret.manage", call.input);
@@ -81,11 +81,11 @@ type Change = {
 };
 
 function storeSecrets(
-  ctx: Context,
+  ctx: Context<"secrets">,
   { project: owner, organization }: ProjectAccess,
   { changes, expected }: { readonly changes: readonly Change[]; readonly expected?: "new" | "existing" },
 ): Promise<readonly SecretView[]> {
-  const box = requireSecretBox(ctx);
+  const box = ctx.secrets;
   return ctx.db.transaction(async (tx) => {
     await lockProject(tx, owner.id);
     const views: SecretView[] = [];

@@ -59,7 +59,7 @@ export function builtFromOf(row: BuildRow, of: ProjectRow, now: BuiltFrom | null
   const stored = builtFromSchema.safeParse(row.builtFrom).data;
   if (stored) return stored;
   if (of.sourceChangedAt !== null && row.createdAt < of.sourceChangedAt) return null;
-  // Packages could be changed to before that was noted.
+  // Packages could be changed to before that was recorded.
   const { packageVersion: version } = row;
   if (now?.kind !== "package") return version === null ? now : null;
   return version !== null && versionCommit(now.name, version).sha === row.commitSha ? now : null;

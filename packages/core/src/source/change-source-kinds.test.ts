@@ -215,12 +215,10 @@ test("SRC-1 ERR-1 what can't be read, isn't allowed or isn't one source is refus
     expect(await refusalCode(change(own.id, to, viewer))).toBe("forbidden");
     expect(await refusalCode(change(own.id, to, others.owner))).toBe("not_found");
   }
-  const without = { ...as(team.owner), repositories: null };
-  expect(await refusalCode(changeSource({ ctx: without, input: { projectId: own.id, ...one } }))).toBe(
-    "not_configured",
-  );
-  const away: PackageIndex = { releases: () => Promise.reject(new TowpathError("upstream_unavailable", "Not there.")) };
-  const unreached = { ...as(team.owner), packages: away };
+  const unavailable: PackageIndex = {
+    releases: () => Promise.reject(new TowpathError("upstream_unavailable", "Not there.")),
+  };
+  const unreached = { ...as(team.owner), packages: unavailable };
   expect(await refusalCode(changeSource({ ctx: unreached, input: { projectId: own.id, ...shop } }))).toBe(
     "upstream_unavailable",
   );

@@ -6,7 +6,7 @@ import { audit } from "../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import { enqueueLeaving, ensureBranch } from "../branch/index.ts";
 import { type BuildView, enqueueBuild, findBuildView, insertBuild } from "../build/internal.ts";
-import type { Context } from "../context/index.ts";
+import type { Context, SourceServices } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { requireStorageForBuilds } from "../host-storage/index.ts";
 import { parseInput } from "../input/index.ts";
@@ -31,7 +31,7 @@ type ProjectRow = typeof project.$inferSelect;
  * @throws TowpathError `conflict` for a project that isn't built here; `invalid_input` and others as `readNextSource`
  */
 export async function changeSource(call: {
-  ctx: Context;
+  ctx: Context<SourceServices | "packages">;
   input: ProjectScope & ChangeSourceInput;
 }): Promise<{ readonly source: SourceView; readonly build: BuildView }> {
   const { ctx } = call;
@@ -46,7 +46,7 @@ export async function changeSource(call: {
   return { source: await sourceView(ctx, after.project), build: await findBuildView(ctx, after.buildId) };
 }
 
-async function move(tx: Transaction, ctx: Context, projectId: string, next: NextSource) {
+async function move(tx: Transaction, ctx: Context<"secrets">, projectId: string, next: NextSource) {
   // Lock order everywhere: project first, then branches by id.
   const [before] = await tx.select().from(project).where(eq(project.id, projectId)).for("no key update");
   if (!before) throw notFound("project");

@@ -3,7 +3,7 @@ import { build, gitSource, project } from "@towpath/db/schema";
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { audit } from "../audit/index.ts";
 import { authorizePlatform, authorizeProject, type ProjectScope } from "../authorize/index.ts";
-import type { Context } from "../context/index.ts";
+import type { Context, GitServices, SourceServices } from "../context/index.ts";
 import { checkGitHubRepository } from "../github-check/internal.ts";
 import { isId } from "../input/index.ts";
 import type { GitHeads } from "../ports/index.ts";
@@ -25,7 +25,7 @@ type Checked = { readonly row: GitSourceRow; readonly project: ProjectRow };
  *
  * @throws TowpathError `not_found` for a package, and a repository of GitHub that no installation can read
  */
-export async function checkSource(call: { ctx: Context; input: ProjectScope }): Promise<SourceView> {
+export async function checkSource(call: { ctx: Context<SourceServices>; input: ProjectScope }): Promise<SourceView> {
   const { ctx } = call;
   const { project: found } = await authorizeProject(ctx, "build.start", call.input);
   if (sourceOf(found)?.kind === "github") {
@@ -38,7 +38,10 @@ export async function checkSource(call: { ctx: Context; input: ProjectScope }): 
 }
 
 /** The same for the platform: a webhook or a push came, or the source was changed. */
-export async function checkGitSource(call: { ctx: Context; input: { readonly projectId: string } }): Promise<void> {
+export async function checkGitSource(call: {
+  ctx: Context<GitServices>;
+  input: { readonly projectId: string };
+}): Promise<void> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   if (!isId(input.projectId)) return;
@@ -54,7 +57,10 @@ export async function checkGitSource(call: { ctx: Context; input: { readonly pro
  * Asks Git URLs that are due, a few in a round; for the worker. Returns how many there were. Repositories of this instance
  * are among them now and then, in case a push was stored by a process that ended before it could say so.
  */
-export async function checkDueGitSources(call: { ctx: Context; input: { readonly limit: number } }): Promise<number> {
+export async function checkDueGitSources(call: {
+  ctx: Context<GitServices>;
+  input: { readonly limit: number };
+}): Promise<number> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   const due = await ctx.db.transaction(async (tx) => {
@@ -79,7 +85,7 @@ export async function checkDueGitSources(call: { ctx: Context; input: { readonly
 }
 
 /** A check that fails ends nothing: its problem is shown, and what is live stays. */
-async function check(ctx: Context, before: Checked): Promise<Checked> {
+async function check(ctx: Context<GitServices>, before: Checked): Promise<Checked> {
   const { row, project: of } = before;
   let refs: GitHeads;
   let url = row.url;

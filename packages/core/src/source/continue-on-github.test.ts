@@ -79,7 +79,7 @@ const arrives = async (of: string) => {
   const there = [...hub.all.values()].at(-1);
   for (const [name, commit] of scene.stored.of(of).heads) there?.heads.set(name, shaOf(commit));
 };
-const away = new TowpathError("upstream_unavailable", "The connection to github.com broke.");
+const unavailable = new TowpathError("upstream_unavailable", "The connection to github.com broke.");
 
 beforeEach(async () => {
   hub = new TargetModel();
@@ -226,7 +226,7 @@ test("SRC-3 ERR-1 a move that fails at any step changes no server, and goes on w
   ]);
   await unchanged();
   hub.answer = null;
-  scene.stored.push = () => Promise.reject(away);
+  scene.stored.push = () => Promise.reject(unavailable);
   expect(await refusalCode(move())).toBe("upstream_unavailable");
   await unchanged();
   expect(await stored()).toMatchObject({ githubFullName: "acme/weather" });
@@ -256,9 +256,6 @@ test("SRC-3 ERR-1 what can't be moved is refused by field before anything is mad
   // The App may write more there than a member.
   expect(await refusalCode(move({}, await team.join("member")))).toBe("forbidden");
   expect(await refusalCode(move({}, others.owner))).toBe("forbidden");
-  const without = { ...scene.as(team.owner), gitHubTarget: null };
-  const input = { orgSlug: team.slug, repository: "weather", installationId: team.installationId, userToken: null };
-  expect(await refusalCode(continueOnGitHub({ ctx: without, input }))).toBe("not_configured");
   const own = and(
     eq(githubInstallation.organizationId, team.id),
     eq(githubInstallation.installationId, team.installationId),

@@ -7,7 +7,7 @@ import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
 import { requireUsableInstallation } from "../installation/internal.ts";
-import { requireGitHubTarget, requireInstanceRepositories, type TargetRepository } from "../ports/index.ts";
+import type { TargetRepository } from "../ports/index.ts";
 import {
   endAsContinued,
   lockRepository,
@@ -37,7 +37,7 @@ type Organization = { readonly id: string; readonly slug: string };
  * `installationId`); `conflict` where GitHub refuses something, and while somebody else moves it; `upstream_unavailable`
  */
 export async function continueOnGitHub(call: {
-  ctx: Context;
+  ctx: Context<"gitHubTarget" | "instanceRepositories" | "secrets">;
   input: ContinueOnGitHubInput & { readonly orgSlug: string; readonly userToken: string | null };
 }): Promise<{ readonly repository: RepositoryView; readonly servers: readonly string[] }> {
   const { ctx } = call;
@@ -47,7 +47,7 @@ export async function continueOnGitHub(call: {
   if (continuedAt !== null) throw alreadyThere(await repositoryView(ctx, ctx.db, organization, id));
   await requireUsableInstallation(ctx.db, organization.id, input.installationId);
   return whileMoving(ctx, id, async (row) => {
-    const { defaultBranch } = await requireInstanceRepositories(ctx).open(id).refs();
+    const { defaultBranch } = await ctx.instanceRepositories.open(id).refs();
     if (defaultBranch === null) throw empty();
     const { installationId, private: isPrivate } = input;
     const to = await targetAtGitHub(ctx, {
@@ -79,10 +79,14 @@ type Move = {
 /** A push that began before the move may still come in, and a server may be made. */
 const maxRounds = 4;
 
-async function pushAndSwitch(ctx: Context, organization: Organization, move: Move): Promise<readonly string[]> {
+async function pushAndSwitch(
+  ctx: Context<"gitHubTarget" | "instanceRepositories" | "secrets">,
+  organization: Organization,
+  move: Move,
+): Promise<readonly string[]> {
   const { id, installationId, to } = move;
-  const store = requireInstanceRepositories(ctx);
-  const host = requireGitHubTarget(ctx);
+  const store = ctx.instanceRepositories;
+  const host = ctx.gitHubTarget;
   for (let round = 0; round < maxRounds; round++) {
     const refs = await store.listRefs(id);
     await store.push(id, await host.remote(addressOf(installationId, to), to));
@@ -105,8 +109,11 @@ const sameRefs = (one: ReadonlyMap<string, string>, two: ReadonlyMap<string, str
   one.size === two.size && [...one].every(([ref, sha]) => two.get(ref) === sha);
 
 /** Has GitHub name the same default branch. False: it does; true: the App may not change it, so servers name theirs. */
-async function namesOtherBranch(ctx: Context, { installationId, to, defaultBranch }: Move): Promise<boolean> {
-  const host = requireGitHubTarget(ctx);
+async function namesOtherBranch(
+  ctx: Context<"gitHubTarget">,
+  { installationId, to, defaultBranch }: Move,
+): Promise<boolean> {
+  const host = ctx.gitHubTarget;
   const now = await host.find({ installationId, id: to.id });
   if (now?.defaultBranch === defaultBranch) return false;
   try {
@@ -121,7 +128,7 @@ async function namesOtherBranch(ctx: Context, { installationId, to, defaultBranc
 /** Names of the servers. Null: something was pushed, or a server was made, since the push. */
 async function switchServers(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"secrets">,
   organization: Organization,
   of: Move & { readonly namesBranch: boolean; readonly isTheSame: () => Promise<boolean> },
 ): Promise<readonly string[] | null> {

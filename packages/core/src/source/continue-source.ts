@@ -24,7 +24,7 @@ type Continuation = {
  */
 export async function continueSource(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"secrets">,
   projectId: string,
   { installationId, repository, namesBranch }: Continuation,
 ): Promise<void> {

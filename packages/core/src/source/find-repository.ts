@@ -2,15 +2,7 @@ import type { project } from "@towpath/db/schema";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { requireUsableInstallation } from "../installation/internal.ts";
-import {
-  addressOf,
-  type GitHeads,
-  type GitReader,
-  type GitRemote,
-  requireGitRemotes,
-  requireInstanceRepositories,
-  requireRepositoryHost,
-} from "../ports/index.ts";
+import { addressOf, type GitHeads, type GitReader, type GitRemote } from "../ports/index.ts";
 import { requireRepository } from "../repository/internal.ts";
 import { type GivenCredential, givenCredential } from "./git-source.store.ts";
 import { nameOfUrl } from "./git-source.view.ts";
@@ -52,23 +44,28 @@ type Settings = {
 };
 
 /** What is behind a URL, and where that is now. `field`: of the input; names it. */
-export async function seeAtUrl(ctx: Context, remote: GitRemote, field: string) {
-  const remotes = requireGitRemotes(ctx);
+export async function seeAtUrl(ctx: Context<"gitRemotes">, remote: GitRemote, field: string) {
+  const remotes = ctx.gitRemotes;
   const heads = await refusedAt(field, () => remotes.open(remote).refs());
   const url = movedUrl(remote, heads.url);
   return { url, heads, reader: remotes.open({ ...remote, url }) };
 }
 
 /** What is in a repository of this instance. `field`: of the input; names it. */
-export async function seeHere(ctx: Context, organizationId: string, name: string, field: string) {
+export async function seeHere(
+  ctx: Context<"instanceRepositories">,
+  organizationId: string,
+  name: string,
+  field: string,
+) {
   const { id } = await refusedAt(field, () => requireRepository(ctx.db, organizationId, name));
-  const reader = requireInstanceRepositories(ctx).open(id);
+  const reader = ctx.instanceRepositories.open(id);
   return { id, heads: await refusedAt(field, () => reader.refs()), reader };
 }
 
 /** @throws TowpathError `invalid_input` by field (`gitUrl`, `branch`, `credential`), `upstream_unavailable` */
 export async function findAtUrl(
-  ctx: Context,
+  ctx: Context<"gitRemotes" | "secrets">,
   organizationId: string,
   gitUrl: string,
   { branch, previews = false, credential }: Settings,
@@ -85,7 +82,7 @@ export async function findAtUrl(
 
 /** One of this instance. @throws TowpathError `invalid_input` by field (`repository`, `branch`) */
 export async function findHere(
-  ctx: Context,
+  ctx: Context<"instanceRepositories">,
   organizationId: string,
   name: string,
   { branch, previews = true }: Settings,
@@ -113,12 +110,12 @@ type AtGitHub = {
  * @throws TowpathError `conflict` for a suspended App, errors of the host
  */
 export async function findAtGitHub(
-  ctx: Context,
+  ctx: Context<"repositories">,
   organizationId: string,
   { installationId, fullName, branch, commitSha, field }: AtGitHub,
 ): Promise<FoundRepository> {
   await requireUsableInstallation(ctx.db, organizationId, installationId);
-  const host = requireRepositoryHost(ctx);
+  const host = ctx.repositories;
   const address = addressOf(installationId, fullName);
   const ask = () => host.repository(address);
   const found = field === null ? await ask() : await unlessRefused(field, ask);

@@ -3,7 +3,7 @@ import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { notFound } from "../errors/index.ts";
 import { gitHubCheckView, gitHubHeads } from "../github-check/internal.ts";
-import { noteLook, requireGitSource } from "./git-source.store.ts";
+import { recordLook, requireGitSource } from "./git-source.store.ts";
 import { followedSourceView, type SourceView } from "./git-source.view.ts";
 import { sourceOf } from "./source.ts";
 
@@ -12,15 +12,15 @@ import { sourceOf } from "./source.ts";
  *
  * @throws TowpathError `not_found` for a project that isn't built here
  */
-export async function getSource(call: { ctx: Context; input: ProjectScope }): Promise<SourceView> {
+export async function getSource(call: { ctx: Context<"repositories">; input: ProjectScope }): Promise<SourceView> {
   const { ctx } = call;
   const { project: of } = await authorizeProject(ctx, "project.read", call.input);
-  if (sourceOf(of)?.kind === "git") await noteLook(ctx, of.id);
+  if (sourceOf(of)?.kind === "git") await recordLook(ctx, of.id);
   return sourceView(ctx, of);
 }
 
 /** @throws TowpathError `not_found` for a project that isn't built here */
-export async function sourceView(ctx: Context, of: typeof project.$inferSelect): Promise<SourceView> {
+export async function sourceView(ctx: Context<"repositories">, of: typeof project.$inferSelect): Promise<SourceView> {
   const source = sourceOf(of);
   if (source === null) throw notFound("source");
   if (source.kind === "package") return source;

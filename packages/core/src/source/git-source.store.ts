@@ -6,7 +6,6 @@ import { z } from "zod";
 import type { Context } from "../context/index.ts";
 import { asTowpathError, notFound, TowpathError } from "../errors/index.ts";
 import { type GitCredential, mayNeedSignIn } from "../ports/index.ts";
-import { requireSecretBox } from "../secret/internal.ts";
 import { nextProblem, problemOf } from "./following.ts";
 import type { gitCredentialInputSchema } from "./git-source.schema.ts";
 import { nextTryAt } from "./pauses.ts";
@@ -56,7 +55,7 @@ export type GivenCredential = {
 
 /** @throws TowpathError `invalid_input` for a deploy key of another organization, or of more than a day ago */
 export function givenCredential(
-  ctx: Context,
+  ctx: Context<"secrets">,
   organizationId: string,
   input: z.output<typeof gitCredentialInputSchema> | null | undefined,
 ): GivenCredential | null {
@@ -78,8 +77,8 @@ export function givenCredential(
   return { credential: { kind: "deployKey", privateKey }, publicKey, expiresAt: null };
 }
 
-function openedDeployKey(ctx: Context, organizationId: string, sealed: string): DeployKey | null {
-  const box = requireSecretBox(ctx);
+function openedDeployKey(ctx: Context<"secrets">, organizationId: string, sealed: string): DeployKey | null {
+  const box = ctx.secrets;
   try {
     return deployKeySchema.parse(JSON.parse(openDeployKey(box, organizationId, sealed)));
   } catch {
@@ -90,7 +89,7 @@ function openedDeployKey(ctx: Context, organizationId: string, sealed: string): 
 /** The columns of a credential, sealed for the origin of `url`. */
 export async function sealedCredential(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"secrets">,
   source: Owner & { readonly url: string; readonly version: number },
   given: GivenCredential | null,
 ) {
@@ -103,12 +102,7 @@ export async function sealedCredential(
   const value = JSON.stringify(given.credential);
   return {
     credentialKind: given.credential.kind,
-    credentialCiphertext: await sealSourceSecret(
-      tx,
-      requireSecretBox(ctx),
-      { ...source, purpose: "credential" },
-      value,
-    ),
+    credentialCiphertext: await sealSourceSecret(tx, ctx.secrets, { ...source, purpose: "credential" }, value),
     credentialVersion: source.version,
     deployKeyPublic: given.publicKey,
     credentialExpiresAt: given.expiresAt,
@@ -174,7 +168,7 @@ const lookedAtMs = 15_000;
  * Somebody looks at a project: its repository is asked soon, unless it is already or can't be read. Pages call it often,
  * so it writes only where that changes something.
  */
-export async function noteLook(ctx: Context, projectId: string): Promise<void> {
+export async function recordLook(ctx: Context, projectId: string): Promise<void> {
   const soon = new Date(ctx.clock.now().getTime() + lookedAtMs);
   await ctx.db
     .update(gitSource)

@@ -26,11 +26,11 @@ export type SourceSummary =
       readonly problem: SourceProblemView | null;
       readonly credentialEndsSoon: boolean;
     }
-  /** Of this instance. `url`: to clone it; null in processes that don't know it. */
+  /** Of this instance. `url`: to clone it. */
   | {
       readonly kind: "repository";
       readonly name: string;
-      readonly url: string | null;
+      readonly url: string;
       readonly previews: boolean;
       readonly problem: SourceProblemView | null;
     }
@@ -73,8 +73,8 @@ type FollowedView = {
 export type RepositorySourceView = FollowedView & {
   readonly kind: "repository";
   readonly name: string;
-  /** To clone it and push to it; null in processes that don't know it. */
-  readonly url: string | null;
+  /** To clone it and push to it. */
+  readonly url: string;
   /** When commits last came; null: never. */
   readonly pushedAt: string | null;
   /** Commit that the branch that goes live had when it was last seen; null: it has none. */
@@ -94,7 +94,7 @@ export type GitSourceView = FollowedView & {
     readonly kind: "token" | "deployKey";
     /** Of a deploy key: the line to add at the host. */
     readonly publicKey: string | null;
-    /** Of a token, if its owner said so. */
+    /** Of a token, if its owner has entered it. */
     readonly expiresAt: string | null;
     /** It ends within a week, or has ended. */
     readonly endsSoon: boolean;
@@ -102,8 +102,8 @@ export type GitSourceView = FollowedView & {
   readonly webhook: {
     /** Path at the dashboard's origin. */
     readonly path: string;
-    /** The same with the origin; null in processes that don't know it. */
-    readonly url: string | null;
+    /** The same with the origin. */
+    readonly url: string;
     readonly hasSecret: boolean;
     /** When one last came with a right signature; null: never. */
     readonly receivedAt: string | null;
@@ -216,7 +216,7 @@ export function gitSourceView(ctx: Context, of: ProjectRow, row: UrlSourceRow): 
           },
     webhook: {
       path,
-      url: ctx.dashboardUrl === undefined ? null : `${ctx.dashboardUrl}${path}`,
+      url: `${ctx.dashboardUrl}${path}`,
       hasSecret: row.webhookSecretCiphertext !== null,
       receivedAt: row.webhookAt?.toISOString() ?? null,
     },

@@ -1,8 +1,8 @@
 import { audit } from "../audit/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import { type GitHubTarget, requireGitHubTarget, type TargetRepository } from "../ports/index.ts";
-import { noteTarget } from "../repository/internal.ts";
+import type { GitHubTarget, TargetRepository } from "../ports/index.ts";
+import { recordTarget } from "../repository/internal.ts";
 import { refused } from "./read-refs.ts";
 
 /** `detail` of a `conflict`: the owner of the GitHub account has to sign in there for a repository to be made. */
@@ -13,7 +13,7 @@ export const otherGitHubUser = "other_github_user";
 type Account = Awaited<ReturnType<GitHubTarget["account"]>>;
 
 type TargetRequest = {
-  /** Of this instance, with what an earlier try has noted. */
+  /** Of this instance, with what an earlier try has recorded. */
   readonly row: {
     readonly id: string;
     readonly organizationId: string;
@@ -29,22 +29,22 @@ type TargetRequest = {
 
 /**
  * The repository at GitHub that continues a repository of this instance: what an earlier try has made, an empty one that
- * somebody has made there, or a new one, which is noted at once.
+ * somebody has made there, or a new one, which is recorded at once.
  *
  * @throws TowpathError `invalid_input` with `fields.gitHubName` or `fields.private`; `conflict` where GitHub refuses it, with
  * the details `needsGitHubUser` and `otherGitHubUser` where a person has to sign in there; errors of GitHub
  */
-export async function targetAtGitHub(ctx: Context, asked: TargetRequest): Promise<TargetRepository> {
-  const host = requireGitHubTarget(ctx);
+export async function targetAtGitHub(ctx: Context<"gitHubTarget">, asked: TargetRequest): Promise<TargetRepository> {
+  const host = ctx.gitHubTarget;
   const account = await host.account(asked.installationId);
   const address = { installationId: asked.installationId, owner: account.login, name: asked.name };
   const { githubRepositoryId: id, githubInstallationId } = asked.row;
-  const noted =
+  const known =
     id === null || githubInstallationId !== asked.installationId
       ? null
       : await host.find({ installationId: asked.installationId, id });
-  if (noted !== null && nameOf(noted).toLowerCase() === asked.name.toLowerCase())
-    return withVisibility(account, asked, noted);
+  if (known !== null && nameOf(known).toLowerCase() === asked.name.toLowerCase())
+    return withVisibility(account, asked, known);
   const there = await host.find(address);
   if (there !== null) {
     withVisibility(account, asked, there);
@@ -53,11 +53,11 @@ export async function targetAtGitHub(ctx: Context, asked: TargetRequest): Promis
       const message = `${there.fullName} exists and has commits. Choose another name, or change each server's source to that repository.`;
       throw refused("gitHubName", message);
     }
-    await note(ctx, asked, there, "found");
+    await record(ctx, asked, there, "found");
     return there;
   }
   const made = await make(host, account, asked);
-  await note(ctx, asked, made, "made");
+  await record(ctx, asked, made, "made");
   // An installation for selected repositories gets what the App has made a moment later, or not at all.
   return (await found(host, asked.installationId, made.id)) ?? notVisible(account, made);
 }
@@ -110,14 +110,14 @@ function byHand({ login, hostName, hostUrl }: Account, { name, private: isPrivat
   );
 }
 
-async function note(
+async function record(
   ctx: Context,
   { row, installationId }: TargetRequest,
   there: TargetRepository,
   how: "made" | "found",
 ) {
   await ctx.db.transaction(async (tx) => {
-    await noteTarget(tx, row.id, installationId, there);
+    await recordTarget(tx, row.id, installationId, there);
     await audit(tx, ctx, {
       ...{ organizationId: row.organizationId, action: "repository.target", subject: row.name },
       detail: { to: there.fullName, how, private: there.private },

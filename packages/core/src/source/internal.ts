@@ -13,8 +13,8 @@ export {
   findGitSource,
   forgetHead,
   type GitSourceRow,
-  noteLook,
   recordFailure,
+  recordLook,
   sameGitSource,
 } from "./git-source.store.ts";
 export { type GitSummaryColumns, type SourceSummary, sourceSummary } from "./git-source.view.ts";
@@ -24,4 +24,4 @@ export { refusedAt, refusedAtUrl } from "./read-refs.ts";
 export { repositoryHere } from "./repository-here.ts";
 export { storeGitSource } from "./set-source.ts";
 export { gitHubRepositoryView, sourceOf } from "./source.ts";
-export { noteStatus, openedStatusHook } from "./status-hook.ts";
+export { openedStatusHook, recordStatus } from "./status-hook.ts";

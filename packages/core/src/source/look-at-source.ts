@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { authorize } from "../authorize/index.ts";
-import type { Context } from "../context/index.ts";
+import type { Context, GitServices } from "../context/index.ts";
 import { parseInput } from "../input/index.ts";
 import type { GitCheckout, GitHeads } from "../ports/index.ts";
 import { seeAtUrl, seeHere } from "./find-repository.ts";
@@ -37,7 +37,7 @@ const maxBranches = 500;
  * branch that it doesn't have, an address that isn't allowed; `upstream_unavailable`
  */
 export async function lookAtSource(call: {
-  ctx: Context;
+  ctx: Context<GitServices>;
   input: z.input<typeof lookAtSourceSchema> & { readonly orgSlug: string };
 }): Promise<LookedAtSource> {
   const { ctx } = call;

@@ -2,7 +2,6 @@ import { createSshKey } from "@towpath/crypto";
 import { sealDeployKey } from "@towpath/secrets";
 import { authorize } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { requireSecretBox } from "../secret/internal.ts";
 import type { DeployKey } from "./git-source.store.ts";
 
 const dayMs = 86_400_000;
@@ -19,7 +18,7 @@ type DeployKeyView = {
  * leaves in the clear.
  */
 export async function makeDeployKey(call: {
-  ctx: Context;
+  ctx: Context<"secrets">;
   input: { readonly orgSlug: string };
 }): Promise<DeployKeyView> {
   const { ctx, input } = call;
@@ -30,5 +29,5 @@ export async function makeDeployKey(call: {
     privateKey,
     expiresAt: new Date(ctx.clock.now().getTime() + dayMs).toISOString(),
   };
-  return { publicKey, sealed: sealDeployKey(requireSecretBox(ctx), organization.id, JSON.stringify(key)) };
+  return { publicKey, sealed: sealDeployKey(ctx.secrets, organization.id, JSON.stringify(key)) };
 }

@@ -1,9 +1,8 @@
 import type { z } from "zod";
 import { authorize } from "../authorize/index.ts";
-import type { Context } from "../context/index.ts";
+import type { Context, SourceServices } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { chooseRelease, packageBranch, versionCommit } from "../package/internal.ts";
-import { requirePackageIndex } from "../ports/index.ts";
 import type { BuildSource } from "../project/project.schema.ts";
 import { type FoundRepository, findAtGitHub, findAtUrl, findHere, unlessRefused } from "./find-repository.ts";
 import type { changeSourceSchema } from "./git-source.schema.ts";
@@ -36,7 +35,7 @@ const choice =
  * be read; `forbidden`, `conflict` for a suspended GitHub App, errors of the host or index
  */
 export async function readNextSource(
-  ctx: Context,
+  ctx: Context<SourceServices | "packages">,
   organization: { readonly id: string; readonly slug: string },
   change: Change,
 ): Promise<NextSource> {
@@ -59,7 +58,12 @@ export async function readNextSource(
   throw new TowpathError("internal", "The source could not be read.");
 }
 
-async function readHere(ctx: Context, organizationId: string, name: string, change: Settings): Promise<NextSource> {
+async function readHere(
+  ctx: Context<"instanceRepositories">,
+  organizationId: string,
+  name: string,
+  change: Settings,
+): Promise<NextSource> {
   if (change.credential) throw refused("credential", "A repository of this instance needs no credential.");
   return newest(await findHere(ctx, organizationId, name, change));
 }
@@ -72,7 +76,7 @@ async function newest({ name: to, branch, sha, reader, field, columns, git }: Fo
 
 /** Read as `deployProject` reads it, by whoever may deploy. */
 async function readGitHub(
-  ctx: Context,
+  ctx: Context<"repositories">,
   organizationId: string,
   named: Named<"githubRepository">,
   { branch, previews, credential }: Settings,
@@ -86,16 +90,14 @@ async function readGitHub(
 }
 
 async function readPackage(
-  ctx: Context,
+  ctx: Context<"packages">,
   { name, version, follows }: Named<"package">,
   { branch, previews, credential }: Settings,
 ): Promise<NextSource> {
   if (branch) throw refused("branch", "A package has versions, no branches.");
   if (previews) throw refused("previews", "A package has no previews.");
   if (credential) throw refused("credential", "A package is read from the index, without a credential.");
-  const release = await unlessRefused("package", async () =>
-    chooseRelease(await requirePackageIndex(ctx).releases(name), version),
-  );
+  const release = await unlessRefused("package", async () => chooseRelease(await ctx.packages.releases(name), version));
   return {
     ...{ to: name, branch: packageBranch, commit: versionCommit(name, release.version), git: null },
     columns: { ...noOtherSource, packageName: name, followsPackage: follows },

@@ -16,7 +16,6 @@ export async function repositoryHere(
   of: { readonly id: string; readonly slug: string },
   { gitUrl, field }: { readonly gitUrl: string; readonly field: string },
 ): Promise<string | null> {
-  if (ctx.dashboardUrl === undefined) return null;
   const url = new URL(gitUrl);
   if (url.origin !== new URL(ctx.dashboardUrl).origin) return null;
   const [root, slug, file, ...more] = url.pathname.split("/").filter((part) => part !== "");

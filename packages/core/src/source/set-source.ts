@@ -19,7 +19,7 @@ type ProjectRow = typeof project.$inferSelect;
  */
 export async function setSource(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"secrets">,
   before: ProjectRow,
   next: Pick<FoundRepository, "branch" | "columns" | "git">,
   more: Partial<typeof project.$inferInsert> = {},
@@ -50,7 +50,7 @@ export async function describeSource(tx: Transaction, row: ProjectRow): Promise<
 /** Its Git URL or repository of this instance. */
 export async function storeGitSource(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"secrets">,
   { id: projectId, organizationId }: ProjectRow,
   liveBranch: string,
   { place, named, previews, given, heads }: FoundGitSource,

@@ -5,13 +5,13 @@ export type NamedByCommand =
   | { readonly kind: "problem"; readonly problem: string };
 
 const clones = ["git clone", "gh repo clone"];
-/** Their first word that is no option is what they run; the others are for that. */
+/** They run their first argument that is no option, and pass it the later ones. */
 const runners = ["uvx", "uv tool run", "pipx run", "uv run"];
 const installers = [
   ...["pip install", "pip3 install", "python -m pip install", "python3 -m pip install", "uv pip install"],
   ...["uv add", "uv tool install", "pipx install", "poetry add"],
 ];
-/** Options whose next word is their value. */
+/** Options whose value is the next argument. */
 const valued = new Set([
   ...["-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--jobs", "--filter"],
   ...["-p", "--python", "--with", "--with-editable", "-w", "--index", "--default-index", "-i", "--index-url"],
@@ -22,11 +22,11 @@ const valued = new Set([
 const naming = new Set(["--from", "--spec"]);
 const files = new Set(["-r", "--requirement", "--requirements"]);
 
-/** `words`: of a line without quotes. Null: it is no command that is known. */
-export function readSourceCommand(words: readonly string[]): NamedByCommand | null {
-  const given = words[0] === "$" ? words.slice(1) : words;
+/** `args`: a line without quotes, split at spaces. Null: not a known command. */
+export function readSourceCommand(args: readonly string[]): NamedByCommand | null {
+  const given = args[0] === "$" ? args.slice(1) : args;
   const startOf = (commands: readonly string[]) =>
-    commands.find((command) => command.split(" ").every((word, at) => word === given[at]));
+    commands.find((command) => command.split(" ").every((arg, at) => arg === given[at]));
   const cloned = startOf(clones);
   const run = startOf(runners);
   const start = cloned ?? run ?? startOf(installers);
@@ -39,7 +39,7 @@ export function readSourceCommand(words: readonly string[]): NamedByCommand | nu
   }
   const named = [...naming].map((name) => options.get(name)).find((value) => value !== undefined);
   // In `NAME @ git+https://…` too, which is one requirement.
-  const link = (named === undefined ? rest : [named]).find((word) => word.includes("git+"));
+  const link = (named === undefined ? rest : [named]).find((arg) => arg.includes("git+"));
   if (link !== undefined) return referenceOf(link.slice(link.indexOf("git+") + "git+".length));
   if ([...files].some((name) => options.has(name))) {
     return problem("It installs a list of requirements. Paste the URL of the repository that has it.");
@@ -55,19 +55,19 @@ export function readSourceCommand(words: readonly string[]): NamedByCommand | nu
 
 const problem = (text: string): NamedByCommand => ({ kind: "problem", problem: text });
 
-/** `endsAtFirst`: what follows the first word belongs to the program that is run. */
-function split(words: readonly string[], endsAtFirst: boolean) {
+/** `endsAtFirst`: what follows the first argument belongs to the program that is run. */
+function split(args: readonly string[], endsAtFirst: boolean) {
   const options = new Map<string, string>();
   const rest: string[] = [];
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? "";
-    const equals = word.indexOf("=");
-    if (!word.startsWith("-")) {
-      rest.push(word);
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? "";
+    const equals = arg.indexOf("=");
+    if (!arg.startsWith("-")) {
+      rest.push(arg);
       // A marker of PEP 508 follows.
-      if (endsAtFirst || word.endsWith(";")) break;
-    } else if (equals > 0) options.set(word.slice(0, equals), word.slice(equals + 1));
-    else if (valued.has(word) || naming.has(word) || files.has(word)) options.set(word, words[++at] ?? "");
+      if (endsAtFirst || arg.endsWith(";")) break;
+    } else if (equals > 0) options.set(arg.slice(0, equals), arg.slice(equals + 1));
+    else if (valued.has(arg) || naming.has(arg) || files.has(arg)) options.set(arg, args[++at] ?? "");
   }
   return { options, rest };
 }

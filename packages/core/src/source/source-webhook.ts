@@ -7,7 +7,6 @@ import { authorizePlatform, authorizeProject, type ProjectScope } from "../autho
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
-import { requireSecretBox } from "../secret/internal.ts";
 import { requireUrlSource } from "./git-source.store.ts";
 import { type GitSourceView, gitSourceView } from "./git-source.view.ts";
 
@@ -18,12 +17,12 @@ import { type GitSourceView, gitSourceView } from "./git-source.view.ts";
  * @throws TowpathError `not_found`, `conflict` for a project with another source
  */
 export async function makeSourceWebhookSecret(call: {
-  ctx: Context;
+  ctx: Context<"secrets">;
   input: ProjectScope;
 }): Promise<{ readonly secret: string; readonly source: GitSourceView }> {
   const { ctx, input } = call;
   const { project: of, organization } = await authorizeProject(ctx, "project.update", input);
-  const box = requireSecretBox(ctx);
+  const box = ctx.secrets;
   const secret = randomToken();
   return ctx.db.transaction(async (tx) => {
     const before = await requireUrlSource(tx, of.id);
@@ -76,7 +75,7 @@ export type SourceWebhook = {
  *
  * @throws TowpathError `unauthenticated` for a wrong signature, and likewise for a project without webhook secret
  */
-export async function receiveSourceWebhook(call: { ctx: Context; input: SourceWebhook }): Promise<void> {
+export async function receiveSourceWebhook(call: { ctx: Context<"secrets">; input: SourceWebhook }): Promise<void> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   const { projectId } = input;
@@ -94,7 +93,7 @@ export async function receiveSourceWebhook(call: { ctx: Context; input: SourceWe
   });
 }
 
-async function findSecret(ctx: Context, projectId: string): Promise<string | null> {
+async function findSecret(ctx: Context<"secrets">, projectId: string): Promise<string | null> {
   const [found] = await ctx.db
     .select({ row: gitSource, organizationId: project.organizationId })
     .from(gitSource)
@@ -103,7 +102,7 @@ async function findSecret(ctx: Context, projectId: string): Promise<string | nul
   const ciphertext = found?.row.webhookSecretCiphertext ?? null;
   if (!found || ciphertext === null) return null;
   const stored = { purpose: "webhook", organizationId: found.organizationId, projectId, ciphertext } as const;
-  return openSourceSecret(requireSecretBox(ctx), await findDataKey(ctx.db, projectId), stored);
+  return openSourceSecret(ctx.secrets, await findDataKey(ctx.db, projectId), stored);
 }
 
 /**

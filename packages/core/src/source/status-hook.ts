@@ -3,10 +3,9 @@ import { gitSource } from "@towpath/db/schema";
 import { findDataKey, openSourceSecret, sealSourceSecret } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
 import type { Context } from "../context/index.ts";
-import { requireSecretBox } from "../secret/internal.ts";
 import { type StatusHost, statusHosts } from "./git-source.schema.ts";
 import { findGitSource } from "./git-source.store.ts";
-import { auditDecryption } from "./open-source.ts";
+import { auditSourceDecryption } from "./open-source.ts";
 
 type Owner = { readonly organizationId: string; readonly projectId: string };
 type OpenedStatusHook = { readonly kind: StatusHost; readonly url: string; readonly token: string };
@@ -17,30 +16,30 @@ export const noStatus = { statusKind: null, statusCiphertext: null, statusAt: nu
 /** The columns of where states of builds are posted, with the token sealed for the URL's origin. */
 export async function sealedStatus(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"secrets">,
   owner: Owner & { readonly url: string },
   given: { readonly kind: StatusHost; readonly token: string } | null,
 ) {
   if (given === null) return noStatus;
   const secret = { ...owner, purpose: "status" } as const;
-  const statusCiphertext = await sealSourceSecret(tx, requireSecretBox(ctx), secret, given.token);
+  const statusCiphertext = await sealSourceSecret(tx, ctx.secrets, secret, given.token);
   return { ...noStatus, statusKind: given.kind, statusCiphertext };
 }
 
 /** Where states of a project's builds are posted, for the process that posts; null: nowhere. */
-export async function openedStatusHook(ctx: Context, owner: Owner): Promise<OpenedStatusHook | null> {
+export async function openedStatusHook(ctx: Context<"secrets">, owner: Owner): Promise<OpenedStatusHook | null> {
   const row = await findGitSource(ctx.db, owner.projectId);
   const kind = statusHosts.find((each) => each === row?.statusKind);
   if (!row?.statusCiphertext || row.url === null || kind === undefined) return null;
   const { url, statusCiphertext: ciphertext } = row;
-  await auditDecryption(ctx, owner.organizationId, { ...row, url }, "status");
+  await auditSourceDecryption(ctx, owner.organizationId, { ...row, url }, "status");
   const stored = { ...owner, purpose: "status", url, ciphertext } as const;
-  const token = openSourceSecret(requireSecretBox(ctx), await findDataKey(ctx.db, owner.projectId), stored);
+  const token = openSourceSecret(ctx.secrets, await findDataKey(ctx.db, owner.projectId), stored);
   return { kind, url, token };
 }
 
 /** Keeps whether the host took a state. `problem`: why it didn't, for the server's settings. */
-export async function noteStatus(
+export async function recordStatus(
   ctx: Context,
   projectId: string,
   hook: Pick<OpenedStatusHook, "kind" | "url">,

@@ -3,9 +3,8 @@ import { branch, gitSource, project } from "@towpath/db/schema";
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../audit/index.ts";
-import type { Context } from "../context/index.ts";
+import type { Context, GitServices } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
-import { requireGitRemotes } from "../ports/index.ts";
 import { hintBranch } from "../webhook/internal.ts";
 import type { updateSourceSchema } from "./git-source.schema.ts";
 import {
@@ -24,7 +23,7 @@ type Changes = z.output<typeof updateSourceSchema>;
 
 /** Of a Git URL or a repository of this instance: see `updateSource`. */
 export async function updateFollowedSource(
-  ctx: Context,
+  ctx: Context<GitServices>,
   organizationId: string,
   of: typeof project.$inferSelect,
   changes: Changes,
@@ -57,7 +56,12 @@ export async function updateFollowedSource(
 type Change = { readonly changes: Changes; readonly given: GivenCredential | null };
 
 /** A credential can be removed from a private repository: somebody else may have got hold of it. */
-async function tryChanges(ctx: Context, organizationId: string, before: GitSourceRow, { changes, given }: Change) {
+async function tryChanges(
+  ctx: Context<GitServices>,
+  organizationId: string,
+  before: GitSourceRow,
+  { changes, given }: Change,
+) {
   const namesBranch = changes.branch !== undefined && changes.branch !== null;
   const { url } = before;
   if (url === null && given !== null) {
@@ -72,7 +76,7 @@ async function tryChanges(ctx: Context, organizationId: string, before: GitSourc
   const reader =
     url === null || changes.credential === undefined
       ? await openGitSource(ctx, organizationId, before, "source")
-      : requireGitRemotes(ctx).open({ url, credential: given?.credential ?? null });
+      : ctx.gitRemotes.open({ url, credential: given?.credential ?? null });
   // The URL isn't among what changes: what was given for it can't be used.
   const refs = await refusedAt(given === null ? "branch" : "credential", () => reader.refs());
   if (namesBranch) chooseBranch(refs, { branch: changes.branch, urlField: "branch" });
@@ -80,7 +84,7 @@ async function tryChanges(ctx: Context, organizationId: string, before: GitSourc
 
 async function store(
   tx: Transaction,
-  ctx: Context,
+  ctx: Context<"secrets">,
   {
     organizationId,
     before,

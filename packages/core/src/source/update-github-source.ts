@@ -6,7 +6,7 @@ import type { Context } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { gitHubHeads } from "../github-check/internal.ts";
 import { requireUsableInstallation } from "../installation/internal.ts";
-import { addressOf, requireRepositoryHost } from "../ports/index.ts";
+import { addressOf } from "../ports/index.ts";
 import { hintBranch } from "../webhook/internal.ts";
 import { sourceView } from "./get-source.ts";
 import type { updateSourceSchema } from "./git-source.schema.ts";
@@ -31,7 +31,10 @@ export function requireGitHubSettings({ credential, previews, status }: Partial<
  * Has another branch go live, which its job finds in the repository, as when the repository's default branch changes; null:
  * that one is followed again.
  */
-export async function updateGitHubSource(ctx: Context, { project: of, source, changes }: Update): Promise<SourceView> {
+export async function updateGitHubSource(
+  ctx: Context<"repositories">,
+  { project: of, source, changes }: Update,
+): Promise<SourceView> {
   requireGitHubSettings(changes);
   const { branch } = changes;
   if (branch === undefined) return sourceView(ctx, of);
@@ -64,7 +67,7 @@ export async function updateGitHubSource(ctx: Context, { project: of, source, ch
 }
 
 async function requireBranch(
-  ctx: Context,
+  ctx: Context<"repositories">,
   { id, organizationId }: ProjectRow,
   { installationId, fullName, repositoryId }: GitHubSource,
   branch: string,
@@ -73,7 +76,7 @@ async function requireBranch(
     throw new TowpathError("conflict", "No connected GitHub account has this repository. Connect its account again.");
   }
   await requireUsableInstallation(ctx.db, organizationId, installationId);
-  const host = requireRepositoryHost(ctx);
+  const host = ctx.repositories;
   const address = addressOf(installationId, fullName);
   if ((await host.open({ ...address, repositoryId }).refs(branch)).branches.has(branch)) return;
   throw refused("branch", noSuchBranch(branch, await gitHubHeads(ctx.db, { projectId: id, repositoryId })));

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { authorizeProject, type ProjectScope } from "../authorize/index.ts";
-import type { Context } from "../context/index.ts";
+import type { Context, SourceServices } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { parseInput } from "../input/index.ts";
 import { updateSourceSchema } from "./git-source.schema.ts";
@@ -22,7 +22,7 @@ type UpdateSourceInput = z.input<typeof updateSourceSchema>;
  * repository of this instance; errors of the host
  */
 export async function updateSource(call: {
-  ctx: Context;
+  ctx: Context<SourceServices>;
   input: ProjectScope & UpdateSourceInput;
 }): Promise<SourceView> {
   const { ctx } = call;

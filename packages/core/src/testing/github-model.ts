@@ -10,7 +10,7 @@ export class GitHubModel {
   fullName = "acme/echo";
   defaultBranch = "main";
   /** Every question fails. */
-  isAway = false;
+  isUnreachable = false;
   isSuspended = false;
   isInstalled = true;
   /** Branch → name of its newest commit; `shaOf` makes the commit id. */
@@ -23,7 +23,7 @@ export class GitHubModel {
   /** What has been sent and not been played yet. Tests take from here in any order, or several times. */
   readonly deliveries: WebhookHint[] = [];
   questions = 0;
-  /** Branches that were pushed while the App was suspended, and of which GitHub has said nothing since. */
+  /** Branches that were pushed while the App was suspended, which GitHub has not reported since. */
   readonly missed = new Set<string>();
 
   constructor(of: { readonly repositoryId: number; readonly installationId: number }) {
@@ -107,7 +107,7 @@ export class GitHubModel {
 
   readonly ask: RepositoryHost["branch"] = async ({ installationIds, repositoryId, branch, since }) => {
     this.questions++;
-    if (this.isAway) throw new Error("GitHub is away");
+    if (this.isUnreachable) throw new Error("GitHub is unreachable");
     const reaches = this.isInstalled && !this.isSuspended && installationIds.includes(this.installationId);
     if (!reaches || repositoryId !== this.repositoryId) return { kind: "no-access" };
     const fork = this.forks.get(pullRequestOfForkBranch(branch) ?? 0);
@@ -124,7 +124,7 @@ export class GitHubModel {
   };
 
   readonly askInstallation = async (): Promise<InstallationAtGitHub> => {
-    if (this.isAway) throw new Error("GitHub is away");
+    if (this.isUnreachable) throw new Error("GitHub is unreachable");
     if (!this.isInstalled) return { kind: "gone" };
     return { kind: "installed", accountLogin: "acme", isSuspended: this.isSuspended };
   };

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createSecretBox } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import type { Actor, Context } from "../context/index.ts";
+import type { Actor, FullContext } from "../context/index.ts";
 import {
   checkDueGitSources,
   checkGitSource,
@@ -70,11 +70,10 @@ class GitScene {
     return { git: this.git, team: await seedOrganization(this.#db()), others: await seedOrganization(this.#db()) };
   }
 
-  readonly as = (actor: Actor): Context =>
+  readonly as = (actor: Actor): FullContext =>
     testContext(this.#db(), actor, {
       ...{ secrets: this.secrets, queue: this.#queue, gitRemotes: this.git.remotes, clock: { now: () => this.now } },
       instanceRepositories: this.stored.repositories,
-      dashboardUrl: "https://towpath.example",
     });
 
   readonly asJob = (name = "git-sources") => this.as({ kind: "job", job: name });

@@ -1,10 +1,10 @@
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import type { Actor, Context } from "../context/index.ts";
+import type { Actor, FullContext } from "../context/index.ts";
 import { type SeededOrganization, seedOrganization, seedProject, testContext } from "./seed.ts";
 
 /** A team with a project, new for each test. Call it at the top of a file. `context`: what the calls of all tests have. */
-export function openProjectSuite(context: Partial<Context> = {}) {
+export function openProjectSuite(context: Partial<FullContext> = {}) {
   let database: TestDatabase;
   let team: SeededOrganization;
   let project: Awaited<ReturnType<typeof seedProject>>;
@@ -26,9 +26,9 @@ export function openProjectSuite(context: Partial<Context> = {}) {
     get project() {
       return project;
     },
-    as: (actor: Actor, more: Partial<Context> = {}): Context =>
+    as: (actor: Actor, more: Partial<FullContext> = {}): FullContext =>
       testContext(database.db, actor, { ...context, ...more }),
-    /** How verbs are told which project is meant. */
+    /** The scope of the project, for inputs of verbs. */
     at: () => ({ orgSlug: team.slug, projectName: project.name }),
   };
 }

@@ -12,7 +12,7 @@ import {
 } from "@towpath/db/schema";
 import type { SecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
-import type { Actor, Context, Role } from "../context/index.ts";
+import type { Actor, FullContext, Role } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { type JobName, type JobPayloads, type JobQueue, type RepositoryHost, systemClock } from "../ports/index.ts";
 import type { Repository } from "../project/project.schema.ts";
@@ -23,7 +23,7 @@ export type MemoryQueue = JobQueue & {
   readonly jobs: { readonly name: JobName; readonly payload: JobPayloads[JobName]; readonly key: string | null }[];
 };
 
-/** `withReports`: also the jobs that tell GitHub of builds, which whatever changes a build enqueues. */
+/** `withReports`: also the jobs that report builds to GitHub, which every change of a build enqueues. */
 export function memoryQueue({ withReports = false } = {}): MemoryQueue {
   const jobs: MemoryQueue["jobs"] = [];
   return {
@@ -40,7 +40,7 @@ export function memoryQueue({ withReports = false } = {}): MemoryQueue {
 const unasked = () => Promise.reject(new Error("this test doesn't ask GitHub about that"));
 
 /**
- * A host on which every repository exists, with one branch and every file, unless told otherwise. `head`: name of the
+ * A host on which every repository exists, with one branch and every file, unless `state` differs. `head`: name of the
  * branch's newest commit, of which `shaOf` makes the id; null for an empty repository. `calls`: in place of its own.
  */
 export function memoryRepositories(
@@ -78,16 +78,37 @@ export function memoryRepositories(
   };
 }
 
-export function testContext(db: Database, actor: Actor, more: Partial<Context> = {}): Context {
+/** A service whose use fails the test. */
+const notGiven = <Service extends object>(name: string): Service =>
+  new Proxy({} as Service, {
+    get: () => {
+      throw new Error(`this test gives no ${name}`);
+    },
+  });
+
+export function testContext(db: Database, actor: Actor, more: Partial<FullContext> = {}): FullContext {
   return {
     db,
     actor,
     queue: memoryQueue(),
     clock: systemClock,
-    repositories: memoryRepositories(),
     serverUrlTemplate: "http://localhost:8080/{name}",
+    dashboardUrl: "https://towpath.example",
+    repositories: memoryRepositories(),
+    gitHubTarget: notGiven("gitHubTarget"),
+    gitRemotes: notGiven("gitRemotes"),
+    instanceRepositories: notGiven("instanceRepositories"),
+    packages: notGiven("packages"),
+    serverRegistry: null,
+    secrets: notGiven("secrets"),
+    fetchDocument: () => Promise.reject(new Error("this test gives no fetchDocument")),
+    externalServers: notGiven("externalServers"),
     // Servers that answer at once.
     serverHost: { verify: async () => {} },
+    adminTokens: notGiven("adminTokens"),
+    mail: null,
+    callLimits: { caller: null, server: null, organization: null },
+    recordSignInStep: () => {},
     ...more,
   };
 }

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { parseSync } from "@swc/core";
 
 /** What a verb's source does, itself or by the functions that it calls. */
@@ -25,16 +25,14 @@ const auditFile = join(source, "audit/index.ts");
 /** Every function that the package's entities export, with what it writes; read from the sources. */
 export function verbsInSource(): readonly VerbSource[] {
   const files = new Map(sourceFiles(source).map((file) => [file, readSource(file)]));
-  const entities = readdirSync(source, { withFileTypes: true }).filter((each) => each.isDirectory());
-  return entities.flatMap(({ name: entity }) => {
-    const index = join(source, entity, "index.ts");
-    const exported = [...(files.get(index)?.names ?? [])];
-    return exported.flatMap(([name, from]) => {
+  const indexes = [...files].filter(([file]) => basename(file) === "index.ts");
+  return indexes.flatMap(([index, { names }]) =>
+    [...names].flatMap(([name, from]) => {
       if (!files.get(from.file)?.functions.has(from.name)) return [];
       const reached = reach(files, from, new Set());
-      return [{ id: `${entity}/${name}`, file: relative(source, from.file), ...reached }];
-    });
-  });
+      return [{ id: `${basename(dirname(index))}/${name}`, file: relative(source, from.file), ...reached }];
+    }),
+  );
 }
 
 type Reached = { writes: boolean; audits: boolean };

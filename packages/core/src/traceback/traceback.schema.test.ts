@@ -19,7 +19,7 @@ const logged = ["ERROR: Error calling tool 'total'", begin, ...ofFramework, ...o
 const shown = (lines: readonly string[]) =>
   foldFrames(lines, (line) => line).flatMap((group) => (group.isFolded ? [`[${group.lines.length}]`] : group.lines));
 
-test("PRJ-20 a raised tool is told by its exception and by the innermost frame of the server's own code", () => {
+test("PRJ-20 a tool that raised shows its exception and the innermost frame of the server's own code", () => {
   expect(raisedIn(logged)).toEqual({
     exception: raised,
     frame: { file: "tools/prices.py", line: 7, name: "parse" },

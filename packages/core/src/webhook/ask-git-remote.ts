@@ -1,4 +1,4 @@
-import type { Context } from "../context/index.ts";
+import type { Context, GitServices } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import type { BranchAtSource, GitHeads, GitReader } from "../ports/index.ts";
 import { forgetHead, openGitSource, recordFailure } from "../source/internal.ts";
@@ -11,7 +11,7 @@ import type { SyncTarget } from "./settle-branch.ts";
  * @throws TowpathError `upstream_unavailable`; the job is then retried
  */
 export async function askGitRemote(
-  ctx: Context,
+  ctx: Context<GitServices>,
   { project: of, branch, git }: SyncTarget,
   since: string | null,
 ): Promise<BranchAtSource> {
@@ -28,10 +28,10 @@ export async function askGitRemote(
     return { kind: "no-access" };
   }
   const defaultBranch = git.branch ?? refs.defaultBranch ?? of.defaultBranch;
-  const isWanted = git.previews || branch.isDefault || branch.name === defaultBranch;
+  const isFollowed = git.previews || branch.isDefault || branch.name === defaultBranch;
   const sha = refs.branches.get(branch.name);
   const seen = { kind: "seen", github: null, defaultBranch, changedPaths: null, pullRequests: [] } as const;
-  if (sha === undefined || !isWanted) return { ...seen, head: null, unwanted: sha !== undefined };
+  if (sha === undefined || !isFollowed) return { ...seen, head: null, withoutPreview: sha !== undefined };
   const at = { branch: branch.name, sha };
   // Rewritten since the question: the job is retried.
   const head = await reader.commit(at);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { rounds } from "../../../../tests/thorough.ts";
 import { takeNextBuild } from "../build/index.ts";
-import type { Context } from "../context/index.ts";
+import type { FullContext } from "../context/index.ts";
 import type { JobPayloads, RepositoryHost } from "../ports/index.ts";
 import { GitHubModel } from "../testing/github-model.ts";
 import {
@@ -33,10 +33,10 @@ const newest = -1;
 const indexIn = (list: readonly unknown[], choice: number) =>
   choice === newest ? Math.max(list.length - 1, 0) : choice % Math.max(list.length, 1);
 
-/** One repository, its branches `main` and `fix`, and workers that do things in whatever order the numbers say. */
+/** One repository, its branches `main` and `fix`, and workers that act in the order of the numbers. */
 class World {
   readonly queue = memoryQueue();
-  readonly ctx: Context = testContext(database.db, { kind: "job", job: "webhook.process" }, { queue: this.queue });
+  readonly ctx: FullContext = testContext(database.db, { kind: "job", job: "webhook.process" }, { queue: this.queue });
   readonly asking: Asking[] = [];
   readonly running: { buildId: string; attempt: number }[] = [];
   /** Every delivery that was ever sent: one may come again, at any time. */
@@ -102,7 +102,7 @@ class World {
         return answer;
       };
       void this.sync(job, slowly)
-        // GitHub was away, or the branch too busy: the job comes back.
+        // GitHub was unreachable, or the branch too busy: the job is enqueued again.
         .catch(() => this.enqueueAgain(job))
         .finally(() => pause());
     });
@@ -182,7 +182,7 @@ class World {
   /** Everything that is under way comes to its end. */
   async settle(): Promise<void> {
     const { github, queue } = this;
-    github.isAway = false;
+    github.isUnreachable = false;
     if (github.isSuspended) github.suspend(false);
     while (github.deliveries.length + queue.jobs.length + this.asking.length + this.running.length > 0) {
       await this.deliver(0, false);
@@ -202,7 +202,7 @@ const happenings: ((world: World, choice: number) => void | Promise<void>)[] = [
   (world) => world.github.closePull("fix"),
   (world, choice) => world.github.rename(`acme/echo-${choice}`),
   (world) => {
-    world.github.isAway = !world.github.isAway;
+    world.github.isUnreachable = !world.github.isUnreachable;
   },
   (world) => world.github.suspend(!world.github.isSuspended),
 ];

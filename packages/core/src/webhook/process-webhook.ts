@@ -2,7 +2,7 @@ import { project, webhookDelivery } from "@towpath/db/schema";
 import { and, asc, eq, isNull } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
-import { noteWebhook } from "../github-check/internal.ts";
+import { recordWebhook } from "../github-check/internal.ts";
 import { hintBranch } from "./hint-branch.ts";
 
 /**
@@ -56,7 +56,7 @@ async function passOn(ctx: Context, hint: WebhookHint): Promise<number> {
     await ctx.queue.enqueue("installation.sync", { installationId }, { key: String(installationId) });
     return 0;
   }
-  await noteWebhook(ctx, hint.repositoryId);
+  await recordWebhook(ctx, hint.repositoryId);
   // By id, which stays when a repository is renamed.
   const projects = await ctx.db
     .select()

@@ -68,7 +68,7 @@ export async function settleBranch(
   if (pullRequestOfForkBranch(target.branch.name) !== null)
     return settlePullRequestOfFork(tx, ctx, found, target.branch, seen);
   if (!seen.head) {
-    const reason = seen.unwanted ? "previews switched off" : "branch deleted";
+    const reason = seen.withoutPreview ? "previews switched off" : "branch deleted";
     return { outcome: await end(tx, ctx, found, target.branch, reason) };
   }
   if (isNewDefault && seen.defaultBranch === target.branch.name) {
@@ -86,7 +86,7 @@ export async function settleBranch(
   return { outcome: "build", buildId: await buildHead(tx, ctx, found, target.branch, seen.head) };
 }
 
-/** A pull request from a fork is never built without approval, whatever its head (BLD-9). */
+/** A pull request from a fork is never built without approval (BLD-9). */
 async function settlePullRequestOfFork(
   tx: Transaction,
   ctx: Context,
@@ -170,10 +170,10 @@ async function hasBuild(tx: Transaction, of: BranchRow, head: Commit): Promise<b
 const changesNoWatchedPath = ({ watchPaths }: Project, { changedPaths }: Seen): boolean =>
   watchPaths.length > 0 && changedPaths !== null && !changedPaths.some((path) => isWatched(watchPaths, path));
 
-/** Notes on the branch that its head was not built (BLD-15). False when that is known. */
+/** Stores on the branch that its head was not built (BLD-15). False when that was stored already. */
 async function skip(tx: Transaction, ctx: Context, of: Project, target: BranchRow, commit: Commit): Promise<boolean> {
   if (target.skippedCommitSha === commit.sha) return false;
-  // Somebody had it built all the same.
+  // Somebody has started a build of it.
   const ofHead = and(eq(build.branchId, target.id), eq(build.commitSha, commit.sha));
   if ((await tx.$count(build, ofHead)) > 0) return false;
   await tx
@@ -212,7 +212,7 @@ async function buildHead(
 
 /**
  * Ends a branch's preview: removes its URL, cancels queued builds, and keeps running builds from going live (BLD-7).
- * The default branch never ends: production stays, whatever happens to the branch at its host. False when nothing
+ * The default branch never ends: production stays, even if the branch is deleted at its host. False when nothing
  * changed.
  */
 export async function endBranch(

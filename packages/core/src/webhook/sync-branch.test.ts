@@ -124,8 +124,8 @@ test("BLD-12 while GitHub is unavailable nothing changes, and the sweep finds th
   const own = await seedProject(database.db, team);
   const github = gitHubOf(own);
   github.push("main", "m1");
-  github.isAway = true;
-  await expect(settle(github)).rejects.toThrow("away");
+  github.isUnreachable = true;
+  await expect(settle(github)).rejects.toThrow("unreachable");
   expect(await database.db.$count(build, eq(build.projectId, own.id))).toBe(0);
   const queue = memoryQueue();
   const sweep = () => requeueLostHints({ ctx: as(undefined, queue), input: { olderThanMs: 60_000 } });
@@ -135,7 +135,7 @@ test("BLD-12 while GitHub is unavailable nothing changes, and the sweep finds th
   expect((await sweep()).requeued).toEqual([own.branchId]);
   expect((await sweep()).requeued).toEqual([own.branchId]);
   expect(queue.jobs).toHaveLength(1);
-  github.isAway = false;
+  github.isUnreachable = false;
   expect(await sync(github, queue)).toHaveLength(1);
   await database.db.update(branch).set({ endedAt: null }).where(eq(branch.id, own.branchId));
   expect((await sweep()).requeued).toEqual([]);
@@ -266,9 +266,9 @@ test("BLD-7 with two organizations on one repository a failure of one does not a
   await processWebhook({ ctx: as(undefined, queue), input: { deliveryId: "none", hint } });
   const payloads = queue.jobs.map((each) => each.payload);
   expect(payloads).toEqual([one, two].map(({ id }) => ({ projectId: id, branch: "main" })));
-  github.isAway = true;
+  github.isUnreachable = true;
   const failing = syncBranch({ ctx: on(github), input: { projectId: one.id, branch: "main" } });
-  await expect(failing).rejects.toThrow("away");
+  await expect(failing).rejects.toThrow("unreachable");
   const settled = await syncBranch({ ctx: on(theirs), input: { projectId: two.id, branch: "main" } });
   expect(settled.outcome).toBe("build");
 });
@@ -292,7 +292,7 @@ test("BLD-15 a push that changes no watched path builds nothing and says so; the
   expect(await push("m2", ["README.md", "server/README.md"])).toEqual([]);
   expect(await skipped()).toMatchObject({ commitSha: shaOf("m2"), commitMessage: "m2" });
   expect(await live(watching, "main")).toBe(shaOf("m1"));
-  // Told twice.
+  // Reported twice.
   github.push("main", "m2");
   expect(await settle(github)).toEqual([]);
   const entries = await database.db

@@ -2,11 +2,11 @@ import type { Database } from "@towpath/db";
 import { branch, build, githubInstallation, gitSource, project } from "@towpath/db/schema";
 import { and, asc, desc, eq, gte, isNull, lt, notInArray } from "drizzle-orm";
 import { authorizePlatform } from "../authorize/index.ts";
-import type { Context } from "../context/index.ts";
+import type { Context, SourceServices } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
 import { atHost, numbersOf } from "../github-connection/numbers.schema.ts";
 import { isId } from "../input/index.ts";
-import { type BranchAtSource, requireRepositoryHost } from "../ports/index.ts";
+import type { BranchAtSource } from "../ports/index.ts";
 import { sourceOf } from "../source/internal.ts";
 import { askGitRemote } from "./ask-git-remote.ts";
 import { type BranchSettled, type SyncTarget, settleBranch } from "./settle-branch.ts";
@@ -24,7 +24,10 @@ const maxRequests = 5;
  * response that is newer than the previous decision, and the live commit never goes back (BLD-11, decision 007). A head
  * that already has a build gets no second one (BLD-12).
  */
-export async function syncBranch(call: { ctx: Context; input: SyncBranchInput }): Promise<BranchSettled> {
+export async function syncBranch(call: {
+  ctx: Context<SourceServices>;
+  input: SyncBranchInput;
+}): Promise<BranchSettled> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   for (let requests = 0; requests < maxRequests; requests++) {
@@ -42,7 +45,7 @@ export async function syncBranch(call: { ctx: Context; input: SyncBranchInput })
 }
 
 async function throughInstallations(
-  ctx: Context,
+  ctx: Context<"repositories">,
   { project: of, branch: { name: branch } }: SyncTarget,
   since: string | null,
 ): Promise<BranchAtSource> {
@@ -50,7 +53,7 @@ async function throughInstallations(
   const installationIds = await usableInstallations(ctx.db, of);
   if (source?.kind !== "github" || installationIds.length === 0) return { kind: "no-access" };
   const { repositoryId } = source;
-  const seen = await requireRepositoryHost(ctx).branch({ installationIds, repositoryId, branch, since });
+  const seen = await ctx.repositories.branch({ installationIds, repositoryId, branch, since });
   return seen.kind === "seen" && source.branch !== null ? { ...seen, defaultBranch: source.branch } : seen;
 }
 

@@ -5,7 +5,7 @@ import { audit } from "../audit/index.ts";
 import { authorizePlatform } from "../authorize/index.ts";
 import type { Context } from "../context/index.ts";
 import { TowpathError } from "../errors/index.ts";
-import { type InstallationAtGitHub, requireRepositoryHost } from "../ports/index.ts";
+import type { InstallationAtGitHub } from "../ports/index.ts";
 import { hintBranch } from "./hint-branch.ts";
 
 const maxRequests = 5;
@@ -21,13 +21,13 @@ const maxRequests = 5;
  * @throws when GitHub is unavailable; the job is then retried
  */
 export async function syncInstallation(call: {
-  ctx: Context;
+  ctx: Context<"repositories">;
   input: { readonly installationId: number };
 }): Promise<{ readonly changed: boolean }> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   for (let requests = 0; requests < maxRequests; requests++) {
-    const seen = await requireRepositoryHost(ctx).installation(input.installationId);
+    const seen = await ctx.repositories.installation(input.installationId);
     const changed = await ctx.db.transaction((tx) => settle(tx, ctx, input.installationId, seen));
     if (!changed) return { changed: requests > 0 };
   }
@@ -52,7 +52,7 @@ async function settle(
   for (const row of rows) {
     if (seen.kind === "gone") {
       await tx.delete(githubInstallation).where(ofRow(row));
-      await note(tx, ctx, row, "installation.remove");
+      await auditChange(tx, ctx, row, "installation.remove");
       changed = true;
       continue;
     }
@@ -74,7 +74,7 @@ async function change(
   const suspendedAt = seen.isSuspended ? (row.suspendedAt ?? ctx.clock.now()) : null;
   await tx.update(githubInstallation).set({ suspendedAt, accountLogin: seen.accountLogin }).where(ofRow(row));
   if (seen.isSuspended === (row.suspendedAt !== null)) return;
-  await note(tx, ctx, row, seen.isSuspended ? "installation.suspend" : "installation.resume");
+  await auditChange(tx, ctx, row, seen.isSuspended ? "installation.suspend" : "installation.resume");
 }
 
 const ofRow = (row: Row) =>
@@ -83,7 +83,7 @@ const ofRow = (row: Row) =>
     eq(githubInstallation.installationId, row.installationId),
   );
 
-function note(tx: Transaction, ctx: Context, row: Row, action: string): Promise<void> {
+function auditChange(tx: Transaction, ctx: Context, row: Row, action: string): Promise<void> {
   return audit(tx, ctx, {
     organizationId: row.organizationId,
     action,

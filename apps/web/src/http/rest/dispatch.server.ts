@@ -1,5 +1,5 @@
 import { authorizeProject, withAccess } from "@towpath/core/authorize";
-import type { Context } from "@towpath/core/context";
+import type { FullContext } from "@towpath/core/context";
 import { notFound } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
 import { tokenContext } from "~/http/caller.server.ts";
@@ -36,7 +36,7 @@ async function run(
   search: URLSearchParams,
 ): Promise<unknown> {
   // A public operation uses no context.
-  const caller = operation.permission === "public" ? ({} as Context) : await tokenContext(request);
+  const caller = operation.permission === "public" ? ({} as FullContext) : await tokenContext(request);
   if (operation.permission === "operator") requireOperator(caller);
   const { ctx, project, orgSlug } = await scopeOf(operation, params, caller);
   const given = Object.fromEntries(search);
@@ -56,7 +56,7 @@ async function bodyOf(operation: Operation, request: Request): Promise<unknown> 
   return operation.body && parseInput(operation.body, sent);
 }
 
-async function scopeOf(operation: Operation, params: Readonly<Record<string, string>>, ctx: Context) {
+async function scopeOf(operation: Operation, params: Readonly<Record<string, string>>, ctx: FullContext) {
   const { permission } = operation;
   if (params.name !== undefined && permission !== "public" && permission !== "operator") {
     const project = await projectOf(ctx, params.name);

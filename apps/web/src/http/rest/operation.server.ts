@@ -1,5 +1,5 @@
 import { authorize, type Permission } from "@towpath/core/authorize";
-import type { Context } from "@towpath/core/context";
+import type { Context, FullContext } from "@towpath/core/context";
 import { notFound, TowpathError } from "@towpath/core/errors";
 import { ensureLocalOrganization } from "@towpath/core/organization";
 import { findProjectOfInstance, type ProjectDetailView } from "@towpath/core/project";
@@ -16,7 +16,7 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
 
 /** A handler's checked input. */
 type Call<Path extends string, Query, Body> = {
-  readonly ctx: Context;
+  readonly ctx: FullContext;
   readonly request: Request;
   readonly params: Readonly<Record<ParameterOf<Path>, string>>;
   readonly query: Query;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Context } from "@towpath/core/context";
+import type { Context, FullContext } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { readerContext } from "../caller.server.ts";
 
 export type StreamReader = {
-  readonly ctx: Context;
+  readonly ctx: FullContext;
   /** @throws TowpathError when the session has ended or the log may no longer be read. */
   readonly check: () => Promise<void>;
   readonly checkEveryMs: number;

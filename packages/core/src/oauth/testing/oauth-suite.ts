@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import type { Actor, Context } from "../../context/index.ts";
+import type { Actor, FullContext } from "../../context/index.ts";
 import {
   type SeededOrganization,
   seedExternalRoute,
@@ -54,9 +54,9 @@ export function openOAuthSuite() {
     get server() {
       return server;
     },
-    as: (actor: Actor, more: Partial<Context> = {}): Context =>
+    as: (actor: Actor, more: Partial<FullContext> = {}): FullContext =>
       testContext(database.db, actor, { clock: { now: () => new Date(suite.now) }, ...more }),
-    platform: (more: Partial<Context> = {}): Context => suite.as({ kind: "job", job: "oauth" }, more),
+    platform: (more: Partial<FullContext> = {}): FullContext => suite.as({ kind: "job", job: "oauth" }, more),
     async seedServer(authMode = "towpath-cloud"): Promise<Server> {
       const { id, name } = await seedProject(database.db, team, { authMode } as Partial<typeof project.$inferInsert>);
       await seedExternalRoute(database.db, id, name);
@@ -72,7 +72,7 @@ export function openOAuthSuite() {
       return (await registerClient({ ctx: suite.platform(), input: { metadata } })).client_id as string;
     },
     /** Sends an authorization request; `null` leaves a parameter out. */
-    request(more: Given = {}, ctx?: Context): ReturnType<typeof requestAuthorization> {
+    request(more: Given = {}, ctx?: FullContext): ReturnType<typeof requestAuthorization> {
       const parameters = {
         ...{ client_id: suite.clientId, redirect_uri: redirectUri, response_type: "code", state: "s1" },
         ...{ code_challenge: codeChallenge, code_challenge_method: "S256", resource: server.resource, scope: "mcp x" },

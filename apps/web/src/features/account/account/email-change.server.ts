@@ -1,4 +1,5 @@
 import { recordAccountChange } from "@towpath/core/account";
+import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import type { MailSender } from "@towpath/core/ports";
 import { services } from "~/compose.server.ts";
@@ -13,7 +14,7 @@ const takenText = "Another account has this address.";
  * @throws TowpathError `invalid_input` by field, `limit_reached`, `not_configured` where the issuer has the address
  */
 export async function requestEmailChange(
-  self: Self,
+  self: Self & { readonly ctx: Context<"mail"> },
   input: { readonly email: string; readonly password: string },
   headers: Headers,
 ): Promise<{ readonly isChanged: boolean }> {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { clientAddressHeader, limitRequests } from "@towpath/auth";
 import { verifyAccessToken } from "@towpath/auth/credentials";
-import type { Context } from "@towpath/core/context";
+import type { FullContext } from "@towpath/core/context";
 import { asTowpathError, TowpathError } from "@towpath/core/errors";
 import {
   type ClientCredentials,
@@ -25,12 +25,12 @@ const accessTokenSeconds = 600;
 const limits = { authorize: 120, register: 60, token: 600, revoke: 600 } as const;
 
 /** `isProgram`: a client's own program sends the request, not a person's browser. */
-function asClient(request: Request, { isProgram }: { readonly isProgram: boolean }): Context {
+function asClient(request: Request, { isProgram }: { readonly isProgram: boolean }): FullContext {
   const address = request.headers.get(clientAddressHeader);
   const agent = isProgram ? request.headers.get("user-agent") : null;
   const { contextFor, signIns } = services();
-  const recordSignInStep: Context["recordSignInStep"] = (step) => signIns.record({ ...step, address, agent });
-  return { ...contextFor({ kind: "job", job: "oauth" }), recordSignInStep };
+  const ctx = contextFor({ kind: "job", job: "oauth" });
+  return { ...ctx, recordSignInStep: (step) => signIns.record({ ...step, address, agent }) };
 }
 
 const asProgram = (request: Request) => asClient(request, { isProgram: true });

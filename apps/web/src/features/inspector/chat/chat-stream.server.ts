@@ -7,7 +7,7 @@ import {
   endTurn,
   isTurnRunning,
   maxTurnMs,
-  noteUsage,
+  recordUsage,
   takeReply,
 } from "@towpath/core/chat";
 import { type AskInput, askSchema, type ChatEvent, type ChatProblem, type ChatReply } from "@towpath/core/chat/schema";
@@ -129,7 +129,7 @@ async function answerWith(
 ): ReturnType<typeof runTurn> {
   const { redactor, manifest, project } = target;
   const onUsage = (used: { inputTokens: number; outputTokens: number }) =>
-    noteUsage({ ctx, input: { turnId: begun.turnId, ...used } });
+    recordUsage({ ctx, input: { turnId: begun.turnId, ...used } });
   const asked = await attached(question, target, running.server);
   if ("problem" in asked) return { ...brokenOff, problem: asked.problem };
   return runTurn({ ...running, model, manifest, project, redactor, history: begun.history, question: asked, onUsage });

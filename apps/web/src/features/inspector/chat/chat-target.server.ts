@@ -28,7 +28,7 @@ export type ChatTarget = {
  * @throws TowpathError `not_found`, `forbidden`; `conflict` for a deployment that isn't live any more or has no manifest
  */
 export async function chatTarget(call: {
-  ctx: Context;
+  ctx: Context<"secrets">;
   keys: SigningKeys;
   /** `authorization`: the person's own credentials for a passthrough server. Never stored. */
   input: ProjectKey & { readonly deploymentId: string; readonly authorization: string | null };

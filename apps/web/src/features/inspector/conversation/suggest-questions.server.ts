@@ -1,7 +1,7 @@
 import { suggestByModel, suggestFromTemplates } from "@towpath/chat";
 import { mayCallServer } from "@towpath/core/access";
 import { authorizeProject } from "@towpath/core/authorize";
-import { countModelUse, findSuggestedQuestions, keepSuggestedQuestions, noteUsage } from "@towpath/core/chat";
+import { countModelUse, findSuggestedQuestions, keepSuggestedQuestions, recordUsage } from "@towpath/core/chat";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import type { Manifest } from "@towpath/mcp/manifest";
@@ -30,7 +30,7 @@ export async function suggestQuestions(call: {
   try {
     const turnId = await countModelUse({ ctx, input, limits });
     const { questions, ...used } = await suggestByModel(model, manifest, signal);
-    await noteUsage({ ctx, input: { turnId, ...used } });
+    await recordUsage({ ctx, input: { turnId, ...used } });
     if (!questions) return fromTemplates;
     await keepSuggestedQuestions({ ctx, input: { ...input, questions } });
     return questions;

@@ -1,5 +1,5 @@
 import { startBuild } from "@towpath/core/build";
-import type { Context } from "@towpath/core/context";
+import type { Context, SourceServices } from "@towpath/core/context";
 import { packageNameSchema, packageVersionSchema } from "@towpath/core/package/schema";
 import { deployPackage, findProjectOfInstance, unavailableName, updateProject } from "@towpath/core/project";
 import {
@@ -36,7 +36,7 @@ const savePackageSchema = settingsSchema.extend({
  * Deploys a package of the index (BLD-17): creates the server with its first build. On an existing server it changes the
  * given settings and builds the version, unless the newest build is of that version and these settings.
  */
-async function savePackage(ctx: Context, input: z.output<typeof savePackageSchema>) {
+async function savePackage(ctx: Context<SourceServices | "packages">, input: z.output<typeof savePackageSchema>) {
   const orgSlug = await organizationSlug(ctx, input.organization);
   const { name, packageName, version, follow, variables } = input;
   const settings = settingsSchema.parse(input);

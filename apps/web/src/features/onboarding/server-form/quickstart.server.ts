@@ -23,7 +23,7 @@ export type QuickstartResult =
 
 type Call = {
   readonly signedIn: SignedIn;
-  readonly ctx: Context;
+  readonly ctx: Context<"repositories" | "secrets">;
   readonly orgSlug: string;
   readonly serverName: string;
 };

@@ -30,7 +30,7 @@ export const sampleEntrypoint = "echo.py";
  * @throws TowpathError as `deployFiles`
  */
 export async function deploySampleServer(
-  ctx: Context,
+  ctx: Context<"instanceRepositories" | "secrets">,
   { orgSlug, serverName }: { readonly orgSlug: string; readonly serverName: string },
 ): Promise<{ readonly projectName: string; readonly buildId: string }> {
   const zip = zipSync(Object.fromEntries(sampleFiles().map(({ path, content }) => [path, strToU8(content)])));

@@ -26,7 +26,7 @@ export type Continued =
 
 type Call = {
   readonly signedIn: SignedIn;
-  readonly ctx: Context;
+  readonly ctx: Context<"gitHubTarget" | "instanceRepositories" | "secrets">;
   readonly input: {
     readonly orgSlug: string;
     /** The project whose settings the person returns to. */

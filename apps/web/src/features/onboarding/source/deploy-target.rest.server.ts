@@ -18,7 +18,7 @@ const targetSchema = z.object({ name: projectNameSchema, organization: z.string(
  * @throws TowpathError `conflict` if the server is built from a source that the terminal didn't make, or another
  * repository has its name: the terminal replaces a repository's content and must not overwrite anybody's work.
  */
-async function prepareDeploy(ctx: Context, input: z.output<typeof targetSchema>) {
+async function prepareDeploy(ctx: Context<"instanceRepositories">, input: z.output<typeof targetSchema>) {
   const existing = await findProjectOfInstance({ ctx, input: { name: input.name } });
   // A redeploy needs no --organization: names are unique.
   const orgSlug = await organizationSlug(ctx, input.organization ?? existing?.orgSlug);
@@ -44,7 +44,7 @@ async function prepareDeploy(ctx: Context, input: z.output<typeof targetSchema>)
 
 const repositoryName = (serverName: string) => serverName.toLowerCase();
 
-const make = (ctx: Context, orgSlug: string, name: string) =>
+const make = (ctx: Context<"instanceRepositories">, orgSlug: string, name: string) =>
   createRepository({ ctx, input: { orgSlug, name, madeBy: "deploy" } });
 
 /** A push to a repository of several servers would replace the code of all. */

@@ -25,7 +25,7 @@ const commitQuerySchema = ofOrganization.extend({
 });
 
 async function commitArchive(
-  ctx: Context,
+  ctx: Context<"instanceRepositories">,
   { name, archive, query }: { name: string; archive: Request["body"]; query: z.output<typeof commitQuerySchema> },
 ) {
   if (archive === null) throw new TowpathError("invalid_input", "Send a zip or a (gzipped) tar archive as the body.");

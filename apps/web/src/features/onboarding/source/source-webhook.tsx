@@ -72,7 +72,7 @@ export function SourceWebhook({
       <Failure>{failure}</Failure>
       {webhook.hasSecret ? (
         <>
-          <Copied label="URL" text={webhook.url ?? webhook.path} />
+          <Copied label="URL" text={webhook.url} />
           {secret === null ? null : (
             <div role="status">
               <Copied label="Secret" text={secret} hint="Copy it now; you won't see it again." />

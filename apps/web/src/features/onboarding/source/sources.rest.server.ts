@@ -1,5 +1,5 @@
 import { type BuildView, startBuild } from "@towpath/core/build";
-import type { Context } from "@towpath/core/context";
+import type { Context, SourceServices } from "@towpath/core/context";
 import { findProjectOfInstance, type ProjectView, unavailableName, updateProject } from "@towpath/core/project";
 import { deployRepository, getRepository } from "@towpath/core/repository";
 import { initialSecretsSchema } from "@towpath/core/secret/schema";
@@ -62,6 +62,8 @@ const saveRepositorySchema = settingsSchema.extend({
   variables: initialSecretsSchema,
 });
 
+type SourceContext = Context<SourceServices | "packages">;
+
 /** A server's Git source and the call's settings. */
 type GitSource = {
   readonly orgSlug: string;
@@ -83,7 +85,10 @@ type GitSource = {
  * Creates the server with its first build. On an existing server of the same source, it changes the given settings and
  * builds the branch's newest commit, unless the newest build is of it.
  */
-async function saveGitServer(ctx: Context, { orgSlug, name, variables, settings, source, isSame, deploy }: GitSource) {
+async function saveGitServer(
+  ctx: SourceContext,
+  { orgSlug, name, variables, settings, source, isSame, deploy }: GitSource,
+) {
   const existing = await findProjectOfInstance({ ctx, input: { name } });
   if (!existing) {
     const { requirements = null, rootDirectory = null, ...others } = settings;
@@ -106,7 +111,7 @@ async function saveGitServer(ctx: Context, { orgSlug, name, variables, settings,
 }
 
 /** Deploys the repository behind a Git URL (SRC-2). */
-async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>) {
+async function saveGitUrl(ctx: SourceContext, input: z.output<typeof saveGitUrlSchema>) {
   const orgSlug = await organizationSlug(ctx, input.organization);
   const { name, gitUrl, variables } = input;
   const source = sourceSchema.parse(input);
@@ -127,7 +132,7 @@ async function saveGitUrl(ctx: Context, input: z.output<typeof saveGitUrlSchema>
 }
 
 /** Deploys a repository of this instance (SRC-3). */
-async function saveRepository(ctx: Context, repository: string, input: z.output<typeof saveRepositorySchema>) {
+async function saveRepository(ctx: SourceContext, repository: string, input: z.output<typeof saveRepositorySchema>) {
   const orgSlug = await organizationSlug(ctx, input.organization);
   // The repository is part of the address, not a field: refuse it as not found.
   await getRepository({ ctx, input: { orgSlug, name: repository } });

@@ -1,5 +1,5 @@
 import { authorize, authorizeProject } from "@towpath/core/authorize";
-import type { Context } from "@towpath/core/context";
+import type { FullContext } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
 import { getProject } from "@towpath/core/project";
@@ -58,7 +58,7 @@ export async function receiveNewVersion(request: Request, key: ProjectKey): Prom
 /**
  * @throws TowpathError `unauthenticated`; `forbidden` for a request of another site's page, which also has the cookie
  */
-async function ownContext(request: Request): Promise<Context> {
+async function ownContext(request: Request): Promise<FullContext> {
   if (!isSameOrigin(request, services().config.baseUrl))
     throw new TowpathError("forbidden", "Forbidden: not from this site.");
   return (await signedInContext(request.headers)).ctx;

@@ -11,7 +11,11 @@ import { gitHub, services } from "~/compose.server.ts";
  *
  * @throws TowpathError `not_found`, `forbidden`; errors of the host: until a retry succeeds, its webhooks are refused
  */
-export async function renewWebhookSecret(ctx: Context, orgSlug: string, id: string): Promise<GitHubConnectionView> {
+export async function renewWebhookSecret(
+  ctx: Context<"secrets">,
+  orgSlug: string,
+  id: string,
+): Promise<GitHubConnectionView> {
   await authorizeInstance(ctx, { orgSlug });
   const connection = await gitHub().find(id);
   if (!connection) throw notFound("GitHub connection");

@@ -128,7 +128,7 @@ export async function connectCreatedApp(request: Request): Promise<Response> {
   }
 }
 
-async function connect(ctx: Context, { orgSlug, id, url }: AppTrip, code: string) {
+async function connect(ctx: Context<"secrets">, { orgSlug, id, url }: AppTrip, code: string) {
   const apiUrl = gitHubApiUrl(url);
   const {
     name: _name,

@@ -38,7 +38,7 @@ const saveProjectSchema = settingsSchema.extend({
  * Creates a project with its first build, using defaults for missing settings. On an existing project it changes only
  * the given settings and starts no build.
  */
-async function saveProject(ctx: Context, input: z.output<typeof saveProjectSchema>) {
+async function saveProject(ctx: Context<"repositories" | "secrets">, input: z.output<typeof saveProjectSchema>) {
   const orgSlug = await organizationSlug(ctx, input.organization);
   const { name, installationId } = input;
   const settings = settingsSchema.parse(input);

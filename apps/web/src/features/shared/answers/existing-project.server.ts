@@ -28,7 +28,7 @@ export const changedEntrypoint = (given: string | undefined): string | null | un
  * Creates or changes variables, all or none; new ones are for production and previews. Returns whether there were any.
  */
 export async function saveVariables(
-  ctx: Context,
+  ctx: Context<"secrets">,
   projectId: string,
   variables: readonly { readonly keyName: string; readonly secretValue: string }[],
 ): Promise<boolean> {

@@ -24,7 +24,7 @@ export const projectSource = z
     z.object({
       kind: z.literal("repository"),
       name: z.string(),
-      url: z.string().nullable(),
+      url: z.string(),
       previews: z.boolean(),
       problem,
     }),
@@ -58,7 +58,7 @@ export const gitSource = named(
       .nullable(),
     webhook: z.object({
       path: z.string(),
-      url: z.string().nullable(),
+      url: z.string(),
       hasSecret: z.boolean(),
       receivedAt: time.nullable(),
     }),
@@ -98,7 +98,7 @@ const repositorySource = named(
   z.object({
     kind: z.literal("repository"),
     name: z.string(),
-    url: z.string().nullable().describe("to clone it and push to it, with an API key as the password"),
+    url: z.string().describe("to clone it and push to it, with an API key as the password"),
     branch: z.string().nullable().describe("the branch that goes live; null: the repository's own default branch"),
     defaultBranch: z.string(),
     branches: names,
@@ -137,7 +137,7 @@ export const repository = named(
   z.object({
     id: z.uuid(),
     name: z.string(),
-    url: z.string().nullable().describe("to clone it and push to it, with an API key as the password"),
+    url: z.string().describe("to clone it and push to it, with an API key as the password"),
     defaultBranch: z.string(),
     madeBy: z.enum(["push", "deploy", "upload", "forge"]).describe("who put code there first"),
     createdBy: z.object({ id: z.uuid(), name: z.string() }).nullable(),

@@ -37,7 +37,7 @@ export function cloneOf(project: {
   if (source.kind === "repository") {
     const { name: directory, previews: hasPreviews } = source;
     const here = { orgSlug, repository: directory };
-    return source.url === null ? null : { cloneUrl: source.url, directory, hasPreviews, here };
+    return { cloneUrl: source.url, directory, hasPreviews, here };
   }
   const directory = source.fullName.split("/").at(-1) ?? "";
   return repositoryUrl === null ? null : { cloneUrl: `${repositoryUrl}.git`, directory, hasPreviews: true, here: null };

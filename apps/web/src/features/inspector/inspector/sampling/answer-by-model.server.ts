@@ -1,6 +1,6 @@
 import { sampleByModel } from "@towpath/chat";
 import { authorizeCaller } from "@towpath/core/access";
-import { countModelUse, noteUsage } from "@towpath/core/chat";
+import { countModelUse, recordUsage } from "@towpath/core/chat";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";
@@ -26,7 +26,7 @@ export async function answerByModel(call: {
   const turnId = await countModelUse({ ctx, input: { ...input, model: model.name }, limits });
   try {
     const { text, ...used } = await sampleByModel(model, input, signal);
-    await noteUsage({ ctx, input: { turnId, ...used } });
+    await recordUsage({ ctx, input: { turnId, ...used } });
     return { text, model: model.name };
   } catch (error) {
     if (error instanceof TowpathError) throw error;
