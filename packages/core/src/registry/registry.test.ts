@@ -66,15 +66,15 @@ test("PUB-10 a public project without a live server has an entry, but no place i
 
 test("PUB-10 ORG-9 a public server elsewhere shows what its last inspection found", async () => {
   const { id: projectId } = await seedProject(database.db, team, {
-    name: "far-away-one",
+    name: "distant-server-one",
     isPublic: true,
     kind: "external",
   });
   const manifestAt = new Date();
   const elsewhere = { id: newId(), projectId, url: "https://mcp.example.net/mcp" };
   await database.db.insert(externalServer).values({ ...elsewhere, manifest: sampleManifest(), manifestAt });
-  expect(await entryOf("far-away-one")).toMatchObject({
-    ...{ liveAt: manifestAt.toISOString(), url: "https://far-away-one.example.com/mcp" },
+  expect(await entryOf("distant-server-one")).toMatchObject({
+    ...{ liveAt: manifestAt.toISOString(), url: "https://distant-server-one.example.com/mcp" },
     manifest: { tools: [{ tool_name: "echo" }] },
   });
 });

@@ -324,13 +324,13 @@ test("LOG-6 one sweep runs at a time, and only the platform can run it", async (
 test("LOG-6 after a failure of one part of a sweep the others still run", async () => {
   const user = await seedUser(database.db);
   await database.db.insert(session).values({ id: newId(), userId: user.id, token: newId(), expiresAt: ago(2) });
-  await database.db.execute(sql`ALTER TABLE invitation RENAME TO invitation_away`);
+  await database.db.execute(sql`ALTER TABLE invitation RENAME TO invitation_renamed`);
   try {
     const swept = await sweepRows({ ctx: job(), input: { now: new Date(), policy } });
     expect(swept?.problems.map((each) => each.name)).toEqual(["invitation"]);
     expect(swept?.removed).toMatchObject({ session: 1 });
   } finally {
-    await database.db.execute(sql`ALTER TABLE invitation_away RENAME TO invitation`);
+    await database.db.execute(sql`ALTER TABLE invitation_renamed RENAME TO invitation`);
   }
 });
 
