@@ -123,7 +123,7 @@ export type InspectionTarget = {
 };
 
 /** `message` says to whoever named the server what happened and what to do. */
-export type InspectionProblem = { readonly code: string; readonly message: string };
+type InspectionProblem = { readonly code: string; readonly message: string };
 
 export type Inspection =
   | { readonly ok: true; readonly manifest: Manifest }
