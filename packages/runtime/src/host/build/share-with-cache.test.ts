@@ -97,26 +97,29 @@ test.runIf(root)(
   },
 );
 
-test.runIf(root)("RUN-1 BLD-3 links in a layer lead to no file of the host, with any content of the cache", async () => {
-  const foreign = builder + 1;
-  const victims = [join(directory, "elsewhere/site-packages/pg_wal/one"), join(directory, "elsewhere/data/two")];
-  for (const victim of victims) {
-    await put(victim, large, 0o600);
-    await chown(victim, foreign, foreign);
-  }
-  await put(cached("pg_wal/one"), large, 0o644);
-  await put(cached("data/two"), large, 0o644);
-  // A build backend can leave these, as it may write to the whole environment.
-  await mkdir(join(directory, "one/lib/python3.12"), { recursive: true });
-  await symlink("../../elsewhere", join(directory, "one/lib/foreign"));
-  await symlink("../../../elsewhere", join(directory, "one/lib/python3.12/site-packages"));
-  await mkdir(join(directory, "two"));
-  await symlink("../elsewhere", join(directory, "two/lib"));
-  await mkdir(join(directory, "elsewhere/python3.12"));
-  await symlink("..", join(directory, "elsewhere/python3.12/site-packages"));
-  expect([await share("one"), await share("two")]).toEqual([0, 0]);
-  for (const victim of victims) expect(await stat(victim)).toMatchObject({ uid: foreign, nlink: 1, mode: 0o100600 });
-});
+test.runIf(root)(
+  "RUN-1 BLD-3 links in a layer lead to no file of the host, with any content of the cache",
+  async () => {
+    const foreign = builder + 1;
+    const victims = [join(directory, "elsewhere/site-packages/pg_wal/one"), join(directory, "elsewhere/data/two")];
+    for (const victim of victims) {
+      await put(victim, large, 0o600);
+      await chown(victim, foreign, foreign);
+    }
+    await put(cached("pg_wal/one"), large, 0o644);
+    await put(cached("data/two"), large, 0o644);
+    // A build backend can leave these, as it may write to the whole environment.
+    await mkdir(join(directory, "one/lib/python3.12"), { recursive: true });
+    await symlink("../../elsewhere", join(directory, "one/lib/foreign"));
+    await symlink("../../../elsewhere", join(directory, "one/lib/python3.12/site-packages"));
+    await mkdir(join(directory, "two"));
+    await symlink("../elsewhere", join(directory, "two/lib"));
+    await mkdir(join(directory, "elsewhere/python3.12"));
+    await symlink("..", join(directory, "elsewhere/python3.12/site-packages"));
+    expect([await share("one"), await share("two")]).toEqual([0, 0]);
+    for (const victim of victims) expect(await stat(victim)).toMatchObject({ uid: foreign, nlink: 1, mode: 0o100600 });
+  },
+);
 
 test("BLD-3 copies that share their bytes are asked for only where the file system makes them", async () => {
   await mkdir(join(directory, "cache"));

@@ -34,8 +34,8 @@ const quiet: CallHandlers = {
 const never = new AbortController().signal;
 const work: ServerCall = { kind: "tool", name: "work", arguments: { steps: 1 } };
 const textOf = (result: CallResult) => JSON.stringify(result.ok ? result.result : result);
-const openings = ({ heard }: Talker) =>
-  heard.filter(({ method, http }) => method === "server/discover" || http === "DELETE");
+const openings = ({ requests }: Talker) =>
+  requests.filter(({ method, http }) => method === "server/discover" || http === "DELETE");
 
 test.each(eras)("PRJ-4 %s: one connection serves all calls of a page", async (era) => {
   const { server, connection } = await connectTo(era);
