@@ -50,8 +50,9 @@ export class Places {
   }
 
   /**
-   * Resolves when the seat has its place, until `release`. @throws RunnerError `capacity` after `waitMs`, with the
-   * reason
+   * Resolves when the seat has its place, until `release`.
+   *
+   * @throws RunnerError `capacity` after `waitMs`, with the reason
    */
   async take(seat: Seat): Promise<void> {
     const { deploymentId } = seat;
