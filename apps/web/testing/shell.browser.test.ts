@@ -1,10 +1,10 @@
 import { newId } from "@towpath/core/ids";
-import { seedOrganization, seedProject } from "@towpath/core/testing";
-import { branch, member, project } from "@towpath/db/schema";
+import { seedLiveProject, seedOrganization, seedProject } from "@towpath/core/testing";
+import { branch, member, project, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { expectAccessible, gotoWithoutScripts, openBrowser, untilHydrated } from "./browser.ts";
+import { expectAccessible, gotoWithoutScripts, openBrowser, passTimeUntil, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -73,6 +73,20 @@ test("UI-4 one heading of 24 px at the same left edge on the pages of a project 
   }
   const [[, left] = []] = seen as [string, number, string][];
   expect(seen).toEqual(seen.map((row) => [(row as string[])[0], left, "24px"]));
+});
+
+test("UI-4 on an open page the bar shows that the server has gone live", async () => {
+  const { name } = await seedLiveProject(site.db, owner.organization, { name: "first-build" });
+  const [live] = await site.db.delete(route).where(eq(route.label, name)).returning();
+  if (!live) throw new Error("The server isn't live.");
+  const waiting = await browser.signedInPage(site.url, owner);
+  await waiting.clock.install();
+  await waiting.goto(`${site.url}${org}/${name}/tools`);
+  const shown = (state: string) => waiting.getByRole("button", { name: `${name} , ${state}` });
+  await shown("Not live yet").waitFor();
+  await site.db.insert(route).values(live);
+  await passTimeUntil(waiting, shown("Live"));
+  await waiting.context().close();
 });
 
 test("UI-4 by keyboard alone: the server switcher finds another server and opens the same screen of it", async () => {

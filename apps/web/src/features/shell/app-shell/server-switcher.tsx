@@ -9,6 +9,9 @@ import { StatusDot } from "~/ui/badge.tsx";
 import { Switcher } from "~/ui/switcher.tsx";
 import { hasScreen, useOpenScreen } from "./shell-location.ts";
 
+/** A server goes live, crashes or is rolled back while its page is open. */
+const stateRefetchMs = 15_000;
+
 /** Shows the open server or portal and switches to another one, on the same screen if it has that. */
 export function ServerSwitcher({
   open,
@@ -22,7 +25,7 @@ export function ServerSwitcher({
   readonly permissions: OrganizationAccessView["permissions"];
   readonly className?: string;
 }) {
-  const { data: project } = useQuery(projectQuery(open));
+  const { data: project } = useQuery({ ...projectQuery(open), refetchInterval: stateRefetchMs });
   const state = project && liveState(project);
   const screen = useOpenScreen();
   const { history } = useRouter();
