@@ -155,7 +155,7 @@ describe("starting servers", () => {
     expect([gone.status, gone.headers.get("retry-after")]).toEqual([502, "2"]);
   });
 
-  test("a server at an address and port is served as one on a unix socket is, also after it moved", async () => {
+  test("a server at an address and port is served as one on a unix socket is, also after another took the port", async () => {
     const servers = await Promise.all(
       [1, 2].map(async () => {
         const server = createHttpServer(createMcpListener());
@@ -174,10 +174,14 @@ describe("starting servers", () => {
         expect(echo.content).toEqual([{ type: "text", text: "over tcp" }]);
         await client.close();
       }
-      server.close();
-      server.closeAllConnections();
+      // What the harness of an instance with another secret answers.
+      server.removeAllListeners("request").on("request", (_request, response: ServerResponse) => {
+        response.writeHead(401, { "www-authenticate": "Towpath" }).end();
+      });
     }
     expect(leasesOf(deployed)).toBe(2);
+    expect((await call(deployed)).status).toBe(502);
+    for (const { server } of servers) server.close();
   });
 
   test("RUN-3 a lease is renewed while a request runs, so that its server is not frozen, and lapses after", async () => {
