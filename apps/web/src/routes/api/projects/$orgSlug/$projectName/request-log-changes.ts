@@ -1,18 +1,12 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { requestLogStream } from "~/features/shared/log-stream/log-streams.server.ts";
-import { withPermission } from "~/http/access.ts";
-import { respond } from "~/http/request.server.ts";
+import { withPermission } from "~/http/with-permission.server.ts";
 
 /** PRJ-5 */
 export const Route = createFileRoute("/api/projects/$orgSlug/$projectName/request-log-changes")({
   server: {
     handlers: {
-      GET: withPermission(
-        "project.read",
-        (permission) =>
-          ({ request, params }) =>
-            respond(request, () => requestLogStream(params, permission, request)),
-      ),
+      GET: withPermission("project.read", ({ request, params }, permission) => requestLogStream(params, permission, request)),
     },
   },
 });
