@@ -5,11 +5,11 @@ import { Plug } from "lucide-react";
 import { useState } from "react";
 import { Ask, type Question } from "~/ui/ask.tsx";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { NotLoaded } from "~/ui/callout.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
 import { actionsColumn, type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { failureText, toast } from "~/ui/toast.ts";
+import { toast } from "~/ui/toast.ts";
 import { grantsQuery, revokeOwnGrant } from "./oauth.functions.ts";
 
 /** The apps that the user connected, with a way to disconnect each (GW-5). */
@@ -19,18 +19,7 @@ export function ConnectedApps() {
     <Card className="overflow-hidden">
       <CardHeader title="Connected apps" description="Apps that may call servers as you." />
       {error ? (
-        <Callout
-          tone="bad"
-          className="mx-4 mb-4"
-          title="Couldn't load the connected apps"
-          actions={
-            <Button size="sm" onClick={() => void refetch()}>
-              Try again
-            </Button>
-          }
-        >
-          {failureText(error)}
-        </Callout>
+        <NotLoaded what="the connected apps" error={error} retry={refetch} className="mx-4 mb-4" size="sm" />
       ) : null}
       {grants?.length === 0 ? (
         <EmptyState icon={<Plug aria-hidden />} title="No connected apps">

@@ -18,6 +18,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { HostLink } from "./credential-fields.tsx";
 import { updateSource } from "./source.functions.ts";
 import { useSourceChange } from "./use-source-change.ts";
+import { SourceSection } from "./source-section.tsx";
 
 type Props = { readonly projectKey: ProjectKey; readonly source: GitSourceView };
 
@@ -35,12 +36,7 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
       run: () => apply(() => updateSource({ data: { ...projectKey, status: null } })),
     });
   return (
-    <section aria-label="Build states" className="flex flex-col gap-3 border-t pt-4">
-      <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
-        <div className="min-w-0 flex-1 basis-56 text-sm">
-          <h3 className="font-medium">Build states</h3>
-          <p className="text-muted">
-            {status === null ? (
+    <SourceSection title="Build states" description={status === null ? (
               "Optional: the host shows beside each commit whether its build succeeded."
             ) : (
               <>
@@ -53,10 +49,7 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
                   </>
                 )}
               </>
-            )}
-          </p>
-        </div>
-        <div className="flex flex-wrap gap-2">
+            )} actions={<div className="flex flex-wrap gap-2">
           <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? "Cancel" : status ? "Replace token" : "Add token"}
           </Button>
@@ -65,8 +58,7 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
               Remove token
             </Button>
           ) : null}
-        </div>
-      </div>
+        </div>}>
       {status?.problem ? (
         <Callout tone="warn" title="The host refused the newest build state">
           {status.problem}
@@ -86,7 +78,7 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
         <Callout tone="bad">{failure}</Callout>
       ) : null}
       <Ask question={question} onClose={() => setQuestion(null)} />
-    </section>
+    </SourceSection>
   );
 }
 
