@@ -99,7 +99,12 @@ async function deliver(parts: ProxyParts, passage: Passage): Promise<Rest> {
 }
 
 /** Waits until a request that wasn't sent may be tried again. @throws GatewayError for one that may have been */
-async function retryAfter(parts: ProxyParts, { admitted, backoff }: Passage, lease: Lease, end: AnswerEnd): Promise<void> {
+async function retryAfter(
+  parts: ProxyParts,
+  { admitted, backoff }: Passage,
+  lease: Lease,
+  end: AnswerEnd,
+): Promise<void> {
   admitted.received.answer.end = end;
   // A server whose queue of connections is full is alive and keeps its sessions.
   if (end === "backlog-full") return backoff.beforeRetry(busy());

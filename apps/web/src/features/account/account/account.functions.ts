@@ -126,6 +126,7 @@ export const activityQuery = queryOptions({
 
 export const sessionsQuery = queryOf(["account", "sessions"], getSessions, undefined);
 
-export const linkedEmailQuery = (token: string) => queryOf(["account", "linked-email", token], getLinkedEmail, { token });
+export const linkedEmailQuery = (token: string) =>
+  queryOf(["account", "linked-email", token], getLinkedEmail, { token });
 
 export const signInMethodsQuery = queryOf(["account", "sign-in-methods"], getSignInMethods, undefined);

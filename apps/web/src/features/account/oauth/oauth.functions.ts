@@ -74,9 +74,16 @@ export const disconnectConnectedClient = createServerFn({ method: "POST" })
  * A request doesn't change, and each comes with a load of the page. The data must outlive the loader: a server that is
  * slow to render would otherwise read it twice, and the page would replace its buttons while somebody presses them.
  */
-export const consentQuery = (request: string) => queryOf(["oauth", "consent", request], getConsent, { request }, { retry: false, staleTime: Number.POSITIVE_INFINITY });
+export const consentQuery = (request: string) =>
+  queryOf(
+    ["oauth", "consent", request],
+    getConsent,
+    { request },
+    { retry: false, staleTime: Number.POSITIVE_INFINITY },
+  );
 
-export const serverChoiceQuery = (clientId: string) => queryOf(["oauth", "server-choice", clientId], getServerChoice, { clientId });
+export const serverChoiceQuery = (clientId: string) =>
+  queryOf(["oauth", "server-choice", clientId], getServerChoice, { clientId });
 
 export const grantsQuery = queryOf(["oauth", "grants"], getGrants, undefined);
 

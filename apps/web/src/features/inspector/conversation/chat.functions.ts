@@ -75,7 +75,8 @@ const generateSuggestedQuestions = createServerFn({ method: "POST" })
 
 const chatQueryKey = (key: ProjectKey) => [...projectQueryKey(key), "chat"] as const;
 
-export const chatSetupQuery = (key: ProjectKey) => queryOf([...chatQueryKey(key), "setup"], getChatSetup, key, projectCache);
+export const chatSetupQuery = (key: ProjectKey) =>
+  queryOf([...chatQueryKey(key), "setup"], getChatSetup, key, projectCache);
 
 export const chatsQuery = (key: ProjectKey) =>
   queryOptions({

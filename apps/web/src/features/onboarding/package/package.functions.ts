@@ -14,7 +14,8 @@ const findPackage = createServerFn({ method: "GET" })
   .handler(({ context, data }) => readPackage({ ctx: context.ctx, input: data }));
 
 /** Asked again only after a minute: people look for a package, not at it. */
-export const packageQuery = (orgSlug: string, name: string) => queryOf(["package", orgSlug, name], findPackage, { orgSlug, name }, { staleTime: 60_000, retry: false });
+export const packageQuery = (orgSlug: string, name: string) =>
+  queryOf(["package", orgSlug, name], findPackage, { orgSlug, name }, { staleTime: 60_000, retry: false });
 
 /** Creates the project of a package and starts its first build (BLD-17). */
 export const deployPackage = createServerFn({ method: "POST" })

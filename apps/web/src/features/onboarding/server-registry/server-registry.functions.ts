@@ -11,4 +11,10 @@ const searchRegistry = createServerFn({ method: "GET" })
   .validator(input(z.object({ orgSlug: z.string(), search: z.string().max(200) })))
   .handler(({ context, data }) => searchServerRegistry({ ctx: context.ctx, input: data }));
 
-export const registryQuery = (orgSlug: string, search: string) => queryOf(["server-registry", orgSlug, search], searchRegistry, { orgSlug, search }, { staleTime: 60_000, retry: false });
+export const registryQuery = (orgSlug: string, search: string) =>
+  queryOf(
+    ["server-registry", orgSlug, search],
+    searchRegistry,
+    { orgSlug, search },
+    { staleTime: 60_000, retry: false },
+  );

@@ -14,16 +14,23 @@ import { ChangeToGitHub } from "./change-to-github.tsx";
 import { FoundSummary } from "./found-source.tsx";
 import { repositoriesQuery } from "./source.functions.ts";
 import { SourceField } from "./source-field.tsx";
-import { useSourceLook } from "./use-source-look.ts";
 import { SourceSection } from "./source-section.tsx";
+import { useSourceLook } from "./use-source-look.ts";
 
 /** Another place for the server's code, of any kind that the instance has; everything else of it stays (SRC-1). */
 export function ChangeSource({ projectKey, source }: ChangeProps) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <SourceSection className="gap-4" title="Change source" description="Build this server from another repository, or from a package." actions={<Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+    <SourceSection
+      className="gap-4"
+      title="Change source"
+      description="Build this server from another repository, or from a package."
+      actions={
+        <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? "Cancel" : "Change source"}
-        </Button>}>
+        </Button>
+      }
+    >
       {isOpen ? <Change projectKey={projectKey} source={source} /> : null}
     </SourceSection>
   );
@@ -60,7 +67,11 @@ function Change({ projectKey, source }: ChangeProps) {
   return (
     <>
       {failed ? (
-        <NotLoaded what={failed === stored ? "this instance's repositories" : "the GitHub accounts"} error={failed.error} retry={failed.refetch} />
+        <NotLoaded
+          what={failed === stored ? "this instance's repositories" : "the GitHub accounts"}
+          error={failed.error}
+          retry={failed.refetch}
+        />
       ) : null}
       <SelectField
         label="New place of the code"

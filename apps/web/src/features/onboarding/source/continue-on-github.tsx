@@ -41,9 +41,16 @@ type Props = {
 export function ContinueOnGitHub(props: Props) {
   const [isOpen, setOpen] = useState(props.back !== null);
   return (
-    <SourceSection className="gap-4" title="Continue on GitHub" description="Move this repository, with its history, to a GitHub account." actions={<Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+    <SourceSection
+      className="gap-4"
+      title="Continue on GitHub"
+      description="Move this repository, with its history, to a GitHub account."
+      actions={
+        <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? "Cancel" : "Continue on GitHub"}
-        </Button>}>
+        </Button>
+      }
+    >
       {isOpen ? <Choices {...props} /> : null}
     </SourceSection>
   );
@@ -52,10 +59,7 @@ export function ContinueOnGitHub(props: Props) {
 function Choices(props: Props) {
   const { orgSlug } = props.projectKey;
   const { data, error, refetch } = useQuery(installationsQuery(orgSlug));
-  if (error && !data)
-    return (
-      <NotLoaded what="the GitHub accounts" error={error} retry={refetch} />
-    );
+  if (error && !data) return <NotLoaded what="the GitHub accounts" error={error} retry={refetch} />;
   if (!data) return <Skeleton className="h-16 w-full" />;
   if (data.length > 0) return <MoveForm {...props} installations={data} />;
   return (

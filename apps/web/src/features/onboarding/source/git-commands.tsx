@@ -21,9 +21,15 @@ export function useGitKey(orgSlug: string, repository: string) {
 export function GitCommands({ orgSlug, repository }: { readonly orgSlug: string; readonly repository: string }) {
   const { made, make, busy, failure } = useGitKey(orgSlug, repository);
   return (
-    <SourceSection title="Clone and push" description="Git signs in with one of your API keys as the password. Get commands with a key of yours that ends by itself." actions={<Button busy={busy} onClick={make}>
+    <SourceSection
+      title="Clone and push"
+      description="Git signs in with one of your API keys as the password. Get commands with a key of yours that ends by itself."
+      actions={
+        <Button busy={busy} onClick={make}>
           {made === null ? "Get commands" : "Get new commands"}
-        </Button>}>
+        </Button>
+      }
+    >
       <Failure>{failure}</Failure>
       {made === null ? null : (
         <div role="status" className="flex flex-col gap-3">

@@ -8,9 +8,9 @@ import { CodeBlock } from "~/ui/code-block.tsx";
 import { AbsoluteDay } from "~/ui/time.tsx";
 import { CredentialFields } from "./credential-fields.tsx";
 import { updateSource } from "./source.functions.ts";
+import { SourceSection } from "./source-section.tsx";
 import { kindFor, useCredential } from "./use-credential.ts";
 import { useSourceChange } from "./use-source-change.ts";
-import { SourceSection } from "./source-section.tsx";
 
 /** What the repository is read with: shown by its kind only, replaced and removed. */
 export function SourceCredential({
@@ -41,7 +41,11 @@ export function SourceCredential({
       run: () => apply(() => updateSource({ data: { ...projectKey, credential: null } })),
     });
   return (
-    <SourceSection title="Credential" description={describe(stored)} actions={<div className="flex flex-wrap gap-2">
+    <SourceSection
+      title="Credential"
+      description={describe(stored)}
+      actions={
+        <div className="flex flex-wrap gap-2">
           <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? "Cancel" : stored ? "Replace" : "Add credential"}
           </Button>
@@ -50,7 +54,9 @@ export function SourceCredential({
               Remove
             </Button>
           ) : null}
-        </div>}>
+        </div>
+      }
+    >
       {stored?.endsSoon && stored.expiresAt !== null ? (
         <Callout tone="warn" title={`The token for ${host} ends soon`}>
           It ends on <AbsoluteDay time={stored.expiresAt} />. Replace it, or pushes aren't followed any more.

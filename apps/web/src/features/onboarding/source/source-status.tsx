@@ -17,8 +17,8 @@ import { SelectField } from "~/ui/select.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { HostLink } from "./credential-fields.tsx";
 import { updateSource } from "./source.functions.ts";
-import { useSourceChange } from "./use-source-change.ts";
 import { SourceSection } from "./source-section.tsx";
+import { useSourceChange } from "./use-source-change.ts";
 
 type Props = { readonly projectKey: ProjectKey; readonly source: GitSourceView };
 
@@ -36,20 +36,26 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
       run: () => apply(() => updateSource({ data: { ...projectKey, status: null } })),
     });
   return (
-    <SourceSection title="Build states" description={status === null ? (
-              "Optional: the host shows beside each commit whether its build succeeded."
-            ) : (
+    <SourceSection
+      title="Build states"
+      description={
+        status === null ? (
+          "Optional: the host shows beside each commit whether its build succeeded."
+        ) : (
+          <>
+            Posted to {hostNames[status.kind]}
+            {status.postedAt === null && status.problem === null ? " from the next build on" : null}.
+            {status.postedAt === null ? null : (
               <>
-                Posted to {hostNames[status.kind]}
-                {status.postedAt === null && status.problem === null ? " from the next build on" : null}.
-                {status.postedAt === null ? null : (
-                  <>
-                    {" "}
-                    Last one <RelativeTime time={status.postedAt} />.
-                  </>
-                )}
+                {" "}
+                Last one <RelativeTime time={status.postedAt} />.
               </>
-            )} actions={<div className="flex flex-wrap gap-2">
+            )}
+          </>
+        )
+      }
+      actions={
+        <div className="flex flex-wrap gap-2">
           <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? "Cancel" : status ? "Replace token" : "Add token"}
           </Button>
@@ -58,7 +64,9 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
               Remove token
             </Button>
           ) : null}
-        </div>}>
+        </div>
+      }
+    >
       {status?.problem ? (
         <Callout tone="warn" title="The host refused the newest build state">
           {status.problem}

@@ -15,8 +15,8 @@ import { CopyButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
 import { HostLink } from "./credential-fields.tsx";
 import { makeSourceWebhookSecret, removeSourceWebhookSecret } from "./source.functions.ts";
-import { useSourceChange } from "./use-source-change.ts";
 import { SourceSection } from "./source-section.tsx";
+import { useSourceChange } from "./use-source-change.ts";
 
 /** A webhook of the repository's host, so that pushes become known at once: its URL, and its secret, shown once. */
 export function SourceWebhook({
@@ -49,9 +49,15 @@ export function SourceWebhook({
         }),
     });
   return (
-    <SourceSection title="Webhook" description={webhook.hasSecret
-              ? "Has a secret. Pushes become known at once when the host sends it."
-              : "Optional: with it, pushes become known at once instead of within seconds or minutes."} actions={<div className="flex flex-wrap gap-2">
+    <SourceSection
+      title="Webhook"
+      description={
+        webhook.hasSecret
+          ? "Has a secret. Pushes become known at once when the host sends it."
+          : "Optional: with it, pushes become known at once instead of within seconds or minutes."
+      }
+      actions={
+        <div className="flex flex-wrap gap-2">
           <Button busy={busy} onClick={() => void make()}>
             {webhook.hasSecret ? "Make a new secret" : "Make a secret"}
           </Button>
@@ -60,7 +66,9 @@ export function SourceWebhook({
               Remove
             </Button>
           ) : null}
-        </div>}>
+        </div>
+      }
+    >
       <Failure>{failure}</Failure>
       {webhook.hasSecret ? (
         <>

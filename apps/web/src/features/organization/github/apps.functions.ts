@@ -102,4 +102,5 @@ export const removeGitHubApp = createServerFn({ method: "POST" })
     gitHub().forget();
   });
 
-export const gitHubAppsQuery = (slug: string) => queryOf(["github-apps", slug], getGitHubApps, { orgSlug: slug }, { staleTime: 30_000 });
+export const gitHubAppsQuery = (slug: string) =>
+  queryOf(["github-apps", slug], getGitHubApps, { orgSlug: slug }, { staleTime: 30_000 });

@@ -160,9 +160,7 @@ function RepositoryNames({ orgSlug, installationId }: { readonly orgSlug: string
     );
   }
   if (query.error) {
-    return (
-      <NotLoaded what="the repositories" error={query.error} retry={query.refetch} className="m-3" />
-    );
+    return <NotLoaded what="the repositories" error={query.error} retry={query.refetch} className="m-3" />;
   }
   return (
     <div className="border-t px-4 py-2">

@@ -113,10 +113,12 @@ export const disconnect = createServerFn({ method: "POST" })
     await disconnectInstallation({ ctx: context.ctx, input: data });
   });
 
-export const installationsQuery = (orgSlug: string) => queryOf(["installations", orgSlug], getInstallations, { orgSlug }, { staleTime: 30_000 });
+export const installationsQuery = (orgSlug: string) =>
+  queryOf(["installations", orgSlug], getInstallations, { orgSlug }, { staleTime: 30_000 });
 
 /** Below the key of the installations, so that connecting and disconnecting refetches it. */
-export const connectionsQuery = (orgSlug: string) => queryOf(["installations", orgSlug, "connections"], getConnections, { orgSlug }, { staleTime: 10_000 });
+export const connectionsQuery = (orgSlug: string) =>
+  queryOf(["installations", orgSlug, "connections"], getConnections, { orgSlug }, { staleTime: 10_000 });
 
 export const repositoriesQuery = (orgSlug: string, id: number) =>
   infiniteQueryOptions({

@@ -33,8 +33,7 @@ export function MemberTable(props: {
   const change = useRoleChange(organization, userId, setQuestion);
   const isLastOwner = ({ role }: MemberView) => role === "owner" && owners === 1;
   const isSelf = (member: MemberView) => member.userId === userId;
-  const mayChange = (member: MemberView) =>
-    mayManage && !isLastOwner(member) && (isOwner || member.role !== "owner");
+  const mayChange = (member: MemberView) => mayManage && !isLastOwner(member) && (isOwner || member.role !== "owner");
   const columns: readonly Column<MemberView>[] = [
     leadColumn("Person", ({ name }) => name, { cell: (each) => <Person member={each} isSelf={isSelf(each)} /> }),
     {

@@ -28,4 +28,5 @@ const getAdminJwtStats = createServerFn({ method: "GET" })
     issuer: services().config.baseUrl,
   }));
 
-export const adminJwtStatsQuery = (key: ProjectKey) => queryOf([...projectQueryKey(key), "admin-jwt-stats"], getAdminJwtStats, key);
+export const adminJwtStatsQuery = (key: ProjectKey) =>
+  queryOf([...projectQueryKey(key), "admin-jwt-stats"], getAdminJwtStats, key);

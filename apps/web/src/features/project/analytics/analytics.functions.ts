@@ -181,6 +181,8 @@ export const userActivityQuery = (key: ProjectKey, timeRange: TimeRange) =>
     ...cache,
   });
 
-export const sessionUsageQuery = (key: ProjectKey, sessionId: string) => queryOf(keyOf(key, "session", sessionId), getSessionUsage, { ...key, sessionId }, cache);
+export const sessionUsageQuery = (key: ProjectKey, sessionId: string) =>
+  queryOf(keyOf(key, "session", sessionId), getSessionUsage, { ...key, sessionId }, cache);
 
-export const userUsageQuery = (key: ProjectKey, principal: string, timeRange: TimeRange) => queryOf(keyOf(key, "user", principal, timeRange), getUserUsage, { ...key, principal, timeRange }, cache);
+export const userUsageQuery = (key: ProjectKey, principal: string, timeRange: TimeRange) =>
+  queryOf(keyOf(key, "user", principal, timeRange), getUserUsage, { ...key, principal, timeRange }, cache);

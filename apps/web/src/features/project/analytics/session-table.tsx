@@ -27,7 +27,7 @@ export function SessionTable({ projectKey, sessions, withPrincipal, isWhole }: S
     className: "max-w-0 max-sm:max-w-none",
   };
   const columns: readonly Column<NamedSession>[] = [
-    leadColumn("Client", clientText, {
+    leadColumn<NamedSession>("Client", clientText, {
       cell: (session) => (
         <Link
           to="/$orgSlug/$projectName/sessions/$sessionId"

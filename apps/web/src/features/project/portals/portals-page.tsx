@@ -8,14 +8,7 @@ import { AuthModeBadge } from "~/features/shared/project-screen/project-labels.t
 import { useMay } from "~/features/shared/session/guards.ts";
 import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import {
-  actionsColumn,
-  type Column,
-  DataTable,
-  leadColumn,
-  numberColumn,
-  timeColumn,
-} from "~/ui/data-table.tsx";
+import { actionsColumn, type Column, DataTable, leadColumn, numberColumn, timeColumn } from "~/ui/data-table.tsx";
 import { NoPortalsDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { ErrorCount } from "~/ui/error-count.tsx";

@@ -41,7 +41,8 @@ export const getOffers = createServerFn({ method: "GET", strict: { output: false
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => getManifest({ ctx: context.ctx, input: data }));
 
-export const portalsQuery = (slug: string) => queryOf(["portals", slug], getPortals, { orgSlug: slug }, { staleTime: 2000 });
+export const portalsQuery = (slug: string) =>
+  queryOf(["portals", slug], getPortals, { orgSlug: slug }, { staleTime: 2000 });
 
 export const portalQuery = projectQueryOf(["portal"], getPortalContents);
 

@@ -15,4 +15,10 @@ const getSignIns = createServerFn({ method: "GET" })
 /** After this time without news, an attempt that waits may have ended. */
 const refetchMs = 30_000;
 
-export const signInsQuery = ({ orgSlug, projectName }: ProjectKey) => queryOf([...projectQueryKey({ orgSlug, projectName }), "sign-ins"], getSignIns, { orgSlug, projectName }, { refetchInterval: refetchMs, staleTime: 0 });
+export const signInsQuery = ({ orgSlug, projectName }: ProjectKey) =>
+  queryOf(
+    [...projectQueryKey({ orgSlug, projectName }), "sign-ins"],
+    getSignIns,
+    { orgSlug, projectName },
+    { refetchInterval: refetchMs, staleTime: 0 },
+  );

@@ -1,7 +1,7 @@
 import { createServerFn } from "@tanstack/react-start";
-import { queryOf } from "~/http/query-of.ts";
 import { services } from "~/compose.server.ts";
 import { publicAccess } from "~/http/access.ts";
+import { queryOf } from "~/http/query-of.ts";
 
 export type Site = {
   /** Origin of the site, without a slash at the end. */

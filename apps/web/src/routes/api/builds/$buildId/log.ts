@@ -6,7 +6,9 @@ import { withPermission } from "~/http/with-permission.server.ts";
 export const Route = createFileRoute("/api/builds/$buildId/log")({
   server: {
     handlers: {
-      GET: withPermission("build.read", ({ request, params }, permission) => buildLogStream(params.buildId, permission, request)),
+      GET: withPermission<{ buildId: string }>("build.read", ({ request, params }, permission) =>
+        buildLogStream(params.buildId, permission, request),
+      ),
     },
   },
 });

@@ -6,7 +6,9 @@ import { withPermission } from "~/http/with-permission.server.ts";
 export const Route = createFileRoute("/api/deployments/$deploymentId/log")({
   server: {
     handlers: {
-      GET: withPermission("project.read", ({ request, params }, permission) => serverLogStream(params.deploymentId, permission, request)),
+      GET: withPermission<{ deploymentId: string }>("project.read", ({ request, params }, permission) =>
+        serverLogStream(params.deploymentId, permission, request),
+      ),
     },
   },
 });

@@ -8,10 +8,11 @@ import { withPermission } from "~/http/with-permission.server.ts";
 export const Route = createFileRoute("/api/organizations/$orgSlug/audit-log")({
   server: {
     handlers: {
-      GET: withPermission("audit.read", async ({ request, params }) => {
-    const { ctx } = await signedInContext(request.headers);
-    const query = parseInput(auditExportSchema, Object.fromEntries(new URL(request.url).searchParams));
-    return auditExport(ctx, params.orgSlug, query);}),
+      GET: withPermission<{ orgSlug: string }>("audit.read", async ({ request, params }) => {
+        const { ctx } = await signedInContext(request.headers);
+        const query = parseInput(auditExportSchema, Object.fromEntries(new URL(request.url).searchParams));
+        return auditExport(ctx, params.orgSlug, query);
+      }),
     },
   },
 });

@@ -6,7 +6,9 @@ import { withPermission } from "~/http/with-permission.server.ts";
 export const Route = createFileRoute("/api/organizations/$orgSlug/uploads")({
   server: {
     handlers: {
-      POST: withPermission("project.create", ({ request, params }) => receiveNewServer(request, params)),
+      POST: withPermission<{ orgSlug: string }>("project.create", ({ request, params }) =>
+        receiveNewServer(request, params),
+      ),
     },
   },
 });

@@ -6,8 +6,8 @@ import { withPermission } from "~/http/with-permission.server.ts";
 export const Route = createFileRoute("/git/$orgSlug/$repository/$")({
   server: {
     handlers: {
-      GET: withPermission("project.read", ({ request, params }) => serveGitRepository(request, params)),
-      POST: withPermission("project.read", ({ request, params }) => serveGitRepository(request, params)),
+      GET: withPermission("project.read", serveGitRepository),
+      POST: withPermission("project.read", serveGitRepository),
     },
   },
 });
