@@ -155,17 +155,13 @@ describe("starting servers", () => {
     expect([gone.status, gone.headers.get("retry-after")]).toEqual([502, "2"]);
   });
 
-  test("a server at an address and port is served as one on a unix socket is, also after it moved", async () => {
-    const servers = await Promise.all(
-      [1, 2].map(async () => {
-        const server = createHttpServer(createMcpListener());
-        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-        return { server, port: (server.address() as AddressInfo).port };
-      }),
-    );
+  test("a server at an address and port is served as one on a unix socket is, also after another took the port", async () => {
+    const servers = [1, 2].map(() => createHttpServer(createMcpListener()));
     const deployed = await deploy();
     await deployed.upstream.close();
-    for (const { server, port } of servers) {
+    for (const server of servers) {
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const { port } = server.address() as AddressInfo;
       set(deployed, { instanceId: randomUUID(), endpoint: { kind: "tcp", host: "127.0.0.1", port } });
       const modern = await connectModern(deployed.url);
       const old = await connectLegacy(deployed.url);
@@ -174,10 +170,14 @@ describe("starting servers", () => {
         expect(echo.content).toEqual([{ type: "text", text: "over tcp" }]);
         await client.close();
       }
-      server.close();
-      server.closeAllConnections();
+      // What the harness of an instance with another secret answers.
+      server.removeAllListeners("request").on("request", (_request, response: ServerResponse) => {
+        response.writeHead(401, { "www-authenticate": "Towpath" }).end();
+      });
     }
     expect(leasesOf(deployed)).toBe(2);
+    expect((await call(deployed)).status).toBe(502);
+    for (const server of servers) server.close();
   });
 
   test("RUN-3 a lease is renewed while a request runs, so that its server is not frozen, and lapses after", async () => {

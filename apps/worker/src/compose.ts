@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
@@ -66,8 +67,10 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
-async function cleanUpAfterKilledWorkers({ services, driver, gitDirectory }: Parts): Promise<void> {
+async function cleanUpAfterKilledWorkers({ services, driver, dataDirectory, gitDirectory }: Parts): Promise<void> {
   const { log } = services;
+  // Releases before 0.2 kept resolutions there; now they are artifacts.
+  await rm(join(dataDirectory, "cache", "resolutions"), { recursive: true, force: true });
   await removeLeftovers(gitDirectory);
   // First, so that builds of killed workers no longer count as running when their leftovers are removed.
   await sweep(services).catch((error: unknown) => log.error({ err: error }, "sweep failed"));

@@ -18,6 +18,14 @@ export type ServerEndpoint = z.infer<typeof serverEndpointSchema>;
 export const secretHeader = "towpath-secret";
 
 /**
+ * Whether an answer is the harness's own refusal (`access.py`): another instance listens there now, which has another
+ * secret. Headers are in lower case.
+ */
+export function isOtherInstance(status: number, headers: Readonly<Record<string, unknown>>): boolean {
+  return status === 401 && headers["www-authenticate"] === "Towpath";
+}
+
+/**
  * Where the runner listens. Its unix socket is accessible only to the platform's user, and needs no secret. Over the
  * network each call sends the first of `secrets`, and the runner accepts any of them, so that they can be rotated.
  */

@@ -13,6 +13,7 @@ export {
   endpointKey,
   isBacklogFull,
   isDialFailure,
+  isOtherInstance,
   type RunnerAddress,
   type ServerEndpoint,
   secretHeader,

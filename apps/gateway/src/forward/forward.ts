@@ -21,12 +21,14 @@ export type Upstream = {
   /** Who holds a session that begins. */
   readonly holder: SessionHolder;
   /** Whether an answer with this status is not sent on: the caller makes something else of it. */
-  readonly isLeftOut: (status: number) => boolean;
+  readonly isLeftOut: (status: number, headers: AnswerHeaders) => boolean;
   /** Which of the server's headers the client may get, by their names in lower case; absent: all that headers.ts lets pass. */
   readonly mayPassHeader?: (name: string) => boolean;
   /** Called when the answer begins. */
   readonly onBegin?: () => void;
 };
+
+type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** What came of it. */
 export type Forwarded =
@@ -123,15 +125,11 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
     if (this.#clientClosed) controller.abort(clientClosed);
   }
 
-  onResponseStart(
-    controller: HeadController,
-    status: number,
-    headers: Readonly<Record<string, string | string[] | undefined>>,
-  ): void {
+  onResponseStart(controller: HeadController, status: number, headers: AnswerHeaders): void {
     if (status < 200 || this.#ended) return;
     const { isLeftOut, mayPassHeader, onBegin } = this.#upstream;
     const { call, site } = this.#admitted;
-    if (isLeftOut(status)) {
+    if (isLeftOut(status, headers)) {
       this.#end({ end: "left-out", status });
       controller.abort(leftOut);
       return;
@@ -203,7 +201,7 @@ class ForwardHandler implements Dispatcher.DispatchHandler {
   }
 
   /** The session id that the client gets in place of the server's; null: none. */
-  #sessionIdFor(headers: Readonly<Record<string, string | string[] | undefined>>): string | null {
+  #sessionIdFor(headers: AnswerHeaders): string | null {
     const given = headers[sessionIdHeader];
     const { holder } = this.#upstream;
     const id = idForClient(this.#parts.sessionIds, this.#admitted, { holder, given });

@@ -1,5 +1,5 @@
-import { secretHeader } from "@towpath/runner-api";
-import { type Delivery, type Rest, undelivered } from "../call/answer.ts";
+import { isOtherInstance, secretHeader } from "@towpath/runner-api";
+import { type AnswerEnd, type Delivery, type Rest, undelivered } from "../call/answer.ts";
 import type { Admitted } from "../call/states.ts";
 import { busy, GatewayError, listWithheld, noAnswer, unreachable, unsupportedTarget } from "../gateway-error.ts";
 import type { FairTurns } from "../limits/fair-turns.ts";
@@ -79,7 +79,7 @@ async function deliver(parts: ProxyParts, passage: Passage): Promise<Rest> {
         path,
         headers: [...admitted.headers, secretHeader, lease.endpoint.secret],
       },
-      isLeftOut: (status) => status === 404 && mayRetry,
+      isLeftOut: (status, headers) => isOtherInstance(status, headers) || (status === 404 && mayRetry),
       onBegin() {
         hasAnswered();
         openedBy(parts, admitted, lease);
@@ -88,20 +88,23 @@ async function deliver(parts: ProxyParts, passage: Passage): Promise<Rest> {
     hasAnswered();
     if (forwarded.end === "complete") return forwarded.sendEnd;
     if (forwarded.end === "withheld") throw listWithheld();
-    if (forwarded.end === "failed") await retryAfter(parts, passage, { lease, error: forwarded.error });
-    else if (forwarded.end === "left-out") [path, otherPath] = [otherPath ?? path, null];
-    else return "over";
+    if (forwarded.end === "failed") await retryAfter(parts, passage, lease, failureOfServer(forwarded.error));
+    else if (forwarded.end !== "left-out") return "over";
+    // The address is another server's by now, whose code has not seen the request.
+    else if (forwarded.status === 401) await retryAfter(parts, passage, lease, "dial-failed");
+    else [path, otherPath] = [otherPath ?? path, null];
   }
   answer.end = "client-closed";
   return "over";
 }
 
-type Failure = { readonly lease: Lease; readonly error: Error };
-
 /** Waits until a request that wasn't sent may be tried again. @throws GatewayError for one that may have been */
-async function retryAfter(parts: ProxyParts, { admitted, backoff }: Passage, failure: Failure): Promise<void> {
-  const { lease, error } = failure;
-  const end = failureOfServer(error);
+async function retryAfter(
+  parts: ProxyParts,
+  { admitted, backoff }: Passage,
+  lease: Lease,
+  end: AnswerEnd,
+): Promise<void> {
   admitted.received.answer.end = end;
   // A server whose queue of connections is full is alive and keeps its sessions.
   if (end === "backlog-full") return backoff.beforeRetry(busy());

@@ -3,6 +3,7 @@ import {
   type Endpoint,
   endpointKey,
   isBacklogFull,
+  isOtherInstance,
   type ServerEndpoint,
   secretHeader,
 } from "@towpath/runner-api";
@@ -65,14 +66,14 @@ export class Upstreams {
   }
 }
 
-/** Whether a server is awake: a frozen one takes a connection and says nothing. What it answers does not matter. */
+/** Whether a server is awake: a frozen one takes a connection and says nothing. Any answer of its own will do. */
 export async function answersPing(upstream: Dispatcher, { secret }: ServerEndpoint): Promise<boolean> {
   const headers = { host: "localhost", [secretHeader]: secret };
   const ping = { method: "OPTIONS", path: "/mcp", headers } as const;
   try {
-    const { body } = await upstream.request({ ...ping, signal: AbortSignal.timeout(pingMs) });
+    const { statusCode, headers, body } = await upstream.request({ ...ping, signal: AbortSignal.timeout(pingMs) });
     await body.dump();
-    return true;
+    return !isOtherInstance(statusCode, headers);
   } catch (error) {
     // Its queue of new connections is full: it is busy.
     return isBacklogFull(error);

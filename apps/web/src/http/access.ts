@@ -89,11 +89,5 @@ type NoPermission =
   /** Each operation of the REST API names its own: see `surfaces.server.ts`. */
   | "operation";
 
-/** A route handler that checks a permission. `handler` gets the permission and returns the handler that checks it. */
-export const withPermission = <Handler>(
-  permission: Permission,
-  handler: (permission: Permission) => Handler,
-): Handler => handler(permission);
-
 /** A route handler that checks no permission, with the reason. */
 export const withoutPermission = <Handler>(_reason: NoPermission, handler: Handler): Handler => handler;

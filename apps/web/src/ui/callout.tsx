@@ -1,6 +1,8 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
+import { Button } from "./button.tsx";
 import { classNames } from "./class-names.ts";
+import { failureText } from "./toast.ts";
 
 const looks = {
   info: { box: "bg-info-soft", icon: <Info className="text-info" aria-hidden /> },
@@ -44,6 +46,22 @@ export function Failure({ children, ...rest }: { title?: ReactNode; className?: 
   return (
     <Callout tone="bad" {...rest}>
       {children}
+    </Callout>
+  );
+}
+
+type NotLoadedProps = { what: string; error: unknown; retry: () => unknown; className?: string; size?: "sm" | "md" };
+
+/** That a part of a page couldn't be loaded, why, and a button that tries again. */
+export function NotLoaded({ what, error, retry, size = "md", ...rest }: NotLoadedProps) {
+  const again = (
+    <Button size={size} onClick={() => void retry()}>
+      Try again
+    </Button>
+  );
+  return (
+    <Callout tone="bad" title={`Couldn't load ${what}`} actions={again} {...rest}>
+      {failureText(error)}
     </Callout>
   );
 }

@@ -1,3 +1,4 @@
+import { type Column, numberColumn } from "./data-table.tsx";
 import { formatCount } from "./figure.tsx";
 
 type Counts = { readonly calls: number; readonly errors: number };
@@ -16,3 +17,13 @@ export function ErrorCount(counts: Counts) {
     </span>
   );
 }
+
+/** How many calls there were, and how many of them failed. */
+export const callColumns = <Row extends Counts>(): readonly Column<Row>[] => [
+  numberColumn("Calls", ({ calls }) => calls, formatCount),
+  numberColumn(
+    "Errors",
+    ({ errors }) => errors,
+    (_, counts) => <ErrorCount {...counts} />,
+  ),
+];

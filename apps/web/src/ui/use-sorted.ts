@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
 
-type Value = string | number | null | undefined;
+/** What rows are compared by. */
+export type SortValue = string | number | null | undefined;
 
 /** Sort state and action of a column's header; undefined for columns that can't be sorted. */
 export type ColumnSort = { readonly direction: "ascending" | "descending" | "none"; readonly onSort: () => void };
@@ -12,7 +13,7 @@ const byText = new Intl.Collator("en", { numeric: true });
  *
  * @param sign 1 for ascending, -1 for descending
  */
-export function compareValues(one: Value, other: Value, sign: 1 | -1): number {
+export function compareValues(one: SortValue, other: SortValue, sign: 1 | -1): number {
   const [isEmpty, isOtherEmpty] = [one ?? null, other ?? null].map((value) => value === null);
   if (isEmpty || isOtherEmpty) return Number(isEmpty) - Number(isOtherEmpty);
   if (typeof one === "number" && typeof other === "number") return sign * (one - other);
@@ -27,7 +28,7 @@ export function compareValues(one: Value, other: Value, sign: 1 | -1): number {
  */
 export function useSorted<Row>(
   rows: readonly Row[],
-  columns: Readonly<Record<string, (row: Row) => Value>>,
+  columns: Readonly<Record<string, (row: Row) => SortValue>>,
   isWhole = true,
 ) {
   const [chosen, setChosen] = useState<{ readonly name: string; readonly sign: 1 | -1 } | null>(null);

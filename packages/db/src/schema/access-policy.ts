@@ -1,5 +1,5 @@
 import { integer, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, keyedBy } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
@@ -8,9 +8,7 @@ import type { RetentionRule } from "./retention-rule.ts";
  * routes, so every change notifies `towpath_route` (a trigger, see migrations).
  */
 export const accessPolicy = pgTable("access_policy", {
-  projectId: uuid()
-    .primaryKey()
-    .references(() => project.id, { onDelete: "cascade" }),
+  projectId: keyedBy(() => project.id),
   /** Subset of owner, admin, member, viewer; null: the roles with the permission `server.call`. */
   roles: text().array(),
   /** Ids of API keys; null: all keys of the organization. Deleted keys may remain: ids are never used again. */

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
@@ -8,9 +8,7 @@ export const branch = pgTable(
   "branch",
   {
     id: uuid().primaryKey(),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
     name: text().notNull(),
     isDefault: boolean().notNull().default(false),
     pullRequestNumber: integer(),

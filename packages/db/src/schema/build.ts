@@ -12,7 +12,7 @@ import {
   uuid,
 } from "drizzle-orm/pg-core";
 import { branch } from "./branch.ts";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
@@ -22,12 +22,8 @@ export const build = pgTable(
   "build",
   {
     id: uuid().primaryKey(),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
-    branchId: uuid()
-      .notNull()
-      .references(() => branch.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
+    branchId: ownedBy(() => branch.id),
     /** queued | building | succeeded | failed | canceled */
     status: text().notNull().default("queued"),
     commitSha: text().notNull(),

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
-import { check, integer, pgTable, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { check, integer, pgTable } from "drizzle-orm/pg-core";
+import { instant, keyedBy } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
@@ -12,9 +12,7 @@ import type { RetentionRule } from "./retention-rule.ts";
 export const callLimit = pgTable(
   "call_limit",
   {
-    projectId: uuid()
-      .primaryKey()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: keyedBy(() => project.id),
     /** Calls of one caller in a minute, and at once; both or neither is null. */
     callerPerMinute: integer(),
     callerBurst: integer(),

@@ -1,9 +1,8 @@
-import { sql } from "drizzle-orm";
 import { index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { organization } from "./organization.ts";
 import { project } from "./project.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter, type RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
 /** A person's conversation with a server. Nobody else sees it, not even owners. */
@@ -11,12 +10,8 @@ export const chat = pgTable(
   "chat",
   {
     id: uuid().primaryKey(),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
-    userId: uuid()
-      .notNull()
-      .references(() => user.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
+    userId: ownedBy(() => user.id),
     title: text().notNull(),
     createdAt: instant().notNull().defaultNow(),
     /** Of its latest turn. */
@@ -30,19 +25,14 @@ export const chat = pgTable(
 );
 
 /** 90 days after its latest turn. */
-export const chatRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${chat.updatedAt} < ${daysBefore(moment, 90)}`,
-};
+export const chatRetention = daysAfter(90, chat.updatedAt);
 
 /** A question and its answer. Values of the server's variables were replaced by their names. */
 export const chatTurn = pgTable(
   "chat_turn",
   {
     id: uuid().primaryKey(),
-    chatId: uuid()
-      .notNull()
-      .references(() => chat.id, { onDelete: "cascade" }),
+    chatId: ownedBy(() => chat.id),
     /** Counts from 1. Asking again replaces the last one. */
     number: integer().notNull(),
     question: text().notNull(),
@@ -76,9 +66,7 @@ export const chatUsage = pgTable(
   {
     /** The turn's. */
     id: uuid().primaryKey(),
-    organizationId: uuid()
-      .notNull()
-      .references(() => organization.id, { onDelete: "cascade" }),
+    organizationId: ownedBy(() => organization.id),
     projectId: uuid().notNull(),
     userId: uuid().notNull(),
     model: text().notNull(),
@@ -94,18 +82,13 @@ export const chatUsage = pgTable(
 );
 
 /** 31 days. */
-export const chatUsageRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${chatUsage.time} < ${daysBefore(moment, 31)}`,
-};
+export const chatUsageRetention = daysAfter(31, chatUsage.time);
 
 /** Questions that a model has made for a manifest (CHAT-2). */
 export const suggestedQuestions = pgTable(
   "suggested_questions",
   {
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
     /** SHA-256 of the manifest and the model's name. */
     digest: text().notNull(),
     questions: text().array().notNull(),
@@ -115,7 +98,4 @@ export const suggestedQuestions = pgTable(
 );
 
 /** 30 days; a chat that is opened then has them made again. */
-export const suggestedQuestionsRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${suggestedQuestions.createdAt} < ${daysBefore(moment, 30)}`,
-};
+export const suggestedQuestionsRetention = daysAfter(30, suggestedQuestions.createdAt);

@@ -1,5 +1,5 @@
 import { index, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { organization } from "./organization.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
@@ -9,12 +9,8 @@ export const dataKey = pgTable(
   "data_key",
   {
     id: uuid().primaryKey(),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
-    organizationId: uuid()
-      .notNull()
-      .references(() => organization.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
+    organizationId: ownedBy(() => organization.id),
     /** Id of a master key → the data key sealed with it. More than one while master keys are rotated. */
     wraps: jsonb().$type<Readonly<Record<string, string>>>().notNull(),
     createdAt: instant().notNull().defaultNow(),

@@ -1,7 +1,7 @@
 import { index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { branch } from "./branch.ts";
 import { build } from "./build.ts";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
@@ -10,15 +10,9 @@ export const deployment = pgTable(
   "deployment",
   {
     id: uuid().primaryKey(),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
-    branchId: uuid()
-      .notNull()
-      .references(() => branch.id, { onDelete: "cascade" }),
-    buildId: uuid()
-      .notNull()
-      .references(() => build.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
+    branchId: ownedBy(() => branch.id),
+    buildId: ownedBy(() => build.id),
     /** production | preview */
     environment: text().notNull(),
     /** Host label: the project's name, for previews followed by the branch. */

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, json, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
@@ -12,9 +12,7 @@ export const externalServer = pgTable(
   "external_server",
   {
     id: uuid().primaryKey(),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
     /** Its MCP endpoint. */
     url: text().notNull(),
     /** Name of the header that carries the credential, lower case; null: the server requires none. */

@@ -1,6 +1,6 @@
 import { bigint, index, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { branch } from "./branch.ts";
-import { instant } from "./columns.ts";
+import { instant, keyedBy } from "./columns.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
@@ -11,9 +11,7 @@ import { user } from "./user.ts";
 export const forkPullRequest = pgTable(
   "fork_pull_request",
   {
-    branchId: uuid()
-      .primaryKey()
-      .references(() => branch.id, { onDelete: "cascade" }),
+    branchId: keyedBy(() => branch.id),
     /** The fork: numeric id at GitHub, because it can be renamed; null once it was deleted. */
     repositoryId: bigint({ mode: "number" }),
     /** owner/name and branch, as last seen. */

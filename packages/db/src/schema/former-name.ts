@@ -1,8 +1,7 @@
-import { sql } from "drizzle-orm";
-import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { index, pgTable, text } from "drizzle-orm/pg-core";
+import { instant, ownedBy } from "./columns.ts";
 import { project } from "./project.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter } from "./retention-rule.ts";
 
 /**
  * A former name of a renamed project. Until it expires, the name leads to the project's pages and its label to the
@@ -13,16 +12,11 @@ export const formerName = pgTable(
   {
     /** Lower case: the project's name then, and the host label of its server. */
     name: text().primaryKey(),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
     createdAt: instant().notNull().defaultNow(),
     expiresAt: instant().notNull(),
   },
   (table) => [index().on(table.projectId), index().on(table.expiresAt)],
 );
 
-export const formerNameRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${formerName.expiresAt} < ${daysBefore(moment, 0)}`,
-};
+export const formerNameRetention = daysAfter(0, formerName.expiresAt);

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { boolean, check, index, integer, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, keyedBy } from "./columns.ts";
 import { project } from "./project.ts";
 import { repository } from "./repository.ts";
 import type { RetentionRule } from "./retention-rule.ts";
@@ -12,9 +12,7 @@ import type { RetentionRule } from "./retention-rule.ts";
 export const gitSource = pgTable(
   "git_source",
   {
-    projectId: uuid()
-      .primaryKey()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: keyedBy(() => project.id),
     /** Without user and password: https, ssh, or http in networks that the operator names. Null: of this instance. */
     url: text(),
     /** Of this instance; null: behind the URL. */

@@ -1,5 +1,5 @@
 import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, keyedBy, ownedBy } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
@@ -49,9 +49,7 @@ export const githubConnectionRetention: RetentionRule = { until: "deleted" };
 export const githubUser = pgTable(
   "github_user",
   {
-    userId: uuid()
-      .notNull()
-      .references(() => user.id, { onDelete: "cascade" }),
+    userId: ownedBy(() => user.id),
     /** `number` of the connection; 0: the environment's. */
     connection: integer().notNull(),
     /** Towpath's number of the account (decision 054). */
@@ -66,9 +64,7 @@ export const githubUserRetention: RetentionRule = { until: "owner" };
 export const githubCheck = pgTable(
   "github_check",
   {
-    projectId: uuid()
-      .primaryKey()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: keyedBy(() => project.id),
     /** Towpath's number of the repository that the rest is about: a project may change its source. */
     repositoryId: bigint({ mode: "number" }).notNull(),
     /** Of the answer that `heads` are from; null: it had none. */

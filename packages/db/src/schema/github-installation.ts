@@ -1,5 +1,5 @@
 import { bigint, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { organization } from "./organization.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
@@ -10,9 +10,7 @@ export const githubInstallation = pgTable(
   {
     /** Towpath's number of the installation, which names its connection too (decision 054). */
     installationId: bigint({ mode: "number" }).notNull(),
-    organizationId: uuid()
-      .notNull()
-      .references(() => organization.id, { onDelete: "cascade" }),
+    organizationId: ownedBy(() => organization.id),
     accountLogin: text().notNull(),
     /** User | Organization, as GitHub says it. */
     accountType: text().notNull(),

@@ -1,16 +1,13 @@
-import { sql } from "drizzle-orm";
-import { bigint, index, integer, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import { bigint, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
 import { branch } from "./branch.ts";
 import { build } from "./build.ts";
-import { instant } from "./columns.ts";
+import { instant, keyedBy, ownedBy } from "./columns.ts";
 import { organization } from "./organization.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter, type RetentionRule } from "./retention-rule.ts";
 
 /** The last report to GitHub about a branch (BLD-8). The reporting worker holds the claim, which keeps the order. */
 export const branchReport = pgTable("branch_report", {
-  branchId: uuid()
-    .primaryKey()
-    .references(() => branch.id, { onDelete: "cascade" }),
+  branchId: keyedBy(() => branch.id),
   /** Until when one worker alone reports; null: nobody does. */
   claimedUntil: instant(),
   /** The check run of a head without a build, such as one that waits for approval. */
@@ -24,9 +21,7 @@ export const branchReportRetention: RetentionRule = { until: "owner" };
 
 /** The last report to GitHub about a build: a check run and a deployment, each with its id there. */
 export const buildReport = pgTable("build_report", {
-  buildId: uuid()
-    .primaryKey()
-    .references(() => build.id, { onDelete: "cascade" }),
+  buildId: keyedBy(() => build.id),
   /** null: none, or a commit status, which has no id that is needed again. */
   checkRunId: bigint({ mode: "number" }),
   /** Digest of what the check run says; null before it says anything. */
@@ -42,9 +37,7 @@ export const buildReportRetention: RetentionRule = { until: "owner" };
 export const pullRequestComment = pgTable(
   "pull_request_comment",
   {
-    organizationId: uuid()
-      .notNull()
-      .references(() => organization.id, { onDelete: "cascade" }),
+    organizationId: ownedBy(() => organization.id),
     repositoryId: bigint({ mode: "number" }).notNull(),
     number: integer().notNull(),
     commentId: bigint({ mode: "number" }),
@@ -60,7 +53,4 @@ export const pullRequestComment = pgTable(
 );
 
 /** A comment whose row is gone is found again by the mark in its text. */
-export const pullRequestCommentRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${pullRequestComment.updatedAt} < ${daysBefore(moment, 90)}`,
-};
+export const pullRequestCommentRetention = daysAfter(90, pullRequestComment.updatedAt);

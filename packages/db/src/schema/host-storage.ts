@@ -1,7 +1,6 @@
-import { sql } from "drizzle-orm";
 import { jsonb, pgTable, text } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter } from "./retention-rule.ts";
 
 /** The last disk report of each host's worker, sent every 20 seconds (LOG-6). */
 export const hostStorage = pgTable("host_storage", {
@@ -13,7 +12,4 @@ export const hostStorage = pgTable("host_storage", {
 });
 
 /** Removes hosts that no longer report. */
-export const hostStorageRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${hostStorage.reportedAt} < ${daysBefore(moment, 1)}`,
-};
+export const hostStorageRetention = daysAfter(1, hostStorage.reportedAt);

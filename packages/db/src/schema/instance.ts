@@ -1,17 +1,15 @@
 import { sql } from "drizzle-orm";
 import { bigint, index, integer, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { deployment } from "./deployment.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter } from "./retention-rule.ts";
 
 /** A server process, as reported by its runner. One row per started instance. */
 export const instance = pgTable(
   "instance",
   {
     id: uuid().primaryKey(),
-    deploymentId: uuid()
-      .notNull()
-      .references(() => deployment.id, { onDelete: "cascade" }),
+    deploymentId: ownedBy(() => deployment.id),
     /** The runner that owns the instance and alone changes the row. Null in rows of older versions. */
     runner: uuid(),
     /** Which start of that runner owns it: a replaced runner must not change the row. */
@@ -37,7 +35,4 @@ export const instance = pgTable(
 );
 
 /** Ended instances are removed after a week. */
-export const instanceRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${instance.endedAt} < ${daysBefore(moment, 7)}`,
-};
+export const instanceRetention = daysAfter(7, instance.endedAt);

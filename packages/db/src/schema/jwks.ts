@@ -1,7 +1,6 @@
-import { sql } from "drizzle-orm";
 import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter } from "./retention-rule.ts";
 
 /** Keys that sign our tokens (ES256): see `signing-keys.ts` of `@towpath/auth`. */
 export const jwks = pgTable(
@@ -20,7 +19,4 @@ export const jwks = pgTable(
   (table) => [index().on(table.expiresAt)],
 );
 
-export const jwksRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${jwks.expiresAt} < ${daysBefore(moment, 1)}`,
-};
+export const jwksRetention = daysAfter(1, jwks.expiresAt);

@@ -1,7 +1,6 @@
-import { sql } from "drizzle-orm";
 import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter } from "./retention-rule.ts";
 
 /** Email messages of the instance: those that wait to be sent, and for some days their results. */
 export const mailMessage = pgTable(
@@ -31,7 +30,4 @@ export const mailMessage = pgTable(
 );
 
 /** As long as the invitation that it may belong to can be seen. */
-export const mailMessageRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${mailMessage.createdAt} < ${daysBefore(moment, 37)}`,
-};
+export const mailMessageRetention = daysAfter(37, mailMessage.createdAt);

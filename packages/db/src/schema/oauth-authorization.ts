@@ -1,10 +1,9 @@
-import { sql } from "drizzle-orm";
 import { index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { oauthClient } from "./oauth-client.ts";
 import { oauthGrant } from "./oauth-grant.ts";
 import { project } from "./project.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter } from "./retention-rule.ts";
 
 /** A client's authorization request, from its arrival to the exchange of its code (GW-5). */
 export const oauthAuthorization = pgTable(
@@ -18,9 +17,7 @@ export const oauthAuthorization = pgTable(
     clientId: text()
       .notNull()
       .references(() => oauthClient.id, { onDelete: "cascade" }),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
     redirectUri: text().notNull(),
     state: text(),
     /** PKCE (RFC 7636), method S256. */
@@ -46,7 +43,4 @@ export const oauthAuthorization = pgTable(
 );
 
 /** A day after it expired, so that a replayed code is recognized. */
-export const oauthAuthorizationRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${oauthAuthorization.expiresAt} < ${daysBefore(moment, 1)}`,
-};
+export const oauthAuthorizationRetention = daysAfter(1, oauthAuthorization.expiresAt);

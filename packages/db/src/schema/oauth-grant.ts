@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 import { index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { oauthClient } from "./oauth-client.ts";
 import { project } from "./project.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
 /**
@@ -15,15 +15,11 @@ export const oauthGrant = pgTable(
   "oauth_grant",
   {
     id: uuid().primaryKey(),
-    userId: uuid()
-      .notNull()
-      .references(() => user.id, { onDelete: "cascade" }),
+    userId: ownedBy(() => user.id),
     clientId: text()
       .notNull()
       .references(() => oauthClient.id, { onDelete: "cascade" }),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
     scopes: text().array().notNull(),
     createdAt: instant().notNull().defaultNow(),
     /** When tokens were last issued under it. */
@@ -42,7 +38,4 @@ export const oauthGrant = pgTable(
 );
 
 /** Until somebody revokes it, and 30 days longer. */
-export const oauthGrantRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${oauthGrant.revokedAt} < ${daysBefore(moment, 30)}`,
-};
+export const oauthGrantRetention = daysAfter(30, oauthGrant.revokedAt);

@@ -1,8 +1,7 @@
-import { sql } from "drizzle-orm";
 import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { oauthGrant } from "./oauth-grant.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter } from "./retention-rule.ts";
 
 /** Refresh tokens, used once each. Used ones are kept until they expire, so that a replay is recognized. */
 export const oauthRefreshToken = pgTable(
@@ -10,9 +9,7 @@ export const oauthRefreshToken = pgTable(
   {
     /** SHA-256 of the token. */
     hash: text().primaryKey(),
-    grantId: uuid()
-      .notNull()
-      .references(() => oauthGrant.id, { onDelete: "cascade" }),
+    grantId: ownedBy(() => oauthGrant.id),
     /** The authorization whose code began the family; without a foreign key, because it is removed earlier. */
     familyId: uuid().notNull(),
     /** The audience of access tokens. */
@@ -28,7 +25,4 @@ export const oauthRefreshToken = pgTable(
   (table) => [index().on(table.grantId), index().on(table.familyId), index().on(table.expiresAt)],
 );
 
-export const oauthRefreshTokenRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${oauthRefreshToken.expiresAt} < ${daysBefore(moment, 1)}`,
-};
+export const oauthRefreshTokenRetention = daysAfter(1, oauthRefreshToken.expiresAt);

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { boolean, index, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { instant, ownedBy } from "./columns.ts";
+import { daysAfter, type RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
 
 // Ours, not better-auth's: decision 020.
@@ -21,12 +21,8 @@ export const member = pgTable(
   "member",
   {
     id: uuid().primaryKey(),
-    organizationId: uuid()
-      .notNull()
-      .references(() => organization.id, { onDelete: "cascade" }),
-    userId: uuid()
-      .notNull()
-      .references(() => user.id, { onDelete: "cascade" }),
+    organizationId: ownedBy(() => organization.id),
+    userId: ownedBy(() => user.id),
     /** owner | admin | member | viewer */
     role: text().notNull(),
     createdAt: instant().notNull().defaultNow(),
@@ -38,9 +34,7 @@ export const invitation = pgTable(
   "invitation",
   {
     id: uuid().primaryKey(),
-    organizationId: uuid()
-      .notNull()
-      .references(() => organization.id, { onDelete: "cascade" }),
+    organizationId: ownedBy(() => organization.id),
     /** In lower case. */
     email: text().notNull(),
     role: text(),
@@ -104,10 +98,7 @@ export const organizationRetention: RetentionRule = { until: "deleted" };
 export const memberRetention: RetentionRule = { until: "owner" };
 
 /** Removed a month after it expired, accepted or not. */
-export const invitationRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${invitation.expiresAt} < ${daysBefore(moment, 30)}`,
-};
+export const invitationRetention = daysAfter(30, invitation.expiresAt);
 
 /** Includes expired and revoked keys: the list shows users which keys they created. */
 export const apikeyRetention: RetentionRule = { until: "deleted" };

@@ -1,5 +1,5 @@
 import { index, integer, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
@@ -12,9 +12,7 @@ export const portal = pgTable(
   "portal",
   {
     id: uuid().primaryKey(),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
     /** Instructions for clients on the portal as a whole; null: none. */
     instructions: text(),
     /** Incremented by each change, to detect that two people change it at once. */
@@ -31,13 +29,9 @@ export const portalRetention: RetentionRule = { until: "owner" };
 export const portalServer = pgTable(
   "portal_server",
   {
-    portalId: uuid()
-      .notNull()
-      .references(() => portal.id, { onDelete: "cascade" }),
+    portalId: ownedBy(() => portal.id),
     /** The server's project: hosted or external, of the same organization. */
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
     position: integer().notNull(),
     /** Prefix of names that two servers of the portal share: letters, digits and hyphens. */
     prefix: text().notNull(),

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { organization } from "./organization.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
@@ -9,9 +9,7 @@ export const project = pgTable(
   "project",
   {
     id: uuid().primaryKey(),
-    organizationId: uuid()
-      .notNull()
-      .references(() => organization.id, { onDelete: "cascade" }),
+    organizationId: ownedBy(() => organization.id),
     /** Unique in the whole instance, ignoring case: it is the host label of the server. */
     name: text().notNull(),
     /** hosted | external | portal. Only hosted ones have a repository or package, branches and builds. */

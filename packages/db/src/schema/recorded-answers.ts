@@ -1,6 +1,6 @@
-import { integer, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { integer, pgTable, text } from "drizzle-orm/pg-core";
 import { build } from "./build.ts";
-import { instant } from "./columns.ts";
+import { instant, keyedBy } from "./columns.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
 /**
@@ -8,9 +8,7 @@ import type { RetentionRule } from "./retention-rule.ts";
  * the server is asleep (GW-12). No row: nothing was recorded. Separate from `build`, because no page reads it.
  */
 export const recordedAnswers = pgTable("recorded_answers", {
-  buildId: uuid()
-    .primaryKey()
-    .references(() => build.id, { onDelete: "cascade" }),
+  buildId: keyedBy(() => build.id),
   /** `RecordedAnswers` of the mcp package, as JSON text. */
   answers: text().notNull(),
   /** Length of `answers`. */

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, keyedBy, ownedBy } from "./columns.ts";
 import { organization } from "./organization.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { user } from "./user.ts";
@@ -13,9 +13,7 @@ export const repository = pgTable(
   "repository",
   {
     id: uuid().primaryKey(),
-    organizationId: uuid()
-      .notNull()
-      .references(() => organization.id, { onDelete: "cascade" }),
+    organizationId: ownedBy(() => organization.id),
     /** Lower case; last part of its clone URL. */
     name: text().notNull(),
     /** The branch that HEAD names. */
@@ -48,9 +46,7 @@ export const repositoryRetention: RetentionRule = { until: "owner" };
  * a whole, if its generation is unchanged.
  */
 export const repositoryBundles = pgTable("repository_bundles", {
-  repositoryId: uuid()
-    .primaryKey()
-    .references(() => repository.id, { onDelete: "cascade" }),
+  repositoryId: keyedBy(() => repository.id),
   /** Incremented by each change. */
   generation: integer().notNull().default(0),
   /** The branch that HEAD names. */

@@ -1,4 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
+import type { AnyPgColumn } from "drizzle-orm/pg-core";
 
 /** How long data is kept. A day is 24 hours before the sweep's time. */
 export type RetentionPolicy = {
@@ -46,3 +47,9 @@ export type RetentionRule =
 /** `days` before the sweep's time, as a query parameter. */
 export const daysBefore = (moment: RetentionMoment, days: number): SQL =>
   sql`${new Date(moment.now.getTime() - days * 86_400_000).toISOString()}::timestamptz`;
+
+/** Rows go so many days after the time in a column; those where it is null stay. */
+export const daysAfter = (days: number, column: AnyPgColumn): RetentionRule => ({
+  until: "expired",
+  condition: (moment) => sql`${column} < ${daysBefore(moment, days)}`,
+});

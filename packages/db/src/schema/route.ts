@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, check, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { branch } from "./branch.ts";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { deployment } from "./deployment.ts";
 import { externalServer } from "./external-server.ts";
 import { portal } from "./portal.ts";
@@ -16,9 +16,7 @@ export const route = pgTable(
   "route",
   {
     label: text().primaryKey(),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
     targetKind: text({ enum: ["deployment", "external", "portal"] })
       .notNull()
       .default("deployment"),

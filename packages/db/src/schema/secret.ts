@@ -1,5 +1,5 @@
 import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
+import { instant, ownedBy } from "./columns.ts";
 import { project } from "./project.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 
@@ -8,9 +8,7 @@ export const secret = pgTable(
   "secret",
   {
     id: uuid().primaryKey(),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
     keyName: text().notNull(),
     /** Subset of production, preview. */
     environments: text().array().notNull(),
@@ -35,9 +33,7 @@ export const secretVersion = pgTable(
   "secret_version",
   {
     id: uuid().primaryKey().defaultRandom(),
-    projectId: uuid()
-      .notNull()
-      .references(() => project.id, { onDelete: "cascade" }),
+    projectId: ownedBy(() => project.id),
     /** No foreign key: versions outlive a deleted variable. */
     secretId: uuid().notNull(),
     keyName: text().notNull(),

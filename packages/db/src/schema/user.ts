@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { instant } from "./columns.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { instant, ownedBy } from "./columns.ts";
+import { daysAfter, daysBefore, type RetentionRule } from "./retention-rule.ts";
 
 // better-auth writes these tables and defines their columns. Columns marked "ours" are Towpath's.
 
@@ -33,9 +33,7 @@ export const session = pgTable(
   "session",
   {
     id: uuid().primaryKey(),
-    userId: uuid()
-      .notNull()
-      .references(() => user.id, { onDelete: "cascade" }),
+    userId: ownedBy(() => user.id),
     token: text().notNull().unique(),
     expiresAt: instant().notNull(),
     ipAddress: text(),
@@ -55,9 +53,7 @@ export const account = pgTable(
   "account",
   {
     id: uuid().primaryKey(),
-    userId: uuid()
-      .notNull()
-      .references(() => user.id, { onDelete: "cascade" }),
+    userId: ownedBy(() => user.id),
     /** `credential` for the embedded provider, else derived from the OpenID issuer. */
     providerId: text().notNull(),
     /** The subject at that provider. The identity is (provider, subject), never an email address (AUTH-11). */
@@ -134,19 +130,13 @@ export const signInAttempt = pgTable(
 export const userRetention: RetentionRule = { until: "deleted" };
 
 /** Removed a day after they expired. */
-export const sessionRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${session.expiresAt} < ${daysBefore(moment, 1)}`,
-};
+export const sessionRetention = daysAfter(1, session.expiresAt);
 
 export const accountRetention: RetentionRule = { until: "owner" };
 
 export const twoFactorRetention: RetentionRule = { until: "owner" };
 
-export const verificationRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${verification.expiresAt} < ${daysBefore(moment, 1)}`,
-};
+export const verificationRetention = daysAfter(1, verification.expiresAt);
 
 /** A window is one minute. */
 export const rateLimitRetention: RetentionRule = {
@@ -156,7 +146,4 @@ export const rateLimitRetention: RetentionRule = {
 };
 
 /** As long as failures count. */
-export const signInAttemptRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${signInAttempt.updatedAt} < ${daysBefore(moment, 1)}`,
-};
+export const signInAttemptRetention = daysAfter(1, signInAttempt.updatedAt);

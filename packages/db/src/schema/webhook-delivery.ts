@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, jsonb, pgTable, text } from "drizzle-orm/pg-core";
 import { instant } from "./columns.ts";
-import { daysBefore, type RetentionRule } from "./retention-rule.ts";
+import { daysAfter } from "./retention-rule.ts";
 
 export const webhookDelivery = pgTable(
   "webhook_delivery",
@@ -26,7 +26,4 @@ export const webhookDelivery = pgTable(
  * Kept to recognize redeliveries, which GitHub sends for up to three days. Failed deliveries are retried for one day
  * and removed too.
  */
-export const webhookDeliveryRetention: RetentionRule = {
-  until: "expired",
-  condition: (moment) => sql`${webhookDelivery.receivedAt} < ${daysBefore(moment, 7)}`,
-};
+export const webhookDeliveryRetention = daysAfter(7, webhookDelivery.receivedAt);

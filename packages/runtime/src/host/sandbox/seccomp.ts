@@ -3,98 +3,54 @@
 
 const auditArchitecture: Readonly<Record<string, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
-type Numbers = Readonly<Record<string, number>>;
+type Numbers = readonly [x64: number | null, arm64: number | null];
 
-/** System call numbers by architecture. Names as in the kernel's tables. */
+/** System call numbers; null: the architecture has no such call. Names as in the kernel's tables. */
 const denied: Readonly<Record<string, Numbers>> = {
-  x64: {
-    ptrace: 101,
-    syslog: 103,
-    modify_ldt: 154,
-    pivot_root: 155,
-    adjtimex: 159,
-    chroot: 161,
-    acct: 163,
-    settimeofday: 164,
-    mount: 165,
-    umount2: 166,
-    swapon: 167,
-    swapoff: 168,
-    reboot: 169,
-    init_module: 175,
-    delete_module: 176,
-    quotactl: 179,
-    clock_settime: 227,
-    kexec_load: 246,
-    add_key: 248,
-    request_key: 249,
-    keyctl: 250,
-    perf_event_open: 298,
-    fanotify_init: 300,
-    open_by_handle_at: 304,
-    clock_adjtime: 305,
-    setns: 308,
-    finit_module: 313,
-    kexec_file_load: 320,
-    bpf: 321,
-    userfaultfd: 323,
-    io_uring_setup: 425,
-    io_uring_enter: 426,
-    io_uring_register: 427,
-    open_tree: 428,
-    move_mount: 429,
-    fsopen: 430,
-    fsconfig: 431,
-    fsmount: 432,
-    fspick: 433,
-    mount_setattr: 442,
-    quotactl_fd: 443,
-    open_tree_attr: 467,
-  },
-  arm64: {
-    umount2: 39,
-    mount: 40,
-    pivot_root: 41,
-    chroot: 51,
-    quotactl: 60,
-    acct: 89,
-    kexec_load: 104,
-    init_module: 105,
-    delete_module: 106,
-    clock_settime: 112,
-    syslog: 116,
-    ptrace: 117,
-    reboot: 142,
-    settimeofday: 170,
-    adjtimex: 171,
-    add_key: 217,
-    request_key: 218,
-    keyctl: 219,
-    swapon: 224,
-    swapoff: 225,
-    perf_event_open: 241,
-    fanotify_init: 262,
-    open_by_handle_at: 265,
-    clock_adjtime: 266,
-    setns: 268,
-    finit_module: 273,
-    bpf: 280,
-    userfaultfd: 282,
-    kexec_file_load: 294,
-    io_uring_setup: 425,
-    io_uring_enter: 426,
-    io_uring_register: 427,
-    open_tree: 428,
-    move_mount: 429,
-    fsopen: 430,
-    fsconfig: 431,
-    fsmount: 432,
-    fspick: 433,
-    mount_setattr: 442,
-    quotactl_fd: 443,
-    open_tree_attr: 467,
-  },
+  ptrace: [101, 117],
+  syslog: [103, 116],
+  modify_ldt: [154, null],
+  pivot_root: [155, 41],
+  adjtimex: [159, 171],
+  chroot: [161, 51],
+  acct: [163, 89],
+  settimeofday: [164, 170],
+  mount: [165, 40],
+  umount2: [166, 39],
+  swapon: [167, 224],
+  swapoff: [168, 225],
+  reboot: [169, 142],
+  init_module: [175, 105],
+  delete_module: [176, 106],
+  quotactl: [179, 60],
+  clock_settime: [227, 112],
+  kexec_load: [246, 104],
+  add_key: [248, 217],
+  request_key: [249, 218],
+  keyctl: [250, 219],
+  perf_event_open: [298, 241],
+  fanotify_init: [300, 262],
+  open_by_handle_at: [304, 265],
+  clock_adjtime: [305, 266],
+  setns: [308, 268],
+  finit_module: [313, 273],
+  kexec_file_load: [320, 294],
+  bpf: [321, 280],
+  userfaultfd: [323, 282],
+  io_uring_setup: [425, 425],
+  io_uring_enter: [426, 426],
+  io_uring_register: [427, 427],
+  open_tree: [428, 428],
+  move_mount: [429, 429],
+  fsopen: [430, 430],
+  fsconfig: [431, 431],
+  fsmount: [432, 432],
+  fspick: [433, 433],
+  mount_setattr: [442, 442],
+  quotactl_fd: [443, 443],
+  open_tree_attr: [467, 467],
 };
+const columns: Readonly<Record<string, number>> = { x64: 0, arm64: 1 };
 
 /**
  * Can allocate any amount of disk at once, before the disk watch sees it. It fails as on a file system that doesn't
@@ -141,10 +97,10 @@ type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, 
  */
 export function seccompFilter(architecture: string): Uint8Array | null {
   const arch = auditArchitecture[architecture];
-  const calls = denied[architecture];
+  const column = columns[architecture];
   const special = inspected[architecture];
   const reserve = fallocate[architecture];
-  if (arch === undefined || calls === undefined || special === undefined || reserve === undefined) return null;
+  if (arch === undefined || column === undefined || special === undefined || reserve === undefined) return null;
   const program: Instruction[] = [
     [load, 0, 0, offsetOfArchitecture],
     [jumpEqual, 1, 0, arch],
@@ -152,7 +108,8 @@ export function seccompFilter(architecture: string): Uint8Array | null {
     [load, 0, 0, offsetOfNumber],
   ];
   if (architecture === "x64") program.push([jumpSet, 0, 1, x32Bit], [giveBack, 0, 0, notPermitted]);
-  for (const call of Object.values(calls)) program.push([jumpEqual, 0, 1, call], [giveBack, 0, 0, notPermitted]);
+  const calls = Object.values(denied).flatMap((numbers) => numbers[column] ?? []);
+  for (const call of calls) program.push([jumpEqual, 0, 1, call], [giveBack, 0, 0, notPermitted]);
   program.push([jumpEqual, 0, 1, reserve], [giveBack, 0, 0, notSupported]);
   program.push([jumpEqual, 0, 1, special.clone3], [giveBack, 0, 0, notImplemented]);
   for (const call of [special.clone, special.unshare]) {

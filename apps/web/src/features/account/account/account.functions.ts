@@ -10,6 +10,7 @@ import { services } from "~/compose.server.ts";
 import { appCode, email, newPassword } from "~/features/account/sign-in/credentials.schema.ts";
 import { selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 import * as emailChange from "./email-change.server.ts";
 import * as own from "./own-account.server.ts";
 
@@ -123,18 +124,9 @@ export const activityQuery = queryOptions({
   queryFn: ({ signal }): Promise<readonly AccountActivity[]> => getActivity({ signal }),
 });
 
-export const sessionsQuery = queryOptions({
-  queryKey: ["account", "sessions"],
-  queryFn: ({ signal }) => getSessions({ signal }),
-});
+export const sessionsQuery = queryOf(["account", "sessions"], getSessions, undefined);
 
 export const linkedEmailQuery = (token: string) =>
-  queryOptions({
-    queryKey: ["account", "linked-email", token],
-    queryFn: ({ signal }) => getLinkedEmail({ data: { token }, signal }),
-  });
+  queryOf(["account", "linked-email", token], getLinkedEmail, { token });
 
-export const signInMethodsQuery = queryOptions({
-  queryKey: ["account", "sign-in-methods"],
-  queryFn: ({ signal }) => getSignInMethods({ signal }),
-});
+export const signInMethodsQuery = queryOf(["account", "sign-in-methods"], getSignInMethods, undefined);

@@ -2,11 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import type { AccountActivity } from "@towpath/core/account";
 import type { AccountAction } from "@towpath/core/account/schema";
 import { Card, CardHeader } from "~/ui/card.tsx";
+import { type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
 import { LoadFailure } from "~/ui/load-failure.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
-import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
-import { RelativeTime } from "~/ui/time.tsx";
-import { useSorted } from "~/ui/use-sorted.ts";
 import { activityQuery } from "./account.functions.ts";
 
 type OtherAction = "user.connect-github" | "organization.delete";
@@ -56,33 +54,22 @@ export function ActivityCard() {
   );
 }
 
-const sortedBy = {
-  Change: ({ action }: AccountActivity) => activityText(action),
-  Address: ({ ipAddress }: AccountActivity) => ipAddress,
-  When: ({ at }: AccountActivity) => at,
-};
+const columns: readonly Column<AccountActivity>[] = [
+  leadColumn("Change", ({ action }) => activityText(action), {
+    cell: ({ action, byOperator }) => (
+      <>
+        {activityText(action)}
+        {byOperator ? <span className="text-muted"> by the operator</span> : null}
+      </>
+    ),
+  }),
+  {
+    ...{ name: "Address", by: ({ ipAddress }) => ipAddress, className: "text-muted" },
+    cell: ({ ipAddress }) => <span className="font-mono text-xs break-all">{ipAddress ?? "Unknown"}</span>,
+  },
+  timeColumn("When", ({ at }) => at),
+];
 
-function ActivityTable({ entries }: { readonly entries: readonly AccountActivity[] }) {
-  const { rows, sort } = useSorted(entries, sortedBy);
-  return (
-    <Table label="Recent activity">
-      <TableHead columns={["Change", "Address", "When"]} sort={sort} />
-      <TableBody>
-        {rows.map(({ id, action, at, ipAddress, byOperator }) => (
-          <Tr key={id}>
-            <Td wide>
-              {activityText(action)}
-              {byOperator ? <span className="text-muted"> by the operator</span> : null}
-            </Td>
-            <Td label="Address" className="text-muted">
-              <span className="font-mono text-xs break-all">{ipAddress ?? "Unknown"}</span>
-            </Td>
-            <Td label="When" className="text-muted">
-              <RelativeTime time={at} />
-            </Td>
-          </Tr>
-        ))}
-      </TableBody>
-    </Table>
-  );
-}
+const ActivityTable = ({ entries }: { readonly entries: readonly AccountActivity[] }) => (
+  <DataTable label="Recent activity" rows={entries} keyOf={({ id }) => id} columns={columns} />
+);

@@ -5,13 +5,11 @@ import { Plug } from "lucide-react";
 import { useState } from "react";
 import { Ask, type Question } from "~/ui/ask.tsx";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { NotLoaded } from "~/ui/callout.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
+import { actionsColumn, type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
-import { RelativeTime } from "~/ui/time.tsx";
-import { failureText, toast } from "~/ui/toast.ts";
-import { useSorted } from "~/ui/use-sorted.ts";
+import { toast } from "~/ui/toast.ts";
 import { grantsQuery, revokeOwnGrant } from "./oauth.functions.ts";
 
 /** The apps that the user connected, with a way to disconnect each (GW-5). */
@@ -21,18 +19,7 @@ export function ConnectedApps() {
     <Card className="overflow-hidden">
       <CardHeader title="Connected apps" description="Apps that may call servers as you." />
       {error ? (
-        <Callout
-          tone="bad"
-          className="mx-4 mb-4"
-          title="Couldn't load the connected apps"
-          actions={
-            <Button size="sm" onClick={() => void refetch()}>
-              Try again
-            </Button>
-          }
-        >
-          {failureText(error)}
-        </Callout>
+        <NotLoaded what="the connected apps" error={error} retry={refetch} className="mx-4 mb-4" size="sm" />
       ) : null}
       {grants?.length === 0 ? (
         <EmptyState icon={<Plug aria-hidden />} title="No connected apps">
@@ -45,17 +32,9 @@ export function ConnectedApps() {
   );
 }
 
-const sortedBy = {
-  App: ({ client }: GrantView) => client.name,
-  Server: ({ server }: GrantView) => server.name,
-  Connected: ({ createdAt }: GrantView) => createdAt,
-  "Last used": ({ lastUsedAt }: GrantView) => lastUsedAt,
-};
-
 function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
   const queryClient = useQueryClient();
   const [question, setQuestion] = useState<Question | null>(null);
-  const { rows, sort } = useSorted(grants, sortedBy);
   const ask = (grant: GrantView) =>
     setQuestion({
       title: `Disconnect ${grant.client.name}?`,
@@ -68,46 +47,37 @@ function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
         await queryClient.invalidateQueries(grantsQuery);
       },
     });
+  const columns: readonly Column<GrantView>[] = [
+    leadColumn("App", ({ client }) => client.name, { cell: ({ client }) => <ClientName client={client} /> }),
+    {
+      ...{ name: "Server", by: ({ server }) => server.name },
+      cell: ({ server }) => (
+        <Link
+          to="/$orgSlug/$projectName"
+          params={{ orgSlug: server.orgSlug, projectName: server.name }}
+          className="text-accent-text underline-offset-3 hover:underline"
+        >
+          {server.name}
+        </Link>
+      ),
+    },
+    timeColumn("Connected", ({ createdAt }) => createdAt),
+    timeColumn("Last used", ({ lastUsedAt }) => lastUsedAt),
+    actionsColumn((grant) => (
+      <Button
+        size="sm"
+        variant="danger-quiet"
+        aria-label={`Disconnect ${grant.client.name} from ${grant.server.name}`}
+        onClick={() => ask(grant)}
+      >
+        Disconnect
+      </Button>
+    )),
+  ];
   return (
     <>
       <Ask question={question} onClose={() => setQuestion(null)} />
-      <Table label="Connected apps">
-        <TableHead columns={["App", "Server", "Connected", "Last used"]} sort={sort} hasActions />
-        <TableBody>
-          {rows.map((grant) => (
-            <Tr key={grant.id}>
-              <Td wide>
-                <ClientName client={grant.client} />
-              </Td>
-              <Td label="Server">
-                <Link
-                  to="/$orgSlug/$projectName"
-                  params={{ orgSlug: grant.server.orgSlug, projectName: grant.server.name }}
-                  className="text-accent-text underline-offset-3 hover:underline"
-                >
-                  {grant.server.name}
-                </Link>
-              </Td>
-              <Td label="Connected" className="text-muted">
-                <RelativeTime time={grant.createdAt} />
-              </Td>
-              <Td label="Last used" className="text-muted">
-                {grant.lastUsedAt ? <RelativeTime time={grant.lastUsedAt} /> : "Never"}
-              </Td>
-              <Td wide className="text-right max-sm:justify-self-end">
-                <Button
-                  size="sm"
-                  variant="danger-quiet"
-                  aria-label={`Disconnect ${grant.client.name} from ${grant.server.name}`}
-                  onClick={() => ask(grant)}
-                >
-                  Disconnect
-                </Button>
-              </Td>
-            </Tr>
-          ))}
-        </TableBody>
-      </Table>
+      <DataTable label="Connected apps" rows={grants} keyOf={({ id }) => id} columns={columns} />
     </>
   );
 }

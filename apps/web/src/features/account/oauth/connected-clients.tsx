@@ -7,12 +7,10 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Button } from "~/ui/button.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
+import { actionsColumn, type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
-import { RelativeTime } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
-import { useSorted } from "~/ui/use-sorted.ts";
 import { ClientName } from "./connected-apps.tsx";
 import { connectedClientsQuery, disconnectConnectedClient } from "./oauth.functions.ts";
 
@@ -42,52 +40,27 @@ export function ConnectedClients({ projectKey }: { readonly projectKey: ProjectK
   );
 }
 
-const sortedBy = {
-  Client: ({ client }: ConnectedClientView) => client.name,
-  People: ({ people }: ConnectedClientView) => people.length,
-  Connected: ({ connectedAt }: ConnectedClientView) => connectedAt,
-  "Last used": ({ lastUsedAt }: ConnectedClientView) => lastUsedAt,
-};
+type ClientTableProps = { readonly clients: readonly ConnectedClientView[]; readonly projectKey: ProjectKey };
 
-function ClientTable({
-  clients,
-  projectKey,
-}: {
-  readonly clients: readonly ConnectedClientView[];
-  readonly projectKey: ProjectKey;
-}) {
+function ClientTable({ clients, projectKey }: ClientTableProps) {
   const mayDisconnect = useMay("client.disconnect");
-  const { rows, sort } = useSorted(clients, sortedBy);
-  return (
-    <Table label="Connected clients">
-      <TableHead columns={["Client", "People", "Connected", "Last used"]} sort={sort} hasActions />
-      <TableBody>
-        {rows.map(({ client, people, connectedAt, lastUsedAt }) => (
-          <Tr key={client.id}>
-            <Td wide>
-              <ClientName client={client} />
-            </Td>
-            <Td label="People" className="break-words">
-              <span title={people.map(({ email }) => email).join(", ")}>
-                {people.length === 1 ? people[0]?.email : `${people.length} people`}
-              </span>
-            </Td>
-            <Td label="Connected" className="text-muted">
-              <RelativeTime time={connectedAt} />
-            </Td>
-            <Td label="Last used" className="text-muted">
-              {lastUsedAt ? <RelativeTime time={lastUsedAt} /> : "Never"}
-            </Td>
-            <Td wide className="text-right max-sm:justify-self-end">
-              {mayDisconnect ? (
-                <DisconnectDialog name={client.name} clientId={client.id} projectKey={projectKey} />
-              ) : null}
-            </Td>
-          </Tr>
-        ))}
-      </TableBody>
-    </Table>
-  );
+  const columns: readonly Column<ConnectedClientView>[] = [
+    leadColumn("Client", ({ client }) => client.name, { cell: ({ client }) => <ClientName client={client} /> }),
+    {
+      ...{ name: "People", by: ({ people }) => people.length, className: "break-words" },
+      cell: ({ people }) => (
+        <span title={people.map(({ email }) => email).join(", ")}>
+          {people.length === 1 ? people[0]?.email : `${people.length} people`}
+        </span>
+      ),
+    },
+    timeColumn("Connected", ({ connectedAt }) => connectedAt),
+    timeColumn("Last used", ({ lastUsedAt }) => lastUsedAt),
+    actionsColumn(({ client }) =>
+      mayDisconnect ? <DisconnectDialog name={client.name} clientId={client.id} projectKey={projectKey} /> : null,
+    ),
+  ];
+  return <DataTable label="Connected clients" rows={clients} keyOf={({ client }) => client.id} columns={columns} />;
 }
 
 function DisconnectDialog(props: {

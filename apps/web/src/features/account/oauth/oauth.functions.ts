@@ -14,6 +14,7 @@ import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { projectAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 
 const requestInput = z.object({ request: z.string().max(100) });
 const projectInput = z.object({ orgSlug: z.string(), projectName: z.string() });
@@ -74,23 +75,17 @@ export const disconnectConnectedClient = createServerFn({ method: "POST" })
  * otherwise read it twice, and the page would replace its buttons while somebody presses them.
  */
 export const consentQuery = (request: string) =>
-  queryOptions({
-    queryKey: ["oauth", "consent", request],
-    queryFn: ({ signal }) => getConsent({ data: { request }, signal }),
-    retry: false,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  queryOf(
+    ["oauth", "consent", request],
+    getConsent,
+    { request },
+    { retry: false, staleTime: Number.POSITIVE_INFINITY },
+  );
 
 export const serverChoiceQuery = (clientId: string) =>
-  queryOptions({
-    queryKey: ["oauth", "server-choice", clientId],
-    queryFn: ({ signal }) => getServerChoice({ data: { clientId }, signal }),
-  });
+  queryOf(["oauth", "server-choice", clientId], getServerChoice, { clientId });
 
-export const grantsQuery = queryOptions({
-  queryKey: ["oauth", "grants"],
-  queryFn: ({ signal }) => getGrants({ signal }),
-});
+export const grantsQuery = queryOf(["oauth", "grants"], getGrants, undefined);
 
 export const connectedClientsQuery = (key: { readonly orgSlug: string; readonly projectName: string }) =>
   queryOptions({

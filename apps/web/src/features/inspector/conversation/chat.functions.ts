@@ -20,6 +20,7 @@ import { type ProjectKey, projectKeySchema } from "~/features/shared/project-scr
 import { projectCache, projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 import { suggestQuestions } from "./suggest-questions.server.ts";
 
 const chatKeySchema = projectKeySchema.extend({ chatId: z.uuid() });
@@ -75,11 +76,7 @@ const generateSuggestedQuestions = createServerFn({ method: "POST" })
 const chatQueryKey = (key: ProjectKey) => [...projectQueryKey(key), "chat"] as const;
 
 export const chatSetupQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...chatQueryKey(key), "setup"],
-    queryFn: ({ signal }) => getChatSetup({ data: key, signal }),
-    ...projectCache,
-  });
+  queryOf([...chatQueryKey(key), "setup"], getChatSetup, key, projectCache);
 
 export const chatsQuery = (key: ProjectKey) =>
   queryOptions({

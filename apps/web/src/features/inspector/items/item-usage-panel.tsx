@@ -9,15 +9,14 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 import { Badge } from "~/ui/badge.tsx";
 import { Button, buttonLook } from "~/ui/button.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { ErrorCount, isAlarming } from "~/ui/error-count.tsx";
+import { callColumns, isAlarming } from "~/ui/error-count.tsx";
 import { Figure, formatCount } from "~/ui/figure.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
-import { formatDuration, RelativeTime } from "~/ui/time.tsx";
+import { formatDuration } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { useSorted } from "~/ui/use-sorted.ts";
 import { type ItemKind, kindTexts } from "./item-kinds.ts";
 import { type Item, type ItemStats, itemStatsQuery } from "./items.functions.ts";
 
@@ -141,16 +140,25 @@ function UsageFigures({ stats }: { stats: ItemStats["stats"] | undefined }) {
 
 type Caller = ItemStats["callers"]["data"][number];
 
-const sortedBy = {
-  User: ({ principal }: Caller) => principal.name,
-  Client: ({ client }: Caller) => client,
-  Calls: ({ calls }: Caller) => calls,
-  Errors: ({ errors }: Caller) => errors,
-  "Last call": ({ lastSeen }: Caller) => lastSeen,
-};
+const columns: readonly Column<Caller>[] = [
+  leadColumn("User", ({ principal }) => principal.name, {
+    cell: ({ principal }) => <PrincipalLabel principal={principal} />,
+    headClassName: "w-2/5",
+    className: "max-w-0 max-sm:max-w-none",
+  }),
+  {
+    ...{ name: "Client", by: ({ client }) => client, wide: true, headClassName: "w-1/4" },
+    cell: ({ client }) => client ?? "Unknown client",
+    className: "max-w-0 truncate text-muted max-sm:max-w-none",
+  },
+  ...callColumns<Caller>(),
+  timeColumn("Last call", ({ lastSeen }) => lastSeen, {
+    headClassName: "text-right",
+    className: "whitespace-nowrap text-muted sm:text-right",
+  }),
+];
 
 function Callers({ callers }: { callers: ItemStats["callers"] }) {
-  const { rows, sort } = useSorted(callers.data, sortedBy);
   if (callers.data.length === 0) {
     return (
       <Card>
@@ -160,49 +168,11 @@ function Callers({ callers }: { callers: ItemStats["callers"] }) {
       </Card>
     );
   }
+  const keyOf = ({ principal, client }: Caller) => `${principal.id} ${client}`;
   return (
     <Card>
       <CardHeader title="Who used it" description={`In the latest ${callers.looked} calls.`} />
-      <Table label="Who used it">
-        <TableHead>
-          <Th sort={sort("User")} className="w-2/5">
-            User
-          </Th>
-          <Th sort={sort("Client")} className="w-1/4">
-            Client
-          </Th>
-          <Th sort={sort("Calls")} className="text-right">
-            Calls
-          </Th>
-          <Th sort={sort("Errors")} className="text-right">
-            Errors
-          </Th>
-          <Th sort={sort("Last call")} className="text-right">
-            Last call
-          </Th>
-        </TableHead>
-        <TableBody>
-          {rows.map((caller) => (
-            <Tr key={`${caller.principal.id} ${caller.client}`}>
-              <Td wide className="max-w-0 max-sm:max-w-none">
-                <PrincipalLabel principal={caller.principal} />
-              </Td>
-              <Td wide label="Client" className="max-w-0 truncate text-muted max-sm:max-w-none">
-                {caller.client ?? "Unknown client"}
-              </Td>
-              <Td label="Calls" className="tabular sm:text-right">
-                {formatCount(caller.calls)}
-              </Td>
-              <Td label="Errors" className="tabular sm:text-right">
-                <ErrorCount {...caller} />
-              </Td>
-              <Td label="Last call" className="whitespace-nowrap text-muted sm:text-right">
-                <RelativeTime time={caller.lastSeen} />
-              </Td>
-            </Tr>
-          ))}
-        </TableBody>
-      </Table>
+      <DataTable label="Who used it" rows={callers.data} keyOf={keyOf} columns={columns} />
     </Card>
   );
 }

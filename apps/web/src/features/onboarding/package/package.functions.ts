@@ -1,4 +1,3 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { readPackage } from "@towpath/core/package";
 import { deployPackageSchema, packageNameSchema } from "@towpath/core/package/schema";
@@ -6,6 +5,7 @@ import { deployPackage as deployPackageVerb } from "@towpath/core/project";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 
 /** A package of the index with its newest versions (BLD-17). */
 const findPackage = createServerFn({ method: "GET" })
@@ -15,12 +15,7 @@ const findPackage = createServerFn({ method: "GET" })
 
 /** Asked again only after a minute: people look for a package, not at it. */
 export const packageQuery = (orgSlug: string, name: string) =>
-  queryOptions({
-    queryKey: ["package", orgSlug, name],
-    queryFn: ({ signal }) => findPackage({ data: { orgSlug, name }, signal }),
-    staleTime: 60_000,
-    retry: false,
-  });
+  queryOf(["package", orgSlug, name], findPackage, { orgSlug, name }, { staleTime: 60_000, retry: false });
 
 /** Creates the project of a package and starts its first build (BLD-17). */
 export const deployPackage = createServerFn({ method: "POST" })

@@ -6,12 +6,11 @@ import {
   repositoriesQuery,
 } from "~/features/organization/github/github.functions.ts";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { NotLoaded } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Input } from "~/ui/field.tsx";
 import { Spinner } from "~/ui/loading.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
-import { failureText } from "~/ui/toast.ts";
 import { LoadingRepositories } from "./choose-repo-states.tsx";
 
 export type ListedRepository = Awaited<ReturnType<typeof getInstallationRepositories>>["data"][number];
@@ -57,18 +56,7 @@ export function RepositoryList({
       </div>
       {query.isPending ? <LoadingRepositories /> : null}
       {query.error ? (
-        <Callout
-          tone="bad"
-          className="m-3"
-          title="Couldn't load the repositories"
-          actions={
-            <Button size="sm" onClick={() => void query.refetch()}>
-              Try again
-            </Button>
-          }
-        >
-          {failureText(query.error)}
-        </Callout>
+        <NotLoaded what="the repositories" error={query.error} retry={query.refetch} className="m-3" size="sm" />
       ) : null}
       {query.data && repositories.length === 0 && !isSearching ? (
         <EmptyState title={needle ? "No matching repositories" : "No repositories yet"}>

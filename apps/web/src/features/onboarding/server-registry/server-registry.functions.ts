@@ -1,9 +1,9 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { searchServerRegistry } from "@towpath/core/server-registry";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 
 /** Servers of the registry whose name contains a text (BLD-17). */
 const searchRegistry = createServerFn({ method: "GET" })
@@ -12,9 +12,9 @@ const searchRegistry = createServerFn({ method: "GET" })
   .handler(({ context, data }) => searchServerRegistry({ ctx: context.ctx, input: data }));
 
 export const registryQuery = (orgSlug: string, search: string) =>
-  queryOptions({
-    queryKey: ["server-registry", orgSlug, search],
-    queryFn: ({ signal }) => searchRegistry({ data: { orgSlug, search }, signal }),
-    staleTime: 60_000,
-    retry: false,
-  });
+  queryOf(
+    ["server-registry", orgSlug, search],
+    searchRegistry,
+    { orgSlug, search },
+    { staleTime: 60_000, retry: false },
+  );

@@ -5,34 +5,34 @@ import { usePackage } from "~/features/onboarding/package/use-package.ts";
 import { rootProblem } from "~/features/onboarding/server-form/use-file-checks.ts";
 import { installationsQuery } from "~/features/organization/github/github.functions.ts";
 import { Button } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Callout, NotLoaded } from "~/ui/callout.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { SelectField } from "~/ui/select.tsx";
-import { failureText } from "~/ui/toast.ts";
 import { ChangeForm, type ChangeProps, useChangeSource } from "./change-form.tsx";
 import { ChangeToGitHub } from "./change-to-github.tsx";
 import { FoundSummary } from "./found-source.tsx";
 import { repositoriesQuery } from "./source.functions.ts";
 import { SourceField } from "./source-field.tsx";
+import { SourceSection } from "./source-section.tsx";
 import { useSourceLook } from "./use-source-look.ts";
 
 /** Changes the server's source to any kind that the instance supports; everything else of the server stays (SRC-1). */
 export function ChangeSource({ projectKey, source }: ChangeProps) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <section aria-label="Change source" className="flex flex-col gap-4 border-t pt-4">
-      <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
-        <div className="min-w-0 flex-1 basis-56 text-sm">
-          <h3 className="font-medium">Change source</h3>
-          <p className="text-muted">Build this server from another repository, or from a package.</p>
-        </div>
+    <SourceSection
+      className="gap-4"
+      title="Change source"
+      description="Build this server from another repository, or from a package."
+      actions={
         <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? "Cancel" : "Change source"}
         </Button>
-      </div>
+      }
+    >
       {isOpen ? <Change projectKey={projectKey} source={source} /> : null}
-    </section>
+    </SourceSection>
   );
 }
 
@@ -67,13 +67,11 @@ function Change({ projectKey, source }: ChangeProps) {
   return (
     <>
       {failed ? (
-        <Callout
-          tone="bad"
-          title={failed === stored ? "Couldn't load this instance's repositories" : "Couldn't load the GitHub accounts"}
-          actions={<Button onClick={() => void failed.refetch()}>Try again</Button>}
-        >
-          {failureText(failed.error)}
-        </Callout>
+        <NotLoaded
+          what={failed === stored ? "this instance's repositories" : "the GitHub accounts"}
+          error={failed.error}
+          retry={failed.refetch}
+        />
       ) : null}
       <SelectField
         label="New place of the code"

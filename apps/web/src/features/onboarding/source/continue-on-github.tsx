@@ -9,14 +9,14 @@ import { installationsQuery } from "~/features/organization/github/github.functi
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button, buttonLook } from "~/ui/button.tsx";
-import { Callout, Failure } from "~/ui/callout.tsx";
+import { Callout, Failure, NotLoaded } from "~/ui/callout.tsx";
 import { Field, TextField } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { SelectField } from "~/ui/select.tsx";
-import { failureText } from "~/ui/toast.ts";
 import { continueOnGitHub, repositoriesQuery } from "./source.functions.ts";
+import { SourceSection } from "./source-section.tsx";
 
 /** The form's values when it sent the person to GitHub, and the account that they authorized with. */
 export type FromGitHub = {
@@ -41,34 +41,25 @@ type Props = {
 export function ContinueOnGitHub(props: Props) {
   const [isOpen, setOpen] = useState(props.back !== null);
   return (
-    <section aria-label="Continue on GitHub" className="flex flex-col gap-4 border-t pt-4">
-      <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
-        <div className="min-w-0 flex-1 basis-56 text-sm">
-          <h3 className="font-medium">Continue on GitHub</h3>
-          <p className="text-muted">Move this repository, with its history, to a GitHub account.</p>
-        </div>
+    <SourceSection
+      className="gap-4"
+      title="Continue on GitHub"
+      description="Move this repository, with its history, to a GitHub account."
+      actions={
         <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? "Cancel" : "Continue on GitHub"}
         </Button>
-      </div>
+      }
+    >
       {isOpen ? <Choices {...props} /> : null}
-    </section>
+    </SourceSection>
   );
 }
 
 function Choices(props: Props) {
   const { orgSlug } = props.projectKey;
   const { data, error, refetch } = useQuery(installationsQuery(orgSlug));
-  if (error && !data)
-    return (
-      <Callout
-        tone="bad"
-        title="Couldn't load the GitHub accounts"
-        actions={<Button onClick={() => void refetch()}>Try again</Button>}
-      >
-        {failureText(error)}
-      </Callout>
-    );
+  if (error && !data) return <NotLoaded what="the GitHub accounts" error={error} retry={refetch} />;
   if (!data) return <Skeleton className="h-16 w-full" />;
   if (data.length > 0) return <MoveForm {...props} installations={data} />;
   return (

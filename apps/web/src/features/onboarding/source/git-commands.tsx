@@ -5,6 +5,7 @@ import { Failure } from "~/ui/callout.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { makeGitCredential } from "./source.functions.ts";
+import { SourceSection } from "./source-section.tsx";
 
 type Made = Awaited<ReturnType<typeof makeGitCredential>>;
 
@@ -20,19 +21,15 @@ export function useGitKey(orgSlug: string, repository: string) {
 export function GitCommands({ orgSlug, repository }: { readonly orgSlug: string; readonly repository: string }) {
   const { made, make, busy, failure } = useGitKey(orgSlug, repository);
   return (
-    <section aria-label="Clone and push" className="flex flex-col gap-3 border-t pt-4">
-      <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
-        <div className="min-w-0 flex-1 basis-56 text-sm">
-          <h3 className="font-medium">Clone and push</h3>
-          <p className="text-muted">
-            Git signs in with one of your API keys as the password. Get commands with a key of yours that ends by
-            itself.
-          </p>
-        </div>
+    <SourceSection
+      title="Clone and push"
+      description="Git signs in with one of your API keys as the password. Get commands with a key of yours that ends by itself."
+      actions={
         <Button busy={busy} onClick={make}>
           {made === null ? "Get commands" : "Get new commands"}
         </Button>
-      </div>
+      }
+    >
       <Failure>{failure}</Failure>
       {made === null ? null : (
         <div role="status" className="flex flex-col gap-3">
@@ -41,7 +38,7 @@ export function GitCommands({ orgSlug, repository }: { readonly orgSlug: string;
           <KeyExpiry expiresAt={made.expiresAt} />
         </div>
       )}
-    </section>
+    </SourceSection>
   );
 }
 

@@ -3,13 +3,14 @@ import { findRepositoryForGit, receivePush } from "@towpath/core/repository";
 import { services } from "~/compose.server.ts";
 import { gitContext } from "~/http/caller.server.ts";
 
+type Call = { readonly request: Request; readonly params: Params };
 type Params = { readonly orgSlug: string; readonly repository: string; readonly _splat?: string | undefined };
 
 /**
  * Git's smart HTTP protocol at `/git/{organization}/{name}.git` (SRC-3), with a key that REST accepts. A session's
  * cookie is ignored, so that no page can make somebody's browser push.
  */
-export async function serveGitRepository(request: Request, params: Params): Promise<Response> {
+export async function serveGitRepository({ request, params }: Call): Promise<Response> {
   try {
     return await serve(request, params);
   } catch (thrown) {

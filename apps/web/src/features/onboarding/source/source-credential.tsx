@@ -8,6 +8,7 @@ import { CodeBlock } from "~/ui/code-block.tsx";
 import { AbsoluteDay } from "~/ui/time.tsx";
 import { CredentialFields } from "./credential-fields.tsx";
 import { updateSource } from "./source.functions.ts";
+import { SourceSection } from "./source-section.tsx";
 import { kindFor, useCredential } from "./use-credential.ts";
 import { useSourceChange } from "./use-source-change.ts";
 
@@ -40,12 +41,10 @@ export function SourceCredential({
       run: () => apply(() => updateSource({ data: { ...projectKey, credential: null } })),
     });
   return (
-    <section aria-label="Credential" className="flex flex-col gap-3 border-t pt-4">
-      <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
-        <div className="min-w-0 flex-1 basis-56 text-sm">
-          <h3 className="font-medium">Credential</h3>
-          <p className="text-muted">{describe(stored)}</p>
-        </div>
+    <SourceSection
+      title="Credential"
+      description={describe(stored)}
+      actions={
         <div className="flex flex-wrap gap-2">
           <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? "Cancel" : stored ? "Replace" : "Add credential"}
@@ -56,7 +55,8 @@ export function SourceCredential({
             </Button>
           ) : null}
         </div>
-      </div>
+      }
+    >
       {stored?.endsSoon && stored.expiresAt !== null ? (
         <Callout tone="warn" title={`The token for ${host} ends soon`}>
           It ends on <AbsoluteDay time={stored.expiresAt} />. Replace it, or pushes aren't followed any more.
@@ -74,7 +74,7 @@ export function SourceCredential({
         <Callout tone="bad">{failure}</Callout>
       ) : null}
       <Ask question={question} onClose={() => setQuestion(null)} />
-    </section>
+    </SourceSection>
   );
 }
 

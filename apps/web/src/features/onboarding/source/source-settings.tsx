@@ -5,14 +5,12 @@ import { UploadVersion } from "~/features/onboarding/upload/upload-version.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { RepositoryLink } from "~/features/shared/project-screen/repository-links.tsx";
 import { useMay } from "~/features/shared/session/guards.ts";
-import { Button } from "~/ui/button.tsx";
-import { Callout, Failure } from "~/ui/callout.tsx";
+import { Callout, Failure, NotLoaded } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Switch } from "~/ui/checkbox.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { SelectField } from "~/ui/select.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
-import { failureText } from "~/ui/toast.ts";
 import { ChangeSource } from "./change-source.tsx";
 import { ContinueOnGitHub, type FromGitHub, MovedNotice, type MovedToGitHub } from "./continue-on-github.tsx";
 import { GitCommands } from "./git-commands.tsx";
@@ -57,13 +55,7 @@ export function SourceSettings({
             <ChangeSource projectKey={projectKey} source={source} />
           </>
         ) : error ? (
-          <Callout
-            tone="bad"
-            title="Couldn't load the source"
-            actions={<Button onClick={() => void refetch()}>Try again</Button>}
-          >
-            {failureText(error)}
-          </Callout>
+          <NotLoaded what="the source" error={error} retry={refetch} />
         ) : (
           <Skeleton className="h-24 w-full" />
         )}

@@ -17,6 +17,7 @@ import { SelectField } from "~/ui/select.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { HostLink } from "./credential-fields.tsx";
 import { updateSource } from "./source.functions.ts";
+import { SourceSection } from "./source-section.tsx";
 import { useSourceChange } from "./use-source-change.ts";
 
 type Props = { readonly projectKey: ProjectKey; readonly source: GitSourceView };
@@ -35,27 +36,25 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
       run: () => apply(() => updateSource({ data: { ...projectKey, status: null } })),
     });
   return (
-    <section aria-label="Build states" className="flex flex-col gap-3 border-t pt-4">
-      <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
-        <div className="min-w-0 flex-1 basis-56 text-sm">
-          <h3 className="font-medium">Build states</h3>
-          <p className="text-muted">
-            {status === null ? (
-              "Optional: the host shows beside each commit whether its build succeeded."
-            ) : (
+    <SourceSection
+      title="Build states"
+      description={
+        status === null ? (
+          "Optional: the host shows beside each commit whether its build succeeded."
+        ) : (
+          <>
+            Posted to {hostNames[status.kind]}
+            {status.postedAt === null && status.problem === null ? " from the next build on" : null}.
+            {status.postedAt === null ? null : (
               <>
-                Posted to {hostNames[status.kind]}
-                {status.postedAt === null && status.problem === null ? " from the next build on" : null}.
-                {status.postedAt === null ? null : (
-                  <>
-                    {" "}
-                    Last one <RelativeTime time={status.postedAt} />.
-                  </>
-                )}
+                {" "}
+                Last one <RelativeTime time={status.postedAt} />.
               </>
             )}
-          </p>
-        </div>
+          </>
+        )
+      }
+      actions={
         <div className="flex flex-wrap gap-2">
           <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? "Cancel" : status ? "Replace token" : "Add token"}
@@ -66,7 +65,8 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
             </Button>
           ) : null}
         </div>
-      </div>
+      }
+    >
       {status?.problem ? (
         <Callout tone="warn" title="The host refused the newest build state">
           {status.problem}
@@ -86,7 +86,7 @@ export function SourceStatus({ projectKey, source: { status, url } }: Props) {
         <Callout tone="bad">{failure}</Callout>
       ) : null}
       <Ask question={question} onClose={() => setQuestion(null)} />
-    </section>
+    </SourceSection>
   );
 }
 

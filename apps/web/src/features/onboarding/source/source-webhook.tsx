@@ -15,6 +15,7 @@ import { CopyButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
 import { HostLink } from "./credential-fields.tsx";
 import { makeSourceWebhookSecret, removeSourceWebhookSecret } from "./source.functions.ts";
+import { SourceSection } from "./source-section.tsx";
 import { useSourceChange } from "./use-source-change.ts";
 
 /** A webhook of the repository's host, to detect pushes at once: its URL, and its secret, shown once. */
@@ -48,16 +49,14 @@ export function SourceWebhook({
         }),
     });
   return (
-    <section aria-label="Webhook" className="flex flex-col gap-3 border-t pt-4">
-      <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
-        <div className="min-w-0 flex-1 basis-56 text-sm">
-          <h3 className="font-medium">Webhook</h3>
-          <p className="text-muted">
-            {webhook.hasSecret
-              ? "Has a secret. Pushes become known at once when the host sends it."
-              : "Optional: with it, pushes become known at once instead of within seconds or minutes."}
-          </p>
-        </div>
+    <SourceSection
+      title="Webhook"
+      description={
+        webhook.hasSecret
+          ? "Has a secret. Pushes become known at once when the host sends it."
+          : "Optional: with it, pushes become known at once instead of within seconds or minutes."
+      }
+      actions={
         <div className="flex flex-wrap gap-2">
           <Button busy={busy} onClick={() => void make()}>
             {webhook.hasSecret ? "Make a new secret" : "Make a secret"}
@@ -68,7 +67,8 @@ export function SourceWebhook({
             </Button>
           ) : null}
         </div>
-      </div>
+      }
+    >
       <Failure>{failure}</Failure>
       {webhook.hasSecret ? (
         <>
@@ -82,7 +82,7 @@ export function SourceWebhook({
         </>
       ) : null}
       <Ask question={question} onClose={() => setQuestion(null)} />
-    </section>
+    </SourceSection>
   );
 }
 

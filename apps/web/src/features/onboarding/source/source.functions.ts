@@ -29,6 +29,7 @@ import { type ProjectKey, projectKeySchema } from "~/features/shared/project-scr
 import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { organizationAccess, projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 import { continueRepository } from "./continue.server.ts";
 import { lookIntoSource } from "./look.server.ts";
 
@@ -98,11 +99,7 @@ const listRepositories = createServerFn({ method: "GET" })
   .validator(input(z.object({ orgSlug })))
   .handler(({ context, data }) => listRepositoriesVerb({ ctx: context.ctx, input: data }));
 
-export const repositoriesQuery = (slug: string) =>
-  queryOptions({
-    queryKey: ["repositories", slug],
-    queryFn: ({ signal }) => listRepositories({ data: { orgSlug: slug }, signal }),
-  });
+export const repositoriesQuery = (slug: string) => queryOf(["repositories", slug], listRepositories, { orgSlug: slug });
 
 /**
  * Moves a repository of this instance to a GitHub account, with every server that is built from it (SRC-3). May return

@@ -4,13 +4,12 @@ import { Ban, Ellipsis, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
+import { actionsColumn, type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
-import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { toast } from "~/ui/toast.ts";
-import { useSorted } from "~/ui/use-sorted.ts";
 import { apiKeysQueryKey, deleteKey, revokeKey } from "./api-keys.functions.ts";
 
 const looks = {
@@ -30,62 +29,40 @@ type KeyTableProps = {
   readonly showsOwner?: boolean;
 };
 
-const sortedBy = {
-  Name: ({ name }: ApiKeyView) => name,
-  Member: ({ owner }: ApiKeyView) => owner?.name,
-  May: ({ scope }: ApiKeyView) => scope,
-  Status: ({ status }: ApiKeyView) => status,
-  "Last used": ({ lastUsedAt }: ApiKeyView) => lastUsedAt,
-  Expires: ({ expiresAt }: ApiKeyView) => expiresAt,
-};
-
 /** A list of API keys, without the keys themselves. */
 export function ApiKeyTable({ keys, orgSlug, label, mayEnd, showsOwner = false }: KeyTableProps) {
-  const { rows, sort } = useSorted(keys, sortedBy);
+  const plain = { className: "text-muted" };
+  const owner: Column<ApiKeyView> = {
+    ...{ name: "Member", by: ({ owner }) => owner?.name, cell: ({ owner }) => owner?.name, ...plain },
+  };
+  const columns: readonly Column<ApiKeyView>[] = [
+    leadColumn("Name", ({ name }) => name, { cell: (key) => <KeyName apiKey={key} /> }),
+    ...(showsOwner ? [owner] : []),
+    {
+      ...{ name: "May", by: ({ scope }) => scope, ...plain },
+      cell: ({ scope }) => (scope === "manage" ? <Badge tone="warn">Manage</Badge> : "Call"),
+    },
+    { name: "Servers", cell: ({ servers }) => <Servers servers={servers} />, ...plain },
+    {
+      ...{ name: "Status", by: ({ status }) => status },
+      cell: ({ status }) => <Badge tone={looks[status].tone}>{looks[status].label}</Badge>,
+    },
+    timeColumn("Last used", ({ lastUsedAt }) => lastUsedAt),
+    timeColumn("Expires", ({ expiresAt }) => expiresAt),
+    actionsColumn((key) => (mayEnd(key) ? <KeyActions apiKey={key} orgSlug={orgSlug} /> : null)),
+  ];
+  return <DataTable label={label} rows={keys} keyOf={({ id }) => id} columns={columns} />;
+}
+
+function KeyName({ apiKey: { name, start, kind, createdAt, createdBy } }: { readonly apiKey: ApiKeyView }) {
   return (
-    <Table label={label}>
-      <TableHead
-        columns={["Name", ...(showsOwner ? ["Member"] : []), "May", "Servers", "Status", "Last used", "Expires"]}
-        sort={sort}
-        hasActions
-      />
-      <TableBody>
-        {rows.map((key) => (
-          <Tr key={key.id}>
-            <Td wide>
-              <span className="font-medium">{key.name}</span> <code className="text-xs text-muted">{key.start}…</code>
-              <span className="block text-xs text-muted">
-                Created <RelativeTime time={key.createdAt} />
-                {key.kind === "organization" && key.createdBy ? ` by ${key.createdBy.name}` : null}
-              </span>
-            </Td>
-            {showsOwner ? (
-              <Td label="Member" className="text-muted">
-                {key.owner?.name}
-              </Td>
-            ) : null}
-            <Td label="May" className="text-muted">
-              {key.scope === "manage" ? <Badge tone="warn">Manage</Badge> : "Call"}
-            </Td>
-            <Td label="Servers" className="text-muted">
-              <Servers servers={key.servers} />
-            </Td>
-            <Td label="Status">
-              <Badge tone={looks[key.status].tone}>{looks[key.status].label}</Badge>
-            </Td>
-            <Td label="Last used" className="text-muted">
-              {key.lastUsedAt ? <RelativeTime time={key.lastUsedAt} /> : "Never"}
-            </Td>
-            <Td label="Expires" className="text-muted">
-              {key.expiresAt ? <RelativeTime time={key.expiresAt} /> : "Never"}
-            </Td>
-            <Td wide className="text-right max-sm:justify-self-end">
-              {mayEnd(key) ? <KeyActions apiKey={key} orgSlug={orgSlug} /> : null}
-            </Td>
-          </Tr>
-        ))}
-      </TableBody>
-    </Table>
+    <>
+      <span className="font-medium">{name}</span> <code className="text-xs text-muted">{start}…</code>
+      <span className="block text-xs text-muted">
+        Created <RelativeTime time={createdAt} />
+        {kind === "organization" && createdBy ? ` by ${createdBy.name}` : null}
+      </span>
+    </>
   );
 }
 

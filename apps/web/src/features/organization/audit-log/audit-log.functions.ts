@@ -1,10 +1,11 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { listAuditActors, listAuditEntries } from "@towpath/core/audit-log";
 import { type AuditGroup, auditPageSchema } from "@towpath/core/audit-log/schema";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 
 /** A page of the audit log, newest first (ORG-10). */
 const getAuditEntries = createServerFn({ method: "GET" })
@@ -58,8 +59,4 @@ export const auditLogQuery = (orgSlug: string, search: AuditSearch) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
 
-export const auditActorsQuery = (orgSlug: string) =>
-  queryOptions({
-    queryKey: ["audit-actors", orgSlug],
-    queryFn: ({ signal }) => getAuditActors({ data: { orgSlug }, signal }),
-  });
+export const auditActorsQuery = (orgSlug: string) => queryOf(["audit-actors", orgSlug], getAuditActors, { orgSlug });

@@ -1,58 +1,37 @@
 import { Link } from "@tanstack/react-router";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
-import { RelativeTime } from "~/ui/time.tsx";
-import { useSorted } from "~/ui/use-sorted.ts";
+import { type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
 import type { ShownEntry } from "./audit-log.functions.ts";
 
-const sortedBy = {
-  When: ({ at }: ShownEntry) => at,
-  Who: ({ actor }: ShownEntry) => actor.name,
-  What: ({ text }: ShownEntry) => text,
-  From: ({ ipAddress }: ShownEntry) => ipAddress,
-};
-
-/** Entries of the audit log, newest first. */
-export function AuditTable({
-  entries,
-  orgSlug,
-  isWhole,
-}: {
+type AuditTableProps = {
   readonly entries: readonly ShownEntry[];
   readonly orgSlug: string;
   /** Whether all entries are loaded. */
   readonly isWhole: boolean;
-}) {
-  const { rows, sort } = useSorted(entries, sortedBy, isWhole);
-  return (
-    <Table label="Audit log">
-      <TableHead>
-        <Th sort={sort("When")}>When</Th>
-        <Th sort={sort("Who")}>Who</Th>
-        <Th sort={sort("What")}>What</Th>
-        <Th sort={sort("From")}>From</Th>
-      </TableHead>
-      <TableBody>
-        {rows.map((entry) => (
-          <Tr key={entry.id} className="align-top">
-            <Td label="When" className="tabular align-top whitespace-nowrap text-muted">
-              <RelativeTime time={entry.at} />
-            </Td>
-            <Td label="Who" className="align-top">
-              <span className="block max-w-48 truncate font-medium" title={entry.actor.email ?? entry.actor.name}>
-                {entry.actor.name}
-              </span>
-            </Td>
-            <Td wide className="w-full align-top">
-              <What entry={entry} orgSlug={orgSlug} />
-            </Td>
-            <Td label="From" className="align-top font-mono text-xs whitespace-nowrap text-muted">
-              {entry.ipAddress ?? "–"}
-            </Td>
-          </Tr>
-        ))}
-      </TableBody>
-    </Table>
-  );
+};
+
+/** Entries of the audit log, newest first. */
+export function AuditTable({ entries, orgSlug, isWhole }: AuditTableProps) {
+  const columns: readonly Column<ShownEntry>[] = [
+    timeColumn("When", ({ at }) => at, { className: "tabular align-top whitespace-nowrap text-muted" }),
+    {
+      ...{ name: "Who", by: ({ actor }) => actor.name, className: "align-top" },
+      cell: ({ actor }) => (
+        <span className="block max-w-48 truncate font-medium" title={actor.email ?? actor.name}>
+          {actor.name}
+        </span>
+      ),
+    },
+    leadColumn("What", ({ text }) => text, {
+      cell: (entry) => <What entry={entry} orgSlug={orgSlug} />,
+      className: "w-full align-top",
+    }),
+    {
+      ...{ name: "From", by: ({ ipAddress }) => ipAddress, cell: ({ ipAddress }) => ipAddress ?? "–" },
+      className: "align-top font-mono text-xs whitespace-nowrap text-muted",
+    },
+  ];
+  const keyOf = ({ id }: ShownEntry) => id;
+  return <DataTable label="Audit log" rows={entries} {...{ keyOf, columns, isWhole }} rowClassName="align-top" />;
 }
 
 /** The entry as a sentence with a link to its subject, and its stored details. */

@@ -1,4 +1,3 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { TowpathError } from "@towpath/core/errors";
 import {
@@ -13,6 +12,7 @@ import { z } from "zod";
 import { gitHub, services } from "~/compose.server.ts";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 import { healthOf } from "./app-health.server.ts";
 import { renewWebhookSecret as renew, tryKeys } from "./app-keys.server.ts";
 import { beginAppTrip } from "./app-round-trip.server.ts";
@@ -103,8 +103,4 @@ export const removeGitHubApp = createServerFn({ method: "POST" })
   });
 
 export const gitHubAppsQuery = (slug: string) =>
-  queryOptions({
-    queryKey: ["github-apps", slug],
-    queryFn: ({ signal }) => getGitHubApps({ data: { orgSlug: slug }, signal }),
-    staleTime: 30_000,
-  });
+  queryOf(["github-apps", slug], getGitHubApps, { orgSlug: slug }, { staleTime: 30_000 });

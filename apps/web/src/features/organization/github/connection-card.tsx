@@ -5,11 +5,10 @@ import { useMay } from "~/features/shared/session/guards.ts";
 import { profileQuery } from "~/features/shared/session/session.functions.ts";
 import { Badge } from "~/ui/badge.tsx";
 import { Button, buttonLook, PlainButton } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
+import { Callout, NotLoaded } from "~/ui/callout.tsx";
 import { ConfirmDeletion } from "~/ui/confirm-deletion.tsx";
 import { Spinner } from "~/ui/loading.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
-import { failureText } from "~/ui/toast.ts";
 import { type Connection, disconnect, repositoriesQuery } from "./github.functions.ts";
 
 /** A connected account: its state at GitHub, its repositories, and its actions. */
@@ -161,16 +160,7 @@ function RepositoryNames({ orgSlug, installationId }: { readonly orgSlug: string
     );
   }
   if (query.error) {
-    return (
-      <Callout
-        tone="bad"
-        className="m-3"
-        title="Couldn't load the repositories"
-        actions={<Button onClick={() => void query.refetch()}>Try again</Button>}
-      >
-        {failureText(query.error)}
-      </Callout>
-    );
+    return <NotLoaded what="the repositories" error={query.error} retry={query.refetch} className="m-3" />;
   }
   return (
     <div className="border-t px-4 py-2">

@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { gitHubHostName } from "@towpath/core/github-connection/schema";
 import {
@@ -13,6 +13,7 @@ import { z } from "zod";
 import { gitHub } from "~/compose.server.ts";
 import { organizationAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 import { connectionsOf } from "./connections.server.ts";
 import { listRepositories, readBranchAndRepository } from "./repositories.server.ts";
 
@@ -112,19 +113,11 @@ export const disconnect = createServerFn({ method: "POST" })
   });
 
 export const installationsQuery = (orgSlug: string) =>
-  queryOptions({
-    queryKey: ["installations", orgSlug],
-    queryFn: ({ signal }) => getInstallations({ data: { orgSlug }, signal }),
-    staleTime: 30_000,
-  });
+  queryOf(["installations", orgSlug], getInstallations, { orgSlug }, { staleTime: 30_000 });
 
 /** Below the key of the installations, so that connecting and disconnecting refetches it. */
 export const connectionsQuery = (orgSlug: string) =>
-  queryOptions({
-    queryKey: ["installations", orgSlug, "connections"],
-    queryFn: ({ signal }) => getConnections({ data: { orgSlug }, signal }),
-    staleTime: 10_000,
-  });
+  queryOf(["installations", orgSlug, "connections"], getConnections, { orgSlug }, { staleTime: 10_000 });
 
 export const repositoriesQuery = (orgSlug: string, id: number) =>
   infiniteQueryOptions({

@@ -1,10 +1,10 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getHostIsolation, getIsolationWarning } from "@towpath/core/host-isolation";
 import { getHostStorage, getStorageWarning } from "@towpath/core/host-storage";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 
 const organizationInput = z.object({ orgSlug: z.string() });
 
@@ -36,31 +36,23 @@ const getDiskWarning = createServerFn({ method: "GET" })
 const reportIntervalMs = 30_000;
 
 export const instanceIsolationQuery = (orgSlug: string) =>
-  queryOptions({
-    queryKey: ["instance-isolation", orgSlug],
-    queryFn: ({ signal }) => getInstanceIsolation({ data: { orgSlug }, signal }),
-    refetchInterval: reportIntervalMs,
-  });
+  queryOf(["instance-isolation", orgSlug], getInstanceIsolation, { orgSlug }, { refetchInterval: reportIntervalMs });
 
 export const missingProtectionsQuery = (orgSlug: string) =>
-  queryOptions({
-    queryKey: ["missing-protections", orgSlug],
-    queryFn: ({ signal }) => getMissingProtections({ data: { orgSlug }, signal }),
-    staleTime: reportIntervalMs,
-    refetchInterval: reportIntervalMs,
-  });
+  queryOf(
+    ["missing-protections", orgSlug],
+    getMissingProtections,
+    { orgSlug },
+    { staleTime: reportIntervalMs, refetchInterval: reportIntervalMs },
+  );
 
 export const instanceStorageQuery = (orgSlug: string) =>
-  queryOptions({
-    queryKey: ["instance-storage", orgSlug],
-    queryFn: ({ signal }) => getInstanceStorage({ data: { orgSlug }, signal }),
-    refetchInterval: reportIntervalMs,
-  });
+  queryOf(["instance-storage", orgSlug], getInstanceStorage, { orgSlug }, { refetchInterval: reportIntervalMs });
 
 export const diskWarningQuery = (orgSlug: string) =>
-  queryOptions({
-    queryKey: ["disk-warning", orgSlug],
-    queryFn: ({ signal }) => getDiskWarning({ data: { orgSlug }, signal }),
-    staleTime: reportIntervalMs,
-    refetchInterval: reportIntervalMs,
-  });
+  queryOf(
+    ["disk-warning", orgSlug],
+    getDiskWarning,
+    { orgSlug },
+    { staleTime: reportIntervalMs, refetchInterval: reportIntervalMs },
+  );

@@ -4,12 +4,11 @@ import { Ban, Ellipsis, Link2, Send } from "lucide-react";
 import { useState } from "react";
 import { Ask, type Question } from "~/ui/ask.tsx";
 import { Badge } from "~/ui/badge.tsx";
+import { actionsColumn, type Column, DataTable, leadColumn } from "~/ui/data-table.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
-import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
-import { useSorted } from "~/ui/use-sorted.ts";
 import type { Invited } from "./invited-notice.tsx";
 import { createLink, invitationsQuery, revokeInvitation, sendAgain } from "./members.functions.ts";
 
@@ -20,50 +19,35 @@ type TableProps = {
   readonly onSent: (result: Invited) => void;
 };
 
-const sortedBy = {
-  Email: ({ email }: InvitationView) => email,
-  Role: ({ role }: InvitationView) => role,
-  Expires: ({ expiresAt }: InvitationView) => expiresAt,
-};
-
-/** Open invitations. */
+/** Invitations that nobody has accepted yet. */
 export function InvitationTable({ invitations, orgSlug, onSent }: TableProps) {
   const [question, setQuestion] = useState<Question | null>(null);
-  const { rows, sort } = useSorted(invitations, sortedBy);
+  const columns: readonly Column<InvitationView>[] = [
+    leadColumn("Email", ({ email }) => email, {
+      cell: ({ email, createdAt, invitedBy }) => (
+        <>
+          <span className="font-medium break-all">{email}</span>
+          <span className="block text-xs text-muted">
+            Invited <RelativeTime time={createdAt} />
+            {invitedBy ? ` by ${invitedBy}` : null}
+          </span>
+        </>
+      ),
+    }),
+    { name: "Role", by: ({ role }) => role, cell: ({ role }) => role, className: "capitalize" },
+    { name: "Message", cell: ({ mail }) => <MailStatus mail={mail} /> },
+    {
+      ...{ name: "Expires", by: ({ expiresAt }) => expiresAt, className: "text-muted" },
+      cell: ({ status, expiresAt }) =>
+        status === "expired" ? <Badge tone="warn">Expired</Badge> : <RelativeTime time={expiresAt} />,
+    },
+    actionsColumn((each) => <InvitationActions invitation={each} {...{ orgSlug, onSent }} ask={setQuestion} />, {
+      wide: false,
+    }),
+  ];
   return (
     <>
-      <Table label="Invitations">
-        <TableHead columns={["Email", "Role", "Message", "Expires"]} sort={sort} hasActions />
-        <TableBody>
-          {rows.map((invitation) => (
-            <Tr key={invitation.id}>
-              <Td wide>
-                <span className="font-medium break-all">{invitation.email}</span>
-                <span className="block text-xs text-muted">
-                  Invited <RelativeTime time={invitation.createdAt} />
-                  {invitation.invitedBy ? ` by ${invitation.invitedBy}` : null}
-                </span>
-              </Td>
-              <Td label="Role" className="capitalize">
-                {invitation.role}
-              </Td>
-              <Td label="Message">
-                <MailStatus mail={invitation.mail} />
-              </Td>
-              <Td label="Expires" className="text-muted">
-                {invitation.status === "expired" ? (
-                  <Badge tone="warn">Expired</Badge>
-                ) : (
-                  <RelativeTime time={invitation.expiresAt} />
-                )}
-              </Td>
-              <Td className="text-right max-sm:justify-self-end">
-                <InvitationActions {...{ invitation, orgSlug, onSent }} ask={setQuestion} />
-              </Td>
-            </Tr>
-          ))}
-        </TableBody>
-      </Table>
+      <DataTable label="Invitations" rows={invitations} keyOf={({ id }) => id} columns={columns} />
       <Ask question={question} onClose={() => setQuestion(null)} />
     </>
   );

@@ -7,22 +7,13 @@ import { useMay } from "~/features/shared/session/guards.ts";
 import { Ask, type Question } from "~/ui/ask.tsx";
 import { Avatar } from "~/ui/avatar.tsx";
 import { Badge } from "~/ui/badge.tsx";
+import { actionsColumn, type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { Select } from "~/ui/select.tsx";
-import { Table, TableBody, TableHead, Td, Tr } from "~/ui/table.tsx";
-import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
-import { useSorted } from "~/ui/use-sorted.ts";
 import { changeRole, leaveOrganization, membersQuery } from "./members.functions.ts";
 import { membershipEnd, RemoveMemberDialog } from "./remove-member-dialog.tsx";
-
-const sortedBy = {
-  Person: ({ name }: MemberView) => name,
-  Role: ({ role }: MemberView) => roleNames.indexOf(role),
-  Joined: ({ joinedAt }: MemberView) => joinedAt,
-  "Last active": ({ lastActiveAt }: MemberView) => lastActiveAt,
-};
 
 type Role = MemberView["role"];
 type Organization = { readonly slug: string; readonly name: string; readonly role: string };
@@ -39,51 +30,40 @@ export function MemberTable(props: {
   const mayManage = useMay("member.manage");
   const isOwner = organization.role === "owner";
   const owners = members.filter(({ role }) => role === "owner").length;
-  const { rows, sort } = useSorted(members, sortedBy);
   const change = useRoleChange(organization, userId, setQuestion);
+  const isLastOwner = ({ role }: MemberView) => role === "owner" && owners === 1;
+  const isSelf = (member: MemberView) => member.userId === userId;
+  const mayChange = (member: MemberView) => mayManage && !isLastOwner(member) && (isOwner || member.role !== "owner");
+  const columns: readonly Column<MemberView>[] = [
+    leadColumn("Person", ({ name }) => name, { cell: (each) => <Person member={each} isSelf={isSelf(each)} /> }),
+    {
+      ...{ name: "Role", by: ({ role }) => roleNames.indexOf(role) },
+      cell: (member) =>
+        mayChange(member) ? (
+          <RoleSelect member={member} mayMakeOwner={isOwner} onChange={(role) => change(member, role)} />
+        ) : (
+          <span className="capitalize" title={isLastOwner(member) ? "An organization needs an owner." : undefined}>
+            {member.role}
+          </span>
+        ),
+    },
+    timeColumn("Joined", ({ joinedAt }) => joinedAt),
+    timeColumn("Last active", ({ lastActiveAt }) => lastActiveAt, { none: "–" }),
+    actionsColumn(
+      (member) =>
+        isSelf(member) || mayChange(member) ? (
+          <MemberActions
+            {...{ member, organization, isSelf: isSelf(member), isLastOwner: isLastOwner(member) }}
+            ask={setQuestion}
+            remove={() => setRemoved(member)}
+          />
+        ) : null,
+      { wide: false },
+    ),
+  ];
   return (
     <>
-      <Table label="Members">
-        <TableHead columns={["Person", "Role", "Joined", "Last active"]} sort={sort} hasActions />
-        <TableBody>
-          {rows.map((member) => {
-            const isLastOwner = member.role === "owner" && owners === 1;
-            const mayChange = mayManage && !isLastOwner && (isOwner || member.role !== "owner");
-            const isSelf = member.userId === userId;
-            return (
-              <Tr key={member.userId}>
-                <Td wide>
-                  <Person member={member} isSelf={isSelf} />
-                </Td>
-                <Td label="Role">
-                  {mayChange ? (
-                    <RoleSelect member={member} mayMakeOwner={isOwner} onChange={(role) => change(member, role)} />
-                  ) : (
-                    <span className="capitalize" title={isLastOwner ? "An organization needs an owner." : undefined}>
-                      {member.role}
-                    </span>
-                  )}
-                </Td>
-                <Td label="Joined" className="text-muted">
-                  <RelativeTime time={member.joinedAt} />
-                </Td>
-                <Td label="Last active" className="text-muted">
-                  {member.lastActiveAt ? <RelativeTime time={member.lastActiveAt} /> : "–"}
-                </Td>
-                <Td className="text-right max-sm:justify-self-end">
-                  {isSelf || mayChange ? (
-                    <MemberActions
-                      {...{ member, organization, isSelf, isLastOwner }}
-                      ask={setQuestion}
-                      remove={() => setRemoved(member)}
-                    />
-                  ) : null}
-                </Td>
-              </Tr>
-            );
-          })}
-        </TableBody>
-      </Table>
+      <DataTable label="Members" rows={members} keyOf={(member) => member.userId} columns={columns} />
       <Ask question={question} onClose={() => setQuestion(null)} />
       {removed ? (
         <RemoveMemberDialog member={removed} organization={organization} onClose={() => setRemoved(null)} />

@@ -1,4 +1,3 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import {
   createInvitationLink,
@@ -20,6 +19,7 @@ import { userIdsSchema } from "@towpath/core/organization/schema";
 import { z } from "zod";
 import { organizationAccess, organizationIdAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 
 const organizationInput = z.object({ orgSlug: z.string() });
 const memberInput = organizationInput.extend({ userId: z.uuid() });
@@ -91,14 +91,6 @@ export const getProfilesByIds = createServerFn({ method: "POST" })
   .validator(input(userIdsSchema))
   .handler(({ context, data }) => getUserProfiles({ ctx: context.ctx, input: data }));
 
-export const membersQuery = (orgSlug: string) =>
-  queryOptions({
-    queryKey: ["members", orgSlug],
-    queryFn: ({ signal }) => getMembers({ data: { orgSlug }, signal }),
-  });
+export const membersQuery = (orgSlug: string) => queryOf(["members", orgSlug], getMembers, { orgSlug });
 
-export const invitationsQuery = (orgSlug: string) =>
-  queryOptions({
-    queryKey: ["invitations", orgSlug],
-    queryFn: ({ signal }) => getInvitations({ data: { orgSlug }, signal }),
-  });
+export const invitationsQuery = (orgSlug: string) => queryOf(["invitations", orgSlug], getInvitations, { orgSlug });

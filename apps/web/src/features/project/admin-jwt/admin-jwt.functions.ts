@@ -1,4 +1,3 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { clearAdminJwtCache, getAdminJwt, getAdminJwtCacheStats } from "@towpath/core/admin-jwt";
 import { services } from "~/compose.server.ts";
@@ -6,6 +5,7 @@ import { type ProjectKey, projectKeySchema } from "~/features/shared/project-scr
 import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 
 /** The project's admin JWT (PRJ-10), from the cache or newly signed. POST: it is a secret, and issuing is audited. */
 export const issueAdminJwt = createServerFn({ method: "POST" })
@@ -29,7 +29,4 @@ const getAdminJwtStats = createServerFn({ method: "GET" })
   }));
 
 export const adminJwtStatsQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "admin-jwt-stats"],
-    queryFn: ({ signal }) => getAdminJwtStats({ data: key, signal }),
-  });
+  queryOf([...projectQueryKey(key), "admin-jwt-stats"], getAdminJwtStats, key);

@@ -27,6 +27,7 @@ import { type ProjectKey, projectKeySchema } from "~/features/shared/project-scr
 import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 
 // The project's id is from the access check, never from the caller.
 const ofProject = <Shape extends z.ZodRawShape>(shape: Shape) => input(projectKeySchema.extend(shape));
@@ -181,15 +182,7 @@ export const userActivityQuery = (key: ProjectKey, timeRange: TimeRange) =>
   });
 
 export const sessionUsageQuery = (key: ProjectKey, sessionId: string) =>
-  queryOptions({
-    queryKey: keyOf(key, "session", sessionId),
-    queryFn: ({ signal }) => getSessionUsage({ data: { ...key, sessionId }, signal }),
-    ...cache,
-  });
+  queryOf(keyOf(key, "session", sessionId), getSessionUsage, { ...key, sessionId }, cache);
 
 export const userUsageQuery = (key: ProjectKey, principal: string, timeRange: TimeRange) =>
-  queryOptions({
-    queryKey: keyOf(key, "user", principal, timeRange),
-    queryFn: ({ signal }) => getUserUsage({ data: { ...key, principal, timeRange }, signal }),
-    ...cache,
-  });
+  queryOf(keyOf(key, "user", principal, timeRange), getUserUsage, { ...key, principal, timeRange }, cache);

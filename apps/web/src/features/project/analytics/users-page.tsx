@@ -5,25 +5,14 @@ import { Users } from "lucide-react";
 import { timeRangeLabels } from "~/features/project/request-log/log-filters.ts";
 import { clientText, PrincipalLabel } from "~/features/shared/project-screen/principal-label.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { ErrorCount } from "~/ui/error-count.tsx";
+import { type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
+import { callColumns } from "~/ui/error-count.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { Sparkline } from "~/ui/sparkline.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
-import { RelativeTime } from "~/ui/time.tsx";
-import { useSorted } from "~/ui/use-sorted.ts";
 import { ActivityPage } from "./activity-page.tsx";
 import { type NamedUser, userActivityQuery, usersQuery } from "./analytics.functions.ts";
 
-const sortedBy = {
-  User: ({ principal }: NamedUser) => principal.name,
-  "Latest client": (user: NamedUser) => clientText(user),
-  Calls: ({ calls }: NamedUser) => calls,
-  Errors: ({ errors }: NamedUser) => errors,
-  "First call": ({ firstSeen }: NamedUser) => firstSeen,
-  "Last call": ({ lastSeen }: NamedUser) => lastSeen,
-};
-
-/** Users of a project's servers (PRJ-6). */
+/** Who called a project's servers (PRJ-6). */
 export function UsersPage({
   projectKey,
   timeRange,
@@ -66,77 +55,42 @@ export function UsersPage({
   );
 }
 
-function UserTable({
-  projectKey,
-  users,
-  timeRange,
-  isWhole,
-}: {
+type UserTableProps = {
   projectKey: ProjectKey;
   users: readonly NamedUser[];
   timeRange: TimeRange;
   isWhole: boolean;
-}) {
-  const { rows, sort } = useSorted(users, sortedBy, isWhole);
-  return (
-    <Table label="Users">
-      <TableHead>
-        <Th className="w-2/5" sort={sort("User")}>
-          User
-        </Th>
-        <Th className="w-1/4" sort={sort("Latest client")}>
-          Latest client
-        </Th>
-        <Th className="max-lg:hidden" sort={sort("Activity")}>
-          Activity
-        </Th>
-        <Th className="text-right" sort={sort("Calls")}>
-          Calls
-        </Th>
-        <Th className="text-right" sort={sort("Errors")}>
-          Errors
-        </Th>
-        <Th className="text-right" sort={sort("First call")}>
-          First call
-        </Th>
-        <Th className="text-right" sort={sort("Last call")}>
-          Last call
-        </Th>
-      </TableHead>
-      <TableBody>
-        {rows.map((user) => (
-          <Tr key={user.principal.id} className="relative">
-            <Td wide className="max-w-0 max-sm:max-w-none">
-              <Link
-                to="/$orgSlug/$projectName/users/$userId"
-                params={{ ...projectKey, userId: user.principal.id }}
-                search={{ timeRange }}
-                className="block truncate font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
-              >
-                <PrincipalLabel principal={user.principal} />
-              </Link>
-            </Td>
-            <Td wide label="Latest client" className="max-w-0 truncate text-muted max-sm:max-w-none">
-              {clientText(user)}
-            </Td>
-            <Td className="w-24 max-lg:hidden!">
-              {user.course.length > 2 ? <Sparkline values={user.course} className="w-20" /> : null}
-            </Td>
-            <Td label="Calls" className="tabular sm:text-right">
-              {formatCount(user.calls)}
-            </Td>
-            <Td label="Errors" className="tabular sm:text-right">
-              <ErrorCount {...user} />
-            </Td>
-            <Td label="First call" className="whitespace-nowrap text-muted sm:text-right">
-              <RelativeTime time={user.firstSeen} />
-            </Td>
-            <Td label="Last call" className="whitespace-nowrap text-muted sm:text-right">
-              <RelativeTime time={user.lastSeen} />
-            </Td>
-          </Tr>
-        ))}
-      </TableBody>
-    </Table>
-  );
+};
+
+function UserTable({ projectKey, users, timeRange, isWhole }: UserTableProps) {
+  const lastColumn = { headClassName: "text-right", className: "whitespace-nowrap text-muted sm:text-right" };
+  const columns: readonly Column<NamedUser>[] = [
+    leadColumn("User", ({ principal }) => principal.name, {
+      cell: ({ principal }) => (
+        <Link
+          to="/$orgSlug/$projectName/users/$userId"
+          params={{ ...projectKey, userId: principal.id }}
+          search={{ timeRange }}
+          className="block truncate font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
+        >
+          <PrincipalLabel principal={principal} />
+        </Link>
+      ),
+      headClassName: "w-2/5",
+      className: "max-w-0 max-sm:max-w-none",
+    }),
+    {
+      ...{ name: "Latest client", by: clientText, cell: clientText, wide: true, headClassName: "w-1/4" },
+      className: "max-w-0 truncate text-muted max-sm:max-w-none",
+    },
+    {
+      ...{ name: "Activity", isUnlabeled: true, headClassName: "max-lg:hidden", className: "w-24 max-lg:hidden!" },
+      cell: ({ course }) => (course.length > 2 ? <Sparkline values={course} className="w-20" /> : null),
+    },
+    ...callColumns<NamedUser>(),
+    timeColumn("First call", ({ firstSeen }) => firstSeen, lastColumn),
+    timeColumn("Last call", ({ lastSeen }) => lastSeen, lastColumn),
+  ];
+  const keyOf = ({ principal }: NamedUser) => principal.id;
+  return <DataTable label="Users" rows={users} {...{ keyOf, columns, isWhole }} rowClassName="relative" />;
 }

@@ -1,4 +1,3 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getManifest } from "@towpath/core/deployment";
 import { createPortal, getPortal, listPortals, updatePortal } from "@towpath/core/portal";
@@ -8,6 +7,7 @@ import { projectKeySchema } from "~/features/shared/project-screen/project-key.s
 import { projectQueryOf } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { organizationAccess, projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 
 const orgSlug = z.string().min(1).max(100);
 
@@ -42,11 +42,7 @@ export const getOffers = createServerFn({ method: "GET", strict: { output: false
   .handler(({ context, data }) => getManifest({ ctx: context.ctx, input: data }));
 
 export const portalsQuery = (slug: string) =>
-  queryOptions({
-    queryKey: ["portals", slug],
-    queryFn: ({ signal }) => getPortals({ data: { orgSlug: slug }, signal }),
-    staleTime: 2000,
-  });
+  queryOf(["portals", slug], getPortals, { orgSlug: slug }, { staleTime: 2000 });
 
 export const portalQuery = projectQueryOf(["portal"], getPortalContents);
 

@@ -13,6 +13,7 @@ import { organizationAccess, organizationIdAccess, publicAccess, selfAccess } fr
 import { contextForUser } from "~/http/caller.server.ts";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { input } from "~/http/input.ts";
+import { queryOf } from "~/http/query-of.ts";
 import { accessMeta } from "./lost-access.ts";
 import { signInUrl, startAtProvider } from "./session.server.ts";
 
@@ -106,11 +107,7 @@ const cacheTimes = {
 } as const;
 
 /** Fresh 5 minutes, kept 30 (AUTH-9). */
-export const currentAuthQuery = queryOptions({
-  queryKey: ["auth", "current"],
-  queryFn: ({ signal }) => getCurrentAuth({ signal }),
-  ...cacheTimes.auth,
-});
+export const currentAuthQuery = queryOf(["auth", "current"], getCurrentAuth, undefined, cacheTimes.auth);
 
 /** The session's role and permissions. Not cached, as an admin may change them at any time. */
 export const roleAndPermissionsQuery = queryOptions({

@@ -21,6 +21,7 @@ import {
   Waypoints,
   Wrench,
 } from "lucide-react";
+import type { ReactNode } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { organizationScreens, type ScreenGroup } from "~/features/shell/navigation/navigation.tsx";
 import { contents } from "~/features/site/docs/contents.ts";
@@ -218,43 +219,16 @@ function organizationsOf(
 
 function creating(organization: OrganizationAccessView | null, actions: PaletteActions): SearchAction[] {
   if (!organization?.permissions.includes("project.create")) return [];
-  const to = (path: string) => () => actions.open(`/${organization.slug}/${path}`);
+  const entry = (label: string, icon: ReactNode, path: string, ...keywords: string[]): SearchAction => ({
+    ...{ id: path, label, icon, keywords: ["create", ...keywords] },
+    run: () => actions.open(`/${organization.slug}/${path}`),
+  });
   return [
-    {
-      id: "deploy",
-      label: "Deploy a new server",
-      keywords: ["create", "import", "repository", "git", "url"],
-      icon: <GitPullRequestArrow aria-hidden />,
-      run: to("servers/new"),
-    },
-    {
-      id: "add-server",
-      label: "Add an external server",
-      keywords: ["create", "elsewhere", "url"],
-      icon: <Link2 aria-hidden />,
-      run: to("servers/external"),
-    },
-    {
-      id: "deploy-package",
-      label: "Deploy a package",
-      keywords: ["create", "pypi", "index", "install"],
-      icon: <Package aria-hidden />,
-      run: to("servers/package"),
-    },
-    {
-      id: "find-server",
-      label: "Find a server in a registry",
-      keywords: ["create", "search", "server.json", "published"],
-      icon: <Search aria-hidden />,
-      run: to("servers/registry"),
-    },
-    {
-      id: "new-portal",
-      label: "New portal",
-      keywords: ["create", "combine"],
-      icon: <Waypoints aria-hidden />,
-      run: to("portals/new"),
-    },
+    entry("Deploy a new server", <GitPullRequestArrow />, "servers/new", "import", "repository", "git", "url"),
+    entry("Add an external server", <Link2 />, "servers/external", "elsewhere", "url"),
+    entry("Deploy a package", <Package />, "servers/package", "pypi", "index", "install"),
+    entry("Find a server in a registry", <Search />, "servers/registry", "search", "server.json", "published"),
+    entry("New portal", <Waypoints />, "portals/new", "combine"),
   ];
 }
 

@@ -30,6 +30,7 @@ import {
   Waypoints,
   Wrench,
 } from "lucide-react";
+import type { ReactNode } from "react";
 import type { SidebarItem } from "~/ui/sidebar-layout.tsx";
 
 /** A screen that the sidebar and the command palette lead to. */
@@ -43,105 +44,59 @@ export type ScreenGroup = { readonly label: string; readonly items: readonly Scr
 /** The sidebar's links; `label` names the open project or organization. */
 export type Navigation = { readonly label: string; readonly groups: readonly ScreenGroup[] };
 
+const screen = (
+  label: string,
+  icon: ReactNode,
+  link: Screen["link"],
+  rest?: Pick<Screen, "keywords" | "permission" | "exact">,
+): Screen => ({ label, icon, link, ...rest });
+
+const words = (...keywords: readonly string[]) => ({ keywords });
+
 /** The screens of an organization, for a role. */
 export function organizationScreens(organization: {
   readonly slug: string;
   readonly permissions: readonly Permission[];
 }): readonly ScreenGroup[] {
   const params = { orgSlug: organization.slug };
+  const settings = <const Page extends string>(page: Page) => ({ to: `/$orgSlug/settings/${page}` as const, params });
+  const isNamed = { permission: "organization.manage", ...words("name", "address", "delete organization") } as const;
+  const isManaged = { permission: "organization.manage", ...words("isolation", "disk") } as const;
+  const isAudited = { permission: "audit.read", ...words("history", "who changed", "export") } as const;
+  const isInstalled = { permission: "installation.read", ...words("connect", "repositories") } as const;
   return allowed(organization.permissions, [
     {
       label: "Organization",
       items: [
-        { label: "Servers", icon: <Server aria-hidden />, link: { to: "/$orgSlug/servers", params } },
-        { label: "Portals", icon: <Waypoints aria-hidden />, link: { to: "/$orgSlug/portals", params } },
+        screen("Servers", <Server />, { to: "/$orgSlug/servers", params }),
+        screen("Portals", <Waypoints />, { to: "/$orgSlug/portals", params }),
       ],
     },
     {
       label: "Settings",
       items: [
-        {
-          label: "API keys",
-          icon: <KeyRound aria-hidden />,
-          link: { to: "/$orgSlug/settings/api-keys", params },
-          permission: "apiKey.read",
-          keywords: ["token"],
-        },
-        {
-          label: "GitHub",
-          icon: <GitBranch aria-hidden />,
-          link: { to: "/$orgSlug/settings/github", params },
-          permission: "installation.read",
-          keywords: ["connect", "repositories"],
-        },
-        {
-          label: "Members",
-          icon: <Users aria-hidden />,
-          link: { to: "/$orgSlug/settings/members", params },
-          keywords: ["invite", "people", "team", "roles"],
-        },
-        {
-          label: "Audit log",
-          icon: <ScrollText aria-hidden />,
-          link: { to: "/$orgSlug/settings/audit-log", params },
-          permission: "audit.read",
-          keywords: ["history", "who changed", "export"],
-        },
-        {
-          label: "General",
-          icon: <Settings2 aria-hidden />,
-          link: { to: "/$orgSlug/settings/general", params },
-          permission: "organization.manage",
-          keywords: ["name", "address", "delete organization"],
-        },
-        {
-          label: "Instance",
-          icon: <ShieldCheck aria-hidden />,
-          link: { to: "/$orgSlug/settings/instance", params },
-          permission: "organization.manage",
-          keywords: ["isolation", "disk"],
-        },
+        screen("API keys", <KeyRound />, settings("api-keys"), { permission: "apiKey.read", ...words("token") }),
+        screen("GitHub", <GitBranch />, settings("github"), isInstalled),
+        screen("Members", <Users />, settings("members"), words("invite", "people", "team", "roles")),
+        screen("Audit log", <ScrollText />, settings("audit-log"), isAudited),
+        screen("General", <Settings2 />, settings("general"), isNamed),
+        screen("Instance", <ShieldCheck />, settings("instance"), isManaged),
       ],
     },
     {
       label: "Your account",
       items: [
-        {
-          label: "Profile",
-          icon: <CircleUserRound aria-hidden />,
-          link: { to: "/$orgSlug/settings/profile", params },
-          keywords: ["name", "email"],
-        },
-        {
-          label: "Security",
-          icon: <Fingerprint aria-hidden />,
-          link: { to: "/$orgSlug/settings/security", params },
+        screen("Profile", <CircleUserRound />, settings("profile"), words("name", "email")),
+        screen("Security", <Fingerprint />, settings("security"), {
           keywords: ["password", "two-factor", "authenticator", "connected apps"],
-        },
-        {
-          label: "Sessions",
-          icon: <MonitorSmartphone aria-hidden />,
-          link: { to: "/$orgSlug/settings/sessions", params },
-          keywords: ["sign out everywhere", "devices"],
-        },
-        {
-          label: "Preferences",
-          icon: <Palette aria-hidden />,
-          link: { to: "/$orgSlug/settings/preferences", params },
-          keywords: ["theme", "dark", "light"],
-        },
+        }),
+        screen("Sessions", <MonitorSmartphone />, settings("sessions"), words("sign out everywhere", "devices")),
+        screen("Preferences", <Palette />, settings("preferences"), words("theme", "dark", "light")),
       ],
     },
     {
       label: "Help",
-      items: [
-        {
-          label: "Documentation",
-          icon: <BookOpen aria-hidden />,
-          link: { to: "/docs" },
-          keywords: ["docs", "guide", "manual"],
-        },
-      ],
+      items: [screen("Documentation", <BookOpen />, { to: "/docs" }, words("docs", "guide", "manual"))],
     },
   ]);
 }
@@ -154,139 +109,54 @@ export function projectScreens(
 ): readonly ScreenGroup[] {
   const { orgSlug, projectName } = project;
   const params = { orgSlug, projectName };
+  const to = <const Page extends string>(page: Page) => ({ to: `/$orgSlug/$projectName/${page}` as const, params });
   const ofBranch = { params, search: branchId === null ? {} : { branchId } };
+  const overview = { to: "/$orgSlug/$projectName", ...ofBranch } as const;
+  const chat = screen("Chat", <Bot />, { ...to("chat"), ...ofBranch }, words("ask", "model", "assistant"));
+  const deployments = screen("Deployments", <Rocket />, to("deployments"), words("builds", "previews", "branches"));
+  const isClient = { permission: "client.read" } as const;
   return allowed(permissions, [
     {
       label: kind === "portal" ? "Portal" : "Server",
       items: [
-        {
-          label: "Overview",
-          icon: <ChartNoAxesColumn aria-hidden />,
-          link: { to: "/$orgSlug/$projectName", ...ofBranch },
-          exact: true,
-        },
-        ...(kind === "portal" ? [portalServers(params)] : []),
-        {
-          label: "Inspector",
-          icon: <SquareTerminal aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/inspector", ...ofBranch },
-          keywords: ["call a tool"],
-        },
+        screen("Overview", <ChartNoAxesColumn />, overview, { exact: true }),
+        ...(kind === "portal" ? [screen("Servers and tools", <Waypoints />, to("servers"))] : []),
+        screen("Inspector", <SquareTerminal />, { ...to("inspector"), ...ofBranch }, words("call a tool")),
         // A chat is with a deployment.
-        ...(kind === "hosted"
-          ? [
-              {
-                label: "Chat",
-                icon: <Bot aria-hidden />,
-                link: { to: "/$orgSlug/$projectName/chat", ...ofBranch },
-                keywords: ["ask", "model", "assistant"],
-              } as const,
-            ]
-          : []),
-        {
-          label: "Logs",
-          icon: <Activity aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/logs", params },
-          keywords: ["requests", "calls", "errors"],
-        },
-        ...(kind === "hosted"
-          ? [
-              {
-                label: "Deployments",
-                icon: <Rocket aria-hidden />,
-                link: { to: "/$orgSlug/$projectName/deployments", params },
-                keywords: ["builds", "previews", "branches"],
-              } as const,
-            ]
-          : []),
+        ...(kind === "hosted" ? [chat] : []),
+        screen("Logs", <Activity />, to("logs"), words("requests", "calls", "errors")),
+        ...(kind === "hosted" ? [deployments] : []),
       ],
     },
     {
       label: "Connect",
       items: [
-        {
-          label: "Clients",
-          icon: <Plug aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/clients", params },
-          permission: "client.read",
-        },
-        {
-          label: "Sign-ins",
-          icon: <Stethoscope aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/sign-ins", params },
-          permission: "client.read",
-          keywords: ["oauth"],
-        },
-        {
-          label: "Admin JWT",
-          icon: <KeyRound aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/admin-jwt", params },
-          permission: "adminJwt.manage",
-          keywords: ["token"],
-        },
+        screen("Clients", <Plug />, to("clients"), isClient),
+        screen("Sign-ins", <Stethoscope />, to("sign-ins"), { ...isClient, ...words("oauth") }),
+        screen("Admin JWT", <KeyRound />, to("admin-jwt"), { permission: "adminJwt.manage", ...words("token") }),
       ],
     },
     {
       label: "Usage",
       items: [
-        {
-          label: "Sessions",
-          icon: <MessagesSquare aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/sessions", params },
-        },
-        { label: "Users", icon: <Users aria-hidden />, link: { to: "/$orgSlug/$projectName/users", params } },
-        {
-          label: "Tools",
-          icon: <Wrench aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/tools/{-$toolName}", params },
-        },
-        {
-          label: "Resources",
-          icon: <FileText aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/resources/{-$resourceName}", params },
-        },
-        {
-          label: "Templates",
-          icon: <LayoutTemplate aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/resource-templates/{-$templateName}", params },
-        },
-        {
-          label: "Prompts",
-          icon: <MessageSquareText aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/prompts/{-$promptName}", params },
-        },
+        screen("Sessions", <MessagesSquare />, to("sessions")),
+        screen("Users", <Users />, to("users")),
+        screen("Tools", <Wrench />, to("tools/{-$toolName}")),
+        screen("Resources", <FileText />, to("resources/{-$resourceName}")),
+        screen("Templates", <LayoutTemplate />, to("resource-templates/{-$templateName}")),
+        screen("Prompts", <MessageSquareText />, to("prompts/{-$promptName}")),
       ],
     },
     {
       label: "Configure",
       items: [
-        {
-          label: "Access",
-          icon: <ShieldHalf aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/access", params },
-          keywords: ["roles", "permissions"],
-        },
-        {
-          label: "Limits",
-          icon: <Gauge aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/limits", params },
-          keywords: ["rate"],
-        },
-        {
-          label: "Settings",
-          icon: <Settings aria-hidden />,
-          link: { to: "/$orgSlug/$projectName/settings", params },
-          keywords: ["environment variables", "entrypoint", "delete"],
-        },
+        screen("Access", <ShieldHalf />, to("access"), words("roles", "permissions")),
+        screen("Limits", <Gauge />, to("limits"), words("rate")),
+        screen("Settings", <Settings />, to("settings"), words("environment variables", "entrypoint", "delete")),
       ],
     },
   ]);
 }
-
-const portalServers = (params: { readonly orgSlug: string; readonly projectName: string }): Screen => ({
-  ...{ label: "Servers and tools", icon: <Waypoints aria-hidden /> },
-  link: { to: "/$orgSlug/$projectName/servers", params },
-});
 
 /** Pages of a build have addresses of their own, but belong to Deployments. */
 export const isBuildPath = (pathname: string): boolean => /^\/[^/]+\/[^/]+\/(build|server)-logs\//.test(pathname);

@@ -1,7 +1,7 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { services } from "~/compose.server.ts";
 import { publicAccess } from "~/http/access.ts";
+import { queryOf } from "~/http/query-of.ts";
 
 export type Site = {
   /** Origin of the site, without a slash at the end. */
@@ -22,8 +22,4 @@ const getSite = createServerFn({ method: "GET" })
   });
 
 /** Never changes while the page is open. */
-export const siteQuery = queryOptions({
-  queryKey: ["site"],
-  queryFn: ({ signal }) => getSite({ signal }),
-  staleTime: Number.POSITIVE_INFINITY,
-});
+export const siteQuery = queryOf(["site"], getSite, undefined, { staleTime: Number.POSITIVE_INFINITY });

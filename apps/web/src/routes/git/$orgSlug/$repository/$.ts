@@ -1,23 +1,13 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { serveGitRepository } from "~/features/onboarding/source/repository.server.ts";
-import { withPermission } from "~/http/access.ts";
+import { withPermission } from "~/http/with-permission.server.ts";
 
 /** SRC-3: repositories of this instance, for git's clients. A push also needs `build.start`. */
 export const Route = createFileRoute("/git/$orgSlug/$repository/$")({
   server: {
     handlers: {
-      GET: withPermission(
-        "project.read",
-        () =>
-          ({ request, params }) =>
-            serveGitRepository(request, params),
-      ),
-      POST: withPermission(
-        "project.read",
-        () =>
-          ({ request, params }) =>
-            serveGitRepository(request, params),
-      ),
+      GET: withPermission("project.read", serveGitRepository),
+      POST: withPermission("project.read", serveGitRepository),
     },
   },
 });

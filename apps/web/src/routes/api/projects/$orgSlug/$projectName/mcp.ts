@@ -1,8 +1,8 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { mcpRelay } from "~/features/inspector/inspector/connection/mcp-relay.server.ts";
 import { refusalHeader } from "~/features/inspector/inspector/connection/relay.schema.ts";
-import { withPermission } from "~/http/access.ts";
 import { respond } from "~/http/request.server.ts";
+import { withPermission } from "~/http/with-permission.server.ts";
 
 type Call = { readonly request: Request; readonly params: { readonly orgSlug: string; readonly projectName: string } };
 
@@ -13,9 +13,9 @@ const handle = ({ request, params }: Call) =>
 export const Route = createFileRoute("/api/projects/$orgSlug/$projectName/mcp")({
   server: {
     handlers: {
-      GET: withPermission("project.read", (_permission) => handle),
-      POST: withPermission("project.read", (_permission) => handle),
-      DELETE: withPermission("project.read", (_permission) => handle),
+      GET: withPermission("project.read", handle),
+      POST: withPermission("project.read", handle),
+      DELETE: withPermission("project.read", handle),
     },
   },
 });
