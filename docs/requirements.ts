@@ -14,7 +14,7 @@ export type Proof = { readonly id: string; readonly title: string };
 const promisePattern = /^- ([A-Z]+-\d+) (?:spec|design|beyond)( \*\*M\*\*)?: (.+)$/;
 const shownPattern = /^ {2}Shown: (.+)$/;
 /** A reader checks each clause against a test. */
-const maxShownCharacters = 850;
+const maxShownCharacters = 720;
 
 /** Parses docs/requirements.md. `problems` names each malformed promise and `Shown:` line. */
 export function parseRequirements(markdown: string): { requirements: Requirement[]; problems: string[] } {

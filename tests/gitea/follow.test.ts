@@ -83,6 +83,7 @@ test("SRC-2 a push to a real Gitea is built at once by its webhook, branches get
   const before = await buildsOf(name);
   await repository.git("tag", "v1");
   await repository.git("push", "--quiet", "origin", "v1");
+  // No build comes of its webhook.
   await new Promise((done) => setTimeout(done, 3000));
   expect(await buildsOf(name)).toEqual(before);
   await repository.api("DELETE", `/hooks/${id}`);

@@ -72,7 +72,7 @@ test("OPS-2 with DATABASE_URL the instance starts no PostgreSQL of its own, and 
   const source = await mkdtemp(join(tmpdir(), "towpath-ext-server-"));
   onTestFinished(() => rm(source, { recursive: true }));
   await writeFile(join(source, "requirements.txt"), plainRequirements);
-  await writeFile(join(source, "server.py"), plainServer({ echo: '"hello"' }));
+  await writeFile(join(source, "server.py"), plainServer({ echo: '"hello"' }, 'print("ready to echo", flush=True)'));
   const deployed = await towpath("deploy", source, "--name", "echo-elsewhere", "--public", "--data-dir", dataDirectory);
   expect(deployed.stdout + deployed.stderr).toContain(`Live: ${instance.serversUrl}/echo-elsewhere/mcp`);
   const client = new Client({ name: "elsewhere", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
@@ -107,6 +107,21 @@ test.skipIf(!hasPgBouncer)(
       );
   },
 );
+
+test("OPS-2 OPS-4 the terminal reads requests, errors apart, and what the server printed from that database", async () => {
+  const read = async (...args: string[]) => {
+    const printed = await towpath("logs", "echo-elsewhere", ...args, "--json", "--data-dir", dataDirectory);
+    expect([printed.status, printed.stderr]).toEqual([0, expect.not.stringMatching(/Something went wrong/)]);
+    return printed.stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  };
+  expect(await read("tool:echo")).toMatchObject([{ method: "tools/call", target: "echo", httpStatus: 200 }]);
+  // The client asked for a newer revision, and for a stream, which the server doesn't have.
+  const errors = (await read("--errors")).map(({ isError, method }) => [isError, method]);
+  expect(errors).toContainEqual([true, null]);
+  expect(errors.filter(([isError, method]) => !isError || method === "tools/call")).toEqual([]);
+  const lines = async () => (await read("--server")).map(({ line }) => line);
+  await expect.poll(lines).toContain("ready to echo");
+}, 60_000);
 
 test("OPS-2 every process tells its health: web, gateway and runner by an address, the worker by its metrics", async () => {
   expect(await (await fetch(health().web)).json()).toEqual({ ok: true });

@@ -74,19 +74,21 @@ test("GW-4 a revoked, a deleted and an expired key's open streams end; others go
 test("GW-4 PRJ-10 clearing the cache of admin JWTs ends their open streams, not those of people", async () => {
   const server = await deployStreaming();
   const { projectId, organizationId } = server;
-  const person = await addMember(rig, organizationId);
+  const [person, leaving] = [await addMember(rig, organizationId), await addMember(rig, organizationId)];
   const tokens = [
     await signAdminJwt(rig.signingKeys, { projectId, userId: null, generation: 0 }),
     await signAdminJwt(rig.signingKeys, { projectId, userId: person, generation: 0 }),
+    await signUserJwt(rig.signingKeys, { projectId, userId: leaving }),
     await signAdminJwt(rig.signingKeys, { projectId, userId: person, generation: 1 }),
     await signUserJwt(rig.signingKeys, { projectId, userId: person }),
   ];
   const streams = await Promise.all(tokens.map(({ token }) => openStream(server, bearer(token))));
   await rig.database.pool.query("UPDATE project SET admin_jwt_generation = 1 WHERE id = $1", [projectId]);
   await until(() => streams.slice(0, 2).every(({ state }) => state.ended));
-  // Past the next check of all streams.
-  await new Promise((resolve) => setTimeout(resolve, 2500));
-  expect(streams.map(({ state }) => state.ended)).toEqual([true, true, false, false]);
+  // Past another check, which is of all streams.
+  await endMembership(leaving);
+  await until(() => streams[2]?.state.ended === true);
+  expect(streams.map(({ state }) => state.ended)).toEqual([true, true, true, false, false]);
   for (const stream of streams) await stream.stop();
 });
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { rounds } from "../../../tests/thorough.ts";
 import { answerEmpty, answerJson, emptyResult, postTo } from "./testing/clients.ts";
 import { type GatewayProcess, startGatewayProcess } from "./testing/gateway-process.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { createRig, type DeployedServer, type Rig, segmentsIn, until } from "./testing/rig.ts";
 
 let rig: Rig;
 let directory: string;
@@ -55,7 +55,8 @@ test("RUN-8 GW-10 a gateway that is killed under load loses no row of an answere
     return found[0].count;
   };
   await expect.poll(rows, { timeout: 20_000 }).toBe(expected);
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  // Nothing is left that could be written once more.
+  await until(async () => (await segmentsIn(join(directory, "gateway/spool"))).length === 0);
   expect(await rows()).toBe(expected);
 });
 

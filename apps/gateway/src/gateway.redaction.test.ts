@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openClock } from "../../../tests/clock.ts";
 import { withheld } from "./record/redact.ts";
 import { connectLegacy, connectModern, postTo } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
@@ -27,6 +28,7 @@ const forms = {
   form: new URLSearchParams({ token }).toString().slice("token=".length),
 };
 
+const clock = openClock();
 let rig: Rig;
 beforeAll(async () => {
   rig = await createRig();
@@ -241,7 +243,7 @@ test("KEY-4 while values can't be read, calls go on and their texts are withheld
   }
   try {
     // What can't be audited is not decrypted.
-    await new Promise((resolve) => setTimeout(resolve, 2100));
+    clock.pass(2100);
     await (await postTo(server.url)).text();
     expect((await rig.rows(server.projectId, 2))[0]).toMatchObject({ responsePayload: withheld });
   } finally {

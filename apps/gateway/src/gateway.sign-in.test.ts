@@ -178,9 +178,11 @@ test("GW-5 GW-9 a client that leaves in the middle of its registration is no fau
   for (let at = 0; at < 3; at++) {
     const socket = connect(rig.gateway.port, "127.0.0.1");
     await new Promise((resolve) => socket.write(text, resolve));
+    // So that the gateway reads the body when the connection breaks.
     await sleep(50);
     socket.resetAndDestroy();
   }
+  // Nothing is counted.
   await sleep(200);
   expect(await failures()).toBe(before);
 });

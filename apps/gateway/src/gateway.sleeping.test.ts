@@ -310,6 +310,7 @@ test("GW-12 GW-3 a stream that is opened while the server sleeps stays open, wak
   expect(stream.headers.get("mcp-session-id")).toBe(session["mcp-session-id"]);
   const reader = stream.body?.getReader();
   const first = reader?.read();
+  // Nothing comes, and nothing starts.
   const quiet = Symbol();
   expect(await Promise.race([first, new Promise((resolve) => setTimeout(resolve, 300, quiet))])).toBe(quiet);
   expect([server.isStarted(), openings]).toEqual([false, []]);

@@ -148,6 +148,7 @@ test("GW-3 a client that reads slowly slows the server down instead of filling t
   const request = httpRequest(server.url, { method: "POST", headers: { "content-type": "application/json" } });
   request.end(rpc());
   const [response] = (await once(request, "response")) as [IncomingMessage];
+  // The client reads nothing, so soon nothing more is sent.
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(sent).toBeLessThan(total / 2);
   let received = 0;

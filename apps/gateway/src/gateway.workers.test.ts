@@ -9,7 +9,7 @@ import { answerJson, connectLegacy, emptyResult } from "./testing/clients.ts";
 import { type GatewayProcess, isAlive, spawnGateway, startGatewayProcess } from "./testing/gateway-process.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { addPortal, storeManifest } from "./testing/portal.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { createRig, type DeployedServer, type Rig, segmentsIn, until } from "./testing/rig.ts";
 import { deployAsleep } from "./testing/sleeping-server.ts";
 
 let rig: Rig;
@@ -161,7 +161,8 @@ test("GW-10 GW-14 a worker killed under load: only its calls in flight fail, no 
   const rows = async () =>
     (await rig.database.pool.query("SELECT FROM request_log WHERE project_id = $1", [server.projectId])).rowCount ?? 0;
   await until(async () => (await rows()) >= answered);
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  // Nothing is left that could be written.
+  await until(async () => (await segmentsIn(join(directory, "gateway/spool"))).length === 0);
   // A call of which the row was kept but whose answer did not get through any more.
   expect(await rows()).toBeLessThanOrEqual(answered + failures.length);
 }, 60_000);

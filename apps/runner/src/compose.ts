@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { unwrittenServerLogs, writeServerLogs } from "@towpath/logs";
+import { startRounds } from "@towpath/role";
 import {
   assertNoRunner,
   createRunnerApi,
@@ -15,7 +16,6 @@ import { checkDatabase, createSecretBox, versionsOf } from "@towpath/secrets";
 import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
-import { startDataRounds } from "./data/data-rounds.ts";
 import {
   deploymentUses,
   existingDeployments,
@@ -30,13 +30,13 @@ import { adoptInstances, memoOf } from "./instances/adopt.ts";
 import { instanceStore } from "./instances/instance.store.ts";
 import { InstancePool } from "./instances/instance-pool.ts";
 import { createInstanceRecord } from "./instances/instance-record.ts";
-import { startIsolationReports } from "./isolation-reports.ts";
-import { startLayerEviction } from "./layer-eviction.ts";
+import { layersInUse } from "./layers-in-use.ts";
 import { LineSpool, lastLinesOf } from "./logs/line-spool.ts";
 import { serverLog } from "./logs/server-log.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
 import { budgetOf, Places } from "./places/places.ts";
 import { PrewarmPool } from "./prewarm/prewarm-pool.ts";
+import { roundsOf } from "./rounds.ts";
 
 const closeWithinMs = 1500;
 
@@ -126,32 +126,24 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   void expectRecent(database, prewarm, config).catch(complain("recent servers could not be read"));
   const api = createRunnerApi(handlersOf(pool, prewarm, host.selfTest), complain("a request failed"));
   const address = await api.listen(config.address);
-  const notReported = complain("the isolation of this host could not be recorded");
-  const reports = startIsolationReports(database.db, host, notReported);
-  const dataRounds = startDataRounds(database.db, host, complain("volume maintenance failed"));
-  const eviction = startLayerEviction(
-    servers,
-    pool,
-    prewarm,
-    deployments,
-    complain("unpacked layers could not be removed"),
+  const inUse = () => layersInUse(pool, prewarm, deployments);
+  const stopRounds = startRounds(roundsOf({ db: database.db, driver: runtime, layersInUse: inUse }), (name, error) =>
+    complain(`${name} failed`)(error),
   );
   /** Writes the buffers. After the servers: these wait for the database. */
   const endRecords = async () => {
-    await Promise.all([reports.stop(), dataRounds.stop(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
+    await Promise.all([stopRounds(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
     await database.close();
   };
   return {
     address,
     async leave() {
-      eviction.stop();
       void api.close();
       // Waiting callers ask the next runner.
       api.destroy();
       await endRecords();
     },
     async close() {
-      eviction.stop();
       void api.close();
       // Concurrently: the pool's close waits for servers that are starting, which the driver's close ends.
       const stopped = Promise.all([pool.close(), prewarm.close()]);

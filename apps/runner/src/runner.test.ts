@@ -227,6 +227,7 @@ describe("the process", () => {
       await startRunner();
       await expect.poll(stored).toEqual(printed);
     }
+    // Nothing comes twice.
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await stored()).toEqual(printed);
   });
@@ -304,6 +305,11 @@ describe("the process", () => {
     const sql = "SELECT state, end_reason FROM instance WHERE deployment_id = $1 ORDER BY started_at";
     return (await database.pool.query(sql, [deploymentId])).rows;
   };
+  const untilLoading = (deploymentId: string) => {
+    const sql = "SELECT FROM server_log WHERE deployment_id = $1 AND line = 'loading'";
+    const lines = async () => (await database.pool.query(sql, [deploymentId])).rowCount;
+    return expect.poll(lines, { interval: 50 }).toBeGreaterThan(0);
+  };
   const killShim = async () => {
     const owner = await readFile(join(directory, "run/shim.sock.owner"), "utf8");
     process.kill(Number(owner.split("-")[0]), "SIGKILL");
@@ -327,8 +333,7 @@ describe("the process", () => {
     const { deploymentId } = await seedDeployment(database.db, { entrypoint: "slow.py:app", layers: layers() });
     await startRunner();
     const lease = client.ensure(deploymentId);
-    await expect.poll(() => endsOf(deploymentId)).toMatchObject([{ state: "starting" }]);
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await untilLoading(deploymentId);
     await killShim();
     expect(await tinyServer.get((await lease).endpoint, "/mcp")).toContain("environment");
     await expect.poll(() => endsOf(deploymentId)).toMatchObject([{ state: "ready", end_reason: null }]);
@@ -338,8 +343,7 @@ describe("the process", () => {
     const { deploymentId } = await seedDeployment(database.db, { entrypoint: "slow.py:app", layers: layers() });
     await startRunner();
     const lease = expect(client.ensure(deploymentId)).rejects.toMatchObject({ waitHelps: true });
-    await expect.poll(() => endsOf(deploymentId)).toMatchObject([{ state: "starting" }]);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await untilLoading(deploymentId);
     expect(await stopRunner()).toBe(0);
     await lease;
     expect(await endsOf(deploymentId)).toEqual([{ state: "stopped", end_reason: "the runner is shutting down" }]);

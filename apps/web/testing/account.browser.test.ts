@@ -1,4 +1,3 @@
-import { createOTP } from "@better-auth/utils/otp";
 import { newId } from "@towpath/core/ids";
 import { sha256 } from "@towpath/crypto";
 import { user, verification } from "@towpath/db/schema";
@@ -6,6 +5,7 @@ import { eq } from "drizzle-orm";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { rounds } from "../../../tests/thorough.ts";
+import { appCode } from "./authenticator.ts";
 import { expectAccessible, gotoWithoutScripts, newPage, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, newVisitor, samplePassword, seededMember } from "./visitor.ts";
@@ -25,15 +25,6 @@ beforeAll(async () => {
 
 const addressOf = (screen: string) => `${site.url}/${owner.organization.slug}/settings/${screen}`;
 const open = (screen: string) => page.goto(addressOf(screen));
-
-/** The code that an authenticator app shows for a key, as many steps of 30 seconds from now. */
-function appCode(key: string, step: 0 | 1): Promise<string> {
-  let bits = "";
-  for (const letter of key.replace(/\s/g, ""))
-    bits += "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0");
-  const bytes = (bits.match(/.{8}/g) ?? []).map((byte) => String.fromCharCode(Number.parseInt(byte, 2)));
-  return createOTP(bytes.join("")).hotp(Math.floor(Date.now() / 30_000) + step);
-}
 
 test("ORG-4 the profile's name is saved by keyboard and shown in the menu; an empty one is refused, an unsaved one kept or discarded", async () => {
   await open("preferences");

@@ -5,7 +5,7 @@ import { createApiKey } from "@towpath/core/api-key";
 import { testContext } from "@towpath/core/testing";
 import { auditLog, build, githubInstallation, project } from "@towpath/db/schema";
 import { commitFiles, git, makeRepository } from "@towpath/git/testing";
-import { and, eq } from "drizzle-orm";
+import { and, eq, like } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAccessible, openBrowser } from "./browser.ts";
@@ -206,13 +206,19 @@ test("SRC-3 ERR-1 over REST, to an organization as the App; a person's account n
   expect((await rest("POST", "/repositories/snow/continue", { installationId: ada })).status).toBe(200);
   expect(await refsAt("ada", "snow")).toEqual(everything);
   const actions = await site.db
-    .select({ detail: auditLog.detail })
+    .select({ action: auditLog.action, detail: auditLog.detail })
     .from(auditLog)
-    .where(and(eq(auditLog.organizationId, owner.organization.id), eq(auditLog.action, "repository.continue")))
+    .where(and(eq(auditLog.organizationId, owner.organization.id), like(auditLog.action, "repository.%")))
     .orderBy(auditLog.id);
-  expect(actions.slice(-2).map(({ detail }) => detail)).toMatchObject([
+  const details = (action: string) => actions.filter((each) => each.action === action).map(({ detail }) => detail);
+  expect(details("repository.continue").slice(-2)).toMatchObject([
     { to: "acme/rain", private: true, servers: [server("rain")] },
     { to: "ada/snow", private: true, servers: [server("snow")] },
+  ]);
+  // Which repository was made or found there, before anything went to it.
+  expect(details("repository.target").slice(-2)).toMatchObject([
+    { to: "acme/rain", how: "made", private: true },
+    { to: "ada/snow", how: "found", private: true },
   ]);
   expect(JSON.stringify(actions) + site.output()).not.toMatch(/forge_[iu]_/);
 });

@@ -197,25 +197,53 @@ test("OPS-4 BLD-15 the terminal sets and shows watch paths, and refuses what the
   expect(JSON.parse(none.stdout).watchPaths).toEqual([]);
 });
 
+/** As GitHub sends one with each repository. */
+const cloneToken = "clone-token-of-";
+
 test("GH-4 repositories of an installation, for the team and for a user, in pages and without tokens", async () => {
   const { installationId, organization: orgSlug, repository } = target;
   const { userId } = await account();
-  const one = expect.objectContaining({ full_name: repository.fullName, private: false });
-  const expected = { nextPage: null, data: expect.arrayContaining([one]) };
-  const ofTeam = await answerOf(ask("github.getInstallationRepositories", "POST", { orgSlug, installationId }));
-  expect(ofTeam).toMatchObject(expected);
-  expect(JSON.stringify(ofTeam)).not.toContain("temp_clone_token");
-  const fields = ["id", "name", "description", "full_name", "private", "default_branch", "updated_at", "html_url"];
-  for (const field of fields) expect(ofTeam).toHaveProperty(`data[0].${field}`);
-  expect(await answerOf(ask("github.getRepositories", "POST", { installationId, userId }))).toMatchObject(expected);
-  const other = await signedUpVisitor(site.url);
-  for (const [id, data] of [
+  const authorization = `Bearer ${await gitHub.admin.userToken("ada")}`;
+  const atGitHub = await fetch(`${gitHub.url}/api/v3/repos/${repository.fullName}`, { headers: { authorization } });
+  expect(await atGitHub.text()).toContain(cloneToken);
+  gitHub.addRows({ repository: "front-door", count: 100 });
+  const calls = [
     ["github.getRepositories", { installationId, userId }],
     ["github.getInstallationRepositories", { orgSlug, installationId }],
-  ] as const) {
-    expect([403, 404]).toContain((await callServerFunction(other, id, "POST", data)).status);
+  ] as const;
+  for (const [id, data] of calls) {
+    const pages = await Promise.all([1, 2].map((page) => answerOf(ask(id, "POST", { ...data, page }))));
+    const [first, second] = pages as { data: Record<string, unknown>[]; nextPage: number | null }[];
+    expect([first?.data.length, first?.nextPage, second?.data.length, second?.nextPage]).toEqual([100, 2, 1, null]);
+    const all = [first, second].flatMap((page) => page?.data ?? []);
+    expect(new Set(all.map((each) => each.full_name)).size).toBe(101);
+    const fields = ["id", "name", "description", "full_name", "private", "default_branch", "updated_at", "html_url"];
+    const found = all.find((each) => each.full_name === repository.fullName);
+    expect(Object.keys(found ?? {})).toEqual(expect.arrayContaining(fields));
+    expect(JSON.stringify(pages)).not.toMatch(new RegExp(`temp_clone_token|${cloneToken}`));
   }
-  expect((await ask("github.getRepositories", "POST", { installationId: 424_242, userId })).status).toBe(404);
+  const other = await signedUpVisitor(site.url);
+  for (const [id, data] of calls)
+    expect([403, 404]).toContain((await callServerFunction(other, id, "POST", data)).status);
+  // Another person's id, and an installation of nobody here.
+  for (const data of [
+    { installationId, userId: crypto.randomUUID() },
+    { installationId: 424_242, userId },
+  ])
+    expect((await ask("github.getRepositories", "POST", data)).status).toBe(404);
+});
+
+test("GH-4 an organization's installations, and the name and address of its App", async () => {
+  const { installationId, organization: orgSlug } = target;
+  const { rows } = await site.pool.query("SELECT id FROM organization WHERE slug = $1", [orgSlug]);
+  const installations = await answerOf(ask("github.getInstallations", "GET", { orgSlug }));
+  expect(installations).toMatchObject([{ installationId, organizationId: rows[0].id }]);
+  const app = await answerOf(ask("github.getGitHubApp", "GET", { orgSlug }));
+  expect(app).toMatchObject({ appSlug: "towpath-test", url: gitHub.url, apps: [{ connection: 0 }] });
+  expect(JSON.stringify(app)).not.toMatch(/secret|key/i);
+  const other = await signedUpVisitor(site.url);
+  for (const id of ["github.getInstallations", "github.getGitHubApp"])
+    expect([403, 404]).toContain((await callServerFunction(other, id, "GET", { orgSlug })).status);
 });
 
 test("GH-4 a repository with its branch, files that may be the server, and whether a file is there", async () => {
@@ -233,6 +261,7 @@ test("GH-4 a repository with its branch, files that may be the server, and wheth
     entrypoints: ["server.py", "servers/two/only.py"],
     projects: [],
   });
+  expect(JSON.stringify(found)).not.toMatch(new RegExp(`temp_clone_token|${cloneToken}`));
   const none = await answerOf(ask("github.getBranchAndRepository", "POST", { ...where, branch: "not-there" }));
   expect(none).toMatchObject({ branch: null, entrypoints: [] });
   const verify = (path: string, ref = repository.defaultBranch) =>

@@ -6,7 +6,7 @@ import { eq } from "drizzle-orm";
 import { afterAll, expect, test } from "vitest";
 import { startFakeGitHub } from "./fake-github.ts";
 import { openSite } from "./site.ts";
-import { answerOf, callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
+import { answerOf, callServerFunction, type Member, newVisitor, samplePassword, seededMember } from "./visitor.ts";
 
 let gitHub: Awaited<ReturnType<typeof startFakeGitHub>>;
 const site = openSite(async () => {
@@ -216,6 +216,10 @@ test("GH-4 exchanging a code performs its state's purpose, and returns the next 
   expect(await answerOf(exchange({ state, code }))).toEqual({ next });
   expect(await installationsOf(member)).toEqual([101]);
   expect(await answerOf(exchange({ state, code }))).toEqual({ next: "/new/github-install?problem=expired" });
+  // In another session a state stands for nothing.
+  const other = await seededMember(site.url, site.db);
+  const stolen = { state: (await begin(other)).state, code: codeOf("ada") };
+  expect(await answerOf(exchange(stolen))).toEqual({ next: "/new/github-install?problem=expired" });
   const refused = await exchange({ state: (await begin(member)).state, code: "of-nobody" });
   expect([refused.status, refused.text]).toEqual([409, expect.stringContaining("GitHub rejected the credentials")]);
 });
@@ -237,6 +241,17 @@ test("GH-4 a user's token is kept for one server of one session, and never comes
   expect(await answerOf(kept(member))).toMatchObject({ user: { id: 1, login: "ada", avatar_url: expect.any(String) } });
   expect(await answerOf(kept(member, "brave-teal-otter"))).toBeNull();
   expect(await answerOf(kept(other))).toBeNull();
+  // Nor in another session of the same person, nor after a quarter of an hour.
+  const [person] = await site.db.select().from(user).where(eq(user.id, member.userId));
+  const elsewhere = newVisitor(site.url);
+  await elsewhere.submit("/provider/sign-in", { email: person?.email ?? "", password: samplePassword });
+  expect(await answerOf(kept({ ...member, visitor: elsewhere }))).toBeNull();
+  const { rows } = await site.pool.query(
+    "SELECT max(expires_at) < now() + interval '15 minutes' AS soon FROM verification WHERE identifier LIKE 'secret:%'",
+  );
+  expect(rows).toEqual([{ soon: true }]);
+  await site.pool.query("UPDATE verification SET expires_at = now() - interval '1 second'");
+  expect(await answerOf(kept(member))).toBeNull();
 });
 
 test("ONB-3 a link with isCreating creates nothing for a user who has not just authorized", async () => {

@@ -1,7 +1,6 @@
 import { newId } from "@towpath/core/ids";
-import { seedProject } from "@towpath/core/testing";
 import { auditLog, member } from "@towpath/db/schema";
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { beforeAll, expect, test } from "vitest";
 import { openSite } from "./site.ts";
@@ -61,38 +60,13 @@ test("ORG-11 profiles by organization and by ids, over the wire", async () => {
   }
 });
 
-test("ORG-10 changes by people on pages are in the log with their address, and so are the operator's by REST", async () => {
-  const server = await seedProject(site.db, owner.organization);
-  const { slug, id } = owner.organization;
-  const data = { orgSlug: slug, projectName: server.name };
-  const variable = { keyName: "API_KEY", secretValue: "x" };
-  const changes: readonly (readonly [string, string, object])[] = [
-    ["members.invitePeople", "invitation.create", { orgSlug: slug, emails: ["grace@example.com"], role: "member" }],
-    ["organization-settings.changeOrganization", "organization.update", { orgSlug: slug, name: "Renamed" }],
-    ["api-keys.createKey", "apiKey.create", { orgSlug: slug, kind: "personal", name: "CI" }],
-    ["settings.updateProject", "project.update", { ...data, entrypoint: "other.py" }],
-    ["settings.saveVariables", "secret.create", { ...data, secrets: [variable] }],
-    ["limits.saveLimits", "limit.update", { ...data, caller: { perMinute: 60, burst: 20 }, server: null }],
-    ["admin-jwt.clearAdminJwts", "adminJwt.clearCache", data],
-  ];
-  for (const [name, action, input] of changes) {
-    const { status, text } = await call(owner.visitor, name, input);
-    expect([name, status, status === 200 ? "" : text]).toEqual([name, 200, ""]);
-    const rows = await site.db
-      .select()
-      .from(auditLog)
-      .where(and(eq(auditLog.organizationId, id), eq(auditLog.action, action)));
-    const { userId } = owner;
-    expect([name, rows.map(({ actor, ipAddress }) => [actor, ipAddress])]).toEqual([
-      name,
-      [[`user:${userId}`, expect.stringMatching(/^(127\.0\.0\.1|::1|::ffff:127\.0\.0\.1)$/)]],
-    ]);
-  }
+test("ORG-10 what the operator does by REST is in the log, with their address", async () => {
+  const { slug } = owner.organization;
   const authorization = `Bearer ${site.operatorToken}`;
   const invited = await fetch(`${site.url}/api/v1/organizations/${slug}/invitations`, {
     method: "POST",
     headers: { authorization, "content-type": "application/json" },
-    body: JSON.stringify({ emails: ["linus@example.com"], role: "viewer" }),
+    body: JSON.stringify({ emails: ["grace@example.com", "linus@example.com"], role: "viewer" }),
   });
   const { invited: made } = (await invited.json()) as { invited: { link: string; notSent: string }[] };
   expect(made[0]?.link).toContain(`${site.url}/invitations/`);

@@ -113,7 +113,7 @@ function siteOf(find: () => Opened | undefined): Site {
 /** The same with the stand-in for GitHub, which runs in the test's process. `more`: further settings. */
 export function openSiteWithGitHub(more: () => Environment = () => ({})): {
   readonly site: Site;
-  readonly gitHub: Pick<GitHubStandIn, "url" | "admin" | "setPushRule">;
+  readonly gitHub: Pick<GitHubStandIn, "url" | "admin" | "setPushRule" | "addRows">;
 } {
   let settings: Environment = {};
   const site = openSite(async () => {
@@ -139,6 +139,7 @@ export function openSiteWithGitHub(more: () => Environment = () => ({})): {
         return started().admin;
       },
       setPushRule: (script) => started().setPushRule(script),
+      addRows: (of) => started().addRows(of),
     },
   };
 }

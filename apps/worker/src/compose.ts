@@ -11,7 +11,7 @@ import { createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
 import { createPackageIndex } from "@towpath/package-index";
 import { openWorkerQueue } from "@towpath/queue";
-import { stopLimits } from "@towpath/role";
+import { startRounds, stopLimits } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
 import { openDriver } from "@towpath/runtime";
 import { processName } from "@towpath/runtime/process";
@@ -24,7 +24,6 @@ import { rebuildLost, roundsOf, scheduledHandlers } from "./recurring.ts";
 import { Disk } from "./retention/disk.ts";
 import { removeLostScratch } from "./retention/files.ts";
 import { openRetention } from "./retention/retention.ts";
-import { startRounds } from "./rounds.ts";
 import { jobContext, type Services } from "./services.ts";
 import { sweep } from "./sweep.ts";
 

@@ -7,9 +7,9 @@ import type { Repositories } from "@towpath/git";
 import type { GitHubConnections } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import type { ScheduledHandlers } from "@towpath/queue";
+import type { Round } from "@towpath/role";
 import { redeliverMissedOfAll } from "./missed-deliveries.ts";
 import { sweepRepositories } from "./retention/repositories.ts";
-import type { Round } from "./rounds.ts";
 import { jobContext, type Services } from "./services.ts";
 import { sweep } from "./sweep.ts";
 

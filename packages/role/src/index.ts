@@ -7,6 +7,7 @@ export { resolveDrizzleFaster } from "./faster-imports.ts";
 export { openLog } from "./log.ts";
 export { type MetricsAddress, serveMetrics } from "./metrics-server.ts";
 export { neededOpenFiles, openFilesLimit, openFilesProblem } from "./open-files.ts";
+export { type Round, startRounds } from "./rounds.ts";
 
 /**
  * Milliseconds from SIGTERM. Ctrl-C ends an instance within 10 s: its processes have 7 s and PostgreSQL, which they

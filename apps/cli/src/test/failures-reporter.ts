@@ -1,7 +1,8 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import type { Reporter, TestModule, Vitest } from "vitest/node";
-import type { Failure, Report } from "./totals.ts";
+import { titlesIn } from "../../../../docs/requirements.ts";
+import { emptyReport, type Failure } from "./totals.ts";
 
 /** Vitest's reporter for `towpath test`: writes a `Report` as JSON to the file that the option `outputFile` names. */
 export default class FailuresReporter implements Reporter {
@@ -12,11 +13,13 @@ export default class FailuresReporter implements Reporter {
   }
 
   async onTestRunEnd(modules: readonly TestModule[], unhandled: readonly Unhandled[]): Promise<void> {
-    const report: Report = { passed: 0, failures: [], failedFiles: [] };
+    const report = emptyReport();
     for (const module of modules) {
       const passed = [...module.children.allTests("passed")].length;
       const errors = unhandled.filter(({ VITEST_TEST_PATH: path }) => path === module.moduleId);
       const failures = [...failuresOf(module), ...errors.map((error) => this.#failureOf(error))];
+      // After a failure, tests are skipped for that reason.
+      if (failures.length === 0) report.notShown.push(...(await notShownBy(module)));
       if (failures.length === 0) report.passed += passed;
       else report.failedFiles.push({ path: module.moduleId, passed, failures });
     }
@@ -44,7 +47,17 @@ type Unhandled = {
   readonly VITEST_TEST_NAME?: string;
 };
 
-/** Failed tests, hooks, and files that don't load or never end. */
+/** Skipped tests that show a promise, but for those that only `towpath test thorough` runs. */
+async function notShownBy(module: TestModule): Promise<string[]> {
+  const skipped = [...module.children.allTests("skipped")].filter(({ fullName }) => /\b[A-Z]{2,}-\d+\b/.test(fullName));
+  if (skipped.length === 0) return [];
+  const titles = titlesIn(await readFile(module.moduleId, "utf8"));
+  return skipped.flatMap(({ name, fullName }) =>
+    titles.includes(name) ? [`${module.relativeModuleId} > ${fullName}`] : [],
+  );
+}
+
+/** Failed tests, and what failed without being a test: a file that doesn't load or never ends, and hooks. */
 function failuresOf(module: TestModule): Failure[] {
   const file = module.relativeModuleId;
   const tests = [...module.children.allTests("failed")].map((test) => ({

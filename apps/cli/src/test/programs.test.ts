@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pytest, vitest } from "./programs.ts";
-import { failuresOf, type Output, passedOf, type Totals } from "./totals.ts";
+import { failuresOf, type Output, passedOf, type Totals, totalsOf } from "./totals.ts";
 
 let directory: string;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ async function runInto<Result>(run: (output: Output) => Promise<Result>): Promis
   return { result, printed: await readFile(path, "utf8") };
 }
 
-test("OPS-1 vitest's totals name failed tests, hooks, files that don't load and unhandled errors", async () => {
+test("OPS-1 vitest's totals name failed tests, hooks, files that don't load, unhandled errors and skipped tests of promises", async () => {
   const { result } = await runInto((output) => vitest(output, "apps/cli/src/test/testing/vitest.config.ts"));
   const found = failuresOf(result).map(({ name, message }) => [name, message.split("\n")[0]]);
   expect([passedOf(result), found.toSorted()]).toEqual([
@@ -31,6 +31,10 @@ test("OPS-1 vitest's totals name failed tests, hooks, files that don't load and 
       ["tests.fixture.ts > one that fails", "expected 'this' to be 'that' // Object.is equality"],
       ["tests.fixture.ts: an unhandled error", "nobody waited for this"],
     ],
+  ]);
+  expect(result.notShown).toEqual([
+    "skipped.fixture.ts > ZZ-1 needs what this machine lacks",
+    "skipped.fixture.ts > ZZ-2 so does a group > one of it",
   ]);
 });
 
@@ -53,7 +57,7 @@ test("OPS-1 a failed file of vitest runs again alone, with the settings of the f
   const config = "apps/cli/src/test/testing/vitest.config.ts";
   const env = { TEST_ATTEMPT_FILE: join(directory, "vitest-attempt") };
   const { result } = await runInto((output) => vitest(output, config, [], env));
-  expect(await runAgain(result, "second.fixture.ts")).toEqual({ passed: 2, failures: [], failedFiles: [] });
+  expect(await runAgain(result, "second.fixture.ts")).toEqual(totalsOf(2));
   const again = await runAgain(result, "tests.fixture.ts");
   expect([passedOf(again), failuresOf(again).map(({ name }) => name)]).toEqual([
     2,
@@ -67,6 +71,9 @@ def test_passes():
     pass
 
 def test_is_skipped():
+    pytest.skip("not here")
+
+def test_ZZ_1_is_skipped():
     pytest.skip("not here")
 
 @pytest.mark.parametrize("value", ["<&>"])
@@ -85,6 +92,7 @@ test("OPS-1 pytest's totals name failed tests and those that could not be set up
   await writeFile(join(directory, "test_sample.py"), python);
   const { result, printed } = await runInto((output) => pytest(output, directory));
   expect(passedOf(result), printed).toBe(1);
+  expect(result.notShown).toEqual(["test_sample > test_ZZ_1_is_skipped"]);
   expect(failuresOf(result)).toEqual([
     { name: "test_sample > test_fails[<&>]", message: expect.stringMatching(/^AssertionError: two\n/) },
     {
@@ -114,7 +122,7 @@ test("OPS-1 a failed file of pytest runs again alone, with the settings of the f
   const env = { TEST_ATTEMPT_FILE: join(directory, "pytest-attempt") };
   const { result } = await runInto((output) => pytest(output, tests, env));
   expect([passedOf(result), failuresOf(result).length]).toEqual([2, 3]);
-  expect(await runAgain(result, "test_second.py")).toEqual({ passed: 2, failures: [], failedFiles: [] });
+  expect(await runAgain(result, "test_second.py")).toEqual(totalsOf(2));
 });
 
 test("OPS-1 a pytest without a test is a failure", async () => {

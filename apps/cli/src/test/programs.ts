@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { repositoryRoot as root } from "../repository-root.ts";
 import { CommandError } from "../terminal/terminal.ts";
-import { type Failure, type Output, type Report, reportSchema, type Totals, totalsOf } from "./totals.ts";
+import { emptyReport, type Failure, type Output, type Report, reportSchema, type Totals, totalsOf } from "./totals.ts";
 
 // The programs that check and test, each run from the repository's root.
 
@@ -53,6 +53,7 @@ export async function together(...parts: (Totals | Promise<Totals>)[]): Promise<
   return {
     passed: all.reduce((sum, { passed }) => sum + passed, 0),
     failures: all.flatMap(({ failures }) => failures),
+    notShown: all.flatMap(({ notShown }) => notShown),
     failedFiles: all.flatMap(({ failedFiles }) => failedFiles),
   };
 }
@@ -72,11 +73,9 @@ async function withReport(use: (path: string) => Promise<Totals>): Promise<Total
  */
 const pythonEnvironment = { PYTHONDONTWRITEBYTECODE: "" };
 
-const emptyReport: Report = { passed: 0, failures: [], failedFiles: [] };
-
 /** Totals of a run of test files that ended with `status`. */
 function totalsOfFiles(
-  { passed, failures, failedFiles }: Report,
+  { passed, failures, notShown, failedFiles }: Report,
   status: number,
   name: readonly string[],
   runAlone: (path: string, output: Output) => Promise<Totals>,
@@ -86,6 +85,7 @@ function totalsOfFiles(
   return {
     passed,
     failures: isUnexplained ? [endedWith(status, name)] : failures,
+    notShown,
     failedFiles: failedFiles.map((file) => ({ ...file, runAlone: (output) => runAlone(file.path, output) })),
   };
 }
@@ -105,7 +105,7 @@ export function vitest(
       ...env,
     });
     const written = await readFile(path, "utf8").catch(() => null);
-    const report = written === null ? emptyReport : reportSchema.parse(JSON.parse(written));
+    const report = written === null ? emptyReport() : reportSchema.parse(JSON.parse(written));
     return totalsOfFiles(report, status, [`vitest ${config}`], (file, again) => vitest(again, config, [file], env));
   });
 }
@@ -124,7 +124,7 @@ const unescapeXml = (text: string) => text.replaceAll(/&([^;]+);/g, (whole, name
 
 /** Parses pytest's report in JUnit's first format, with files relative to `directory`. */
 function readJunit(xml: string, directory: string): Report {
-  const report: Report = { passed: 0, failures: [], failedFiles: [] };
+  const report = emptyReport();
   const files = new Map<string, { passed: number; failures: Failure[] }>();
   for (const [, attributes = "", body = ""] of xml.matchAll(/<testcase ([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs)) {
     const read = (name: string, of = attributes) => unescapeXml(new RegExp(`\\b${name}="([^"]*)"`).exec(of)?.[1] ?? "");
@@ -135,6 +135,7 @@ function readJunit(xml: string, directory: string): Report {
     const title = [read("classname"), read("name")].filter(Boolean).join(" > ");
     if (failure !== undefined) file.failures.push({ name: title, message: read("message", failure) });
     else if (!body.includes("<skipped ")) file.passed += 1;
+    else if (/^test_[A-Z]+_\d+_/.test(read("name"))) report.notShown.push(title);
   }
   for (const [path, { passed, failures }] of files) {
     if (failures.length === 0) report.passed += passed;

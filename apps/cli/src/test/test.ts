@@ -108,6 +108,11 @@ function report(results: readonly SteadyResult[]): number {
       );
     print(results.flatMap(first).join("\n"));
   }
+  const notShown = results.flatMap(({ title, totals }) => totals.notShown.map((name) => `- ${title}: ${name}`));
+  if (notShown.length > 0) {
+    const reason = process.getuid?.() === 0 ? "" : "; as root more would run";
+    print(`\n${notShown.length} skipped that show promises${reason}\n${notShown.join("\n")}`);
+  }
   const failures = results.flatMap(({ title, totals }) => describeFailures(title, failuresOf(totals)));
   if (isTooUnsteady) failures.push(`✗ ${unsteady} unsteady test files; a run with more than ${maxUnsteady} fails`);
   if (failures.length > 0) print(`\n${failures.join("\n")}`);

@@ -11,10 +11,14 @@ export type Failure = z.infer<typeof failureSchema>;
 /** `path` is absolute. */
 const failedFileSchema = z.object({ path: z.string(), passed: z.number(), failures: z.array(failureSchema) });
 
-/** Report of a run of test files: `passed` and `failures` don't count `failedFiles`. */
+/**
+ * What a run of test files reports: `passed` and `failures` are those outside of the files in which something failed.
+ * `notShown`: skipped tests that would show a promise, because this machine or user lacks something.
+ */
 export const reportSchema = z.object({
   passed: z.number(),
   failures: z.array(failureSchema),
+  notShown: z.array(z.string()),
   failedFiles: z.array(failedFileSchema),
 });
 export type Report = z.infer<typeof reportSchema>;
@@ -30,7 +34,9 @@ export type Totals = Omit<Report, "failedFiles"> & {
   readonly skipped?: string;
 };
 
-export const totalsOf = (passed: number, ...failures: Failure[]): Totals => ({ passed, failures, failedFiles: [] });
+export const totalsOf = (passed: number, ...failures: Failure[]): Totals => {
+  return { passed, failures, notShown: [], failedFiles: [] };
+};
 
 /** Totals of a stage whose requirements are missing here. */
 export const skippedFor = (reason: string): Totals => ({ ...totalsOf(0), skipped: reason });
@@ -42,6 +48,8 @@ export const failuresOf = ({ failures, failedFiles }: Totals): Failure[] => [
   ...failedFiles.flatMap((file) => file.failures),
   ...failures,
 ];
+
+export const emptyReport = (): Report => ({ passed: 0, failures: [], notShown: [], failedFiles: [] });
 
 const maxLines = 4;
 const maxColumns = 200;

@@ -23,6 +23,7 @@ export async function runFailedFilesAlone(totals: Totals): Promise<SteadyTotals>
   }
   const unsteady: FailedFile[] = [];
   const failed: FailedFile[] = [];
+  const notShown = [...totals.notShown];
   let { passed } = totals;
   for (const file of failedFiles) {
     const path = relative(process.cwd(), file.path);
@@ -33,10 +34,11 @@ export async function runFailedFilesAlone(totals: Totals): Promise<SteadyTotals>
     print(hasPassed ? `~ ${path} passed alone` : `✗ ${path} failed again`);
     if (hasPassed) {
       passed += passedOf(again);
+      notShown.push(...again.notShown);
       unsteady.push(file);
     } else {
       failed.push(file);
     }
   }
-  return { ...totals, passed, failedFiles: failed, unsteady };
+  return { ...totals, passed, notShown, failedFiles: failed, unsteady };
 }

@@ -28,11 +28,13 @@ test("OPS-1 a PostgreSQL that is killed is back with its data, also with a query
   const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: true };
   const postgres = await SupervisedPostgres.start(options);
   await query(postgres.url, "CREATE TABLE kept (kill int)");
+  const inFullSwing = `SELECT count(*)::int AS n FROM pg_stat_activity
+    WHERE state = 'active' AND query LIKE '%1e12%' AND pid <> pg_backend_pid()`;
   for (let kill = 1; kill <= 3; kill++) {
     await query(postgres.url, `INSERT INTO kept VALUES (${kill})`);
     // It never waits, so it doesn't notice that its server is gone, and keeps the shared memory.
     const busy = query(postgres.url, "SELECT count(*) FROM generate_series(1, 1e12::bigint)").catch(() => "broken off");
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await expect.poll(() => query(postgres.url, inFullSwing)).toEqual([{ n: 1 }]);
     process.kill(postgres.pid, "SIGKILL");
     await expect
       .poll(() => query(postgres.url, "SELECT count(*)::int AS n FROM kept").catch(() => null), { timeout: 30_000 })

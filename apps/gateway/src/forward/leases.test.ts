@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRunnerClient, type Endpoint, type RunnerClient } from "@towpath/runner-api";
 import { createRunnerStandIn, type RunnerStandIn, standInSecret } from "@towpath/runner-api/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { until } from "../testing/rig.ts";
 import { startUnixServer } from "../testing/unix-server.ts";
-import { Leases } from "./leases.ts";
+import { type Lease, Leases } from "./leases.ts";
 import { idleConnectionMs, Upstreams } from "./upstreams.ts";
 
 let directory: string;
@@ -30,6 +30,8 @@ function deploy(endpoint: Endpoint = { kind: "unix", path: join(directory, rando
   runner.servers.set(deploymentId, { instanceId: randomUUID(), endpoint, ...change });
   return deploymentId;
 }
+
+const untilLapsed = ({ validUntil }: Lease) => until(() => performance.now() > validUntil);
 
 test("RUN-3 a thousand redeployments leave no pool and no lease behind", async () => {
   runner.leaseMs = 40;
@@ -71,12 +73,15 @@ test("RUN-3 a deployment that the runner no longer knows is forgotten with its c
 });
 
 test("RUN-3 a request that begins in the second half of a lease keeps it alive", async () => {
+  // A clock that goes on as usual, but for the jump.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"], shouldAdvanceTime: true });
+  onTestFinished(() => void vi.useRealTimers());
   runner.leaseMs = 8000;
   const leases = new Leases({ runner: client, upstreams: new Upstreams() });
   const deploymentId = deploy();
   const asked = () => runner.ensured.filter((id) => id === deploymentId).length;
   const first = await leases.acquire(deploymentId);
-  await new Promise((resolve) => setTimeout(resolve, 4100));
+  await vi.advanceTimersByTimeAsync(4100);
   expect(asked()).toBe(1);
   runner.leaseMs = 1400;
   leases.requestStarted(deploymentId);
@@ -99,7 +104,7 @@ test("RUN-3 GW-10 a hanging runner lets no live lease lapse, and is distinguishe
   leases.requestStarted(warm);
   const lease = await leases.acquire(warm);
   runner.hangs = true;
-  await new Promise((resolve) => setTimeout(resolve, 800));
+  await untilLapsed(lease);
   // Lapsed: the first request waits until it is clear that nobody answers, the next ones don't.
   expect(await leases.acquire(warm)).toBe(lease);
   expect(leases.acquire(warm)).toBe(lease);
@@ -124,7 +129,7 @@ test("GW-10 a server that may have been frozen before the runner hung is used on
   });
   const idle = deploy(server.endpoint);
   const lease = await leases.acquire(idle);
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await untilLapsed(lease);
   runner.hangs = true;
   const refusal = await Promise.resolve(leases.acquire(idle)).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ code: "server_unreachable", waitMs: 0 });

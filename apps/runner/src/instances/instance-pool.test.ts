@@ -10,6 +10,7 @@ import { createSandboxDriver, shortDirectory, strictIsolation, tinyServer } from
 import { createRedactor } from "@towpath/secrets/redaction";
 import { asc, eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { openClock } from "../../../../tests/clock.ts";
 import type { InstanceTiming } from "../config.ts";
 import { deploymentUses } from "../deployments/deployment.store.ts";
 import { LineSpool } from "../logs/line-spool.ts";
@@ -22,6 +23,7 @@ import { instanceStore } from "./instance.store.ts";
 import { InstancePool } from "./instance-pool.ts";
 import { createInstanceRecord, type InstanceRecord } from "./instance-record.ts";
 
+const clock = openClock();
 let database: TestDatabase;
 let driver: RuntimeDriver;
 let directory = "";
@@ -172,17 +174,16 @@ test("RUN-3 a jump of the wall clock neither ends nor extends a lease", async ()
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { leaseMs: 8000 });
   const lease = await pool.lease(deployed.deploymentId);
-  const { instanceId } = lease;
   const wall = Date.now();
-  const clock = vi.spyOn(Date, "now").mockReturnValue(wall + 86_400_000);
+  const wallClock = vi.spyOn(Date, "now").mockReturnValue(wall + 86_400_000);
   try {
     await sleep(500);
     expect(await tinyServer.get(lease.endpoint)).toMatch(/^hello/);
-    expect(await pool.lease(deployed.deploymentId)).toMatchObject({ state: "ready", instanceId });
-    clock.mockReturnValue(wall - 86_400_000);
+    expect(await pool.lease(deployed.deploymentId)).toMatchObject({ state: "ready", instanceId: lease.instanceId });
+    wallClock.mockReturnValue(wall - 86_400_000);
     await expect.poll(() => stateOf(pool)).toBe("frozen");
   } finally {
-    clock.mockRestore();
+    wallClock.mockRestore();
   }
 });
 
@@ -378,8 +379,7 @@ test("BLD-10 RUN-3 a replaced version is stopped once no route, session or lease
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { leaseMs: 800, freezeAfterMs: 60_000, stopAfterMs: 60_000 });
   const lease = await pool.lease(deployed.deploymentId);
-  const idle = () => sleep(1500);
-  await idle();
+  clock.pass(1500);
   for (let round = 0; round < 3; round++) await pool.reconcile();
   expect(await stateOf(pool)).toBe("ready");
 
@@ -391,7 +391,7 @@ test("BLD-10 RUN-3 a replaced version is stopped once no route, session or lease
   await pool.lease(deployed.deploymentId);
   await pool.reconcile();
   expect(await pool.list()).toMatchObject([{ id: lease.instanceId }]);
-  await idle();
+  clock.pass(1500);
   await pool.reconcile();
   expect(await pool.list()).toEqual([]);
   await expect

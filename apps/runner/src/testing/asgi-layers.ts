@@ -26,11 +26,12 @@ async def app(scope, receive, send):
 
 const silent = app.replace("    body = json", "    import asyncio\n    await asyncio.sleep(3600)\n    body = json");
 
-const slow = `import time\ntime.sleep(6)\n${app}`;
+const slow = `import sys, time\nprint("loading", file=sys.stderr)\ntime.sleep(6)\n${app}`;
 
 /**
  * Layers as a build makes them: the environment at its final path, inside a sandbox. The code has `server.py`, which
- * answers, `silent.py`, which doesn't, and `slow.py`, which takes six seconds to start; in each the object `app`.
+ * answers, `silent.py`, which doesn't, and `slow.py`, which prints "loading" and then takes six seconds to start; in
+ * each the object `app`.
  */
 export async function makeLayers(
   directory: string,

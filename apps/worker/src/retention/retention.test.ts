@@ -12,11 +12,11 @@ import { aloneAmongWorkers, referencedLayers } from "@towpath/core/retention";
 import { type SeededOrganization, seedOrganization, seedProject, testContext } from "@towpath/core/testing";
 import { repository, repositoryBundles } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { startRounds } from "@towpath/role";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { rounds } from "../../../../tests/thorough.ts";
-import { startRounds } from "../rounds.ts";
 import {
   dayMs,
   fillCache,

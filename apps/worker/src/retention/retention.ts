@@ -1,8 +1,7 @@
 import type { ArtifactStore, FirstReleaseLayers } from "@towpath/artifacts";
 import { aloneAmongWorkers, mergeRemovals, type Removal, sweepRows } from "@towpath/core/retention";
-import { serveMetrics } from "@towpath/role";
+import { type Round, serveMetrics } from "@towpath/role";
 import type { RuntimeDriver } from "@towpath/runtime";
-import type { Round } from "../rounds.ts";
 import { jobContext, type Services } from "../services.ts";
 import type { RetentionConfig } from "./config.ts";
 import { type Disk, reportDisk } from "./disk.ts";

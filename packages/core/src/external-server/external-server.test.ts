@@ -69,7 +69,7 @@ const scope = (projectName: string) => ({ orgSlug: team.slug, projectName });
 const credential = { header: "Authorization", value: "Bearer token-123456" };
 const unauthorized = { code: "needs_credentials", message: "It asks for a credential." };
 
-test("ORG-9 an external server is inspected, listed beside hosted ones and routed at its name", async () => {
+test("ORG-9 ORG-10 an external server is inspected, listed beside hosted ones and routed at its name", async () => {
   const made = await create({ url: "https://weather.example/mcp?x=1", description: "Rain or shine" });
   expect(made).toMatchObject({ server: { name: "weather" }, counts: { tools: 1, prompts: 0 } });
   expect(made.url).toBe(`http://localhost:8080/${made.name}/mcp`);
@@ -84,6 +84,8 @@ test("ORG-9 an external server is inspected, listed beside hosted ones and route
   expect(routed).toMatchObject({ label: made.name, targetKind: "external", branchId: null });
   const access = await getAccess({ ctx: as(), input: scope(made.name) });
   expect(access).toMatchObject({ isLive: true, knownTools: [{ name: "forecast", isAllowed: true }] });
+  const [entry] = await database.db.select().from(auditLog).where(eq(auditLog.projectId, made.id));
+  expect(entry).toMatchObject({ action: "externalServer.create", subject: made.name });
 });
 
 test("ORG-9 KEY-2 the credential is stored sealed for its origin, never shown, and each decryption is audited", async () => {

@@ -87,7 +87,7 @@ test("BLD-9 a pull request from a fork waits until a member approves its commit;
   expect(actions.filter(({ action }) => action === "fork.approve")).toHaveLength(2);
 });
 
-test("BLD-9 closing ends the preview and the approval: reopened, the same commit waits again", async () => {
+test("BLD-9 ORG-10 closing ends the preview and the approval: reopened, the same commit waits again", async () => {
   github.pushToFork(7, "A");
   await scene.settle(github);
   const { buildId } = await decide("A");
@@ -103,6 +103,8 @@ test("BLD-9 closing ends the preview and the approval: reopened, the same commit
   await decide("A", "decline");
   expect(await list()).toMatchObject([{ state: "declined" }]);
   expect(await refusalCode(decide("A", "decline"))).toBe("conflict");
+  const declined = and(eq(auditLog.projectId, suite.project.id), eq(auditLog.action, "fork.decline"));
+  expect(await db().$count(auditLog, declined)).toBe(1);
   expect((await decide("A")).buildId).not.toBeNull();
 });
 

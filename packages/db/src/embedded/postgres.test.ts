@@ -61,6 +61,7 @@ test("OPS-1 a PostgreSQL whose launcher was killed may still be shutting down: t
   const starting = startEmbeddedPostgres(options).finally(() => {
     isUp = true;
   });
+  // It doesn't start meanwhile.
   await new Promise((resolve) => setTimeout(resolve, 500));
   const hasWaited = !isUp;
   process.kill(checkpointer, "SIGCONT");

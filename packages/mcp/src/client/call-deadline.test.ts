@@ -1,17 +1,22 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { CallDeadline } from "./call-deadline.ts";
 
 const never = new AbortController().signal;
 
 test("CHAT-1 the time limit of a call stands still while the person is asked, also by two forms at once", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const deadline = new CallDeadline(200, never);
-  const first = deadline.pausedFor(() => sleep(600));
-  await deadline.pausedFor(() => sleep(300));
+  const [one, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const asking = [one, other].map(({ promise }) => deadline.pausedFor(() => promise));
+  await vi.advanceTimersByTimeAsync(300);
+  one.resolve();
+  await vi.advanceTimersByTimeAsync(300);
+  other.resolve();
+  await Promise.all(asking);
+  await vi.advanceTimersByTimeAsync(199);
   expect(deadline.signal.aborted).toBe(false);
-  await first;
-  expect(deadline.signal.aborted).toBe(false);
-  await sleep(600);
+  await vi.advanceTimersByTimeAsync(1);
   expect(deadline.signal.aborted).toBe(true);
 });
 

