@@ -2,12 +2,13 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { glob, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "@towpath/role/testing";
 import { instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { bareEnvironment, dependencyLayers } from "./bare-python.ts";
 import { postOnce, writeServer } from "./echo-server.ts";
 import { median, printTable, timed } from "./measure.ts";
 
@@ -44,13 +45,6 @@ async function startBare(python: string, directory: string): Promise<number> {
   return took;
 }
 
-/** The only virtual environment among the unpacked layers. */
-async function dependencyLayer(): Promise<string> {
-  for await (const file of glob("cache/layers/boot-*/*/pyvenv.cfg", { cwd: dataDirectory }))
-    return dirname(join(dataDirectory, file));
-  throw new Error("there is no dependency layer");
-}
-
 try {
   const directory = await writeServer("bench", "fastmcp==4.1.2\n");
   const deployed = await towpath(
@@ -64,13 +58,13 @@ try {
   );
   if (deployed.status !== 0) throw new Error(deployed.stdout + deployed.stderr);
   const url = `${instance.serversUrl}/bench-first-call/mcp`;
-  const sitePackages = await dependencyLayer();
+  const [layer = ""] = await dependencyLayers(dataDirectory);
   const bare: number[] = [];
   const stopped: number[] = [];
   const frozen: number[] = [];
   const warm: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    bare.push(await startBare(await bareEnvironment(sitePackages), directory));
+    bare.push(await startBare(await bareEnvironment(layer, join(dataDirectory, "bare")), directory));
     await sleep(leaseMs + freezeAfterMs + stopAfterMs + 1_500);
     stopped.push(await timed(() => postOnce(url)));
     for (let call = 0; call < 20; call++) warm.push(await timed(() => postOnce(url)));
@@ -86,18 +80,4 @@ try {
 } finally {
   await instance.stop();
   await rm(dataDirectory, { recursive: true });
-}
-
-/** A virtual environment that sees the layer's packages: the layer's own python is at home only in the sandbox. */
-async function bareEnvironment(layer: string): Promise<string> {
-  const environment = join(dataDirectory, "bare");
-  const child = spawn("uv", ["venv", "--quiet", "--clear", "--python", "3.11", environment], { stdio: "inherit" });
-  await once(child, "close");
-  const [version] = await readdir(join(layer, "lib"));
-
-  await writeFile(
-    join(environment, "lib", version ?? "python3.11", "site-packages", "layer.pth"),
-    join(layer, "lib", version ?? "", "site-packages"),
-  );
-  return join(environment, "bin", "python");
 }

@@ -74,15 +74,15 @@ end
 `;
 }
 
-/** CPU time that a process has used with all of its threads and children, in microseconds. */
-async function cpuMicrosOf(pid: number | null): Promise<number> {
+/** CPU time that a process has used with all of its threads and children, in microseconds; 0 once it has ended. */
+export async function cpuMicrosOf(pid: number | null): Promise<number> {
   if (pid === null) return 0;
   let micros = 0;
-  for (const thread of await readdir(`/proc/${pid}/task`)) {
-    const task = `/proc/${pid}/task/${thread}`;
+  for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [])) {
+    const read = (file: string) => readFile(`/proc/${pid}/task/${thread}/${file}`, "utf8").catch(() => "");
     // Nanoseconds; /proc/{pid}/stat counts ticks of 10 ms.
-    micros += Number((await readFile(`${task}/schedstat`, "utf8")).split(" ")[0]) / 1000;
-    const children = (await readFile(`${task}/children`, "utf8")).split(" ").filter((child) => child.trim() !== "");
+    micros += Number((await read("schedstat")).split(" ")[0]) / 1000;
+    const children = (await read("children")).split(" ").filter((child) => child.trim() !== "");
     for (const child of children) micros += await cpuMicrosOf(Number(child));
   }
   return micros;

@@ -4,14 +4,15 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { glob, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase } from "@towpath/db";
 import { freePort } from "@towpath/role/testing";
 import { childrenOf, databaseUrlOf, launcherOf } from "../instance/processes.ts";
 import { instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { bareEnvironment, dependencyLayers } from "./bare-python.ts";
 import { copyProject } from "./copy-project.ts";
 import { median, type Series, timed } from "./measure.ts";
 
@@ -113,21 +114,12 @@ async function startBare(python: string, directory: string): Promise<number> {
   return took;
 }
 
-/** A virtual environment that sees the packages of the layer in which `directory`'s requirement was installed. */
-async function bareEnvironment({ dataDirectory }: Platform, known: Set<string>, name: string): Promise<string> {
-  for await (const file of glob("cache/layers/boot-*/*/pyvenv.cfg", { cwd: dataDirectory })) {
-    const layer = dirname(join(dataDirectory, file));
-    if (known.has(layer)) continue;
-    known.add(layer);
-    const environment = join(dataDirectory, `bare-${name}`);
-    const child = spawn("uv", ["venv", "--quiet", "--clear", "--python", "3.11", environment], { stdio: "inherit" });
-    await once(child, "close");
-    const [version = ""] = await readdir(join(layer, "lib"));
-    const packages = join("lib", version, "site-packages");
-    await writeFile(join(environment, packages, "layer.pth"), join(layer, packages));
-    return join(environment, "bin", "python");
-  }
-  throw new Error("there is no new dependency layer");
+/** Bare Python with the packages of the layer that has just been made. */
+async function newEnvironment({ dataDirectory }: Platform, known: Set<string>, name: string): Promise<string> {
+  const layer = (await dependencyLayers(dataDirectory)).find((each) => !known.has(each));
+  if (layer === undefined) throw new Error("there is no new dependency layer");
+  known.add(layer);
+  return bareEnvironment(layer, join(dataDirectory, `bare-${name}`));
 }
 
 const percentile95 = (values: readonly number[]) =>
@@ -165,7 +157,7 @@ async function firstCalls(platforms: readonly [Platform, Platform]): Promise<voi
     await writeFile(join(directory, "server.py"), code);
     await writeFile(join(directory, "requirements.txt"), `${requirement}\nuvicorn\n`);
     for (const platform of platforms) await deploy(platform, directory, `bench-${name}`);
-    const python = await bareEnvironment(platforms[0], known, name);
+    const python = await newEnvironment(platforms[0], known, name);
     const urls = platforms.map(({ instance }) => `${instance.serversUrl}/bench-${name}/mcp`);
     const [bare, ordinary, prewarmed]: [number[], number[], number[]] = [[], [], []];
     const hitsBefore = await metric(platforms[1], "hits_total");

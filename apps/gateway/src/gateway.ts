@@ -85,7 +85,7 @@ function route(
 
 /** To strangers, an unknown name looks like a private server. It leaves no row. @throws GatewayError */
 async function refuseUnknown(parts: GatewayParts, call: Call): Promise<void> {
-  if ((await applyPolicies(policies.onArrival, parts, call)) === "answered") return;
+  if (applyPolicies(policies.onArrival, parts, call) === "answered") return;
   await authenticate(parts, call);
   throw unknownServer();
 }

@@ -1,6 +1,5 @@
 import { callerNameHeader } from "@towpath/auth/credentials";
 import { peekRequest } from "@towpath/mcp/peek";
-import type { AssertIdentity } from "../forward/assertions.ts";
 import { siteOf } from "../forward/cookies.ts";
 import {
   forwardedHeaders,
@@ -10,11 +9,9 @@ import {
   withoutCompression,
 } from "../forward/headers.ts";
 import type { Limits } from "../limits/limits.ts";
-import { openCallsPolicy, ratePolicy, turnPolicy } from "../limits/policies.ts";
+import { openCallsPolicy, ratePolicy } from "../limits/policies.ts";
 import { formPolicy } from "../platform/continue-page.ts";
 import { accessPolicy } from "../policy/access.ts";
-import { readBody } from "../policy/body.ts";
-import type { Capacity } from "../policy/capacity.ts";
 import type { Authenticate, Principal } from "../policy/credentials.ts";
 import type { OpenResponses } from "../policy/open-responses.ts";
 import { originPolicy } from "../policy/origin.ts";
@@ -30,7 +27,6 @@ import { traceparentOf } from "../tracing/trace-context.ts";
 import {
   type Admitted,
   type Call,
-  hintsOf,
   type Identified,
   inSession,
   type Read,
@@ -41,10 +37,8 @@ import {
 export type AdmissionParts = {
   serverAddress: ServerAddress;
   authenticate: Authenticate;
-  assertIdentity: AssertIdentity;
   openResponses: OpenResponses;
   limits: Limits;
-  capacity: Capacity;
   sessionIds: SessionIds;
   redactors: Redactors;
   signIns: SignIns;
@@ -53,7 +47,7 @@ export type AdmissionParts = {
 /** All policies, in order, by what is known of the call: its head, its caller, and its body. */
 export const policies = {
   onArrival: [originPolicy, preflightPolicy],
-  onceIdentified: [accessPolicy, openCallsPolicy, turnPolicy],
+  onceIdentified: [accessPolicy, openCallsPolicy],
   onceRead: [ratePolicy, formPolicy],
 } as const;
 
@@ -65,10 +59,13 @@ export function authenticate(parts: AdmissionParts, call: Call): Promise<Princip
   return parts.authenticate(call.route, { authorization, name, url: target.path, label: target.label });
 }
 
-/** @throws GatewayError */
-export async function identify(parts: AdmissionParts, call: RoutedCall, received: Received): Promise<Identified> {
+/** Call it in the same turn in which the credentials were accepted. */
+export function identify(
+  parts: AdmissionParts,
+  received: Received,
+  { call, principal }: Pick<Identified, "call" | "principal">,
+): Identified {
   const { portal, route, response, address } = call;
-  const principal = portal ? portal.principal : await authenticate(parts, call);
   // Not before: a stranger's request must not cause secrets to be decrypted.
   received.answer.redactor = parts.redactors.find(deploymentOf(route));
   if (!portal) parts.signIns.accepted(route, principal, call);
@@ -77,46 +74,52 @@ export async function identify(parts: AdmissionParts, call: RoutedCall, received
   return { call, received, principal, limits };
 }
 
-/** Null when the client disconnected before the end of its body. @throws GatewayError */
-export async function read(
-  parts: AdmissionParts,
-  { call, received, principal, limits }: Identified,
-): Promise<Read | null> {
-  const reading = readBody(call.body, parts.capacity.admit(call.route.projectId, call.response));
-  const body = reading instanceof Promise ? await reading : reading;
-  if (body === null) return null;
-  const peek = peekRequest(body, hintsOf(call.request));
+export function read({ call, received, principal, limits }: Identified, body: Buffer): Read {
+  const peek = peekRequest(body, received.hints);
   return { call, received, principal, limits, body, bodyBytes: body.length, peek };
 }
 
-/** Checks what the request names, and prepares it for its server. @throws GatewayError */
-export async function admit(
+/**
+ * Checks what the request names, and prepares it for its server. `assertion`: the signed identity of its caller.
+ *
+ * @throws GatewayError
+ */
+export function admit(
   parts: AdmissionParts,
-  { call, received, principal, limits, ...given }: Read,
-): Promise<Admitted> {
+  { call, received, principal, limits, body, bodyBytes, peek }: Read,
+  assertion: string | null,
+): Admitted {
   const { request, route, target } = call;
   const { label, isMcp } = target;
   const site = siteOf(parts.serverAddress, { label, isMcp, cookiesSent: request.headers.cookie });
-  const asserted = parts.assertIdentity(route, principal);
   const passed = headersForServer(request.rawHeaders, {
     principal,
-    assertion: asserted instanceof Promise ? await asserted : asserted,
+    assertion,
     forwarded: addedHeaders(parts.serverAddress, call, received),
     site,
     isTraced: received.trace !== null,
   });
   const tools = route.access?.tools ?? null;
-  const listedTools = tools && checkTools(tools, { request, isMcp, body: given.body }) ? tools : null;
+  const listedTools = tools && checkTools(tools, { request, isMcp, body }) ? tools : null;
   const owner = { projectId: route.projectId, label, principal: principal.id };
   const claim = claimSession(parts.sessionIds, headerOf(request, sessionIdHeader), owner);
   const deploymentId = claim ? claim.session.deploymentId : deploymentOf(route);
   if (claim) received.answer.redactor = parts.redactors.find(deploymentId);
   const own = claim ? headersOfSession(passed, claim.session) : passed;
   return {
-    ...{ call, received, principal, limits, owner, deploymentId, site, listedTools },
-    ...given,
+    call,
+    received,
+    principal,
+    limits,
+    body,
+    bodyBytes,
+    peek,
+    owner,
     session: claim && inSession(claim),
+    deploymentId,
+    site,
     headers: listedTools ? withoutCompression(own) : own,
+    listedTools,
   };
 }
 

@@ -1,12 +1,15 @@
+import type { AssertIdentity } from "../forward/assertions.ts";
 import { forwardToTarget, type TargetParts } from "../forward/to-target.ts";
 import { credentialsEnded, type GatewayError, type RpcId } from "../gateway-error.ts";
 import type { FairTurns } from "../limits/fair-turns.ts";
+import { readBody } from "../policy/body.ts";
+import type { Capacity } from "../policy/capacity.ts";
 import { applyPolicies } from "../policy/policy.ts";
 import { countEnded, isLogged, recordRefused } from "../record/record-refused.ts";
 import type { RefusalLimit } from "../record/refusal-limit.ts";
 import type { Sleeping } from "../sleeping/sleeping.ts";
 import type { Tracer } from "../tracing/tracer.ts";
-import { type AdmissionParts, admit, identify, policies, read } from "./admission.ts";
+import { type AdmissionParts, admit, authenticate, identify, policies, read } from "./admission.ts";
 import type { Rest } from "./answer.ts";
 import { type RefusalParts, refusalFor, refuse } from "./refuse.ts";
 import { type Admitted, type Logged, type RoutedCall, receive } from "./states.ts";
@@ -16,6 +19,8 @@ export type CallParts = AdmissionParts &
   RefusalParts & {
     allowedOrigins: readonly string[];
     fairTurns: FairTurns;
+    capacity: Capacity;
+    assertIdentity: AssertIdentity;
     refusalLimit: RefusalLimit;
     sleeping: Sleeping;
     /** Null: requests are not traced. */
@@ -25,21 +30,29 @@ export type CallParts = AdmissionParts &
 /** Calls a server for a client or a portal: policy → forward → record, in this order, for every call. */
 export async function callServer(parts: CallParts, call: RoutedCall): Promise<void> {
   const received = receive(call, parts.tracer);
-  const { answer } = received;
+  const { route, answer } = received;
   let logged: Logged = { received };
   let admitted: Admitted | null = null;
   let forwarded: { rest: Rest; isAwaited: boolean } = { rest: "over", isAwaited: false };
   try {
     // Policy: may this caller reach it, and may the request be forwarded?
-    if ((await applyPolicies(policies.onArrival, parts, call)) === "answered") return;
-    const identified = await identify(parts, call, received);
+    if (applyPolicies(policies.onArrival, parts, call) === "answered") return;
+    const caller = call.portal ? call.portal.principal : authenticate(parts, call);
+    const principal = caller instanceof Promise ? await caller : caller;
+    const identified = identify(parts, received, { call, principal });
     logged = identified;
-    if ((await applyPolicies(policies.onceIdentified, parts, identified)) === "answered") return;
-    const whole = await read(parts, identified);
-    if (whole === null) return;
+    if (applyPolicies(policies.onceIdentified, parts, identified) === "answered") return;
+    // By the time it goes on, a small request has come whole.
+    await parts.fairTurns.take(route.organizationId, identified.limits.openOfOrganization);
+    const reading = readBody(call.body, parts.capacity.admit(route.projectId, call.response));
+    const body = reading instanceof Promise ? await reading : reading;
+    // The client disconnected.
+    if (body === null) return;
+    const whole = read(identified, body);
     logged = whole;
-    if ((await applyPolicies(policies.onceRead, parts, whole)) === "answered") return;
-    const ready = await admit(parts, whole);
+    if (applyPolicies(policies.onceRead, parts, whole) === "answered") return;
+    const assertion = parts.assertIdentity(route, principal);
+    const ready = admit(parts, whole, assertion instanceof Promise ? await assertion : assertion);
     logged = ready;
     admitted = ready;
     // Forward: to a running instance; bytes and closes pass in both directions.

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Writable } from "node:stream";
-import { type AnswerPeek, type PeekHints, peekHeaders, type RequestPeek } from "@towpath/mcp/peek";
+import type { AnswerPeek, PeekHints, RequestPeek } from "@towpath/mcp/peek";
 import type { Site } from "../forward/cookies.ts";
 import { headerOf } from "../forward/headers.ts";
 import type { RequestLimits } from "../limits/limits.ts";
@@ -70,7 +70,8 @@ export type Received = {
   /** Whether it is for the MCP endpoint: the server's other pages get no rows. */
   readonly isMcp: boolean;
   readonly method: string;
-  readonly head: RequestPeek;
+  /** What its headers say, for where its body does not, or was not read. */
+  readonly hints: PeekHints;
   readonly userAgent: string | undefined;
   readonly traceparent: string | undefined;
   /** Its span; null if it is not traced. */
@@ -127,7 +128,7 @@ export type HeldCall = Pick<Admitted, "received" | "principal" | "bodyBytes" | "
 /** A call as its log rows need it: a refused one lacks the later parts. */
 export type Logged = Pick<HeldCall, "received"> & Partial<HeldCall>;
 
-export function hintsOf(request: RequestHead): PeekHints {
+function hintsOf(request: RequestHead): PeekHints {
   return {
     protocolVersion: headerOf(request, "mcp-protocol-version"),
     method: headerOf(request, "mcp-method"),
@@ -149,7 +150,7 @@ export function receive(
     via: portal?.name ?? null,
     isMcp: target.isMcp,
     method: request.method ?? "GET",
-    head: peekHeaders(hintsOf(request)),
+    hints: hintsOf(request),
     userAgent: headerOf(request, "user-agent"),
     traceparent,
     trace: target.isMcp && tracer ? tracer.begin(traceparent) : null,

@@ -73,12 +73,10 @@ async function deliver(parts: ProxyParts, passage: Passage): Promise<Rest> {
     delivery.sentAt = performance.now();
     const mayRetry = otherPath !== null && isRead;
     const forwarded = await forward(parts, admitted, {
-      ...{
-        dispatcher: lease.upstream,
-        holder: lease,
-        path,
-        headers: [...admitted.headers, secretHeader, lease.endpoint.secret],
-      },
+      dispatcher: lease.upstream,
+      path,
+      headers: [...admitted.headers, secretHeader, lease.endpoint.secret],
+      holder: lease,
       isLeftOut: (status, headers) => isOtherInstance(status, headers) || (status === 404 && mayRetry),
       onBegin() {
         hasAnswered();

@@ -129,11 +129,13 @@ export class Limits {
     const take = (calls: number) =>
       this.#take(
         [
-          { limited: "caller", entry, ...caller },
-          { limited: "server", entry: this.#entries.get(serverName), ...server },
+          { limited: "caller", entry, rate: caller.rate, isOwn: caller.isOwn },
+          { limited: "server", entry: this.#entries.get(serverName), rate: server.rate, isOwn: server.isOwn },
           {
-            ...{ limited: "organization", entry: organization, isOwn: false },
+            limited: "organization",
+            entry: organization,
             rate: isFirst ? this.#limits.organization : null,
+            isOwn: false,
           },
         ],
         Math.max(1, calls),

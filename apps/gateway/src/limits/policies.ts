@@ -1,7 +1,6 @@
 import type { Identified, Read } from "../call/states.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { Policy } from "../policy/policy.ts";
-import type { FairTurns } from "./fair-turns.ts";
 
 /** As many as the log inspects: each message of a batch is a call with its own row. */
 const maxBatch = 100;
@@ -11,10 +10,6 @@ export const openCallsPolicy: Policy<unknown, Identified> = (_parts, { call, lim
   limits.enter(call.response);
   return "passed";
 };
-
-/** Holds a request until its organization's turn. */
-export const turnPolicy: Policy<{ readonly fairTurns: FairTurns }, Identified> = ({ fairTurns }, { call, limits }) =>
-  fairTurns.take(call.route.organizationId, limits.openOfOrganization)?.then(() => "passed" as const) ?? "passed";
 
 /**
  * Limits the calls per minute (GW-8). Requests to other paths are the server's own protocol: a list there need not be a

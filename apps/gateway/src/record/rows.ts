@@ -1,5 +1,5 @@
 import type { Outcome, RequestLogRow } from "@towpath/logs";
-import type { AnswerPeek, MessagePeek, RequestPeek } from "@towpath/mcp/peek";
+import { type AnswerPeek, type MessagePeek, peekHeaders, type RequestPeek } from "@towpath/mcp/peek";
 import type { Redactor } from "@towpath/secrets/redaction";
 import type { Answer } from "../call/answer.ts";
 import { deploymentFor, type Logged } from "../call/states.ts";
@@ -20,7 +20,7 @@ export function rowsOf(call: Logged): RequestLogRow[] {
 }
 
 /** What the body says once it was read, else what the headers say. */
-export const peekOf = ({ peek, received }: Logged): RequestPeek => peek ?? received.head;
+export const peekOf = ({ peek, received }: Logged): RequestPeek => peek ?? peekHeaders(received.hints);
 
 function rowOf(call: Logged, durationMs: number, message: MessagePeek | RequestPeek): RequestLogRow {
   const { id, time, route, via, answer, method, trace, traceparent } = call.received;

@@ -46,14 +46,14 @@ test("RUN-5 lines are written in batches and in order", async () => {
 });
 
 test("RUN-5 while the database is unavailable, lines are buffered up to a limit, and the number of lost lines is logged", async () => {
-  let away = true;
+  let fails = true;
   let failed = 0;
   const written: string[] = [];
   const writer = createServerLogWriter(
     async (rows) => {
-      if (away) {
+      if (fails) {
         failed += 1;
-        throw new Error("away");
+        throw new Error("unavailable");
       }
       written.push(...rows.map((each) => each.line));
     },
@@ -62,21 +62,21 @@ test("RUN-5 while the database is unavailable, lines are buffered up to a limit,
   );
   for (let index = 0; index < 21_000; index += 1) writer.push(row(String(index)));
   await expect.poll(() => failed).toBeGreaterThan(0);
-  away = false;
+  fails = false;
   await writer.close(5000);
   expect(written[0]).toBe("… 1000 lines were lost while the log could not be written");
   expect(written.slice(1)).toEqual(Array.from({ length: 20_000 }, (_, index) => String(index + 1000)));
 });
 
 test("RUN-5 a project that floods the log displaces its own lines only, and its log says so", async () => {
-  let away = true;
+  let fails = true;
   let failed = 0;
   const written: ServerLogRow[] = [];
   const writer = createServerLogWriter(
     async (rows) => {
-      if (away) {
+      if (fails) {
         failed += 1;
-        throw new Error("away");
+        throw new Error("unavailable");
       }
       written.push(...rows);
     },
@@ -87,7 +87,7 @@ test("RUN-5 a project that floods the log displaces its own lines only, and its 
   for (const line of quiet) writer.push(line);
   for (let at = 0; at < 30_000; at++) writer.push(row(`chatty ${at}`));
   await expect.poll(() => failed).toBeGreaterThan(0);
-  away = false;
+  fails = false;
   await writer.close(5000);
   expect(written.filter((line) => line.projectId === "q")).toEqual(quiet);
   const chatty = written.filter((line) => line.projectId === "p");

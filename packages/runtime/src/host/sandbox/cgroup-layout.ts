@@ -1,9 +1,12 @@
 import { access, constants, readdir, readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { exists, killDirectories, makeDirectory, read, removeDirectory, write } from "./cgroup-files.ts";
 
 const parentName = "towpath";
 /** The platform's own processes move here, because a group with limited subgroups must not contain processes. */
 const refugeName = `${parentName}-platform`;
+/** v1: of each process, and of a group that nobody has given another weight. */
+const usualCpuShares = 1024;
 
 /** Where this host lets us create control groups: directories of ours, or null. */
 export type CgroupLayout = {
@@ -94,6 +97,11 @@ export async function findCgroups({ root, mounts, membership }: CgroupFacts): Pr
   };
   const v2 = root2 === undefined ? null : await prepareV2(root2);
   const layout = { memory: await v1("memory"), pids: await v1("pids"), cpu: await v1("cpu") };
+  if (layout.cpu !== null && isInRoot("cpu", membership)) {
+    // Each process of the platform weighs as much there as our whole group, which holds all sandboxes. With the weight
+    // of one process on each processor, a busy gateway or database takes no more than its share from the servers.
+    await write(`${layout.cpu}/cpu.shares`, String(usualCpuShares * availableParallelism()));
+  }
   const hasV2 = v2?.controllers.includes("memory") === true;
   return {
     version: hasV2 ? "v2" : layout.memory !== null ? "v1" : "none",
@@ -101,6 +109,12 @@ export async function findCgroups({ root, mounts, membership }: CgroupFacts): Pr
     v1Freezer: await v1("freezer"),
     v2,
   };
+}
+
+/** Whether this process is in the root group of a controller of version 1. */
+function isInRoot(controller: string, membership: string): boolean {
+  const groups = membership.split("\n").map((line) => line.split(":"));
+  return groups.some(([, names = "", path]) => names.split(",").includes(controller) && path === "/");
 }
 
 /** The version 2 group of this process if it may create groups there; else null. */

@@ -1,4 +1,5 @@
 import { readdir, readFile, rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -68,6 +69,13 @@ describe.runIf(root)("RUN-1 a host that enforces the limits", () => {
     }
     expect(await found).toMatchObject({ trusted: true, problems: [] });
     await driver.close();
+  });
+
+  test("gives all sandboxes together the weight of one process on each processor", async () => {
+    const facts = await readCgroupFacts();
+    const { v1 } = await findCgroups(facts);
+    if (v1.cpu === null || !facts.membership.includes(":cpu:/\n")) return;
+    expect(Number(await readFile(join(v1.cpu, "cpu.shares"), "utf8"))).toBe(1024 * availableParallelism());
   });
 
   test.each([
