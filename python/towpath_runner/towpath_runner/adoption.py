@@ -187,9 +187,9 @@ _NOT_FOUND = Refused(
 )
 
 
-def _header(scope: Any, wanted: bytes) -> bytes | None:
+def _header(scope: Any, name: bytes) -> bytes | None:
     """The first of that name, which is in lower case as in ASGI. A lifespan has none."""
-    return next((bytes(value) for name, value in scope.get("headers", ()) if name == wanted), None)
+    return next((bytes(value) for key, value in scope.get("headers", ()) if key == name), None)
 
 
 def _with_session(scope: Any, session: bytes | None) -> Any:
