@@ -109,7 +109,7 @@ test("GW-8 GW-14 the workers of a gateway let in what one would, to within the b
 
 test("GW-8 what another gateway says that it let in counts here, and nonsense on its channel for nothing", async () => {
   const [server, later] = [await rig.deploy(answerEmpty), await rig.deploy(answerEmpty)];
-  const hear = (payload: string) => rig.database.pool.query("SELECT pg_notify('towpath_gateways', $1)", [payload]);
+  const receive = (payload: string) => rig.database.pool.query("SELECT pg_notify('towpath_gateways', $1)", [payload]);
   const name = `server ${server.projectId} 127.0.0.1`;
   const hourMs = 3_600_000;
   const message = (from: unknown, ...taken: unknown[]) => JSON.stringify({ from, news: [{ kind: "taken", taken }] });
@@ -122,7 +122,7 @@ test("GW-8 what another gateway says that it let in counts here, and nonsense on
     await receive(nonsense);
   }
   // Messages arrive in the order in which they were sent: after this one, the gateway has read the others.
-  await hear(message("second", [`server ${later.projectId} 127.0.0.1`, hourMs]));
+  await receive(message("second", [`server ${later.projectId} 127.0.0.1`, hourMs]));
   await until(async () => (await post(later.url)) === 429);
   expect(await post(server.url)).toBe(200);
   await receive(message("third", [name, hourMs]));
