@@ -5,8 +5,10 @@ const forbid = (name, comment, from, to) => ({ name, comment, severity: "error",
 
 const tests = "\\.test\\.tsx?$";
 
+/** An entity of core in its group, or what all entities build on, which is in none. */
+const coreEntity = "(?:(?:tenancy|projects|sources|delivery|calling|operations)/)?[^/]+";
 /** Schemas of core: data without verbs, for browsers and packages below core. */
-const coreSchemas = "^packages/core/src/[^/]+/[^/]+\\.schema\\.ts$";
+const coreSchemas = `^packages/core/src/${coreEntity}/[^/]+\\.schema\\.ts$`;
 /** How keys look and are hashed, which core shares with the gateway. */
 const credentials = "^packages/auth/src/credentials/";
 /** What a build's manifest contains. */
@@ -113,7 +115,7 @@ module.exports = {
       "core-entities-use-entry-points",
       "Entities of core import each other's index.ts (verbs, exported from the package), internal.ts (shared with other " +
         "entities, without authorization and not exported) and schemas.",
-      { path: "^packages/core/src/([^/]+)/", pathNot: `${tests}|/testing/` },
+      { path: `^packages/core/src/(${coreEntity})/`, pathNot: `${tests}|/testing/` },
       { path: "^packages/core/src/", pathNot: "^packages/core/src/$1/|/(index|internal)\\.ts$|\\.schema\\.ts$" },
     ),
     forbid(

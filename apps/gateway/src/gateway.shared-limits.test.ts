@@ -107,7 +107,7 @@ test("GW-8 GW-14 the workers of a gateway let in what one would, to within the b
   expectWithin(await flood([url]), 2, 1000);
 });
 
-test("GW-8 what another gateway says that it let in counts here, and nonsense on its channel for nothing", async () => {
+test("GW-8 what another gateway let in counts here, and invalid messages on its channel do not", async () => {
   const [server, later] = [await rig.deploy(answerEmpty), await rig.deploy(answerEmpty)];
   const receive = (payload: string) => rig.database.pool.query("SELECT pg_notify('towpath_gateways', $1)", [payload]);
   const name = `server ${server.projectId} 127.0.0.1`;

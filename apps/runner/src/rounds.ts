@@ -1,4 +1,4 @@
-import { recordHostIsolation } from "@towpath/core/host-isolation";
+import { recordHostIsolation } from "@towpath/core/operations/host-isolation";
 import type { Database } from "@towpath/db";
 import type { Round } from "@towpath/role";
 import type { RuntimeDriver } from "@towpath/runtime";

@@ -1,5 +1,5 @@
-import { createApiKey } from "@towpath/core/api-key";
 import { newId } from "@towpath/core/ids";
+import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { seedProject, shaOf, testContext } from "@towpath/core/testing";
 import { accessPolicy, build, deployment, member, project, route } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";

@@ -1,4 +1,4 @@
-import { startBuild } from "@towpath/core/build";
+import { startBuild } from "@towpath/core/delivery/build";
 import { seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
 import { build, member } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";

@@ -1,6 +1,6 @@
 import { verifyApiKey } from "@towpath/auth/credentials";
-import { createApiKey } from "@towpath/core/api-key";
 import { newId } from "@towpath/core/ids";
+import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { seedLiveProject, seedProject, testContext } from "@towpath/core/testing";
 import { member as memberTable } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";

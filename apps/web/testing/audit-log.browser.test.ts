@@ -1,5 +1,5 @@
-import { createApiKey } from "@towpath/core/api-key";
 import { newId } from "@towpath/core/ids";
+import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { seedProject, testContext } from "@towpath/core/testing";
 import { auditLog, member, organization } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";

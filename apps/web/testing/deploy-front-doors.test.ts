@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { watchPathsProblem } from "@towpath/core/project/schema";
+import { watchPathsProblem } from "@towpath/core/projects/project/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSiteWithGitHub } from "./site.ts";
 import { answerOf, callServerFunction, signedUpVisitor, type Visitor } from "./visitor.ts";

@@ -1,4 +1,4 @@
-import { createApiKey } from "@towpath/core/api-key";
+import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { seedProject, testContext } from "@towpath/core/testing";
 import { gitSource, project, repository } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";

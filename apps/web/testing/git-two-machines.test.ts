@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createApiKey } from "@towpath/core/api-key";
+import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { testContext } from "@towpath/core/testing";
 import { auditLog } from "@towpath/db/schema";
 import { commitFiles, git, makeRepository } from "@towpath/git/testing";

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createApiKey } from "@towpath/core/api-key";
+import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { testContext } from "@towpath/core/testing";
 import { type GitServer, makeRepository, serveGitRepositories } from "@towpath/git/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";

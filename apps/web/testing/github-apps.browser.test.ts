@@ -1,4 +1,4 @@
-import { atHost, numberOf } from "@towpath/core/github-connection/numbers";
+import { atHost, numberOf } from "@towpath/core/sources/github-connection/numbers";
 import { seedProject } from "@towpath/core/testing";
 import {
   auditLog,

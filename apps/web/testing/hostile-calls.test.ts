@@ -1,4 +1,4 @@
-import { listApiKeys } from "@towpath/core/api-key";
+import { listApiKeys } from "@towpath/core/tenancy/api-key";
 import { seedProject, testContext } from "@towpath/core/testing";
 import { beforeAll, expect, test } from "vitest";
 import { listRouteHandlers, listServerFunctions } from "./list-entry-points.ts";

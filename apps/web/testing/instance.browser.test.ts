@@ -1,5 +1,5 @@
-import { recordHostIsolation } from "@towpath/core/host-isolation";
-import { recordHostStorage } from "@towpath/core/host-storage";
+import { recordHostIsolation } from "@towpath/core/operations/host-isolation";
+import { recordHostStorage } from "@towpath/core/operations/host-storage";
 import { seedProject } from "@towpath/core/testing";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";

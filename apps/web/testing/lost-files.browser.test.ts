@@ -1,4 +1,4 @@
-import { failBuild, startBuild, takeBuild } from "@towpath/core/build";
+import { failBuild, startBuild, takeBuild } from "@towpath/core/delivery/build";
 import { newId } from "@towpath/core/ids";
 import { sampleDiagnosis, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
 import { auditLog, deployment } from "@towpath/db/schema";

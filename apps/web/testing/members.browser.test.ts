@@ -1,6 +1,6 @@
 import { verifyApiKey } from "@towpath/auth/credentials";
-import { createApiKey } from "@towpath/core/api-key";
 import { newId } from "@towpath/core/ids";
+import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { testContext } from "@towpath/core/testing";
 import { invitation, member, user } from "@towpath/db/schema";
 import { createMailTransport, deliverMail } from "@towpath/mail";

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { oidcProviderId } from "@towpath/auth";
 import { newId } from "@towpath/core/ids";
-import { inviteMembers } from "@towpath/core/invitation";
+import { inviteMembers } from "@towpath/core/tenancy/invitation";
 import { seedExternalRoute, seedOrganization, seedProject, testContext } from "@towpath/core/testing";
 import { account, auditLog, member, user } from "@towpath/db/schema";
 import { freePort } from "@towpath/role/testing";

@@ -1,4 +1,4 @@
-import { createApiKey } from "@towpath/core/api-key";
+import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { testContext } from "@towpath/core/testing";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { startBuild } from "@towpath/core/build";
+import { startBuild } from "@towpath/core/delivery/build";
 import { seedOrganization, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
 import { build, member, project, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createApiKey } from "@towpath/core/api-key";
+import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { testContext } from "@towpath/core/testing";
 import { gitEnvironment } from "@towpath/git";
 import { makeRepository } from "@towpath/git/testing";

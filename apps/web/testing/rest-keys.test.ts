@@ -1,6 +1,6 @@
-import { createApiKey } from "@towpath/core/api-key";
 import type { Actor } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
+import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { seedLiveProject, seedProject, testContext } from "@towpath/core/testing";
 import { auditLog, deployment, member, rateLimit, route } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { createApiKey } from "@towpath/core/api-key";
+import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { testContext } from "@towpath/core/testing";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-import { recordDataUsage } from "@towpath/core/data-volume";
 import { newId } from "@towpath/core/ids";
+import { recordDataUsage } from "@towpath/core/operations/data-volume";
 import { sampleDiagnosis, seedProject, shaOf } from "@towpath/core/testing";
 import { auditLog, build, deployment, project, requestLog, route, secret } from "@towpath/db/schema";
 import { writeRequestLogs } from "@towpath/logs";

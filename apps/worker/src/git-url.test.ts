@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
 import type { BuildRequest } from "@towpath/builder";
-import { getBuild, listBuilds, requeueLostBuilds } from "@towpath/core/build";
+import { getBuild, listBuilds, requeueLostBuilds } from "@towpath/core/delivery/build";
 import {
   changeSource,
   checkDueGitSources,
@@ -14,7 +14,7 @@ import {
   getSource,
   makeSourceWebhookSecret,
   receiveSourceWebhook,
-} from "@towpath/core/source";
+} from "@towpath/core/sources/source";
 import {
   liveCommit,
   type SeededOrganization,

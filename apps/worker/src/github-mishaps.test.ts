@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
-import { getBuild } from "@towpath/core/build";
-import { numberOf } from "@towpath/core/github-connection/numbers";
-import { deployProject } from "@towpath/core/project";
+import { getBuild } from "@towpath/core/delivery/build";
+import { deployProject } from "@towpath/core/projects/project";
+import { numberOf } from "@towpath/core/sources/github-connection/numbers";
 import {
   liveCommit,
   type SeededOrganization,

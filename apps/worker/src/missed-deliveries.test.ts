@@ -1,4 +1,4 @@
-import { receiveWebhook } from "@towpath/core/webhook";
+import { receiveWebhook } from "@towpath/core/sources/webhook";
 import type { GitHub } from "@towpath/github";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { redeliverMissed } from "./missed-deliveries.ts";

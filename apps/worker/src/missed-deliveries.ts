@@ -1,5 +1,5 @@
-import { recordMissedWebhooks } from "@towpath/core/github-check";
-import { unknownDeliveries } from "@towpath/core/webhook";
+import { recordMissedWebhooks } from "@towpath/core/sources/github-check";
+import { unknownDeliveries } from "@towpath/core/sources/webhook";
 import type { GitHub, GitHubConnections } from "@towpath/github";
 import { jobContext, type Services } from "./services.ts";
 

@@ -1,8 +1,8 @@
 import type { LayerCache } from "@towpath/artifacts";
-import { buildNewVersions, rebuildLostLayers } from "@towpath/core/build";
-import { checkDueExternalServers } from "@towpath/core/external-server";
-import { checkDueGitHubRepositories } from "@towpath/core/github-check";
-import { checkDueGitSources } from "@towpath/core/source";
+import { buildNewVersions, rebuildLostLayers } from "@towpath/core/delivery/build";
+import { checkDueExternalServers } from "@towpath/core/projects/external-server";
+import { checkDueGitHubRepositories } from "@towpath/core/sources/github-check";
+import { checkDueGitSources } from "@towpath/core/sources/source";
 import type { Repositories } from "@towpath/git";
 import type { GitHubConnections } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";

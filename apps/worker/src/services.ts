@@ -1,7 +1,7 @@
 import type { Builder } from "@towpath/builder";
 import type { Context, SourceServices } from "@towpath/core/context";
+import type { GitHubReporter, PostState } from "@towpath/core/delivery/report";
 import { type JobName, systemClock } from "@towpath/core/ports";
-import type { GitHubReporter, PostState } from "@towpath/core/report";
 import type { DatabaseClient } from "@towpath/db";
 import type { RunnerClient } from "@towpath/runner-api";
 import type { Isolation } from "@towpath/runtime";

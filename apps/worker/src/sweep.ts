@@ -1,5 +1,5 @@
-import { requeueLostBuilds } from "@towpath/core/build";
-import { requeueLostDeliveries, requeueLostHints } from "@towpath/core/webhook";
+import { requeueLostBuilds } from "@towpath/core/delivery/build";
+import { requeueLostDeliveries, requeueLostHints } from "@towpath/core/sources/webhook";
 import { hasEnded } from "@towpath/runtime/process";
 import { jobContext, type Services } from "./services.ts";
 

@@ -1,4 +1,4 @@
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { Diagnosis } from "@towpath/core/delivery/build/contract";
 import { pickBuildEnvironment } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { packageSource } from "./fetch/package-source.ts";

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { layersSchema } from "@towpath/core/build/contract";
+import { layersSchema } from "@towpath/core/delivery/build/contract";
 import { hostWithoutBubblewrap } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type BuildResult, defaultBuildLimits } from "./index.ts";

@@ -1,5 +1,5 @@
 import type { LayerCache } from "@towpath/artifacts";
-import type { Layers, Program, Resolution } from "@towpath/core/build/contract";
+import type { Layers, Program, Resolution } from "@towpath/core/delivery/build/contract";
 import { McpClientError } from "@towpath/mcp/client";
 import type { RuntimeDriver, ServerEndpoint } from "@towpath/runtime";
 import { type FailedBuild, isRetryable } from "./attempts/attempt.ts";

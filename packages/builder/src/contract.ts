@@ -8,8 +8,8 @@ import type {
   Layers,
   Program,
   Resolution,
-} from "@towpath/core/build/contract";
-import type { AuthMode } from "@towpath/core/project/schema";
+} from "@towpath/core/delivery/build/contract";
+import type { AuthMode } from "@towpath/core/projects/project/schema";
 import type { Recording } from "@towpath/mcp/client";
 import type { BridgeKind, Incomplete, LateStart, ServerEndpoint } from "@towpath/runtime";
 

@@ -4,7 +4,7 @@ import type {
   DiagnosisAction,
   DiagnosisCode,
   SettingsSection,
-} from "@towpath/core/build/contract";
+} from "@towpath/core/delivery/build/contract";
 import type { HarnessStatus } from "@towpath/runtime";
 
 /** The harness's report of a server that can't be served. */

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { LayerCache } from "@towpath/artifacts";
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { Diagnosis } from "@towpath/core/delivery/build/contract";
 import { TowpathError } from "@towpath/core/errors";
 import type { BuildWorkspace, RuntimeDriver, VolumeEntry } from "@towpath/runtime";
 import type { Changes, Made } from "./attempts/attempt.ts";

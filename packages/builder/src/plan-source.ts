@@ -1,7 +1,7 @@
 import { getCompileCacheDir } from "node:module";
 import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { Diagnosis } from "@towpath/core/delivery/build/contract";
 import { BuildFailure, changeCode, failed } from "./failure.ts";
 import type { SourceTree } from "./fetch/source-tree.ts";
 import type { Plan } from "./plan/plan.ts";

@@ -1,4 +1,9 @@
-import { type BuildPhase, type BuildWarning, type Diagnosis, signInWarning } from "@towpath/core/build/contract";
+import {
+  type BuildPhase,
+  type BuildWarning,
+  type Diagnosis,
+  signInWarning,
+} from "@towpath/core/delivery/build/contract";
 import type { BuildRequest, BuildResult } from "./contract.ts";
 import { located } from "./diagnose/diagnose.ts";
 import { failureOfPackage, warningOfPackage } from "./diagnose/for-packages.ts";

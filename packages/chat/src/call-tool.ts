@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ChatEvent, ChatForm, ChatReply, ChatToolPart } from "@towpath/core/chat/schema";
+import type { ChatEvent, ChatForm, ChatReply, ChatToolPart } from "@towpath/core/calling/chat/schema";
 import { type Elicitation, type ElicitationAnswer, McpClientError } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
 import type { Redactor } from "@towpath/secrets/redaction";

@@ -1,4 +1,4 @@
-import type { ChatPart, ChatToolPart } from "@towpath/core/chat/schema";
+import type { ChatPart, ChatToolPart } from "@towpath/core/calling/chat/schema";
 import type { ModelMessage, ToolResultPart } from "ai";
 import { outputForModel } from "./tool-result.ts";
 import type { ToolNames } from "./tools.ts";

@@ -1,4 +1,4 @@
-import type { ChatProblem } from "@towpath/core/chat/schema";
+import type { ChatProblem } from "@towpath/core/calling/chat/schema";
 import { APICallError, RetryError } from "ai";
 import type { ChatModel } from "./config.ts";
 

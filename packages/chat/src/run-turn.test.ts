@@ -1,4 +1,4 @@
-import type { ChatEvent, ChatReply, ChatToolPart } from "@towpath/core/chat/schema";
+import type { ChatEvent, ChatReply, ChatToolPart } from "@towpath/core/calling/chat/schema";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { afterEach, expect, test } from "vitest";
 import { ReplyTimedOut } from "./call-tool.ts";

@@ -5,7 +5,7 @@ import {
   type ChatStatus,
   type ChatToolPart,
   withEvent,
-} from "@towpath/core/chat/schema";
+} from "@towpath/core/calling/chat/schema";
 import type { Manifest } from "@towpath/mcp/manifest";
 import type { ModelMessage } from "ai";
 import { carryOut, failedCall, type ToolContext } from "./call-tool.ts";

@@ -1,5 +1,5 @@
 import type { GitCheckout } from "@towpath/core/ports";
-import type { Commit } from "@towpath/core/project/schema";
+import type { Commit } from "@towpath/core/projects/project/schema";
 import { isFile, listTree, readBlobs, sizesOf } from "./objects.ts";
 import type { Scratch } from "./scratch.ts";
 

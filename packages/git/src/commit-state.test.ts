@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import type { CommitState, StatusHook } from "@towpath/core/report";
+import type { CommitState, StatusHook } from "@towpath/core/delivery/report";
 import { createAddressPolicy } from "@towpath/egress";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createStatePoster } from "./commit-state.ts";

@@ -1,5 +1,5 @@
+import type { CommitState, PostState, StatusHook } from "@towpath/core/delivery/report";
 import { TowpathError } from "@towpath/core/errors";
-import type { CommitState, PostState, StatusHook } from "@towpath/core/report";
 import { type AddressPolicy, createCheckedFetch, type ResolveName } from "@towpath/egress";
 import { publicProblem, unavailable } from "./problems.ts";
 

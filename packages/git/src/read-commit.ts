@@ -1,4 +1,4 @@
-import { type Commit, commitSchema } from "@towpath/core/project/schema";
+import { type Commit, commitSchema } from "@towpath/core/projects/project/schema";
 import { type GitRun, gitText } from "./run-git.ts";
 
 /** A commit that the repository has. */

@@ -1,6 +1,6 @@
 import { TowpathError } from "@towpath/core/errors";
 import type { GitRefs } from "@towpath/core/ports";
-import { branchNameSchema } from "@towpath/core/source/schema";
+import { branchNameSchema } from "@towpath/core/sources/source/schema";
 
 const line = /^([0-9a-f]{40}|[0-9a-f]{64})\trefs\/heads\/(.+)$/;
 const headLine = /^([0-9a-f]{40}|[0-9a-f]{64})\tHEAD$/;

@@ -1,7 +1,7 @@
 import { TowpathError } from "@towpath/core/errors";
 import type { GitCommitRef, GitReader, GitRemote, GitRemotes } from "@towpath/core/ports";
-import { commitShaSchema } from "@towpath/core/project/schema";
-import { branchNameSchema } from "@towpath/core/source/schema";
+import { commitShaSchema } from "@towpath/core/projects/project/schema";
+import { branchNameSchema } from "@towpath/core/sources/source/schema";
 import { archiveOf } from "./archive/archive.ts";
 import { openCheckout } from "./checkout.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";

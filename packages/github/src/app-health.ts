@@ -1,4 +1,4 @@
-import { gitHubHostName } from "@towpath/core/github-connection/schema";
+import { gitHubHostName } from "@towpath/core/sources/github-connection/schema";
 import { missingEvents, missingPermissions } from "./app-needs.ts";
 import type { GitHub } from "./contract.ts";
 import { GitHubError } from "./errors.ts";

@@ -1,6 +1,6 @@
 import type { BranchAtSource, BranchQuestion, PullRequestAtGitHub, RepositoryAddress } from "@towpath/core/ports";
-import type { Commit } from "@towpath/core/project/schema";
-import { pullRequestOfForkBranch } from "@towpath/core/webhook";
+import type { Commit } from "@towpath/core/projects/project/schema";
+import { pullRequestOfForkBranch } from "@towpath/core/sources/webhook";
 import type { GitHub } from "./contract.ts";
 import { isGitHubError } from "./errors.ts";
 import type { GitHubRepository } from "./github.schema.ts";

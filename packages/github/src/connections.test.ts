@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
-import { numberOf } from "@towpath/core/github-connection/numbers";
+import { numberOf } from "@towpath/core/sources/github-connection/numbers";
 import { expect, test } from "vitest";
 import { createGitHubConnections, type StoredConnection } from "./connections.ts";
 import { createGitHubTarget } from "./github-target.ts";

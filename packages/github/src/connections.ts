@@ -1,5 +1,5 @@
-import { atHost, environmentConnection, numberOf } from "@towpath/core/github-connection/numbers";
 import { gitHubNotConfigured } from "@towpath/core/ports";
+import { atHost, environmentConnection, numberOf } from "@towpath/core/sources/github-connection/numbers";
 import { createGitHub } from "./client.ts";
 import type { GitHub, GitHubConfig } from "./contract.ts";
 import { GitHubError } from "./errors.ts";

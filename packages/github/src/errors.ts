@@ -1,5 +1,5 @@
-import { gitHubHostName } from "@towpath/core/github-connection/schema";
 import { gitHubNotConfigured } from "@towpath/core/ports";
+import { gitHubHostName } from "@towpath/core/sources/github-connection/schema";
 import { z } from "zod";
 
 /** All failures of calls to GitHub. Callers check the code, never the message. */

@@ -1,6 +1,6 @@
-import { atHost, environmentConnection } from "@towpath/core/github-connection/numbers";
-import { gitHubHostName } from "@towpath/core/github-connection/schema";
 import type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "@towpath/core/ports";
+import { atHost, environmentConnection } from "@towpath/core/sources/github-connection/numbers";
+import { gitHubHostName } from "@towpath/core/sources/github-connection/schema";
 import type { GitHubConnections } from "./connections.ts";
 import type { GitHub } from "./contract.ts";
 import { GitHubError, isGitHubError } from "./errors.ts";

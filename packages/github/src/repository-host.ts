@@ -1,7 +1,7 @@
 import { type ErrorCode, TowpathError } from "@towpath/core/errors";
-import { atHost } from "@towpath/core/github-connection/numbers";
 import type { GitCommitRef, GitReader, RepositoryAddress, RepositoryHost } from "@towpath/core/ports";
-import { commitSchema, repositorySchema } from "@towpath/core/project/schema";
+import { commitSchema, repositorySchema } from "@towpath/core/projects/project/schema";
+import { atHost } from "@towpath/core/sources/github-connection/numbers";
 import { branchAtGitHub, headOf } from "./branch-at-github.ts";
 import type { GitHubConnections } from "./connections.ts";
 import { type GitHubErrorCode, isGitHubError } from "./errors.ts";

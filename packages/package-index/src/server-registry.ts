@@ -1,5 +1,5 @@
 import type { ServerRegistry } from "@towpath/core/ports";
-import { registryEntryOf, serverJsonSchema } from "@towpath/core/server-registry/schema";
+import { registryEntryOf, serverJsonSchema } from "@towpath/core/sources/server-registry/schema";
 import { z } from "zod";
 import { createJsonReader } from "./read-json.ts";
 

@@ -1,4 +1,4 @@
-import type { IsolationReport } from "@towpath/core/host-isolation/schema";
+import type { IsolationReport } from "@towpath/core/operations/host-isolation/schema";
 import { errors, Pool } from "undici";
 import {
   failureSchema,

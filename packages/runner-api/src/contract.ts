@@ -1,4 +1,4 @@
-import { isolationReportSchema } from "@towpath/core/host-isolation/schema";
+import { isolationReportSchema } from "@towpath/core/operations/host-isolation/schema";
 import { z } from "zod";
 import { serverEndpointSchema } from "./endpoint.ts";
 

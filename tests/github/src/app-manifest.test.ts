@@ -1,4 +1,4 @@
-import { numberOf } from "@towpath/core/github-connection/numbers";
+import { numberOf } from "@towpath/core/sources/github-connection/numbers";
 import {
   appHealth,
   appManifest,

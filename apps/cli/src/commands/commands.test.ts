@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type DiagnosisAction, terminalCommand } from "@towpath/core/build/contract";
+import { type DiagnosisAction, terminalCommand } from "@towpath/core/delivery/build/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { projectPath } from "../servers/list.ts";
 import { asCommandError, UsageError } from "../terminal/terminal.ts";

@@ -1,6 +1,6 @@
-import { namedVersion } from "@towpath/core/build/version/schema";
-import { authModeSchema, serverNameFrom } from "@towpath/core/project/schema";
-import { parseSourceText } from "@towpath/core/source/text/schema";
+import { namedVersion } from "@towpath/core/delivery/build/version/schema";
+import { authModeSchema, serverNameFrom } from "@towpath/core/projects/project/schema";
+import { parseSourceText } from "@towpath/core/sources/source/text/schema";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { connectApi } from "../instance/api.ts";

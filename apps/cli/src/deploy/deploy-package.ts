@@ -1,4 +1,4 @@
-import { authModeSchema } from "@towpath/core/project/schema";
+import { authModeSchema } from "@towpath/core/projects/project/schema";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { connectApi } from "../instance/api.ts";

@@ -1,5 +1,5 @@
-import { namedVersion } from "@towpath/core/build/version/schema";
-import { authModeSchema } from "@towpath/core/project/schema";
+import { namedVersion } from "@towpath/core/delivery/build/version/schema";
+import { authModeSchema } from "@towpath/core/projects/project/schema";
 import { z } from "zod";
 import { type Api, connectApi } from "../instance/api.ts";
 import { setVariables } from "../servers/env.ts";

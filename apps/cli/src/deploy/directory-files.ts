@@ -3,7 +3,7 @@ import { lstat, mkdtemp, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { leadsOut, leftOutDirectories, leftOutName } from "@towpath/core/repository/left-out/schema";
+import { leadsOut, leftOutDirectories, leftOutName } from "@towpath/core/sources/repository/left-out/schema";
 
 const run = promisify(execFile);
 

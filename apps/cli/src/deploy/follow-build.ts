@@ -5,8 +5,8 @@ import {
   buildWarningSchema,
   type Diagnosis,
   diagnosisSchema,
-} from "@towpath/core/build/contract";
-import { authModeSchema } from "@towpath/core/project/schema";
+} from "@towpath/core/delivery/build/contract";
+import { authModeSchema } from "@towpath/core/projects/project/schema";
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
 import { callers } from "../settings/auth-mode.ts";

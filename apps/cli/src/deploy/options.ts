@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type AuthMode, argumentWords } from "@towpath/core/project/schema";
+import { type AuthMode, argumentWords } from "@towpath/core/projects/project/schema";
 import { parse } from "../commands/parse.ts";
 import { type Assignment, environmentAssignments } from "../servers/env.ts";
 import { authModeOf } from "../settings/auth-mode.ts";

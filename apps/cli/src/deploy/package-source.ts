@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import { packageNameProblem, packageVersionProblem } from "@towpath/core/package/schema";
+import { packageNameProblem, packageVersionProblem } from "@towpath/core/sources/package/schema";
 import {
   type EntryPackage,
   type RegistryEntry,
   registryEntryOf,
   serverJsonSchema,
-} from "@towpath/core/server-registry/schema";
+} from "@towpath/core/sources/server-registry/schema";
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
 import { CommandError, UsageError } from "../terminal/terminal.ts";

@@ -1,4 +1,4 @@
-import { leftOutLine, secretsLine } from "@towpath/core/repository/left-out/schema";
+import { leftOutLine, secretsLine } from "@towpath/core/sources/repository/left-out/schema";
 import { dim, plain, print } from "../terminal/terminal.ts";
 
 /** Prints the files that were not deployed in one line, and what to do about secrets among them. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { leftOutLine } from "@towpath/core/repository/left-out/schema";
+import { leftOutLine } from "@towpath/core/sources/repository/left-out/schema";
 import { CommandError } from "../terminal/terminal.ts";
 import { directoryFiles } from "./directory-files.ts";
 

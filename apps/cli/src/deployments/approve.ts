@@ -1,4 +1,4 @@
-import { shortCommit } from "@towpath/core/build/version/schema";
+import { shortCommit } from "@towpath/core/delivery/build/version/schema";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";

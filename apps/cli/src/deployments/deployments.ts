@@ -1,4 +1,4 @@
-import { shortCommit, versionText } from "@towpath/core/build/version/schema";
+import { shortCommit, versionText } from "@towpath/core/delivery/build/version/schema";
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
 import { projectPath } from "../servers/list.ts";

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
-import { buildLogEntrySchema } from "@towpath/core/build/contract";
-import { FrameFolder, foldedTitle, type LineGroup } from "@towpath/core/traceback/schema";
+import { buildLogEntrySchema } from "@towpath/core/delivery/build/contract";
+import { FrameFolder, foldedTitle, type LineGroup } from "@towpath/core/delivery/traceback/schema";
 import { z } from "zod";
 import { lineText } from "../deploy/follow-build.ts";
 import type { Api } from "../instance/api.ts";

@@ -1,4 +1,4 @@
-import { versionText } from "@towpath/core/build/version/schema";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
 import { z } from "zod";
 import type { Api } from "../instance/api.ts";
 import { CommandError } from "../terminal/terminal.ts";

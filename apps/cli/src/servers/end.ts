@@ -1,4 +1,4 @@
-import { namedVersion } from "@towpath/core/build/version/schema";
+import { namedVersion } from "@towpath/core/delivery/build/version/schema";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { connectApi } from "../instance/api.ts";

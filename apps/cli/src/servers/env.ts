@@ -1,4 +1,4 @@
-import { secretEnvironments, secretKeyNameSchema } from "@towpath/core/secret/schema";
+import { secretEnvironments, secretKeyNameSchema } from "@towpath/core/projects/secret/schema";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";

@@ -1,4 +1,4 @@
-import { namedVersion, shortCommit, versionText } from "@towpath/core/build/version/schema";
+import { namedVersion, shortCommit, versionText } from "@towpath/core/delivery/build/version/schema";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { type Api, connectApi } from "../instance/api.ts";

@@ -1,4 +1,4 @@
-import { type AuthMode, authModeSchema } from "@towpath/core/project/schema";
+import { type AuthMode, authModeSchema } from "@towpath/core/projects/project/schema";
 import { UsageError } from "../terminal/terminal.ts";
 
 /** Texts of who can call a server. */

@@ -1,5 +1,5 @@
-import { signInWarning } from "@towpath/core/build/contract";
-import { argumentsText, authModeSchema } from "@towpath/core/project/schema";
+import { signInWarning } from "@towpath/core/delivery/build/contract";
+import { argumentsText, authModeSchema } from "@towpath/core/projects/project/schema";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { argumentsOf } from "../deploy/options.ts";

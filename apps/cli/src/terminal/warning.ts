@@ -1,4 +1,4 @@
-import type { BuildWarning } from "@towpath/core/build/contract";
+import type { BuildWarning } from "@towpath/core/delivery/build/contract";
 import { bold, print, yellow } from "./terminal.ts";
 
 /** Prints a server's problem, and what to do. */

@@ -1,4 +1,4 @@
-import { findDataUsage } from "@towpath/core/data-volume";
+import { findDataUsage } from "@towpath/core/operations/data-volume";
 import { project } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";

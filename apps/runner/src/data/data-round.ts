@@ -1,4 +1,4 @@
-import { forgetDataUsage, projectsThatKeepData, recordDataUsage } from "@towpath/core/data-volume";
+import { forgetDataUsage, projectsThatKeepData, recordDataUsage } from "@towpath/core/operations/data-volume";
 import type { Database } from "@towpath/db";
 import type { HostReport } from "@towpath/runtime";
 

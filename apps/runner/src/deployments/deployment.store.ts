@@ -1,5 +1,5 @@
-import { type Layers, layersSchema, type Program, programSchema } from "@towpath/core/build/contract";
-import { nextRebuildAt } from "@towpath/core/build/rebuild/schema";
+import { type Layers, layersSchema, type Program, programSchema } from "@towpath/core/delivery/build/contract";
+import { nextRebuildAt } from "@towpath/core/delivery/build/rebuild/schema";
 import type { Database, DatabaseClient } from "@towpath/db";
 import { branch, build, deployment, gitSource, instance, project } from "@towpath/db/schema";
 import { readDeploymentSecrets, type StoredSecrets } from "@towpath/secrets";

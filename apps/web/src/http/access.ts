@@ -1,6 +1,6 @@
 import { createMiddleware } from "@tanstack/react-start";
 import { authorize, authorizeProject, type Permission, withAccess } from "@towpath/core/authorize";
-import { authorizeBuild } from "@towpath/core/build";
+import { authorizeBuild } from "@towpath/core/delivery/build";
 import { TowpathError } from "@towpath/core/errors";
 import { currentSession, signedInContext } from "./caller.server.ts";
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isReservedName, isReservedSlug } from "@towpath/core/reserved-names";
+import { isReservedName, isReservedSlug } from "@towpath/core/projects/reserved-names";
 import { expect, test } from "vitest";
 
 /** The segments of every route, such as `["$orgSlug", "servers"]`. */

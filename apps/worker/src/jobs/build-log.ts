@@ -1,5 +1,5 @@
 import type { BuildLogSink } from "@towpath/builder";
-import type { BuildLogLine } from "@towpath/core/build/contract";
+import type { BuildLogLine } from "@towpath/core/delivery/build/contract";
 import { appendBuildLog } from "@towpath/logs";
 import type { Pool } from "pg";
 

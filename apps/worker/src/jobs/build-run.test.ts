@@ -1,3 +1,4 @@
+import { receiveWebhook } from "@towpath/core/sources/webhook";
 import {
   liveCommit,
   type SeededOrganization,
@@ -7,7 +8,6 @@ import {
   shaOf,
   testContext,
 } from "@towpath/core/testing";
-import { receiveWebhook } from "@towpath/core/webhook";
 import { build } from "@towpath/db/schema";
 import { eq, sql } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";

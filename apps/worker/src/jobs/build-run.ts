@@ -1,12 +1,19 @@
 import { type BuildLogSink, type BuildRequest, type BuildResult, packageSource } from "@towpath/builder";
-import { failBuild, holdBuilds, keepBuild, releaseBuild, type TakenBuild, takeNextBuild } from "@towpath/core/build";
-import type { BuildTimings, BuildWarning, Diagnosis } from "@towpath/core/build/contract";
+import {
+  failBuild,
+  holdBuilds,
+  keepBuild,
+  releaseBuild,
+  type TakenBuild,
+  takeNextBuild,
+} from "@towpath/core/delivery/build";
+import type { BuildTimings, BuildWarning, Diagnosis } from "@towpath/core/delivery/build/contract";
 import { TowpathError } from "@towpath/core/errors";
 import type { SourceWarning } from "@towpath/core/ports";
-import { pinEnvironment } from "@towpath/core/secret";
-import { openBuildSource } from "@towpath/core/source";
-import { sourceKinds } from "@towpath/core/source/kind/schema";
-import { pullRequestOfForkBranch } from "@towpath/core/webhook";
+import { pinEnvironment } from "@towpath/core/projects/secret";
+import { openBuildSource } from "@towpath/core/sources/source";
+import { sourceKinds } from "@towpath/core/sources/source/kind/schema";
+import { pullRequestOfForkBranch } from "@towpath/core/sources/webhook";
 import { cloudEnvironment } from "@towpath/runtime";
 import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";

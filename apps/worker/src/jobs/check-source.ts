@@ -1,4 +1,4 @@
-import { checkGitSource as check } from "@towpath/core/source";
+import { checkGitSource as check } from "@towpath/core/sources/source";
 import { jobContext, type Services } from "../services.ts";
 
 /** Looks for changed branches of a Git URL, after a webhook or a change of its settings. */

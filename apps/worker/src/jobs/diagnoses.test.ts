@@ -1,4 +1,4 @@
-import type { DiagnosisAction } from "@towpath/core/build/contract";
+import type { DiagnosisAction } from "@towpath/core/delivery/build/contract";
 import { sampleDiagnosis } from "@towpath/core/testing";
 import { expect, test } from "vitest";
 import { aboutFork, failureOfFork, failureOnOurSide } from "./diagnoses.ts";

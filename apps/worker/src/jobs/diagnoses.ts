@@ -1,4 +1,4 @@
-import type { BuildWarning, Diagnosis, DiagnosisAction } from "@towpath/core/build/contract";
+import type { BuildWarning, Diagnosis, DiagnosisAction } from "@towpath/core/delivery/build/contract";
 import type { Isolation } from "@towpath/runtime";
 
 const noLocation = { file: null, line: null, excerpt: null } as const;

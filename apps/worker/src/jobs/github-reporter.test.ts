@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CheckReport, DeploymentReport, ReportAddress } from "@towpath/core/report";
+import type { CheckReport, DeploymentReport, ReportAddress } from "@towpath/core/delivery/report";
 import { createGitHub } from "@towpath/github";
 import { git, startTestForge, type TestForge } from "@towpath/github-stand-in";
 import pino from "pino";

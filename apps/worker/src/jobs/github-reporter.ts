@@ -1,4 +1,4 @@
-import type { CheckReport, DeploymentReport, GitHubReporter, ReportAddress } from "@towpath/core/report";
+import type { CheckReport, DeploymentReport, GitHubReporter, ReportAddress } from "@towpath/core/delivery/report";
 import { type CommitStatus, type GitHub, isGitHubError, type NewDeployment, type ReportCalls } from "@towpath/github";
 import type { Logger } from "pino";
 

@@ -1,5 +1,5 @@
 import { TowpathError } from "@towpath/core/errors";
-import { syncBranch, syncInstallation } from "@towpath/core/webhook";
+import { syncBranch, syncInstallation } from "@towpath/core/sources/webhook";
 import { jobContext, type Services } from "../services.ts";
 
 // After a throw (the host or the database is unavailable) the job is retried.

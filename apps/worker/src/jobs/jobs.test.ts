@@ -1,5 +1,5 @@
+import { processWebhook } from "@towpath/core/sources/webhook";
 import { seedOrganization, seedProject, testContext } from "@towpath/core/testing";
-import { processWebhook } from "@towpath/core/webhook";
 import { createTestDatabase } from "@towpath/db/testing";
 import { openWorkerQueue } from "@towpath/queue";
 import { expect, onTestFinished, test, vi } from "vitest";

@@ -1,5 +1,5 @@
+import { leaveRepository, reportBranch } from "@towpath/core/delivery/report";
 import type { JobPayloads } from "@towpath/core/ports";
-import { leaveRepository, reportBranch } from "@towpath/core/report";
 import { jobContext, type Services } from "../services.ts";
 import { GitHubPaused } from "./github-reporter.ts";
 

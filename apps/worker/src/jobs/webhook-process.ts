@@ -1,6 +1,6 @@
-import { numberOf } from "@towpath/core/github-connection/numbers";
-import { actFromCheck, type CheckAction } from "@towpath/core/report";
-import { forkBranchName, getWebhookDelivery, processWebhook, type WebhookHint } from "@towpath/core/webhook";
+import { actFromCheck, type CheckAction } from "@towpath/core/delivery/report";
+import { numberOf } from "@towpath/core/sources/github-connection/numbers";
+import { forkBranchName, getWebhookDelivery, processWebhook, type WebhookHint } from "@towpath/core/sources/webhook";
 import { parseWebhookPayload, type WebhookEvent } from "@towpath/github";
 import { ZodError } from "zod";
 import { jobContext, type Services } from "../services.ts";

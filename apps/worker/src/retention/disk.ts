@@ -1,4 +1,4 @@
-import { recordHostStorage, type StorageReport } from "@towpath/core/host-storage";
+import { recordHostStorage, type StorageReport } from "@towpath/core/operations/host-storage";
 import type { Database } from "@towpath/db";
 import type { HostReport } from "@towpath/runtime";
 import type { DiskSize } from "./config.ts";

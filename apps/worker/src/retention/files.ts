@@ -1,6 +1,6 @@
 import type { ArtifactStore, FirstReleaseLayers } from "@towpath/artifacts";
-import { unlessBuilding } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
+import { unlessBuilding } from "@towpath/core/delivery/build";
 import {
   existingOrganizations,
   type Removal,
@@ -8,7 +8,7 @@ import {
   referencedLayers,
   runningBuilds,
   runParts,
-} from "@towpath/core/retention";
+} from "@towpath/core/operations/retention";
 import type { BuildDriver } from "@towpath/runtime";
 
 const minuteMs = 60_000;

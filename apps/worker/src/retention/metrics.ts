@@ -1,4 +1,4 @@
-import type { Removal } from "@towpath/core/retention";
+import type { Removal } from "@towpath/core/operations/retention";
 import { Counter, Gauge, Registry } from "prom-client";
 import type { Disk } from "./disk.ts";
 

@@ -1,6 +1,6 @@
 import type { Context } from "@towpath/core/context";
-import { removeUnusedRepositories } from "@towpath/core/repository";
-import { existingRepositories } from "@towpath/core/retention";
+import { existingRepositories } from "@towpath/core/operations/retention";
+import { removeUnusedRepositories } from "@towpath/core/sources/repository";
 import type { Repositories } from "@towpath/git";
 
 /**

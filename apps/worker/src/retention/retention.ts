@@ -1,5 +1,5 @@
 import type { ArtifactStore, FirstReleaseLayers } from "@towpath/artifacts";
-import { aloneAmongWorkers, mergeRemovals, type Removal, sweepRows } from "@towpath/core/retention";
+import { aloneAmongWorkers, mergeRemovals, type Removal, sweepRows } from "@towpath/core/operations/retention";
 import { type Round, serveMetrics } from "@towpath/role";
 import type { RuntimeDriver } from "@towpath/runtime";
 import { jobContext, type Services } from "../services.ts";

@@ -1,8 +1,8 @@
 import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
-import type { TakenBuild } from "@towpath/core/build";
-import type { Layers } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
-import { createDeployment } from "@towpath/core/deployment";
+import type { TakenBuild } from "@towpath/core/delivery/build";
+import type { Layers } from "@towpath/core/delivery/build/contract";
+import { createDeployment } from "@towpath/core/delivery/deployment";
 import { type RunnerClient, RunnerError, type ServerEndpoint } from "@towpath/runner-api";
 
 export type PromotionInput = {

@@ -1,6 +1,6 @@
 import type { BuildRequest } from "@towpath/builder";
-import { cancelBuild } from "@towpath/core/build";
-import { promoteDeployment } from "@towpath/core/deployment";
+import { cancelBuild } from "@towpath/core/delivery/build";
+import { promoteDeployment } from "@towpath/core/delivery/deployment";
 import {
   liveCommit,
   type SeededOrganization,

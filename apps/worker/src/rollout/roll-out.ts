@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BuildLogSink, BuildResult } from "@towpath/builder";
-import type { TakenBuild } from "@towpath/core/build";
-import type { Diagnosis } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
-import { createDeployment, type GoLiveResult, goLive } from "@towpath/core/deployment";
+import type { TakenBuild } from "@towpath/core/delivery/build";
+import type { Diagnosis } from "@towpath/core/delivery/build/contract";
+import { createDeployment, type GoLiveResult, goLive } from "@towpath/core/delivery/deployment";
 import { type LeasedInstance, type RunnerClient, RunnerError, type RunnerErrorCode } from "@towpath/runner-api";
 
 export type RolloutResult =

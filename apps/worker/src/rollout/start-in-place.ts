@@ -1,8 +1,8 @@
 import type { LateServer, StartedServer } from "@towpath/builder";
-import type { TakenBuild } from "@towpath/core/build";
-import type { Layers, Program } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
-import { createDeployment, withdrawDeployment } from "@towpath/core/deployment";
+import type { TakenBuild } from "@towpath/core/delivery/build";
+import type { Layers, Program } from "@towpath/core/delivery/build/contract";
+import { createDeployment, withdrawDeployment } from "@towpath/core/delivery/deployment";
 import { type RunnerClient, RunnerError } from "@towpath/runner-api";
 
 export type InPlace = {

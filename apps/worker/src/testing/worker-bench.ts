@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
-import { getBuild, startBuild } from "@towpath/core/build";
-import type { CheckReport } from "@towpath/core/report";
+import { getBuild, startBuild } from "@towpath/core/delivery/build";
+import type { CheckReport } from "@towpath/core/delivery/report";
 import { memoryRepositories, type SeededOrganization, shaOf, testContext } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { openRepositories } from "@towpath/git";

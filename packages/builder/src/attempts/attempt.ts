@@ -1,4 +1,4 @@
-import type { BuildWarning, DiagnosisCode } from "@towpath/core/build/contract";
+import type { BuildWarning, DiagnosisCode } from "@towpath/core/delivery/build/contract";
 import type { Failure } from "../failure.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Pin } from "../source/requirements-file.ts";

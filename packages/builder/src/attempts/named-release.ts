@@ -1,4 +1,4 @@
-import type { DiagnosisCode } from "@towpath/core/build/contract";
+import type { DiagnosisCode } from "@towpath/core/delivery/build/contract";
 import { olderFramework } from "../diagnose/framework-release.ts";
 import type { Failure } from "../failure.ts";
 import type { Strategy } from "./attempt.ts";

@@ -1,4 +1,4 @@
-import type { Diagnosis, Program } from "@towpath/core/build/contract";
+import type { Diagnosis, Program } from "@towpath/core/delivery/build/contract";
 import { expect, test } from "vitest";
 import { changeCode, diagnosis, type Failure, type HarnessFailure, type Outcome } from "../failure.ts";
 import type { InspectedServer, Inspection } from "../inspect/inspect.ts";

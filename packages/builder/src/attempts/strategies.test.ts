@@ -1,4 +1,4 @@
-import type { DiagnosisCode } from "@towpath/core/build/contract";
+import type { DiagnosisCode } from "@towpath/core/delivery/build/contract";
 import { expect, test } from "vitest";
 import { changeCode, diagnosis, type Failure, type HarnessFailure } from "../failure.ts";
 import { planOf } from "../testing/plan-of.ts";

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { BuildPhase, Diagnosis } from "@towpath/core/build/contract";
+import type { BuildPhase, Diagnosis } from "@towpath/core/delivery/build/contract";
 import { SandboxError } from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
 import { askOperator, BuildFailure, countOf, diagnosis, type Failure, rebuild } from "../failure.ts";

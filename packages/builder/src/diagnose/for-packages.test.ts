@@ -1,5 +1,5 @@
-import type { BuildWarning, Diagnosis } from "@towpath/core/build/contract";
-import { buildWarningSchema, diagnosisSchema } from "@towpath/core/build/contract";
+import type { BuildWarning, Diagnosis } from "@towpath/core/delivery/build/contract";
+import { buildWarningSchema, diagnosisSchema } from "@towpath/core/delivery/build/contract";
 import { expect, test } from "vitest";
 import { changeCode, diagnosis } from "../failure.ts";
 import { failureOfPackage, warningOfPackage } from "./for-packages.ts";

@@ -4,7 +4,7 @@ import type {
   DiagnosisAction,
   DiagnosisCode,
   SettingsSection,
-} from "@towpath/core/build/contract";
+} from "@towpath/core/delivery/build/contract";
 import { changeSettings } from "../failure.ts";
 
 // Users who run a package of the index can't change its files: a setting, another version, or its author can help.

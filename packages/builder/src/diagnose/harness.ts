@@ -1,6 +1,6 @@
-import type { Diagnosis, DiagnosisAction, HarnessFailureCode } from "@towpath/core/build/contract";
-import { entrypointSchema } from "@towpath/core/project/schema";
-import { secretKeyNameSchema } from "@towpath/core/secret/schema";
+import type { Diagnosis, DiagnosisAction, HarnessFailureCode } from "@towpath/core/delivery/build/contract";
+import { entrypointSchema } from "@towpath/core/projects/project/schema";
+import { secretKeyNameSchema } from "@towpath/core/projects/secret/schema";
 import {
   askOperator,
   changeCode,

@@ -1,4 +1,4 @@
-import { buildWarningSchema, type DiagnosisAction, diagnosisSchema } from "@towpath/core/build/contract";
+import { buildWarningSchema, type DiagnosisAction, diagnosisSchema } from "@towpath/core/delivery/build/contract";
 import { expect, test } from "vitest";
 import { changeCode, changeSettings, diagnosis } from "../failure.ts";
 import { failureOfPackage, warningOfPackage } from "./for-packages.ts";

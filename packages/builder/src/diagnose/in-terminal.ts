@@ -3,7 +3,7 @@ import {
   type SettingsSection,
   settingsCommands,
   terminalCommand,
-} from "@towpath/core/build/contract";
+} from "@towpath/core/delivery/build/contract";
 
 type Found = { readonly remedy: string; readonly action?: DiagnosisAction };
 

@@ -1,4 +1,4 @@
-import type { Diagnosis, DiagnosisAction } from "@towpath/core/build/contract";
+import type { Diagnosis, DiagnosisAction } from "@towpath/core/delivery/build/contract";
 import type { LateStart } from "@towpath/runtime";
 import { changeCode, diagnosis, rebuild, seconds } from "../failure.ts";
 import type { ServerOutput } from "./limits.ts";

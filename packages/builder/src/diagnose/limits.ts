@@ -1,4 +1,4 @@
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { Diagnosis } from "@towpath/core/delivery/build/contract";
 import type { Exit } from "@towpath/runtime";
 import type { BuildLimits } from "../config.ts";
 import { askOperator, changeCode, diagnosis, megabytes, rebuild, seconds } from "../failure.ts";

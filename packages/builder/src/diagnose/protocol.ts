@@ -1,4 +1,4 @@
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { Diagnosis } from "@towpath/core/delivery/build/contract";
 import type { McpClientError } from "@towpath/mcp/client";
 import { changeCode, diagnosis, seconds } from "../failure.ts";
 import type { ServerOutput } from "./limits.ts";

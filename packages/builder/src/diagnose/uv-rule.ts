@@ -1,4 +1,4 @@
-import type { Diagnosis, DiagnosisAction } from "@towpath/core/build/contract";
+import type { Diagnosis, DiagnosisAction } from "@towpath/core/delivery/build/contract";
 import type { StepContext } from "../install/run-step.ts";
 
 /** A message of uv, and its meaning for the project. `output`: all of it, with its original lines. */

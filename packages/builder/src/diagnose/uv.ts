@@ -1,4 +1,4 @@
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { Diagnosis } from "@towpath/core/delivery/build/contract";
 import { changeCode, diagnosis, rebuild } from "../failure.ts";
 import type { StepContext } from "../install/run-step.ts";
 import { isPartOfPython, requiresModule } from "./standard-library.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { BuildWarning, Layers } from "@towpath/core/build/contract";
+import type { BuildWarning, Layers } from "@towpath/core/delivery/build/contract";
 import {
   McpClientError,
   type McpTarget,

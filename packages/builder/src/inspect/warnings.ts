@@ -1,4 +1,9 @@
-import { type BuildWarning, type Program, settingsCommands, terminalCommand } from "@towpath/core/build/contract";
+import {
+  type BuildWarning,
+  type Program,
+  settingsCommands,
+  terminalCommand,
+} from "@towpath/core/delivery/build/contract";
 import type { ListName, ReadManifest } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
 import type { BridgeKind, Incomplete } from "@towpath/runtime";

@@ -1,4 +1,4 @@
-import type { BuildWarning } from "@towpath/core/build/contract";
+import type { BuildWarning } from "@towpath/core/delivery/build/contract";
 import type { Pythons } from "@towpath/runtime";
 import { askOperator, type BuildFailure, changeCode, failed } from "../failure.ts";
 import { isRange, type PythonChoice } from "../plan/choose-python.ts";

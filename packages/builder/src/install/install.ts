@@ -1,4 +1,4 @@
-import type { Layers, Resolution } from "@towpath/core/build/contract";
+import type { Layers, Resolution } from "@towpath/core/delivery/build/contract";
 import { buildImage } from "@towpath/runtime";
 import { countOf } from "../failure.ts";
 import { codeKey, makeCode } from "./commands.ts";

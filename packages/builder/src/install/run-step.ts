@@ -1,4 +1,4 @@
-import type { BuildPhase } from "@towpath/core/build/contract";
+import type { BuildPhase } from "@towpath/core/delivery/build/contract";
 import type { BuildStep, Exit, VolumeMount } from "@towpath/runtime";
 import { buildImage } from "@towpath/runtime";
 import type { SourceTree } from "../fetch/source-tree.ts";

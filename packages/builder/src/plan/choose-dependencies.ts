@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { BuildWarning } from "@towpath/core/build/contract";
+import type { BuildWarning } from "@towpath/core/delivery/build/contract";
 import { type BuildFailure, changeSettings, countOf, failed, quoted } from "../failure.ts";
 import type { PlanSettings, SourceFacts } from "../source/facts.ts";
 import type { ProjectFiles } from "../source/project-files.ts";

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
-import type { DiagnosisAction, Program } from "@towpath/core/build/contract";
-import { argumentsText } from "@towpath/core/project/schema";
+import type { DiagnosisAction, Program } from "@towpath/core/delivery/build/contract";
+import { argumentsText } from "@towpath/core/projects/project/schema";
 import { type BuildFailure, changeSettings, countOf, failed, quoted } from "../failure.ts";
 import { type PlanSettings, type SourceFacts, textsOf } from "../source/facts.ts";
 import { findOffers, hasServer, projectDirectories, serverDirectories, serversBeside } from "../source/find-offers.ts";

@@ -1,4 +1,4 @@
-import type { BuildPhase, Diagnosis } from "@towpath/core/build/contract";
+import type { BuildPhase, Diagnosis } from "@towpath/core/delivery/build/contract";
 import { changeSettings, diagnosis, quoted } from "../failure.ts";
 import type { Pin } from "../source/requirements-file.ts";
 

@@ -1,4 +1,4 @@
-import type { BuildLogKind } from "@towpath/core/build/contract";
+import type { BuildLogKind } from "@towpath/core/delivery/build/contract";
 
 export type PlanLogLine = { readonly kind: BuildLogKind; readonly text: string };
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
-import type { Program } from "@towpath/core/build/contract";
+import type { Program } from "@towpath/core/delivery/build/contract";
 import type { BuildContext } from "../source/build-context.ts";
 import type { PlanSettings, SourceFacts } from "../source/facts.ts";
 import { hasCode } from "../source/named-program.ts";

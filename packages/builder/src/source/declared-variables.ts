@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { secretKeyNameSchema } from "@towpath/core/secret/schema";
+import { secretKeyNameSchema } from "@towpath/core/projects/secret/schema";
 import { z } from "zod";
 import { skippedDirectories } from "./find-offers.ts";
 

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { argumentsSchema } from "@towpath/core/project/schema";
+import { argumentsSchema } from "@towpath/core/projects/project/schema";
 import { z } from "zod";
 import type { Offer, Texts } from "./offer.ts";
 

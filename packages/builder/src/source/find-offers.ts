@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { entrypointSchema } from "@towpath/core/project/schema";
+import { entrypointSchema } from "@towpath/core/projects/project/schema";
 import { fastmcpProgram } from "./fastmcp-json.ts";
 import { dependencyNames, dotted, hasCode, importRootsOf, moduleFile } from "./named-program.ts";
 import type { Offer, Texts } from "./offer.ts";

@@ -1,4 +1,4 @@
-import type { Program } from "@towpath/core/build/contract";
+import type { Program } from "@towpath/core/delivery/build/contract";
 
 /** The texts of a tree's files, as far as known. */
 export type Texts = { readonly get: (path: string) => string | undefined };

@@ -1,4 +1,4 @@
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { Diagnosis } from "@towpath/core/delivery/build/contract";
 import { expect } from "vitest";
 import { BuildFailure } from "../failure.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";

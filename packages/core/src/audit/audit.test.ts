@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isKnownAction } from "../audit-log/action-words.ts";
+import { isKnownAction } from "../tenancy/audit-log/action-words.ts";
 import { verbsInSource } from "../testing/verbs-in-source.ts";
 
 const verbs = verbsInSource();

@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 import { type Context, type OrganizationAccess, type ProjectAccess, type Role, roles } from "../context/index.ts";
 import { notFound, TowpathError } from "../errors/index.ts";
 import { isId } from "../input/index.ts";
-import { isNamed } from "../label/index.ts";
+import { isNamed } from "../projects/label/index.ts";
 import { keyMay, type Permission, roleMay } from "./permission.policy.ts";
 
 export type OrganizationScope = { readonly orgSlug: string } | { readonly organizationId: string };

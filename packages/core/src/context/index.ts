@@ -3,7 +3,7 @@ import type { Database } from "@towpath/db";
 import type { project } from "@towpath/db/schema";
 import type { CallLimits } from "@towpath/limits";
 import type { SecretBox } from "@towpath/secrets";
-import type { SignInStep } from "../oauth/sign-in-step.schema.ts";
+import type { SignInStep } from "../calling/oauth/sign-in-step.schema.ts";
 import type {
   Clock,
   ExternalServers,

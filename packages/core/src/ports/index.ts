@@ -1,7 +1,7 @@
 import type { Transaction } from "@towpath/db";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { z } from "zod";
-import type { RegistryEntry } from "../server-registry/server-json.schema.ts";
+import type { RegistryEntry } from "../sources/server-registry/server-json.schema.ts";
 
 /** Jobs of the queue. Delivery is at least once, so every handler must be idempotent. */
 export const jobPayloadSchemas = {

@@ -1,5 +1,5 @@
 import { notFound, TowpathError } from "../errors/index.ts";
-import type { Commit, Repository } from "../project/project.schema.ts";
+import type { Commit, Repository } from "../projects/project/project.schema.ts";
 import type { GitReader } from "./source.ts";
 
 /** A repository as one installation of the GitHub App sees it. Tokens created for it can access only this repository. */

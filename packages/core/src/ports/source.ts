@@ -1,4 +1,4 @@
-import type { Commit } from "../project/project.schema.ts";
+import type { Commit } from "../projects/project/project.schema.ts";
 
 /** Who reads a repository behind a Git URL. Held only by the process that fetches, never by a build (SRC-2). */
 export type GitCredential =

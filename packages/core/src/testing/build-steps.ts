@@ -1,10 +1,10 @@
 import type { Database } from "@towpath/db";
 import { build, deployment, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
-import type { BuildManifest, Diagnosis } from "../build/build-contract.schema.ts";
-import { takeBuild } from "../build/take-build.ts";
-import { type BuildOutcome, createDeployment } from "../deployment/create-deployment.ts";
-import { type GoLiveResult, goLive } from "../deployment/go-live.ts";
+import type { BuildManifest, Diagnosis } from "../delivery/build/build-contract.schema.ts";
+import { takeBuild } from "../delivery/build/take-build.ts";
+import { type BuildOutcome, createDeployment } from "../delivery/deployment/create-deployment.ts";
+import { type GoLiveResult, goLive } from "../delivery/deployment/go-live.ts";
 import { testContext } from "./seed.ts";
 
 const sampleManifest: BuildManifest = {

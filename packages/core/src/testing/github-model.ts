@@ -1,6 +1,6 @@
-import { forkBranchName, pullRequestOfForkBranch } from "../branch/index.ts";
+import { forkBranchName, pullRequestOfForkBranch } from "../delivery/branch/index.ts";
 import type { ForkAtGitHub, InstallationAtGitHub, PullRequestAtGitHub, RepositoryHost } from "../ports/index.ts";
-import type { WebhookHint } from "../webhook/index.ts";
+import type { WebhookHint } from "../sources/webhook/index.ts";
 import { memoryRepositories, shaOf } from "./seed.ts";
 
 /** One repository at GitHub as far as webhooks go: what happens there, what it answers, and what it would deliver. */

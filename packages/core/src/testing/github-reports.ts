@@ -1,4 +1,10 @@
-import type { CheckReport, CommentReport, DeploymentReport, GitHubReporter, ReportAddress } from "../report/index.ts";
+import type {
+  CheckReport,
+  CommentReport,
+  DeploymentReport,
+  GitHubReporter,
+  ReportAddress,
+} from "../delivery/report/index.ts";
 
 type Kept<Report> = Report & { readonly id: number; readonly repository: string };
 

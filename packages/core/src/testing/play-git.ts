@@ -11,8 +11,8 @@ import {
   type DeployGitUrlInput,
   deployGitUrl,
   getSource,
-} from "../source/index.ts";
-import { syncBranch } from "../webhook/index.ts";
+} from "../sources/source/index.ts";
+import { syncBranch } from "../sources/webhook/index.ts";
 import { liveCommit, succeedBuild } from "./build-steps.ts";
 import { GitModel } from "./git-model.ts";
 import { memoryQueue, type SeededOrganization, seedOrganization, testContext } from "./seed.ts";

@@ -2,7 +2,7 @@ import type { Database } from "@towpath/db";
 import { branch, build, route } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import type { Actor } from "../context/index.ts";
-import { processWebhook, syncBranch, syncInstallation } from "../webhook/index.ts";
+import { processWebhook, syncBranch, syncInstallation } from "../sources/webhook/index.ts";
 import { liveCommit, succeedBuild } from "./build-steps.ts";
 import { GitHubModel } from "./github-model.ts";
 import { type MemoryQueue, memoryQueue, type SeededOrganization, type seedProject, testContext } from "./seed.ts";

@@ -15,8 +15,8 @@ import { eq } from "drizzle-orm";
 import type { Actor, FullContext, Role } from "../context/index.ts";
 import { newId } from "../ids/index.ts";
 import { type JobName, type JobPayloads, type JobQueue, type RepositoryHost, systemClock } from "../ports/index.ts";
-import type { Repository } from "../project/project.schema.ts";
-import { insertSecrets } from "../secret/internal.ts";
+import type { Repository } from "../projects/project/project.schema.ts";
+import { insertSecrets } from "../projects/secret/internal.ts";
 
 /** A queue that only remembers, with the uniqueness that the port promises. */
 export type MemoryQueue = JobQueue & {

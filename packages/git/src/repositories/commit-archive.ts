@@ -11,8 +11,8 @@ import {
   leftOutName,
   maxGitignoreBytes,
   maxGitignoreBytesTogether,
-} from "@towpath/core/repository/left-out/schema";
-import { branchNameSchema } from "@towpath/core/source/schema";
+} from "@towpath/core/sources/repository/left-out/schema";
+import { branchNameSchema } from "@towpath/core/sources/source/schema";
 import { readCommit } from "../read-commit.ts";
 import { GitFailure, pipeToGit, runGit } from "../run-git.ts";
 import { archiveEntries, storeArchive } from "./archive-entries.ts";

@@ -1,6 +1,6 @@
 import { TowpathError } from "@towpath/core/errors";
 import type { GitCommitRef, GitReader, SourceWarning } from "@towpath/core/ports";
-import { commitShaSchema } from "@towpath/core/project/schema";
+import { commitShaSchema } from "@towpath/core/projects/project/schema";
 import { streamArchive } from "../archive/archive.ts";
 import { pointersOf } from "../archive/lfs-files.ts";
 import { openCheckout } from "../checkout.ts";

@@ -1,4 +1,4 @@
-import type { BuildLogEntry, BuildLogLine } from "@towpath/core/build/contract";
+import type { BuildLogEntry, BuildLogLine } from "@towpath/core/delivery/build/contract";
 import type { Pool, PoolClient } from "pg";
 import { toPostgresText } from "../write/postgres-text.ts";
 import { inTransaction } from "../write/transaction.ts";

@@ -1,4 +1,4 @@
-import { type SignInStepKind, signInStepKinds } from "@towpath/core/oauth/sign-in-step";
+import { type SignInStepKind, signInStepKinds } from "@towpath/core/calling/oauth/sign-in-step";
 import type { AttemptStep, SignInAttempt, SignInAttempts, SignInStepEntry } from "./sign-in.schema.ts";
 
 const minuteMs = 60_000;

@@ -1,4 +1,4 @@
-import type { SignInStep } from "@towpath/core/oauth/sign-in-step";
+import type { SignInStep } from "@towpath/core/calling/oauth/sign-in-step";
 import type { Pool } from "pg";
 import { BatchWriter } from "../write/batch-writer.ts";
 import { toPostgresText } from "../write/postgres-text.ts";

@@ -1,4 +1,4 @@
-import type { SignInProblem, SignInStepKind } from "@towpath/core/oauth/sign-in-step";
+import type { SignInProblem, SignInStepKind } from "@towpath/core/calling/oauth/sign-in-step";
 
 // Browser-safe. Shared by the page and the REST API.
 

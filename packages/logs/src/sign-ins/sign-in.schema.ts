@@ -1,6 +1,6 @@
-import type { SignInProblem, SignInStepKind } from "@towpath/core/oauth/sign-in-step";
+import type { SignInProblem, SignInStepKind } from "@towpath/core/calling/oauth/sign-in-step";
 
-export type { SignInProblem, SignInStep } from "@towpath/core/oauth/sign-in-step";
+export type { SignInProblem, SignInStep } from "@towpath/core/calling/oauth/sign-in-step";
 
 // Browser-safe.
 

@@ -1,4 +1,4 @@
-import type { HarnessFailureCode } from "@towpath/core/build/contract";
+import type { HarnessFailureCode } from "@towpath/core/delivery/build/contract";
 import type { ServerEndpoint } from "@towpath/runner-api/endpoint";
 import type { Exit, LastLines, Limits, Network, OutputSink } from "./execution.ts";
 

@@ -1,8 +1,8 @@
 import { authorize, type Permission } from "@towpath/core/authorize";
 import type { Context, FullContext } from "@towpath/core/context";
 import { notFound, TowpathError } from "@towpath/core/errors";
-import { ensureLocalOrganization } from "@towpath/core/organization";
-import { findProjectOfInstance, type ProjectDetailView } from "@towpath/core/project";
+import { findProjectOfInstance, type ProjectDetailView } from "@towpath/core/projects/project";
+import { ensureLocalOrganization } from "@towpath/core/tenancy/organization";
 import { organization } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { z } from "zod";

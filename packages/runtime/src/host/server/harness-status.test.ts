@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { harnessFailureCodes } from "@towpath/core/build/contract";
+import { harnessFailureCodes } from "@towpath/core/delivery/build/contract";
 import { expect, test } from "vitest";
 import { shortDirectory } from "../../testing/short-directory.ts";
 import { readFailure } from "./harness-status.ts";

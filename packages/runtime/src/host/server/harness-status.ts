@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { harnessFailureCodes } from "@towpath/core/build/contract";
+import { harnessFailureCodes } from "@towpath/core/delivery/build/contract";
 import { z } from "zod";
 import { bridges, type HarnessStatus, prewarmObstacles } from "../../port/servers.ts";
 import { storableText } from "../process/lines.ts";

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
 import { ConnectedApps } from "~/features/account/oauth/connected-apps.tsx";
 import { buttonLook } from "~/ui/button.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";

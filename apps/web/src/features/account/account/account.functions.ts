@@ -1,10 +1,15 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getRequestHeaders } from "@tanstack/react-start/server";
-import { type AccountActivity, listAccountActivity, updatePreferences, updateProfile } from "@towpath/core/account";
-import { preferencesSchema, updateProfileSchema } from "@towpath/core/account/schema";
-import { changeOwnPicture } from "@towpath/core/picture";
-import { pictureSchema } from "@towpath/core/picture/schema";
+import {
+  type AccountActivity,
+  listAccountActivity,
+  updatePreferences,
+  updateProfile,
+} from "@towpath/core/tenancy/account";
+import { preferencesSchema, updateProfileSchema } from "@towpath/core/tenancy/account/schema";
+import { changeOwnPicture } from "@towpath/core/tenancy/picture";
+import { pictureSchema } from "@towpath/core/tenancy/picture/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { appCode, email, newPassword } from "~/features/account/sign-in/credentials.schema.ts";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import type { AccountActivity } from "@towpath/core/account";
-import type { AccountAction } from "@towpath/core/account/schema";
+import type { AccountActivity } from "@towpath/core/tenancy/account";
+import type { AccountAction } from "@towpath/core/tenancy/account/schema";
 import { Card, CardHeader } from "~/ui/card.tsx";
 import { type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
 import { LoadFailure } from "~/ui/load-failure.tsx";

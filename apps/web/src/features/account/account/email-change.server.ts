@@ -1,7 +1,7 @@
-import { recordAccountChange } from "@towpath/core/account";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import type { MailSender } from "@towpath/core/ports";
+import { recordAccountChange } from "@towpath/core/tenancy/account";
 import { services } from "~/compose.server.ts";
 import { accepted, callOf, type Self } from "./own-account.server.ts";
 

@@ -1,7 +1,7 @@
 import { type AccountProblem, type AccountResult, clientAddressHeader, type SignedIn } from "@towpath/auth";
-import { recordAccountChange } from "@towpath/core/account";
 import type { Context } from "@towpath/core/context";
 import { notFound, TowpathError } from "@towpath/core/errors";
+import { recordAccountChange } from "@towpath/core/tenancy/account";
 import { encode } from "uqr";
 import { services } from "~/compose.server.ts";
 import { passCookies } from "~/features/shared/session/session.server.ts";

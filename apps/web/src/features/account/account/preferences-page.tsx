@@ -1,4 +1,4 @@
-import type { Preferences } from "@towpath/core/account/schema";
+import type { Preferences } from "@towpath/core/tenancy/account/schema";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Choice } from "~/ui/checkbox.tsx";
 import { classNames } from "~/ui/class-names.ts";

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { ProfileView } from "@towpath/core/organization";
+import type { ProfileView } from "@towpath/core/tenancy/organization";
 import { useState } from "react";
 import { PictureField } from "~/features/shared/picture/picture-field.tsx";
 import { useSubmit } from "~/http/use-submit.ts";

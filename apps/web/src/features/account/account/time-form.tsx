@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import type { Preferences } from "@towpath/core/account/schema";
+import type { Preferences } from "@towpath/core/tenancy/account/schema";
 import { useState } from "react";
 import { profileQuery } from "~/features/shared/session/session.functions.ts";
 import { useSubmit } from "~/http/use-submit.ts";

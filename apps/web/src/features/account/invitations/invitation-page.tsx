@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import type { InvitationOfferView } from "@towpath/core/invitation/schema";
-import { roleSummaries } from "@towpath/core/member/schema";
+import type { InvitationOfferView } from "@towpath/core/tenancy/invitation/schema";
+import { roleSummaries } from "@towpath/core/tenancy/member/schema";
 import { useState } from "react";
 import { OAuthFrame } from "~/features/account/oauth/consent-states.tsx";
 import { Button, buttonLook } from "~/ui/button.tsx";

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getRequestHeaders } from "@tanstack/react-start/server";
-import { acceptInvitation as acceptInvitationVerb, getInvitationOffer } from "@towpath/core/invitation";
+import { acceptInvitation as acceptInvitationVerb, getInvitationOffer } from "@towpath/core/tenancy/invitation";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { publicAccess, selfAccess } from "~/http/access.ts";

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import type { ServerChoiceView } from "@towpath/core/oauth/schema";
+import type { ServerChoiceView } from "@towpath/core/calling/oauth/schema";
 import { ChevronRight } from "lucide-react";
 import { authorizationPath } from "./authorization-path.ts";
 import { OAuthFrame, OAuthProblem } from "./consent-states.tsx";

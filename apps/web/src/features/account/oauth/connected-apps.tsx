@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { GrantView, OAuthClientView } from "@towpath/core/oauth/schema";
+import type { GrantView, OAuthClientView } from "@towpath/core/calling/oauth/schema";
 import { Plug } from "lucide-react";
 import { useState } from "react";
 import { Ask, type Question } from "~/ui/ask.tsx";

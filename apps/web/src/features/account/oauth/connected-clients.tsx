@@ -1,6 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ConnectedClientView } from "@towpath/core/oauth/schema";
+import type { ConnectedClientView } from "@towpath/core/calling/oauth/schema";
 import { Plug } from "lucide-react";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import type { ConsentTool, ConsentView } from "@towpath/core/oauth/schema";
+import type { ConsentTool, ConsentView } from "@towpath/core/calling/oauth/schema";
 import { useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";

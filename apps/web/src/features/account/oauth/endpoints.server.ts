@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { clientAddressHeader, limitRequests } from "@towpath/auth";
 import { verifyAccessToken } from "@towpath/auth/credentials";
-import type { FullContext } from "@towpath/core/context";
-import { asTowpathError, TowpathError } from "@towpath/core/errors";
 import {
   type ClientCredentials,
   exchangeCode,
@@ -12,7 +10,9 @@ import {
   registerClient,
   requestAuthorization,
   revokeToken,
-} from "@towpath/core/oauth";
+} from "@towpath/core/calling/oauth";
+import type { FullContext } from "@towpath/core/context";
+import { asTowpathError, TowpathError } from "@towpath/core/errors";
 import { networkOf } from "@towpath/limits";
 import { services } from "~/compose.server.ts";
 import { parseJsonObject, readBody, redirectTo } from "~/http/request.server.ts";

@@ -1,5 +1,5 @@
 import { clientAddressHeader } from "@towpath/auth";
-import { serverScope } from "@towpath/core/oauth/schema";
+import { serverScope } from "@towpath/core/calling/oauth/schema";
 import { services } from "~/compose.server.ts";
 
 /** Browsers of other sites may read these: they contain no cookies and nothing about a user. */

@@ -9,7 +9,7 @@ import {
   listConnectedClients,
   listGrants,
   revokeGrant,
-} from "@towpath/core/oauth";
+} from "@towpath/core/calling/oauth";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { projectAccess, selfAccess } from "~/http/access.ts";

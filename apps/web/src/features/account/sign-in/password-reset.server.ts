@@ -1,8 +1,8 @@
 import { clientAddressHeader, limitRequests } from "@towpath/auth";
-import { recordAccountChange } from "@towpath/core/account";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
+import { recordAccountChange } from "@towpath/core/tenancy/account";
 import { services } from "~/compose.server.ts";
 import { isSameOrigin } from "~/http/request.server.ts";
 import { type RefusedForm, resetRequestSchema, resetSchema } from "./credentials.schema.ts";

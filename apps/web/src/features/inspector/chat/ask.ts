@@ -1,4 +1,4 @@
-import type { AskInput, ChatEvent } from "@towpath/core/chat/schema";
+import type { AskInput, ChatEvent } from "@towpath/core/calling/chat/schema";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { z } from "zod";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

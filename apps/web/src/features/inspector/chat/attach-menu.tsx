@@ -1,4 +1,4 @@
-import type { ChatAttachment } from "@towpath/core/chat/schema";
+import type { ChatAttachment } from "@towpath/core/calling/chat/schema";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { FileText, MessageSquareText, Plus } from "lucide-react";
 import { useState } from "react";

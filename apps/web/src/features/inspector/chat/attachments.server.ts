@@ -1,5 +1,5 @@
 import type { ToolServer } from "@towpath/chat";
-import type { ChatAttachment } from "@towpath/core/chat/schema";
+import type { ChatAttachment } from "@towpath/core/calling/chat/schema";
 import { contentBlocks } from "~/features/shared/project-screen/content-blocks.ts";
 
 const maxLength = 50_000;

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import type { ChatSummary } from "@towpath/core/chat";
+import type { ChatSummary } from "@towpath/core/calling/chat";
 import { History, Pencil, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import {

@@ -1,5 +1,5 @@
 import { type ChatModel, type Question, ReplyTimedOut, runTurn, ToolServer } from "@towpath/chat";
-import { authorizeCaller } from "@towpath/core/access";
+import { authorizeCaller } from "@towpath/core/calling/access";
 import {
   type BegunTurn,
   beginTurn,
@@ -9,8 +9,14 @@ import {
   maxTurnMs,
   recordUsage,
   takeReply,
-} from "@towpath/core/chat";
-import { type AskInput, askSchema, type ChatEvent, type ChatProblem, type ChatReply } from "@towpath/core/chat/schema";
+} from "@towpath/core/calling/chat";
+import {
+  type AskInput,
+  askSchema,
+  type ChatEvent,
+  type ChatProblem,
+  type ChatReply,
+} from "@towpath/core/calling/chat/schema";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";

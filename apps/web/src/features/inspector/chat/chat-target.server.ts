@@ -1,10 +1,10 @@
 import { type SigningKeys, signUserJwt } from "@towpath/auth/credentials";
-import { authorizeCaller } from "@towpath/core/access";
 import { requireUser } from "@towpath/core/authorize";
+import { authorizeCaller } from "@towpath/core/calling/access";
 import type { Context } from "@towpath/core/context";
-import { getBuildByDeployment, listBranchesWithDeployments } from "@towpath/core/deployment";
+import { getBuildByDeployment, listBranchesWithDeployments } from "@towpath/core/delivery/deployment";
 import { TowpathError } from "@towpath/core/errors";
-import { readValuesToRedact } from "@towpath/core/secret";
+import { readValuesToRedact } from "@towpath/core/projects/secret";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { createBoundedRedactor, type Redactor } from "@towpath/secrets/redaction";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

@@ -1,4 +1,4 @@
-import type { ChatAttachment } from "@towpath/core/chat/schema";
+import type { ChatAttachment } from "@towpath/core/calling/chat/schema";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { ArrowUp, Square, X } from "lucide-react";
 import { type ReactNode, type RefObject, useLayoutEffect, useState } from "react";

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import type { ChatTurnView } from "@towpath/core/chat";
-import type { ChatReply } from "@towpath/core/chat/schema";
+import type { ChatTurnView } from "@towpath/core/calling/chat";
+import type { ChatReply } from "@towpath/core/calling/chat/schema";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { useCallback, useRef, useState } from "react";
 import { chatSetupQuery, replyToOwnTurn, stopOwnTurn } from "~/features/inspector/conversation/chat.functions.ts";

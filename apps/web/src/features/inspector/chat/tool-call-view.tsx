@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { ChatForm, ChatReply, ChatToolPart } from "@towpath/core/chat/schema";
+import type { ChatForm, ChatReply, ChatToolPart } from "@towpath/core/calling/chat/schema";
 import type { ElicitationAnswer } from "@towpath/mcp/web-client";
 import { Check, CircleSlash, ScrollText, Wrench, X } from "lucide-react";
 import { type ReactNode, useState } from "react";

@@ -1,5 +1,5 @@
-import type { ChatTurnView } from "@towpath/core/chat";
-import type { ChatAttachment, ChatProblem } from "@towpath/core/chat/schema";
+import type { ChatTurnView } from "@towpath/core/calling/chat";
+import type { ChatAttachment, ChatProblem } from "@towpath/core/calling/chat/schema";
 import { ArrowDown, FileText, MessageSquareText, Pencil, RotateCw } from "lucide-react";
 import { lazy, memo, type ReactNode, Suspense } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

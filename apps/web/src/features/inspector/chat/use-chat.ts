@@ -1,6 +1,6 @@
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
-import type { ChatTurnView, ChatView } from "@towpath/core/chat";
-import { type AskInput, type ChatEvent, withEvent } from "@towpath/core/chat/schema";
+import type { ChatTurnView, ChatView } from "@towpath/core/calling/chat";
+import { type AskInput, type ChatEvent, withEvent } from "@towpath/core/calling/chat/schema";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { chatQuery, chatsQuery } from "~/features/inspector/conversation/chat.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getRequest } from "@tanstack/react-start/server";
-import { mayCallServer } from "@towpath/core/access";
+import { mayCallServer } from "@towpath/core/calling/access";
 import {
   type ChatSummary,
   type ChatView,
@@ -11,8 +11,8 @@ import {
   renameChat,
   replyToTurn,
   stopTurn,
-} from "@towpath/core/chat";
-import { chatReplySchema } from "@towpath/core/chat/schema";
+} from "@towpath/core/calling/chat";
+import { chatReplySchema } from "@towpath/core/calling/chat/schema";
 import { manifestSchema } from "@towpath/mcp/manifest";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";

@@ -1,7 +1,7 @@
 import { suggestByModel, suggestFromTemplates } from "@towpath/chat";
-import { mayCallServer } from "@towpath/core/access";
 import { authorizeProject } from "@towpath/core/authorize";
-import { countModelUse, findSuggestedQuestions, keepSuggestedQuestions, recordUsage } from "@towpath/core/chat";
+import { mayCallServer } from "@towpath/core/calling/access";
+import { countModelUse, findSuggestedQuestions, keepSuggestedQuestions, recordUsage } from "@towpath/core/calling/chat";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import type { Manifest } from "@towpath/mcp/manifest";

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { BuildView } from "@towpath/core/build";
+import type { BuildView } from "@towpath/core/delivery/build";
 import { getBuildByDeployment } from "~/features/project/delivery/deployment.functions.ts";
 import { getOffers } from "~/features/project/portals/portals.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import type { ProjectView } from "@towpath/core/project";
+import type { ProjectView } from "@towpath/core/projects/project";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { useEffect, useRef, useState } from "react";
 import type { Replay } from "~/features/project/request-log/replay.ts";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { InstanceState } from "@towpath/core/deployment";
+import type { InstanceState } from "@towpath/core/delivery/deployment";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { useEffect } from "react";
 import { serverStatusQuery } from "~/features/project/delivery/status.functions.ts";

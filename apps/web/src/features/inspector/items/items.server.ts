@@ -1,5 +1,5 @@
 import type { Context } from "@towpath/core/context";
-import { getManifest } from "@towpath/core/deployment";
+import { getManifest } from "@towpath/core/delivery/deployment";
 import { itemUsage, latestCallers, requestLogStats } from "@towpath/logs";
 import type { LogStatsQueryInput, TimeRange } from "@towpath/logs/schema";
 import type { Manifest } from "@towpath/mcp/manifest";

@@ -6,12 +6,12 @@ import {
   getExternalServer,
   reachExternalServer,
   updateExternalServer,
-} from "@towpath/core/external-server";
+} from "@towpath/core/projects/external-server";
 import {
   createExternalServerSchema,
   externalUrlSchema,
   updateExternalServerSchema,
-} from "@towpath/core/external-server/schema";
+} from "@towpath/core/projects/external-server/schema";
 import { z } from "zod";
 import { projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQueryOf } from "~/features/shared/project-screen/project-screen.functions.ts";

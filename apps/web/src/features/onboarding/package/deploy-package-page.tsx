@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { argumentsTextProblem, argumentWords } from "@towpath/core/project/schema";
+import { argumentsTextProblem, argumentWords } from "@towpath/core/projects/project/schema";
 import { useState } from "react";
 import { AddPage, NameAndAccess, type NameProposal, useAdded } from "~/features/onboarding/server-form/add-page.tsx";
 import { BuildField } from "~/features/onboarding/server-form/build-fields.tsx";

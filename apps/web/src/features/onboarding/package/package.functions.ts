@@ -1,7 +1,7 @@
 import { createServerFn } from "@tanstack/react-start";
-import { readPackage } from "@towpath/core/package";
-import { deployPackageSchema, packageNameSchema } from "@towpath/core/package/schema";
-import { deployPackage as deployPackageVerb } from "@towpath/core/project";
+import { deployPackage as deployPackageVerb } from "@towpath/core/projects/project";
+import { readPackage } from "@towpath/core/sources/package";
+import { deployPackageSchema, packageNameSchema } from "@towpath/core/sources/package/schema";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";

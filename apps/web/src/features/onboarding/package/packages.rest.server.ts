@@ -1,15 +1,15 @@
-import { startBuild } from "@towpath/core/build";
 import type { Context, SourceServices } from "@towpath/core/context";
-import { packageNameSchema, packageVersionSchema } from "@towpath/core/package/schema";
-import { deployPackage, findProjectOfInstance, unavailableName, updateProject } from "@towpath/core/project";
+import { startBuild } from "@towpath/core/delivery/build";
+import { deployPackage, findProjectOfInstance, unavailableName, updateProject } from "@towpath/core/projects/project";
 import {
   argumentsSchema,
   authModeSchema,
   entrypointSettingSchema,
   projectNameSchema,
-} from "@towpath/core/project/schema";
-import { initialSecretsSchema } from "@towpath/core/secret/schema";
-import { searchServerRegistry } from "@towpath/core/server-registry";
+} from "@towpath/core/projects/project/schema";
+import { initialSecretsSchema } from "@towpath/core/projects/secret/schema";
+import { packageNameSchema, packageVersionSchema } from "@towpath/core/sources/package/schema";
+import { searchServerRegistry } from "@towpath/core/sources/server-registry";
 import { z } from "zod";
 import { answers } from "~/features/shared/answers/answers.schema.ts";
 import { changedEntrypoint, otherSource, saveVariables } from "~/features/shared/answers/existing-project.server.ts";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { packageNameProblem, packageNameSchema, packageVersionProblem } from "@towpath/core/package/schema";
+import { packageNameProblem, packageNameSchema, packageVersionProblem } from "@towpath/core/sources/package/schema";
 import { useState } from "react";
 import { failureText } from "~/ui/toast.ts";
 import { useSettled } from "~/ui/use-settled.ts";

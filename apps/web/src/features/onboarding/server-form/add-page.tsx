@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { defaultAuthMode } from "@towpath/core/project/schema";
+import { defaultAuthMode } from "@towpath/core/projects/project/schema";
 import { type ReactNode, useState } from "react";
 import { Button } from "~/ui/button.tsx";
 import { Failure } from "~/ui/callout.tsx";

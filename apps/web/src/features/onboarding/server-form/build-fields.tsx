@@ -4,7 +4,7 @@ import {
   entrypointSettingProblem,
   requirementsProblem,
   rootDirectoryProblem,
-} from "@towpath/core/project/schema";
+} from "@towpath/core/projects/project/schema";
 import { type ReactNode, useState } from "react";
 import { authModes } from "~/features/shared/project-screen/project-labels.tsx";
 import { InlineCode } from "~/ui/code-block.tsx";

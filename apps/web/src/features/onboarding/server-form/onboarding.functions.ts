@@ -1,15 +1,15 @@
 import { createServerFn } from "@tanstack/react-start";
 import {
-  createOrganization as createOrganizationVerb,
-  proposeOrganization as proposeOrganizationVerb,
-} from "@towpath/core/organization";
-import { createOrganizationSchema } from "@towpath/core/organization/schema";
-import {
   checkProjectName as checkProjectNameVerb,
   deployProject,
   proposeServerName as proposeServerNameVerb,
-} from "@towpath/core/project";
-import { deployProjectSchema, projectNameSchema, serverNameFrom } from "@towpath/core/project/schema";
+} from "@towpath/core/projects/project";
+import { deployProjectSchema, projectNameSchema, serverNameFrom } from "@towpath/core/projects/project/schema";
+import {
+  createOrganization as createOrganizationVerb,
+  proposeOrganization as proposeOrganizationVerb,
+} from "@towpath/core/tenancy/organization";
+import { createOrganizationSchema } from "@towpath/core/tenancy/organization/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { organizationAccess, selfAccess } from "~/http/access.ts";

@@ -1,9 +1,9 @@
 import type { SignedIn } from "@towpath/auth";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
-import { numberOf } from "@towpath/core/github-connection/numbers";
-import { requireStorageForBuilds } from "@towpath/core/host-storage";
-import { deployProject, requireFreeName } from "@towpath/core/project";
+import { requireStorageForBuilds } from "@towpath/core/operations/host-storage";
+import { deployProject, requireFreeName } from "@towpath/core/projects/project";
+import { numberOf } from "@towpath/core/sources/github-connection/numbers";
 import { isGitHubError, withGitHub } from "@towpath/github";
 import { gitHub } from "~/compose.server.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Context } from "@towpath/core/context";
-import { deployFiles } from "@towpath/core/repository";
+import { deployFiles } from "@towpath/core/sources/repository";
 import type { SampleFile } from "@towpath/github";
 import { strToU8, zipSync } from "fflate";
 

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { projectNameSchema } from "@towpath/core/project/schema";
+import { projectNameSchema } from "@towpath/core/projects/project/schema";
 import { Dices } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Button } from "~/ui/button.tsx";

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { argumentWords } from "@towpath/core/project/schema";
+import { argumentWords } from "@towpath/core/projects/project/schema";
 import { useState } from "react";
 import { isCanceled } from "~/features/onboarding/upload/use-upload.ts";
 import { profileQuery } from "~/features/shared/session/session.functions.ts";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { shortCommit } from "@towpath/core/build/version/schema";
-import { entrypointProblem, requirementsProblem, rootDirectoryProblem } from "@towpath/core/project/schema";
+import { shortCommit } from "@towpath/core/delivery/build/version/schema";
+import { entrypointProblem, requirementsProblem, rootDirectoryProblem } from "@towpath/core/projects/project/schema";
 import { verifyFileExists } from "~/features/organization/github/github.functions.ts";
 import { useSettled } from "~/ui/use-settled.ts";
 import type { DeployAddress } from "./deploy-search.ts";

@@ -1,4 +1,4 @@
-import { secretKeyNameSchema, secretValueSchema } from "@towpath/core/secret/schema";
+import { secretKeyNameSchema, secretValueSchema } from "@towpath/core/projects/secret/schema";
 import { useRef, useState } from "react";
 import { parseEnvBlock, type Variable } from "./env-block.ts";
 

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { argumentsText } from "@towpath/core/project/schema";
-import type { EntryPackage, RegistryEntry } from "@towpath/core/server-registry/schema";
+import { argumentsText } from "@towpath/core/projects/project/schema";
+import type { EntryPackage, RegistryEntry } from "@towpath/core/sources/server-registry/schema";
 import { Globe, Package } from "lucide-react";
 import { buttonLook } from "~/ui/button.tsx";
 

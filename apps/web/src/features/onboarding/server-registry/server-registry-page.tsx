@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type RegistryEntry, registryEntryOf, serverJsonSchema } from "@towpath/core/server-registry/schema";
+import { type RegistryEntry, registryEntryOf, serverJsonSchema } from "@towpath/core/sources/server-registry/schema";
 import { CloudOff, Search, SearchX } from "lucide-react";
 import { useEffect, useState } from "react";
 import { AddCrumbs } from "~/features/onboarding/server-form/add-page.tsx";

@@ -1,5 +1,5 @@
 import { createServerFn } from "@tanstack/react-start";
-import { searchServerRegistry } from "@towpath/core/server-registry";
+import { searchServerRegistry } from "@towpath/core/sources/server-registry";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";

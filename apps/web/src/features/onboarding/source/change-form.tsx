@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { SourceView } from "@towpath/core/source";
+import type { SourceView } from "@towpath/core/sources/source";
 import type { ReactNode } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { useSubmit } from "~/http/use-submit.ts";

@@ -1,4 +1,4 @@
-import type { InstallationView } from "@towpath/core/installation";
+import type { InstallationView } from "@towpath/core/sources/installation";
 import { useEffect, useRef, useState } from "react";
 import { type ListedRepository, RepositoryList } from "~/features/onboarding/server-form/repository-list.tsx";
 import { SuspendedAccount } from "~/features/onboarding/server-form/suspended-account.tsx";

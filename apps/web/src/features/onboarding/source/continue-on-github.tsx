@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { InstallationView } from "@towpath/core/installation";
-import type { RepositorySourceView } from "@towpath/core/source";
+import type { InstallationView } from "@towpath/core/sources/installation";
+import type { RepositorySourceView } from "@towpath/core/sources/source";
 import { useEffect, useRef, useState } from "react";
 import { SuspendedAccount } from "~/features/onboarding/server-form/suspended-account.tsx";
 import { AccountSelect } from "~/features/organization/github/account-select.tsx";

@@ -1,8 +1,8 @@
 import type { SignedIn } from "@towpath/auth";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
-import { atHost } from "@towpath/core/github-connection/numbers";
-import { continueOnGitHub, needsGitHubUser, otherGitHubUser } from "@towpath/core/source";
+import { atHost } from "@towpath/core/sources/github-connection/numbers";
+import { continueOnGitHub, needsGitHubUser, otherGitHubUser } from "@towpath/core/sources/source";
 import { isGitHubError } from "@towpath/github";
 import { gitHub } from "~/compose.server.ts";
 import {

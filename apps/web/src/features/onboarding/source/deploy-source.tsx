@@ -1,5 +1,5 @@
-import { defaultAuthMode } from "@towpath/core/project/schema";
-import type { GitCredentialInput } from "@towpath/core/source/schema";
+import { defaultAuthMode } from "@towpath/core/projects/project/schema";
+import type { GitCredentialInput } from "@towpath/core/sources/source/schema";
 import { useState } from "react";
 import { AddForm } from "~/features/onboarding/server-form/add-page.tsx";
 import type { useDeployForm } from "~/features/onboarding/server-form/use-deploy-form.ts";

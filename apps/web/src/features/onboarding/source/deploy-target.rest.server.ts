@@ -1,9 +1,14 @@
 import { authorize, authorizeProject } from "@towpath/core/authorize";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
-import { findProjectOfInstance, type ProjectDetailView, requireFreeName, unavailableName } from "@towpath/core/project";
-import { projectNameSchema } from "@towpath/core/project/schema";
-import { createRepository, listRepositories, type RepositoryView } from "@towpath/core/repository";
+import {
+  findProjectOfInstance,
+  type ProjectDetailView,
+  requireFreeName,
+  unavailableName,
+} from "@towpath/core/projects/project";
+import { projectNameSchema } from "@towpath/core/projects/project/schema";
+import { createRepository, listRepositories, type RepositoryView } from "@towpath/core/sources/repository";
 import { z } from "zod";
 import { answers } from "~/features/shared/answers/answers.schema.ts";
 import { otherSource } from "~/features/shared/answers/existing-project.server.ts";

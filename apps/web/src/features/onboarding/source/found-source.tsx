@@ -1,4 +1,4 @@
-import { shortCommit } from "@towpath/core/build/version/schema";
+import { shortCommit } from "@towpath/core/delivery/build/version/schema";
 import { GitBranch } from "lucide-react";
 import type { ReactNode } from "react";
 import { pageOf } from "~/features/shared/project-screen/host-pages.ts";

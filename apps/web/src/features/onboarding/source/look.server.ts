@@ -1,8 +1,8 @@
 import { requestedPython } from "@towpath/builder/entrypoints";
 import type { Context } from "@towpath/core/context";
-import { checkProjectName, proposeServerName } from "@towpath/core/project";
-import { serverNameFrom } from "@towpath/core/project/schema";
-import { type LookedAtSource, lookAtSource } from "@towpath/core/source";
+import { checkProjectName, proposeServerName } from "@towpath/core/projects/project";
+import { serverNameFrom } from "@towpath/core/projects/project/schema";
+import { type LookedAtSource, lookAtSource } from "@towpath/core/sources/source";
 import { repositoryProposals } from "~/features/organization/github/repository-proposals.ts";
 
 /** Looks into the repository behind a Git URL, by the same rules as a build. */

@@ -6,10 +6,10 @@ import {
   getRepository,
   listRepositories,
   uploadCommit,
-} from "@towpath/core/repository";
-import { createRepositorySchema } from "@towpath/core/repository/schema";
-import { continueOnGitHub } from "@towpath/core/source";
-import { continueOnGitHubSchema } from "@towpath/core/source/github/schema";
+} from "@towpath/core/sources/repository";
+import { createRepositorySchema } from "@towpath/core/sources/repository/schema";
+import { continueOnGitHub } from "@towpath/core/sources/source";
+import { continueOnGitHubSchema } from "@towpath/core/sources/source/github/schema";
 import { z } from "zod";
 import { answers } from "~/features/shared/answers/answers.schema.ts";
 import { type Operation, operation, organizationSlug } from "~/http/rest/operation.server.ts";

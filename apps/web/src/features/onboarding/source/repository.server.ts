@@ -1,5 +1,5 @@
 import { asTowpathError, notFound } from "@towpath/core/errors";
-import { findRepositoryForGit, receivePush } from "@towpath/core/repository";
+import { findRepositoryForGit, receivePush } from "@towpath/core/sources/repository";
 import { services } from "~/compose.server.ts";
 import { gitContext } from "~/http/caller.server.ts";
 

@@ -1,4 +1,4 @@
-import type { GitHubSourceView, GitSourceView } from "@towpath/core/source";
+import type { GitHubSourceView, GitSourceView } from "@towpath/core/sources/source";
 import { RefreshCw } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { FollowedSourceView, GitSourceView, RepositorySourceView, SourceView } from "@towpath/core/source";
+import type { FollowedSourceView, GitSourceView, RepositorySourceView, SourceView } from "@towpath/core/sources/source";
 import { useState } from "react";
 import { UploadVersion } from "~/features/onboarding/upload/upload-version.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

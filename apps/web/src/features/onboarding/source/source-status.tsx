@@ -1,4 +1,4 @@
-import type { GitSourceView } from "@towpath/core/source";
+import type { GitSourceView } from "@towpath/core/sources/source";
 import { useState } from "react";
 import {
   type HostKind,

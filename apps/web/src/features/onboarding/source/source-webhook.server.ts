@@ -1,4 +1,4 @@
-import { receiveSourceWebhook } from "@towpath/core/source";
+import { receiveSourceWebhook } from "@towpath/core/sources/source";
 import { services } from "~/compose.server.ts";
 import { readBody } from "~/http/request.server.ts";
 

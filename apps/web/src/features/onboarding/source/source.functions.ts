@@ -1,10 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { projectNameSchema } from "@towpath/core/project/schema";
+import { projectNameSchema } from "@towpath/core/projects/project/schema";
 import {
   listRepositories as listRepositoriesVerb,
   makeGitCredential as makeGitCredentialVerb,
-} from "@towpath/core/repository";
+} from "@towpath/core/sources/repository";
 import {
   changeSource as changeSourceVerb,
   checkSource as checkSourceVerb,
@@ -15,14 +15,14 @@ import {
   removeSourceWebhookSecret as removeSecret,
   type SourceView,
   updateSource as updateSourceVerb,
-} from "@towpath/core/source";
-import { continueOnGitHubSchema, gitHubNameSchema } from "@towpath/core/source/github/schema";
+} from "@towpath/core/sources/source";
+import { continueOnGitHubSchema, gitHubNameSchema } from "@towpath/core/sources/source/github/schema";
 import {
   changeSourceSchema,
   deployGitUrlSchema,
   lookAtSourceSchema,
   updateSourceSchema,
-} from "@towpath/core/source/schema";
+} from "@towpath/core/sources/source/schema";
 import { z } from "zod";
 import { deploySampleServer } from "~/features/onboarding/server-form/sample.server.ts";
 import { type ProjectKey, projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";

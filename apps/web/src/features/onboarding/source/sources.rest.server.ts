@@ -1,8 +1,13 @@
-import { type BuildView, startBuild } from "@towpath/core/build";
 import type { Context, SourceServices } from "@towpath/core/context";
-import { findProjectOfInstance, type ProjectView, unavailableName, updateProject } from "@towpath/core/project";
-import { deployRepository, getRepository } from "@towpath/core/repository";
-import { initialSecretsSchema } from "@towpath/core/secret/schema";
+import { type BuildView, startBuild } from "@towpath/core/delivery/build";
+import {
+  findProjectOfInstance,
+  type ProjectView,
+  unavailableName,
+  updateProject,
+} from "@towpath/core/projects/project";
+import { initialSecretsSchema } from "@towpath/core/projects/secret/schema";
+import { deployRepository, getRepository } from "@towpath/core/sources/repository";
 import {
   changeSource,
   checkSource,
@@ -13,13 +18,13 @@ import {
   removeSourceWebhookSecret,
   type SourceSummary,
   updateSource,
-} from "@towpath/core/source";
+} from "@towpath/core/sources/source";
 import {
   changeSourceSchema,
   deployGitUrlSchema,
   lookAtSourceSchema,
   updateSourceSchema,
-} from "@towpath/core/source/schema";
+} from "@towpath/core/sources/source/schema";
 import { z } from "zod";
 import { answers } from "~/features/shared/answers/answers.schema.ts";
 import { changedEntrypoint, otherSource, saveVariables } from "~/features/shared/answers/existing-project.server.ts";

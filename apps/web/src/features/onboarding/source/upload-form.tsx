@@ -1,4 +1,4 @@
-import { defaultAuthMode, serverNameFrom } from "@towpath/core/project/schema";
+import { defaultAuthMode, serverNameFrom } from "@towpath/core/projects/project/schema";
 import { AddForm } from "~/features/onboarding/server-form/add-page.tsx";
 import { useServerName } from "~/features/onboarding/server-form/server-name-field.tsx";
 import { useDeployForm } from "~/features/onboarding/server-form/use-deploy-form.ts";

@@ -1,4 +1,4 @@
-import type { GitCredentialInput } from "@towpath/core/source/schema";
+import type { GitCredentialInput } from "@towpath/core/sources/source/schema";
 import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { makeDeployKey } from "./source.functions.ts";

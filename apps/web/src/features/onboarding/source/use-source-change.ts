@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { SourceView } from "@towpath/core/source";
+import type { SourceView } from "@towpath/core/sources/source";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { useSubmit } from "~/http/use-submit.ts";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import type { GitCredentialInput } from "@towpath/core/source/schema";
-import { parseSourceText, type SourceText } from "@towpath/core/source/text/schema";
+import type { GitCredentialInput } from "@towpath/core/sources/source/schema";
+import { parseSourceText, type SourceText } from "@towpath/core/sources/source/text/schema";
 import { useEffect, useState } from "react";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { failureText } from "~/ui/toast.ts";

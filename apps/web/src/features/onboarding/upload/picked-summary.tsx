@@ -1,4 +1,4 @@
-import { leftOutLine, secretsLine } from "@towpath/core/repository/left-out/schema";
+import { leftOutLine, secretsLine } from "@towpath/core/sources/repository/left-out/schema";
 import { Archive, Folder } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { formatBytes } from "~/ui/time.tsx";

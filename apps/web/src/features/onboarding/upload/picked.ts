@@ -5,7 +5,7 @@ import {
   isLeftOutDirectory,
   leftOutName,
   maxGitignoreBytes,
-} from "@towpath/core/repository/left-out/schema";
+} from "@towpath/core/sources/repository/left-out/schema";
 import { formatCount } from "~/ui/figure.tsx";
 import { formatBytes } from "~/ui/time.tsx";
 import { maxUploadBytes, maxUploadFiles } from "./upload-limits.ts";

@@ -1,4 +1,4 @@
-import { leftOutLine, secretsLine } from "@towpath/core/repository/left-out/schema";
+import { leftOutLine, secretsLine } from "@towpath/core/sources/repository/left-out/schema";
 import { toast } from "~/ui/toast.ts";
 
 /** Shows what the instance left out of an archive. For a folder, the form has shown it already. */

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { RepositorySourceView } from "@towpath/core/source";
+import type { RepositorySourceView } from "@towpath/core/sources/source";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";

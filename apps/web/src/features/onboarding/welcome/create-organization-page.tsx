@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { organizationNameSchema } from "@towpath/core/organization/schema";
+import { organizationNameSchema } from "@towpath/core/tenancy/organization/schema";
 import { useEffect, useRef, useState } from "react";
 import { createOrganization } from "~/features/onboarding/server-form/onboarding.functions.ts";
 import { OnboardingFrame } from "~/features/onboarding/server-form/onboarding-frame.tsx";

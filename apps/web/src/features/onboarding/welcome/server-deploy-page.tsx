@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { shortCommit } from "@towpath/core/build/version/schema";
-import { defaultAuthMode } from "@towpath/core/project/schema";
+import { shortCommit } from "@towpath/core/delivery/build/version/schema";
+import { defaultAuthMode } from "@towpath/core/projects/project/schema";
 import { GitBranch, Lock } from "lucide-react";
 import { AuthModeChoice, BuildFields } from "~/features/onboarding/server-form/build-fields.tsx";
 import type { DeployAddress, DeploySearch } from "~/features/onboarding/server-form/deploy-search.ts";

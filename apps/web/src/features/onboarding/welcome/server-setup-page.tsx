@@ -1,5 +1,5 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import { parseSourceText } from "@towpath/core/source/text/schema";
+import { parseSourceText } from "@towpath/core/sources/source/text/schema";
 import { FolderGit2, Rocket } from "lucide-react";
 import { useState } from "react";
 import { type DeploySearch, repositoryOf, type SetupSearch } from "~/features/onboarding/server-form/deploy-search.ts";

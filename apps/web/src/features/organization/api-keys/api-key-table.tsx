@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { ApiKeyView } from "@towpath/core/api-key";
+import type { ApiKeyView } from "@towpath/core/tenancy/api-key";
 import { Ban, Ellipsis, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Badge } from "~/ui/badge.tsx";

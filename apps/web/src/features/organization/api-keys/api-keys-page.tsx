@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import type { ApiKeyView, NewApiKeyView } from "@towpath/core/api-key";
+import type { ApiKeyView, NewApiKeyView } from "@towpath/core/tenancy/api-key";
 import { KeyRound } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
 import { useMay } from "~/features/shared/session/guards.ts";

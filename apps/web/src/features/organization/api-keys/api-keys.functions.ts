@@ -1,7 +1,13 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { createApiKey, deleteApiKey, listApiKeys, listPersonalApiKeys, revokeApiKey } from "@towpath/core/api-key";
-import { createApiKeySchema, personalKeysOfSchema } from "@towpath/core/api-key/schema";
+import {
+  createApiKey,
+  deleteApiKey,
+  listApiKeys,
+  listPersonalApiKeys,
+  revokeApiKey,
+} from "@towpath/core/tenancy/api-key";
+import { createApiKeySchema, personalKeysOfSchema } from "@towpath/core/tenancy/api-key/schema";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { exactInput, input } from "~/http/input.ts";

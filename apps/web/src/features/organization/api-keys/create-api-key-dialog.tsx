@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import type { NewApiKeyView } from "@towpath/core/api-key";
-import type { ApiKeyKind, ApiKeyScope } from "@towpath/core/api-key/schema";
+import type { NewApiKeyView } from "@towpath/core/tenancy/api-key";
+import type { ApiKeyKind, ApiKeyScope } from "@towpath/core/tenancy/api-key/schema";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { serversQuery } from "~/features/organization/servers/servers.functions.ts";

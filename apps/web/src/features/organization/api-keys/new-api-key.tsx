@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { NewApiKeyView } from "@towpath/core/api-key";
+import type { NewApiKeyView } from "@towpath/core/tenancy/api-key";
 import { clientGuides } from "@towpath/mcp/connect";
 import { useState } from "react";
 import { serversQuery } from "~/features/organization/servers/servers.functions.ts";

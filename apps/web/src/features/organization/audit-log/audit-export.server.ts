@@ -1,6 +1,6 @@
-import { type AuditEntryView, exportAuditEntries } from "@towpath/core/audit-log";
-import { auditFilterSchema } from "@towpath/core/audit-log/schema";
 import type { Context } from "@towpath/core/context";
+import { type AuditEntryView, exportAuditEntries } from "@towpath/core/tenancy/audit-log";
+import { auditFilterSchema } from "@towpath/core/tenancy/audit-log/schema";
 import { z } from "zod";
 import { download, downloadFormats } from "~/http/download.server.ts";
 

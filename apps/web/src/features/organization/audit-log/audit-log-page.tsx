@@ -1,5 +1,5 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { auditGroups } from "@towpath/core/audit-log/schema";
+import { auditGroups } from "@towpath/core/tenancy/audit-log/schema";
 import { Download, ScrollText } from "lucide-react";
 import type { ReactNode } from "react";
 import { Button } from "~/ui/button.tsx";

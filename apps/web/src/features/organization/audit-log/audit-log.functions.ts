@@ -1,7 +1,7 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { listAuditActors, listAuditEntries } from "@towpath/core/audit-log";
-import { type AuditGroup, auditPageSchema } from "@towpath/core/audit-log/schema";
+import { listAuditActors, listAuditEntries } from "@towpath/core/tenancy/audit-log";
+import { type AuditGroup, auditPageSchema } from "@towpath/core/tenancy/audit-log/schema";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";

@@ -1,4 +1,4 @@
-import type { InstallationView } from "@towpath/core/installation";
+import type { InstallationView } from "@towpath/core/sources/installation";
 import type { ComponentProps } from "react";
 import { Select } from "~/ui/select.tsx";
 

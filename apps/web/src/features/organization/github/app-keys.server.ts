@@ -1,7 +1,11 @@
 import { createPrivateKey } from "node:crypto";
 import type { Context } from "@towpath/core/context";
 import { notFound, TowpathError } from "@towpath/core/errors";
-import { authorizeInstance, changeGitHubKeys, type GitHubConnectionView } from "@towpath/core/github-connection";
+import {
+  authorizeInstance,
+  changeGitHubKeys,
+  type GitHubConnectionView,
+} from "@towpath/core/sources/github-connection";
 import { randomToken } from "@towpath/crypto";
 import { createGitHub, isGitHubError, withGitHub } from "@towpath/github";
 import { gitHub, services } from "~/compose.server.ts";

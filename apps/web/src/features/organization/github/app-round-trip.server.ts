@@ -1,9 +1,9 @@
 import { createOneTimeState, takeOneTimeState } from "@towpath/auth";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
-import { connectGitHub } from "@towpath/core/github-connection";
-import { gitHubApiUrl } from "@towpath/core/github-connection/schema";
 import { newId } from "@towpath/core/ids";
+import { connectGitHub } from "@towpath/core/sources/github-connection";
+import { gitHubApiUrl } from "@towpath/core/sources/github-connection/schema";
 import { randomToken } from "@towpath/crypto";
 import { appManifest, convertManifest, isGitHubError, manifestUrl, webhookPathOf } from "@towpath/github";
 import { z } from "zod";

@@ -6,7 +6,7 @@ import {
   type GitHubConnectionView,
   listGitHub,
   removeGitHub,
-} from "@towpath/core/github-connection";
+} from "@towpath/core/sources/github-connection";
 import type { AppHealth } from "@towpath/github";
 import { z } from "zod";
 import { gitHub, services } from "~/compose.server.ts";

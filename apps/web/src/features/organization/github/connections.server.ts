@@ -1,5 +1,5 @@
 import type { Context } from "@towpath/core/context";
-import { listInstallations } from "@towpath/core/installation";
+import { listInstallations } from "@towpath/core/sources/installation";
 import { type GitHubConnections, isGitHubError } from "@towpath/github";
 import { services } from "~/compose.server.ts";
 

@@ -1,7 +1,7 @@
 import type { Context } from "@towpath/core/context";
 import { notFound, TowpathError } from "@towpath/core/errors";
-import { numberOf } from "@towpath/core/github-connection/numbers";
-import { recordGitHubUser, recordInstallation } from "@towpath/core/installation";
+import { numberOf } from "@towpath/core/sources/github-connection/numbers";
+import { recordGitHubUser, recordInstallation } from "@towpath/core/sources/installation";
 import { type GitHub, type GitHubInstallation, type GitHubUser, isGitHubError, type UserToken } from "@towpath/github";
 import { gitHub, services } from "~/compose.server.ts";
 import { contextForUser } from "~/http/caller.server.ts";

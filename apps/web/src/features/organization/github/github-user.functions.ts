@@ -1,9 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { notFound, TowpathError } from "@towpath/core/errors";
-import { requireStorageForBuilds } from "@towpath/core/host-storage";
-import { requireFreeName } from "@towpath/core/project";
-import { projectNameSchema } from "@towpath/core/project/schema";
+import { requireStorageForBuilds } from "@towpath/core/operations/host-storage";
+import { requireFreeName } from "@towpath/core/projects/project";
+import { projectNameSchema } from "@towpath/core/projects/project/schema";
 import { isGitHubError, withGitHub } from "@towpath/github";
 import { z } from "zod";
 import { gitHub } from "~/compose.server.ts";

@@ -1,5 +1,5 @@
-import { environmentConnection } from "@towpath/core/github-connection/numbers";
-import { receiveWebhook } from "@towpath/core/webhook";
+import { environmentConnection } from "@towpath/core/sources/github-connection/numbers";
+import { receiveWebhook } from "@towpath/core/sources/webhook";
 import { neededEvents } from "@towpath/github";
 import { gitHub, services } from "~/compose.server.ts";
 import { parseJsonObject, readBody } from "~/http/request.server.ts";

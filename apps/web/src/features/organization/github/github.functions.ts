@@ -1,13 +1,13 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { gitHubHostName } from "@towpath/core/github-connection/schema";
+import { gitHubHostName } from "@towpath/core/sources/github-connection/schema";
 import {
   disconnectInstallation,
   listInstallations,
   listInstallationsOfUser,
   requireInstallation,
   requireInstallationOfUser,
-} from "@towpath/core/installation";
+} from "@towpath/core/sources/installation";
 import { withGitHub } from "@towpath/github";
 import { z } from "zod";
 import { gitHub } from "~/compose.server.ts";

@@ -1,6 +1,11 @@
 import type { Context } from "@towpath/core/context";
-import { changeGitHubKeys, type GitHubConnectionView, listGitHub, removeGitHub } from "@towpath/core/github-connection";
-import { ensureLocalOrganization } from "@towpath/core/organization";
+import {
+  changeGitHubKeys,
+  type GitHubConnectionView,
+  listGitHub,
+  removeGitHub,
+} from "@towpath/core/sources/github-connection";
+import { ensureLocalOrganization } from "@towpath/core/tenancy/organization";
 import { z } from "zod";
 import { gitHub, services } from "~/compose.server.ts";
 import { answers } from "~/features/shared/answers/answers.schema.ts";

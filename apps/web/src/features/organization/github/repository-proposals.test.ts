@@ -1,4 +1,4 @@
-import { projectNameSchema, serverNameFrom } from "@towpath/core/project/schema";
+import { projectNameSchema, serverNameFrom } from "@towpath/core/projects/project/schema";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { repositoryProposals } from "./repository-proposals.ts";

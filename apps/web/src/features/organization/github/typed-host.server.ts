@@ -1,5 +1,5 @@
 import { TowpathError } from "@towpath/core/errors";
-import { gitHubHostName } from "@towpath/core/github-connection/schema";
+import { gitHubHostName } from "@towpath/core/sources/github-connection/schema";
 import { EgressError, privateNetworkRemedy } from "@towpath/egress";
 import { services } from "~/compose.server.ts";
 

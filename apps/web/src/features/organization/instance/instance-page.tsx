@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import type { HostIsolationView, Protection } from "@towpath/core/host-isolation";
-import type { HostStorageView } from "@towpath/core/host-storage";
+import type { HostIsolationView, Protection } from "@towpath/core/operations/host-isolation";
+import type { HostStorageView } from "@towpath/core/operations/host-storage";
 import { ShieldQuestion } from "lucide-react";
 import { Badge } from "~/ui/badge.tsx";
 import { Callout } from "~/ui/callout.tsx";

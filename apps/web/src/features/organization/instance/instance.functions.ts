@@ -1,6 +1,6 @@
 import { createServerFn } from "@tanstack/react-start";
-import { getHostIsolation, getIsolationWarning } from "@towpath/core/host-isolation";
-import { getHostStorage, getStorageWarning } from "@towpath/core/host-storage";
+import { getHostIsolation, getIsolationWarning } from "@towpath/core/operations/host-isolation";
+import { getHostStorage, getStorageWarning } from "@towpath/core/operations/host-storage";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";

@@ -1,4 +1,4 @@
-import type { ProtectionName } from "@towpath/core/host-isolation";
+import type { ProtectionName } from "@towpath/core/operations/host-isolation";
 
 type Words = {
   readonly title: string;

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { InvitationView } from "@towpath/core/invitation";
+import type { InvitationView } from "@towpath/core/tenancy/invitation";
 import { Ban, Ellipsis, Link2, Send } from "lucide-react";
 import { useState } from "react";
 import { Ask, type Question } from "~/ui/ask.tsx";

@@ -1,5 +1,10 @@
-import { faultyAddresses, type InvitableRole, invitableRoles, splitAddresses } from "@towpath/core/invitation/schema";
-import { roleSummaries } from "@towpath/core/member/schema";
+import {
+  faultyAddresses,
+  type InvitableRole,
+  invitableRoles,
+  splitAddresses,
+} from "@towpath/core/tenancy/invitation/schema";
+import { roleSummaries } from "@towpath/core/tenancy/member/schema";
 import { type ReactNode, useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";

@@ -1,4 +1,4 @@
-import type { InviteResult } from "@towpath/core/invitation";
+import type { InviteResult } from "@towpath/core/tenancy/invitation";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";

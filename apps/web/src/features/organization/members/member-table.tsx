@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { MemberView } from "@towpath/core/member";
-import { roleNames, roleSummaries } from "@towpath/core/member/schema";
+import type { MemberView } from "@towpath/core/tenancy/member";
+import { roleNames, roleSummaries } from "@towpath/core/tenancy/member/schema";
 import { Ellipsis, LogOut, UserMinus } from "lucide-react";
 import { useState } from "react";
 import { useMay } from "~/features/shared/session/guards.ts";

@@ -5,17 +5,17 @@ import {
   listInvitations,
   resendInvitation,
   revokeInvitation as revokeInvitationVerb,
-} from "@towpath/core/invitation";
-import { inviteSchema } from "@towpath/core/invitation/schema";
+} from "@towpath/core/tenancy/invitation";
+import { inviteSchema } from "@towpath/core/tenancy/invitation/schema";
 import {
   changeMemberRole,
   leaveOrganization as leaveOrganizationVerb,
   listMembers,
   removeMember as removeMemberVerb,
-} from "@towpath/core/member";
-import { changeRoleSchema, removeMemberSchema } from "@towpath/core/member/schema";
-import { getUserProfiles, listUserProfiles } from "@towpath/core/organization";
-import { userIdsSchema } from "@towpath/core/organization/schema";
+} from "@towpath/core/tenancy/member";
+import { changeRoleSchema, removeMemberSchema } from "@towpath/core/tenancy/member/schema";
+import { getUserProfiles, listUserProfiles } from "@towpath/core/tenancy/organization";
+import { userIdsSchema } from "@towpath/core/tenancy/organization/schema";
 import { z } from "zod";
 import { organizationAccess, organizationIdAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";

@@ -1,22 +1,28 @@
-import { createApiKey, deleteApiKey, listApiKeys, listPersonalApiKeys, revokeApiKey } from "@towpath/core/api-key";
-import { apiKeyKindSchema, createApiKeySchema } from "@towpath/core/api-key/schema";
-import { listAuditEntries } from "@towpath/core/audit-log";
-import { auditPageSchema } from "@towpath/core/audit-log/schema";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
+import { listProjects } from "@towpath/core/projects/project";
+import {
+  createApiKey,
+  deleteApiKey,
+  listApiKeys,
+  listPersonalApiKeys,
+  revokeApiKey,
+} from "@towpath/core/tenancy/api-key";
+import { apiKeyKindSchema, createApiKeySchema } from "@towpath/core/tenancy/api-key/schema";
+import { listAuditEntries } from "@towpath/core/tenancy/audit-log";
+import { auditPageSchema } from "@towpath/core/tenancy/audit-log/schema";
 import {
   createInvitationLink,
   inviteMembers,
   listInvitations,
   resendInvitation,
   revokeInvitation,
-} from "@towpath/core/invitation";
-import { inviteSchema } from "@towpath/core/invitation/schema";
-import { changeMemberRole, listMembers, removeMember } from "@towpath/core/member";
-import { changeRoleSchema } from "@towpath/core/member/schema";
-import { updateOrganization } from "@towpath/core/organization";
-import { updateOrganizationSchema } from "@towpath/core/organization/schema";
-import { listProjects } from "@towpath/core/project";
+} from "@towpath/core/tenancy/invitation";
+import { inviteSchema } from "@towpath/core/tenancy/invitation/schema";
+import { changeMemberRole, listMembers, removeMember } from "@towpath/core/tenancy/member";
+import { changeRoleSchema } from "@towpath/core/tenancy/member/schema";
+import { updateOrganization } from "@towpath/core/tenancy/organization";
+import { updateOrganizationSchema } from "@towpath/core/tenancy/organization/schema";
 import { z } from "zod";
 import { auditExport, auditExportSchema } from "~/features/organization/audit-log/audit-export.server.ts";
 import { answers } from "~/features/shared/answers/answers.schema.ts";

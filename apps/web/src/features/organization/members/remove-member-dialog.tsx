@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import type { ApiKeyView } from "@towpath/core/api-key";
-import type { MemberView } from "@towpath/core/member";
+import type { ApiKeyView } from "@towpath/core/tenancy/api-key";
+import type { MemberView } from "@towpath/core/tenancy/member";
 import { useState } from "react";
 import { apiKeysQuery, apiKeysQueryKey } from "~/features/organization/api-keys/api-keys.functions.ts";
 import { profileQuery } from "~/features/shared/session/session.functions.ts";

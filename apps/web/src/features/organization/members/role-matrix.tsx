@@ -1,5 +1,5 @@
 import { roleMatrix } from "@towpath/core/authorize/schema";
-import { roleNames, roleSummaries } from "@towpath/core/member/schema";
+import { roleNames, roleSummaries } from "@towpath/core/tenancy/member/schema";
 import { Check, Minus } from "lucide-react";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { organizationNameSchema, organizationSlugSchema } from "@towpath/core/organization/schema";
+import { organizationNameSchema, organizationSlugSchema } from "@towpath/core/tenancy/organization/schema";
 import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
 import { TextField } from "~/ui/field.tsx";

@@ -1,10 +1,10 @@
 import { createServerFn } from "@tanstack/react-start";
 import { getRequestHeaders } from "@tanstack/react-start/server";
 import { signWidgetToken } from "@towpath/auth/credentials";
-import { deleteOrganization, getSessionAccess, updateOrganization } from "@towpath/core/organization";
-import { updateOrganizationSchema } from "@towpath/core/organization/schema";
-import { changeOrganizationPicture } from "@towpath/core/picture";
-import { pictureSchema } from "@towpath/core/picture/schema";
+import { deleteOrganization, getSessionAccess, updateOrganization } from "@towpath/core/tenancy/organization";
+import { updateOrganizationSchema } from "@towpath/core/tenancy/organization/schema";
+import { changeOrganizationPicture } from "@towpath/core/tenancy/picture";
+import { pictureSchema } from "@towpath/core/tenancy/picture/schema";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { organizationAccess, publicAccess } from "~/http/access.ts";

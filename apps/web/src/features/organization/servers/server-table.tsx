@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { ProjectListItem } from "@towpath/core/project";
+import type { ProjectListItem } from "@towpath/core/projects/project";
 import type { ServerActivity } from "@towpath/logs/overview";
 import type { KeyboardEvent } from "react";
 import { BuildStatusLabel } from "~/features/shared/project-screen/build-status.tsx";

@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ProjectListItem } from "@towpath/core/project";
+import type { ProjectListItem } from "@towpath/core/projects/project";
 import { Globe, Package, Plus, Search } from "lucide-react";
 import { useEffect, useState } from "react";
 import { DiskBanner, IsolationBanner } from "~/features/organization/instance/instance-banners.tsx";

@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { listProjects, listProjectsOfUser, ownProjectIds } from "@towpath/core/project";
-import { projectListSchema } from "@towpath/core/project/schema";
+import { listProjects, listProjectsOfUser, ownProjectIds } from "@towpath/core/projects/project";
+import { projectListSchema } from "@towpath/core/projects/project/schema";
 import { serversActivity } from "@towpath/logs";
 import { z } from "zod";
 import { readRequestLogs } from "~/features/shared/log-stream/log-reader.server.ts";

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import type { AccessView } from "@towpath/core/access";
+import type { AccessView } from "@towpath/core/calling/access";
 import { Lock } from "lucide-react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { useMay } from "~/features/shared/session/guards.ts";

@@ -1,4 +1,4 @@
-import type { AccessView } from "@towpath/core/access";
+import type { AccessView } from "@towpath/core/calling/access";
 import { Badge } from "~/ui/badge.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { getAccess as getAccessVerb, saveAccess as saveAccessVerb } from "@towpath/core/access";
-import { accessSchema } from "@towpath/core/access/schema";
+import { getAccess as getAccessVerb, saveAccess as saveAccessVerb } from "@towpath/core/calling/access";
+import { accessSchema } from "@towpath/core/calling/access/schema";
 import { type ProjectKey, projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectCache, projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { projectAccess } from "~/http/access.ts";

@@ -1,6 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { signInWarning } from "@towpath/core/build/contract";
-import type { AuthMode } from "@towpath/core/project/schema";
+import { signInWarning } from "@towpath/core/delivery/build/contract";
+import type { AuthMode } from "@towpath/core/projects/project/schema";
 import { useState } from "react";
 import { addedModes } from "~/features/onboarding/server-form/add-page.tsx";
 import { AuthModeChoice } from "~/features/onboarding/server-form/build-fields.tsx";

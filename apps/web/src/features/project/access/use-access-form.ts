@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { AccessView } from "@towpath/core/access";
+import type { AccessView } from "@towpath/core/calling/access";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { useSubmit } from "~/http/use-submit.ts";

@@ -1,5 +1,5 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import type { AdminJwtView } from "@towpath/core/admin-jwt";
+import type { AdminJwtView } from "@towpath/core/calling/admin-jwt";
 import { Eye, Lock, ShieldOff } from "lucide-react";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

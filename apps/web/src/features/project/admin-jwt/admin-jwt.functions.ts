@@ -1,5 +1,5 @@
 import { createServerFn } from "@tanstack/react-start";
-import { clearAdminJwtCache, getAdminJwt, getAdminJwtCacheStats } from "@towpath/core/admin-jwt";
+import { clearAdminJwtCache, getAdminJwt, getAdminJwtCacheStats } from "@towpath/core/calling/admin-jwt";
 import { services } from "~/compose.server.ts";
 import { type ProjectKey, projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";

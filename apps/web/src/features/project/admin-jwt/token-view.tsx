@@ -1,4 +1,4 @@
-import type { AdminJwtView } from "@towpath/core/admin-jwt";
+import type { AdminJwtView } from "@towpath/core/calling/admin-jwt";
 import { clientGuides } from "@towpath/mcp/connect";
 import { useEffect, useState } from "react";
 import { GuideTabs } from "~/features/shared/project-screen/guide-tabs.tsx";

@@ -1,4 +1,4 @@
-import type { BadgeState } from "@towpath/core/registry";
+import type { BadgeState } from "@towpath/core/projects/registry";
 
 const looks: Readonly<Record<BadgeState | "unknown", readonly [text: string, color: string]>> = {
   live: ["live", "#0f766e"],

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { BuildWarning } from "@towpath/core/build/contract";
-import type { AuthMode } from "@towpath/core/project/schema";
+import type { BuildWarning } from "@towpath/core/delivery/build/contract";
+import type { AuthMode } from "@towpath/core/projects/project/schema";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";

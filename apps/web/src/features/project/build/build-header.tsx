@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import type { BuildView } from "@towpath/core/build";
-import { versionText } from "@towpath/core/build/version/schema";
+import type { BuildView } from "@towpath/core/delivery/build";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
 import {
   BuildStatusLabel,
   commitTitle,

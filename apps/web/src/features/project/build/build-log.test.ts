@@ -1,4 +1,4 @@
-import type { BuildLogEntry } from "@towpath/core/build/contract";
+import type { BuildLogEntry } from "@towpath/core/delivery/build/contract";
 import { expect, test } from "vitest";
 import { phaseStates, progressOf, toLogLine } from "./build-log.ts";
 

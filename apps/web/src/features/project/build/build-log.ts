@@ -4,7 +4,7 @@ import {
   type BuildStatus,
   type BuildTimings,
   buildPhases,
-} from "@towpath/core/build/contract";
+} from "@towpath/core/delivery/build/contract";
 import { type LogLine, plainText } from "~/ui/log-viewer/log-line.ts";
 
 export const toLogLine = (line: BuildLogEntry): LogLine => ({

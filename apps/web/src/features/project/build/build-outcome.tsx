@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import type { BuildView } from "@towpath/core/build";
-import type { BuildLogEntry } from "@towpath/core/build/contract";
+import type { BuildView } from "@towpath/core/delivery/build";
+import type { BuildLogEntry } from "@towpath/core/delivery/build/contract";
 import { Ban, Clock } from "lucide-react";
 import { cancel } from "~/features/project/delivery/build.functions.ts";
 import { serverStatusQuery } from "~/features/project/delivery/status.functions.ts";

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import type { BuildView } from "@towpath/core/build";
-import { type BuildLogEntry, buildLogEntrySchema } from "@towpath/core/build/contract";
+import type { BuildView } from "@towpath/core/delivery/build";
+import { type BuildLogEntry, buildLogEntrySchema } from "@towpath/core/delivery/build/contract";
 import { useMemo, useState } from "react";
 import { buildQuery } from "~/features/project/delivery/build.functions.ts";
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";

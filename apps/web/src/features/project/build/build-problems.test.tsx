@@ -1,4 +1,4 @@
-import type { BuildWarning } from "@towpath/core/build/contract";
+import type { BuildWarning } from "@towpath/core/delivery/build/contract";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { withWarnings } from "~/features/shared/project-screen/build-status.tsx";

@@ -1,4 +1,4 @@
-import type { BuildPhase, BuildWarning, Diagnosis } from "@towpath/core/build/contract";
+import type { BuildPhase, BuildWarning, Diagnosis } from "@towpath/core/delivery/build/contract";
 import { ArrowDown, CircleX, FileCode, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
 import { buttonLook } from "~/ui/button.tsx";

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import type { BuildSummary } from "@towpath/core/build";
-import { versionText } from "@towpath/core/build/version/schema";
+import type { BuildSummary } from "@towpath/core/delivery/build";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
 import { ArrowUpToLine, Ellipsis, FileText, RotateCw, ScrollText, Undo2 } from "lucide-react";
 import { useState } from "react";
 import {

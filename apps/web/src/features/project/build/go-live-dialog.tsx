@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { BuildSummary } from "@towpath/core/build";
-import { versionText } from "@towpath/core/build/version/schema";
+import type { BuildSummary } from "@towpath/core/delivery/build";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
 import { type ReactNode, useState } from "react";
 import { makeLive, promote } from "~/features/project/delivery/deployment.functions.ts";
 import { nextVersionText } from "~/features/project/delivery/live-version.ts";

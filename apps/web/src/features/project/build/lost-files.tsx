@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { ServerStatusView } from "@towpath/core/deployment";
+import type { ServerStatusView } from "@towpath/core/delivery/deployment";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";

@@ -1,4 +1,4 @@
-import type { BuildPhase } from "@towpath/core/build/contract";
+import type { BuildPhase } from "@towpath/core/delivery/build/contract";
 import { Check, ChevronRight, Circle, Minus, X } from "lucide-react";
 import { Card } from "~/ui/card.tsx";
 import { classNames } from "~/ui/class-names.ts";

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { BuildView } from "@towpath/core/build";
-import type { Diagnosis } from "@towpath/core/build/contract";
+import type { BuildView } from "@towpath/core/delivery/build";
+import type { Diagnosis } from "@towpath/core/delivery/build/contract";
 import { FileCode } from "lucide-react";
 import { useState } from "react";
 import { redeploy } from "~/features/project/delivery/build.functions.ts";

@@ -1,4 +1,4 @@
-import { versionText } from "@towpath/core/build/version/schema";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
 import { type LiveVersion, nextVersionText, rolledBackText } from "~/features/project/delivery/live-version.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { useMay } from "~/features/shared/session/guards.ts";

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { SettingsSection } from "@towpath/core/build/contract";
+import type { SettingsSection } from "@towpath/core/delivery/build/contract";
 import { Settings } from "lucide-react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { buttonLook } from "~/ui/button.tsx";

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
-import type { BuildView } from "@towpath/core/build";
-import type { BuildWarning, SettingsSection } from "@towpath/core/build/contract";
-import { namedVersion } from "@towpath/core/build/version/schema";
+import type { BuildView } from "@towpath/core/delivery/build";
+import type { BuildWarning, SettingsSection } from "@towpath/core/delivery/build/contract";
+import { namedVersion } from "@towpath/core/delivery/build/version/schema";
 import { CircleCheck, SquareTerminal, TriangleAlert, UserPlus } from "lucide-react";
 import { ConnectButton } from "~/features/project/clients/connect-button.tsx";
 import { buildDuration, withWarnings } from "~/features/shared/project-screen/build-status.tsx";

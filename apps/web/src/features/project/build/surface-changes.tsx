@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { versionText } from "@towpath/core/build/version/schema";
-import type { SurfaceChangesView } from "@towpath/core/surface";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
+import type { SurfaceChangesView } from "@towpath/core/delivery/surface";
 import { TriangleAlert } from "lucide-react";
 import { surfaceChangesQuery } from "~/features/project/delivery/build.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ProjectDetailView } from "@towpath/core/project";
+import type { ProjectDetailView } from "@towpath/core/projects/project";
 import { accessOf, clientGuides, placeholderKey } from "@towpath/mcp/connect";
 import { useState } from "react";
 import { ConnectedClients } from "~/features/account/oauth/connected-clients.tsx";

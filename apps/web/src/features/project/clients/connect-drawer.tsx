@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import type { ProjectDetailView } from "@towpath/core/project";
+import type { ProjectDetailView } from "@towpath/core/projects/project";
 import { accessOf, clientGuides, placeholderKey } from "@towpath/mcp/connect";
 import { buildQuery } from "~/features/project/delivery/build.functions.ts";
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";

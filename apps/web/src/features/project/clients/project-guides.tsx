@@ -1,4 +1,4 @@
-import type { ProjectView } from "@towpath/core/project";
+import type { ProjectView } from "@towpath/core/projects/project";
 import { accessOf, clientGuides } from "@towpath/mcp/connect";
 import { GuideTabs } from "~/features/shared/project-screen/guide-tabs.tsx";
 

@@ -1,6 +1,6 @@
-import type { BuildWarning } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
-import { type BranchView, getBuildByDeployment, listBranchesWithDeployments } from "@towpath/core/deployment";
+import type { BuildWarning } from "@towpath/core/delivery/build/contract";
+import { type BranchView, getBuildByDeployment, listBranchesWithDeployments } from "@towpath/core/delivery/deployment";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 
 export type BranchItem = Omit<BranchView, "latestBuild" | "liveBuild"> & {

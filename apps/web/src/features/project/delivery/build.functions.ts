@@ -10,10 +10,10 @@ import {
   redeployBuild,
   startBuild,
   startBuildSchema,
-} from "@towpath/core/build";
-import { listBuildsSchema } from "@towpath/core/build/schema";
-import { getManifest, getLastSuccessfulBuild as lastSuccessfulBuild } from "@towpath/core/deployment";
-import { type SurfaceChangesView, getSurfaceChanges as surfaceChanges } from "@towpath/core/surface";
+} from "@towpath/core/delivery/build";
+import { listBuildsSchema } from "@towpath/core/delivery/build/schema";
+import { getManifest, getLastSuccessfulBuild as lastSuccessfulBuild } from "@towpath/core/delivery/deployment";
+import { type SurfaceChangesView, getSurfaceChanges as surfaceChanges } from "@towpath/core/delivery/surface";
 import { z } from "zod";
 import { isRunning } from "~/features/shared/project-screen/build-status.tsx";
 import { orNotFound } from "~/features/shared/project-screen/or-not-found.ts";

@@ -1,7 +1,7 @@
-import { cancelBuild, getBuild, listBuilds, startBuild, startBuildSchema } from "@towpath/core/build";
-import { listBuildsSchema } from "@towpath/core/build/schema";
-import { makeDeploymentLive, promoteDeployment } from "@towpath/core/deployment";
-import { decideForkPullRequest, decisionSchema, listForkPullRequests } from "@towpath/core/fork-pull-request";
+import { cancelBuild, getBuild, listBuilds, startBuild, startBuildSchema } from "@towpath/core/delivery/build";
+import { listBuildsSchema } from "@towpath/core/delivery/build/schema";
+import { makeDeploymentLive, promoteDeployment } from "@towpath/core/delivery/deployment";
+import { decideForkPullRequest, decisionSchema, listForkPullRequests } from "@towpath/core/sources/fork-pull-request";
 import { answers } from "~/features/shared/answers/answers.schema.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
 

@@ -6,14 +6,14 @@ import {
   makeDeploymentLive,
   getMostRecentDeployment as mostRecentDeployment,
   promoteDeployment,
-} from "@towpath/core/deployment";
+} from "@towpath/core/delivery/deployment";
 import { notFound } from "@towpath/core/errors";
 import {
   decideForkPullRequest,
   decisionSchema,
   type ForkPullRequestView,
   listForkPullRequests,
-} from "@towpath/core/fork-pull-request";
+} from "@towpath/core/sources/fork-pull-request";
 import { z } from "zod";
 import { isRunning } from "~/features/shared/project-screen/build-status.tsx";
 import { type ProjectKey, projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";

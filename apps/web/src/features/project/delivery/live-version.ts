@@ -1,5 +1,5 @@
-import { versionText } from "@towpath/core/build/version/schema";
-import type { ReplacedVersion } from "@towpath/core/deployment";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
+import type { ReplacedVersion } from "@towpath/core/delivery/deployment";
 import { forkOf } from "~/features/shared/project-screen/branch-title.ts";
 
 /** The live version of a branch. */

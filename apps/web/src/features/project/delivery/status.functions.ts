@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { getServerStatus as readServerStatus } from "@towpath/core/deployment";
+import { getServerStatus as readServerStatus } from "@towpath/core/delivery/deployment";
 import { isRunning } from "~/features/shared/project-screen/build-status.tsx";
 import { branchKeySchema, type ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";

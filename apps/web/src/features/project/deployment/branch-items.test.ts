@@ -1,4 +1,4 @@
-import { failBuild, startBuild, takeBuild } from "@towpath/core/build";
+import { failBuild, startBuild, takeBuild } from "@towpath/core/delivery/build";
 import {
   refusalCode,
   sampleDiagnosis,

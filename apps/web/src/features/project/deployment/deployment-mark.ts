@@ -1,5 +1,5 @@
-import { versionText } from "@towpath/core/build/version/schema";
-import type { DeployedCommit } from "@towpath/core/deployment";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
+import type { DeployedCommit } from "@towpath/core/delivery/deployment";
 
 /** A deployment as a chart over time marks it. */
 export const deploymentMark = (

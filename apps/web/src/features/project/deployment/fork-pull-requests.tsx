@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { shortCommit } from "@towpath/core/build/version/schema";
-import type { ForkPullRequestView } from "@towpath/core/fork-pull-request";
+import { shortCommit } from "@towpath/core/delivery/build/version/schema";
+import type { ForkPullRequestView } from "@towpath/core/sources/fork-pull-request";
 import { Check, ExternalLink, X } from "lucide-react";
 import { decideFork, forkPullRequestsQuery } from "~/features/project/delivery/deployment.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

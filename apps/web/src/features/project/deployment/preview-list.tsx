@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { versionText } from "@towpath/core/build/version/schema";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
 import { SquareTerminal } from "lucide-react";
 import { CommitSummary } from "~/features/project/build/commit-line.tsx";
 import { OneWayButton } from "~/features/project/build/go-live-dialog.tsx";

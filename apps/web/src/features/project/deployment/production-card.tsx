@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { versionText } from "@towpath/core/build/version/schema";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
 import { ScrollText, SquareTerminal } from "lucide-react";
 import { AuthModeButton } from "~/features/project/build/auth-mode-button.tsx";
 import { BuildWarnings } from "~/features/project/build/build-problems.tsx";

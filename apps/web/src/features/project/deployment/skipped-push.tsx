@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { shortCommit } from "@towpath/core/build/version/schema";
+import { shortCommit } from "@towpath/core/delivery/build/version/schema";
 import { BuildNewestButton } from "~/features/project/build/redeploy-button.tsx";
 import type { BranchItem } from "~/features/project/delivery/deployment.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

@@ -1,6 +1,6 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { CallLimitView } from "@towpath/core/call-limit";
+import type { CallLimitView } from "@towpath/core/calling/call-limit";
 import { limitedSearch } from "~/features/project/request-log/log-filters.ts";
 import { logStatsQuery } from "~/features/project/request-log/request-log.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

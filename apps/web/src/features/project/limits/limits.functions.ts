@@ -1,6 +1,6 @@
 import { createServerFn } from "@tanstack/react-start";
-import { getCallLimits, saveCallLimits } from "@towpath/core/call-limit";
-import { callLimitSchema } from "@towpath/core/call-limit/schema";
+import { getCallLimits, saveCallLimits } from "@towpath/core/calling/call-limit";
+import { callLimitSchema } from "@towpath/core/calling/call-limit/schema";
 import { projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQueryOf } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { projectAccess } from "~/http/access.ts";

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import type { CallLimitView } from "@towpath/core/call-limit";
+import type { CallLimitView } from "@towpath/core/calling/call-limit";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { useSubmit } from "~/http/use-submit.ts";

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, type LinkProps, useRouter } from "@tanstack/react-router";
-import type { FirstStepsView } from "@towpath/core/first-steps";
+import type { FirstStepsView } from "@towpath/core/projects/first-steps";
 import { Circle, CircleCheck, X } from "lucide-react";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

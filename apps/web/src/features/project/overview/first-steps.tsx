@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ServerStatusView } from "@towpath/core/deployment";
-import type { ProjectView } from "@towpath/core/project";
+import type { ServerStatusView } from "@towpath/core/delivery/deployment";
+import type { ProjectView } from "@towpath/core/projects/project";
 import { lazy, Suspense } from "react";
 import { commitTitle, isRunning } from "~/features/shared/project-screen/build-status.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useRouteContext } from "@tanstack/react-router";
-import type { ServerStatusView } from "@towpath/core/deployment";
+import type { ServerStatusView } from "@towpath/core/delivery/deployment";
 import { SquareTerminal } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { CodeSteps } from "~/features/onboarding/source/code-steps.tsx";

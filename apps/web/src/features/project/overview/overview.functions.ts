@@ -1,7 +1,10 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { listBranchDeploymentIds } from "@towpath/core/deployment";
-import { getFirstSteps as getFirstStepsVerb, hideFirstSteps as hideFirstStepsVerb } from "@towpath/core/first-steps";
+import { listBranchDeploymentIds } from "@towpath/core/delivery/deployment";
+import {
+  getFirstSteps as getFirstStepsVerb,
+  hideFirstSteps as hideFirstStepsVerb,
+} from "@towpath/core/projects/first-steps";
 import { firstUses, projectOverview } from "@towpath/logs";
 import type { ProjectOverview } from "@towpath/logs/overview";
 import { dataOf, type Place } from "~/features/project/delivery/status.functions.ts";

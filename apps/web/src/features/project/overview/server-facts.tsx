@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import type { ServerStatusView } from "@towpath/core/deployment";
-import type { ProjectView } from "@towpath/core/project";
+import type { ServerStatusView } from "@towpath/core/delivery/deployment";
+import type { ProjectView } from "@towpath/core/projects/project";
 import type { ReactNode } from "react";
 import { BuildStatusLabel } from "~/features/shared/project-screen/build-status.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

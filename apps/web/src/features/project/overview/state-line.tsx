@@ -1,5 +1,5 @@
-import type { ServerStatusView } from "@towpath/core/deployment";
-import type { ProjectView } from "@towpath/core/project";
+import type { ServerStatusView } from "@towpath/core/delivery/deployment";
+import type { ProjectView } from "@towpath/core/projects/project";
 import { rolledBackText } from "~/features/project/delivery/live-version.ts";
 import { commitTitle, isRunning, withWarnings } from "~/features/shared/project-screen/build-status.tsx";
 import { CommitLink } from "~/features/shared/project-screen/repository-links.tsx";

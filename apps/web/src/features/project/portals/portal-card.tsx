@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { PortalView } from "@towpath/core/portal";
+import type { PortalView } from "@towpath/core/projects/portal";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { AuthModeBadge } from "~/features/shared/project-screen/project-labels.tsx";
 import { useMay } from "~/features/shared/session/guards.ts";

@@ -1,5 +1,5 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import type { PortalView } from "@towpath/core/portal";
+import type { PortalView } from "@towpath/core/projects/portal";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";

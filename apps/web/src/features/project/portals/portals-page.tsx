@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { PortalListItem } from "@towpath/core/portal";
+import type { PortalListItem } from "@towpath/core/projects/portal";
 import type { ServerActivity } from "@towpath/logs/overview";
 import { Plus } from "lucide-react";
 import { serversActivityQuery, serversShown } from "~/features/organization/servers/servers.functions.ts";

@@ -1,7 +1,7 @@
 import { createServerFn } from "@tanstack/react-start";
-import { getManifest } from "@towpath/core/deployment";
-import { createPortal, getPortal, listPortals, updatePortal } from "@towpath/core/portal";
-import { createPortalSchema, updatePortalSchema } from "@towpath/core/portal/schema";
+import { getManifest } from "@towpath/core/delivery/deployment";
+import { createPortal, getPortal, listPortals, updatePortal } from "@towpath/core/projects/portal";
+import { createPortalSchema, updatePortalSchema } from "@towpath/core/projects/portal/schema";
 import { z } from "zod";
 import { projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQueryOf } from "~/features/shared/project-screen/project-screen.functions.ts";

@@ -1,6 +1,6 @@
 import { useQueries } from "@tanstack/react-query";
-import { defaultPrefix } from "@towpath/core/portal/schema";
-import type { ProjectListItem } from "@towpath/core/project";
+import { defaultPrefix } from "@towpath/core/projects/portal/schema";
+import type { ProjectListItem } from "@towpath/core/projects/project";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { type Catalog, createCatalog } from "@towpath/mcp/portal";
 import { useState } from "react";

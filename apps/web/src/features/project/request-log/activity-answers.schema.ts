@@ -1,4 +1,4 @@
-import { signInProblems, signInStepKinds } from "@towpath/core/oauth/sign-in-step";
+import { signInProblems, signInStepKinds } from "@towpath/core/calling/oauth/sign-in-step";
 import { z } from "zod";
 import { listOf, named, time } from "~/http/rest/answer-names.ts";
 

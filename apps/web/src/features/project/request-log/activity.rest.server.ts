@@ -1,8 +1,8 @@
-import { authorizeBuild } from "@towpath/core/build";
 import type { Context } from "@towpath/core/context";
-import { getManifest, getServerStatus } from "@towpath/core/deployment";
+import { authorizeBuild } from "@towpath/core/delivery/build";
+import { getManifest, getServerStatus } from "@towpath/core/delivery/deployment";
 import { parseInput } from "@towpath/core/input";
-import { describePrincipals } from "@towpath/core/organization";
+import { describePrincipals } from "@towpath/core/tenancy/organization";
 import { listSessions, listUsers, queryRequestLogs, readBuildLog, readServerLogs } from "@towpath/logs";
 import { activityListSchema, sessionListSchema } from "@towpath/logs/sessions";
 import { z } from "zod";

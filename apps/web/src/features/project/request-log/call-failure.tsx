@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { type Raised, raisedIn } from "@towpath/core/traceback/schema";
+import { type Raised, raisedIn } from "@towpath/core/delivery/traceback/schema";
 import type { RequestLogDetail, RequestLogEntry } from "@towpath/logs/schema";
 import type { ReactNode } from "react";
 import { contentBlocks } from "~/features/shared/project-screen/content-blocks.ts";

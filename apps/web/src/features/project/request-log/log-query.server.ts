@@ -1,7 +1,7 @@
 import type { Context } from "@towpath/core/context";
-import { findDeployments, listBranchDeploymentIds } from "@towpath/core/deployment";
+import { findDeployments, listBranchDeploymentIds } from "@towpath/core/delivery/deployment";
 import { TowpathError } from "@towpath/core/errors";
-import { findPrincipals } from "@towpath/core/organization";
+import { findPrincipals } from "@towpath/core/tenancy/organization";
 import { parseQueryText } from "@towpath/logs/query-text";
 import { type LogQueryInput, logQuerySchema } from "@towpath/logs/schema";
 import { logQueryFromFilters } from "@towpath/logs/search";

@@ -1,6 +1,6 @@
-import { versionText } from "@towpath/core/build/version/schema";
 import type { Context } from "@towpath/core/context";
-import { type DeployedCommit, listRecentDeployments } from "@towpath/core/deployment";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
+import { type DeployedCommit, listRecentDeployments } from "@towpath/core/delivery/deployment";
 import { itemUsage, listSessions, listUsers, requestLogStats } from "@towpath/logs";
 import type { TimeRange } from "@towpath/logs/schema";
 import { readRequestLogs } from "~/features/shared/log-stream/log-reader.server.ts";

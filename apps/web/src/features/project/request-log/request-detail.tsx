@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { versionText } from "@towpath/core/build/version/schema";
-import type { PrincipalView } from "@towpath/core/organization";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
+import type { PrincipalView } from "@towpath/core/tenancy/organization";
 import type { RequestLogEntry } from "@towpath/logs/schema";
 import { SearchX } from "lucide-react";
 import type { ReactNode } from "react";

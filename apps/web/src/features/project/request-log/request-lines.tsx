@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { foldedTitle, foldFrames } from "@towpath/core/traceback/schema";
+import { foldedTitle, foldFrames } from "@towpath/core/delivery/traceback/schema";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { classNames } from "~/ui/class-names.ts";
 import { plainText } from "~/ui/log-viewer/log-line.ts";

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
-import { findDeployedCommit } from "@towpath/core/deployment";
-import type { PrincipalView } from "@towpath/core/organization";
+import { findDeployedCommit } from "@towpath/core/delivery/deployment";
+import type { PrincipalView } from "@towpath/core/tenancy/organization";
 import { queryRequestLogs, requestLogStats } from "@towpath/logs";
 import {
   type LogSearch,

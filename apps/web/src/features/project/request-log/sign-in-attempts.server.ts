@@ -1,6 +1,6 @@
 import { authorizeProject, type ProjectScope, roleMay } from "@towpath/core/authorize";
 import type { Context } from "@towpath/core/context";
-import { describePrincipals } from "@towpath/core/organization";
+import { describePrincipals } from "@towpath/core/tenancy/organization";
 import { attemptsOf, readSignInSteps } from "@towpath/logs";
 import { type SignInText, signInProblemTexts, signInUnfinishedTexts } from "@towpath/logs/sign-in-texts";
 import type { SignInAttempt, SignInAttempts } from "@towpath/logs/sign-ins";

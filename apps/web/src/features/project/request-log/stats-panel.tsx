@@ -1,4 +1,4 @@
-import type { DeployedCommit } from "@towpath/core/deployment";
+import type { DeployedCommit } from "@towpath/core/delivery/deployment";
 import type { RequestLogStats } from "@towpath/logs/schema";
 import { deploymentMark } from "~/features/project/deployment/deployment-mark.ts";
 import { PlainButton } from "~/ui/button.tsx";

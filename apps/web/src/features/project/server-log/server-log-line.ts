@@ -1,4 +1,4 @@
-import { foldedTitle, foldFrames } from "@towpath/core/traceback/schema";
+import { foldedTitle, foldFrames } from "@towpath/core/delivery/traceback/schema";
 import { z } from "zod";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { type LogLine, plainText } from "~/ui/log-viewer/log-line.ts";

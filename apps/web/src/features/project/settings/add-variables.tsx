@@ -1,5 +1,5 @@
-import type { SecretView } from "@towpath/core/secret";
-import { type SecretEnvironment, secretEnvironments } from "@towpath/core/secret/schema";
+import type { SecretView } from "@towpath/core/projects/secret";
+import { type SecretEnvironment, secretEnvironments } from "@towpath/core/projects/secret/schema";
 import { useState } from "react";
 import { useVariables } from "~/features/onboarding/server-form/use-variables.ts";
 import { EnvironmentVariables } from "~/features/onboarding/server-form/variable-fields.tsx";

@@ -1,5 +1,5 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { type AuthMode, argumentsText, argumentWords, watchPathsProblem } from "@towpath/core/project/schema";
+import { type AuthMode, argumentsText, argumentWords, watchPathsProblem } from "@towpath/core/projects/project/schema";
 import { useState } from "react";
 import { BuildFields, useBuildFields } from "~/features/onboarding/server-form/build-fields.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { ProjectKind } from "@towpath/core/project";
+import type { ProjectKind } from "@towpath/core/projects/project";
 import { connectedClientsQuery } from "~/features/account/oauth/oauth.functions.ts";
 import { portalQuery, portalsQuery } from "~/features/project/portals/portals.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

@@ -1,5 +1,5 @@
-import type { SecretView } from "@towpath/core/secret";
-import { secretValueSchema } from "@towpath/core/secret/schema";
+import type { SecretView } from "@towpath/core/projects/secret";
+import { secretValueSchema } from "@towpath/core/projects/secret/schema";
 import { useState } from "react";
 import { ValueControl, WithError } from "~/features/onboarding/server-form/variable-fields.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

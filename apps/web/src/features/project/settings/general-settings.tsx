@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { FormerNameView } from "@towpath/core/project";
-import { formerNameDays } from "@towpath/core/project/schema";
+import type { FormerNameView } from "@towpath/core/projects/project";
+import { formerNameDays } from "@towpath/core/projects/project/schema";
 import { useState } from "react";
 import { NameInput, useServerName } from "~/features/onboarding/server-form/server-name-field.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

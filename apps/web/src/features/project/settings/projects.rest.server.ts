@@ -7,15 +7,15 @@ import {
   type ProjectDetailView,
   unavailableName,
   updateProject,
-} from "@towpath/core/project";
+} from "@towpath/core/projects/project";
 import {
   deployProjectSchema,
   entrypointSettingSchema,
   projectListSchema,
   projectNameSchema,
   updateProjectSchema,
-} from "@towpath/core/project/schema";
-import { initialSecretsSchema } from "@towpath/core/secret/schema";
+} from "@towpath/core/projects/project/schema";
+import { initialSecretsSchema } from "@towpath/core/projects/secret/schema";
 import { z } from "zod";
 import { answers } from "~/features/shared/answers/answers.schema.ts";
 import { changedEntrypoint, otherSource, saveVariables } from "~/features/shared/answers/existing-project.server.ts";

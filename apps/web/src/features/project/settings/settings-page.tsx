@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import type { DataUsage } from "@towpath/core/data-volume";
-import { sourceKinds } from "@towpath/core/source/kind/schema";
+import type { DataUsage } from "@towpath/core/operations/data-volume";
+import { sourceKinds } from "@towpath/core/sources/source/kind/schema";
 import { Lock } from "lucide-react";
 import { useState } from "react";
 import { ExternalSettings } from "~/features/onboarding/external-server/external-settings.tsx";

@@ -1,5 +1,5 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { sourceKinds } from "@towpath/core/source/kind/schema";
+import { sourceKinds } from "@towpath/core/sources/source/kind/schema";
 import type { ReactNode } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";

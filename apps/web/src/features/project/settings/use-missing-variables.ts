@@ -1,5 +1,5 @@
 import { type QueryClient, useQueries, useSuspenseQuery } from "@tanstack/react-query";
-import type { SecretView } from "@towpath/core/secret";
+import type { SecretView } from "@towpath/core/projects/secret";
 import { buildQuery } from "~/features/project/delivery/build.functions.ts";
 import { type BranchItem, branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

@@ -1,4 +1,4 @@
-import { type SecretEnvironment, secretEnvironments } from "@towpath/core/secret/schema";
+import { type SecretEnvironment, secretEnvironments } from "@towpath/core/projects/secret/schema";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { TextField } from "~/ui/field.tsx";
 

@@ -1,5 +1,5 @@
-import type { SecretView } from "@towpath/core/secret";
-import type { SecretEnvironment } from "@towpath/core/secret/schema";
+import type { SecretView } from "@towpath/core/projects/secret";
+import type { SecretEnvironment } from "@towpath/core/projects/secret/schema";
 import { Eye, EyeOff, Lock, Trash2 } from "lucide-react";
 import { useRef, useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

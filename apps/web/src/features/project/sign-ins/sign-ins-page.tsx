@@ -1,6 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { AuthMode } from "@towpath/core/project/schema";
+import type { AuthMode } from "@towpath/core/projects/project/schema";
 import { clientGuides } from "@towpath/mcp/connect";
 import { Stethoscope } from "lucide-react";
 import type { SignInAttemptView } from "~/features/project/request-log/sign-in-attempts.server.ts";

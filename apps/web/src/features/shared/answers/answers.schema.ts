@@ -5,8 +5,8 @@ import {
   buildTriggerSchema,
   buildWarningSchema,
   diagnosisSchema,
-} from "@towpath/core/build/contract";
-import { authModeSchema, sleepingListsSchema } from "@towpath/core/project/schema";
+} from "@towpath/core/delivery/build/contract";
+import { authModeSchema, sleepingListsSchema } from "@towpath/core/projects/project/schema";
 import { manifestSchema } from "@towpath/mcp/manifest";
 import { z } from "zod";
 import { listOf, named, names, time } from "~/http/rest/answer-names.ts";

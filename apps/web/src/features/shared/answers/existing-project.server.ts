@@ -1,7 +1,7 @@
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
-import type { ProjectDetailView } from "@towpath/core/project";
-import { setSecrets } from "@towpath/core/secret";
+import type { ProjectDetailView } from "@towpath/core/projects/project";
+import { setSecrets } from "@towpath/core/projects/secret";
 
 // How operations that deploy treat an existing server.
 

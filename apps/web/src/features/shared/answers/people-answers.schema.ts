@@ -1,7 +1,7 @@
-import { apiKeyKindSchema, apiKeyScopeSchema } from "@towpath/core/api-key/schema";
-import { auditGroups } from "@towpath/core/audit-log/schema";
 import { roles } from "@towpath/core/context";
-import { invitableRoles } from "@towpath/core/invitation/schema";
+import { apiKeyKindSchema, apiKeyScopeSchema } from "@towpath/core/tenancy/api-key/schema";
+import { auditGroups } from "@towpath/core/tenancy/audit-log/schema";
+import { invitableRoles } from "@towpath/core/tenancy/invitation/schema";
 import { z } from "zod";
 import { listOf, named, time } from "~/http/rest/answer-names.ts";
 

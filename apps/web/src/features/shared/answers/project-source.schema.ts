@@ -1,4 +1,4 @@
-import { statusHosts } from "@towpath/core/source/schema";
+import { statusHosts } from "@towpath/core/sources/source/schema";
 import { z } from "zod";
 import { listOf, named, names, time } from "~/http/rest/answer-names.ts";
 

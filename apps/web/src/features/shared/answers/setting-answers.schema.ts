@@ -1,5 +1,5 @@
 import { roles } from "@towpath/core/context";
-import { authModeSchema } from "@towpath/core/project/schema";
+import { authModeSchema } from "@towpath/core/projects/project/schema";
 import { z } from "zod";
 import { listOf, named, names, time } from "~/http/rest/answer-names.ts";
 

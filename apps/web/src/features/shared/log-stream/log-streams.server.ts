@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { authorizeProject, type Permission } from "@towpath/core/authorize";
-import { authorizeBuild, getBuild, isEnded } from "@towpath/core/build";
-import type { BuildStatus } from "@towpath/core/build/contract";
 import type { Context } from "@towpath/core/context";
-import { authorizeDeployment } from "@towpath/core/deployment";
+import { authorizeBuild, getBuild, isEnded } from "@towpath/core/delivery/build";
+import type { BuildStatus } from "@towpath/core/delivery/build/contract";
+import { authorizeDeployment } from "@towpath/core/delivery/deployment";
 import { buildLogChannel, readBuildLog, readServerLogs, requestLogChannel, serverLogChannel } from "@towpath/logs";
 import { services } from "~/compose.server.ts";
 import { eventStream, idParameter, lastEventId, type Send, wakeable } from "~/http/streams/event-stream.server.ts";

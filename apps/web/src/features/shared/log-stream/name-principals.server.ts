@@ -1,5 +1,5 @@
 import type { Context } from "@towpath/core/context";
-import { describePrincipals, type PrincipalView } from "@towpath/core/organization";
+import { describePrincipals, type PrincipalView } from "@towpath/core/tenancy/organization";
 
 export type WithPrincipal<Entry> = Omit<Entry, "principal"> & { readonly principal: PrincipalView };
 

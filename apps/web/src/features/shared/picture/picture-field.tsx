@@ -1,4 +1,4 @@
-import { pictureMaxBytes, pictureSize } from "@towpath/core/picture/schema";
+import { pictureMaxBytes, pictureSize } from "@towpath/core/tenancy/picture/schema";
 import { ImageUp } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";

@@ -1,5 +1,5 @@
-import type { BuildSummary } from "@towpath/core/build";
-import type { BuildStatus, BuildTrigger } from "@towpath/core/build/contract";
+import type { BuildSummary } from "@towpath/core/delivery/build";
+import type { BuildStatus, BuildTrigger } from "@towpath/core/delivery/build/contract";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
 
 /** Labels and colours of the build statuses (BLD-1). */

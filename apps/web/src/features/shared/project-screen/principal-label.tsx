@@ -1,4 +1,4 @@
-import type { PrincipalView } from "@towpath/core/organization";
+import type { PrincipalView } from "@towpath/core/tenancy/organization";
 import { Bot, KeyRound, ShieldCheck, User, UserX } from "lucide-react";
 import { Avatar } from "~/ui/avatar.tsx";
 import { classNames } from "~/ui/class-names.ts";

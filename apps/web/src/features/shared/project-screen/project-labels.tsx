@@ -1,7 +1,7 @@
-import { versionText } from "@towpath/core/build/version/schema";
-import type { InstanceState } from "@towpath/core/deployment";
-import type { ProjectView } from "@towpath/core/project";
-import type { AuthMode } from "@towpath/core/project/schema";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
+import type { InstanceState } from "@towpath/core/delivery/deployment";
+import type { ProjectView } from "@towpath/core/projects/project";
+import type { AuthMode } from "@towpath/core/projects/project/schema";
 import { Globe, KeyRound, Server } from "lucide-react";
 import { Fragment } from "react";
 import { Badge, StatusDot, type Tone } from "~/ui/badge.tsx";

@@ -1,9 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { permissionsOf } from "@towpath/core/authorize";
-import { mayHaveFirstSteps } from "@towpath/core/first-steps";
-import { atHost } from "@towpath/core/github-connection/numbers";
-import { getProject as readProject } from "@towpath/core/project";
+import { mayHaveFirstSteps } from "@towpath/core/projects/first-steps";
+import { getProject as readProject } from "@towpath/core/projects/project";
+import { atHost } from "@towpath/core/sources/github-connection/numbers";
 import { gitHub, services } from "~/compose.server.ts";
 import { accessMeta } from "~/features/shared/session/lost-access.ts";
 import { projectAccess } from "~/http/access.ts";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { shortCommit } from "@towpath/core/build/version/schema";
+import { shortCommit } from "@towpath/core/delivery/build/version/schema";
 import type { ReactNode } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { branchTitle, forkOf } from "./branch-title.ts";

@@ -8,8 +8,8 @@ import {
   type RecordedListsView,
   releaseFormerName,
   updateProject as update,
-} from "@towpath/core/project";
-import { releaseNameSchema, requirementsSchema, updateProjectSchema } from "@towpath/core/project/schema";
+} from "@towpath/core/projects/project";
+import { releaseNameSchema, requirementsSchema, updateProjectSchema } from "@towpath/core/projects/project/schema";
 import {
   decryptSecret,
   deleteSecret,
@@ -17,8 +17,8 @@ import {
   listSecrets,
   setSecrets,
   updateSecret,
-} from "@towpath/core/secret";
-import { setSecretsSchema, updateSecretSchema } from "@towpath/core/secret/schema";
+} from "@towpath/core/projects/secret";
+import { setSecretsSchema, updateSecretSchema } from "@towpath/core/projects/secret/schema";
 import { z } from "zod";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";

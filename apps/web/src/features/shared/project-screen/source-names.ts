@@ -1,4 +1,4 @@
-import type { SourceSummary } from "@towpath/core/source";
+import type { SourceSummary } from "@towpath/core/sources/source";
 
 /**
  * A readable source: `owner/repository`, `example.com/group/repository`, or the name of a repository here or a package.

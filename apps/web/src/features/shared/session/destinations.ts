@@ -1,4 +1,4 @@
-import type { ProfileView } from "@towpath/core/organization";
+import type { ProfileView } from "@towpath/core/tenancy/organization";
 
 type Organizations = ProfileView["organizations"];
 

@@ -3,7 +3,7 @@ import { notFound, redirect, useRouteContext } from "@tanstack/react-router";
 import { createIsomorphicFn } from "@tanstack/react-start";
 import type { Permission } from "@towpath/core/authorize";
 import { TowpathError } from "@towpath/core/errors";
-import { isReservedSlug } from "@towpath/core/reserved-names";
+import { isReservedSlug } from "@towpath/core/projects/reserved-names";
 import { isTowpathErrorCode } from "~/http/errors.ts";
 import { activeOrganization, inOrganization } from "./destinations.ts";
 import {

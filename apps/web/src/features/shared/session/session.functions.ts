@@ -6,7 +6,7 @@ import {
   getProfile as getProfileVerb,
   getSessionAccess,
   requireExternalId,
-} from "@towpath/core/organization";
+} from "@towpath/core/tenancy/organization";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { organizationAccess, organizationIdAccess, publicAccess, selfAccess } from "~/http/access.ts";

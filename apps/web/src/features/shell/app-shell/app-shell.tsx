@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
-import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
 import { type ReactNode, useEffect } from "react";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { useOpenBranch } from "~/features/shared/project-screen/use-open-branch.ts";

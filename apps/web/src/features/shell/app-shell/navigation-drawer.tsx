@@ -1,4 +1,4 @@
-import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import type { Navigation } from "~/features/shell/navigation/navigation.tsx";
 import { OrganizationSwitcher } from "~/features/shell/navigation/organization-switcher.tsx";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
 import { Check, Plus, Server, Waypoints } from "lucide-react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { liveState } from "~/features/shared/project-screen/project-labels.tsx";

@@ -1,6 +1,6 @@
 import { useMatches } from "@tanstack/react-router";
 import type { Permission } from "@towpath/core/authorize";
-import type { ProjectKind } from "@towpath/core/project";
+import type { ProjectKind } from "@towpath/core/projects/project";
 import { projectScreens } from "~/features/shell/navigation/navigation.tsx";
 
 const projectRoute = "/$orgSlug/$projectName";

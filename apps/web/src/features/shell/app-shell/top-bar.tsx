@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
 import { Menu as MenuIcon } from "lucide-react";
 import { useState } from "react";
 import { ConnectButton } from "~/features/project/clients/connect-button.tsx";

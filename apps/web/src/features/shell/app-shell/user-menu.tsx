@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { ProfileView } from "@towpath/core/organization";
+import type { ProfileView } from "@towpath/core/tenancy/organization";
 import { BookOpen, Keyboard, LogOut, UserRound } from "lucide-react";
 import { signOut } from "~/features/shell/navigation/sign-out.ts";
 import { Avatar, initialsOf } from "~/ui/avatar.tsx";

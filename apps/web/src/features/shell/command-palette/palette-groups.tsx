@@ -1,5 +1,5 @@
-import { versionText } from "@towpath/core/build/version/schema";
-import type { OrganizationAccessView, ProfileView } from "@towpath/core/organization";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
+import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
 import {
   BookOpen,
   Building2,

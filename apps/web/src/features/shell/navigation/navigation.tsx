@@ -1,5 +1,5 @@
 import type { Permission } from "@towpath/core/authorize";
-import type { ProjectKind } from "@towpath/core/project";
+import type { ProjectKind } from "@towpath/core/projects/project";
 import {
   Activity,
   BookOpen,

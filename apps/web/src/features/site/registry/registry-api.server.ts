@@ -1,5 +1,5 @@
-import { atHost } from "@towpath/core/github-connection/numbers";
-import { listRegistryVersions, type RegistryVersion } from "@towpath/core/registry";
+import { listRegistryVersions, type RegistryVersion } from "@towpath/core/projects/registry";
+import { atHost } from "@towpath/core/sources/github-connection/numbers";
 import { z } from "zod";
 import { gitHub, services } from "~/compose.server.ts";
 

@@ -1,4 +1,4 @@
-import type { RegistryEntry } from "@towpath/core/registry";
+import type { RegistryEntry } from "@towpath/core/projects/registry";
 import { type ArgumentRow, argumentRows } from "./schema-rows.ts";
 
 /** The server's items on the page of a public project. */

@@ -1,5 +1,5 @@
 import { createServerFn } from "@tanstack/react-start";
-import { getRegistryEntry } from "@towpath/core/registry";
+import { getRegistryEntry } from "@towpath/core/projects/registry";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
 import { publicAccess } from "~/http/access.ts";

@@ -1,4 +1,4 @@
-import { listRegistryNames } from "@towpath/core/registry";
+import { listRegistryNames } from "@towpath/core/projects/registry";
 import type { Services } from "~/compose.server.ts";
 import { posts } from "~/features/site/blog/posts.server.ts";
 import { documents } from "~/features/site/docs/contents.ts";

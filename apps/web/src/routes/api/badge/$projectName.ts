@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { getBadgeState } from "@towpath/core/registry";
+import { getBadgeState } from "@towpath/core/projects/registry";
 import { services } from "~/compose.server.ts";
 import { badgeSvg } from "~/features/project/badge/badge-svg.ts";
 import { withoutPermission } from "~/http/access.ts";

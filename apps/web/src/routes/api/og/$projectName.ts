@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { getRegistryEntry } from "@towpath/core/registry";
+import { getRegistryEntry } from "@towpath/core/projects/registry";
 import { services } from "~/compose.server.ts";
 import { imageResponse } from "~/features/site/social-image/image-response.server.ts";
 import { withoutPermission } from "~/http/access.ts";

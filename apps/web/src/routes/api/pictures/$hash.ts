@@ -1,5 +1,5 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { getPicture } from "@towpath/core/picture";
+import { getPicture } from "@towpath/core/tenancy/picture";
 import { withoutPermission } from "~/http/access.ts";
 import { signedInContext } from "~/http/caller.server.ts";
 import { respond } from "~/http/request.server.ts";

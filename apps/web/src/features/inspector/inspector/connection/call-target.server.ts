@@ -1,10 +1,10 @@
 import { callerNameHeader, type SigningKeys, signCallerName, signUserJwt } from "@towpath/auth/credentials";
-import { authorizeCaller } from "@towpath/core/access";
 import { requireUser } from "@towpath/core/authorize";
+import { authorizeCaller } from "@towpath/core/calling/access";
 import type { Context } from "@towpath/core/context";
-import { listBranchesWithDeployments } from "@towpath/core/deployment";
+import { listBranchesWithDeployments } from "@towpath/core/delivery/deployment";
 import { notFound } from "@towpath/core/errors";
-import { mcpUrl } from "@towpath/core/server-url";
+import { mcpUrl } from "@towpath/core/projects/server-url";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 
 /** The URL and headers of a person's calls. */

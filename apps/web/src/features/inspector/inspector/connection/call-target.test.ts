@@ -7,10 +7,10 @@ import {
   verifyProjectJwt,
 } from "@towpath/auth/credentials";
 import { roleMay } from "@towpath/core/authorize";
-import { startBuild } from "@towpath/core/build";
 import { type Context, type Role, roles } from "@towpath/core/context";
-import { getProject } from "@towpath/core/project";
-import type { AuthMode } from "@towpath/core/project/schema";
+import { startBuild } from "@towpath/core/delivery/build";
+import { getProject } from "@towpath/core/projects/project";
+import type { AuthMode } from "@towpath/core/projects/project/schema";
 import { refusalCode, seedOrganization, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
 import { accessPolicy } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";

@@ -1,4 +1,4 @@
-import { authorizeCaller } from "@towpath/core/access";
+import { authorizeCaller } from "@towpath/core/calling/access";
 import { TowpathError } from "@towpath/core/errors";
 import { parseInput } from "@towpath/core/input";
 import { z } from "zod";

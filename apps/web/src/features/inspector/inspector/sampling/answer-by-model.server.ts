@@ -1,6 +1,6 @@
 import { sampleByModel } from "@towpath/chat";
-import { authorizeCaller } from "@towpath/core/access";
-import { countModelUse, recordUsage } from "@towpath/core/chat";
+import { authorizeCaller } from "@towpath/core/calling/access";
+import { countModelUse, recordUsage } from "@towpath/core/calling/chat";
 import type { Context } from "@towpath/core/context";
 import { TowpathError } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";

@@ -1,0 +1,168 @@
+import { randomToken, sha256 } from "@towpath/crypto";
+import { oauthAuthorization, oauthGrant, user } from "@towpath/db/schema";
+import { and, eq, gt, isNull, sql } from "drizzle-orm";
+import { audit } from "../../audit/index.ts";
+import { requireUser } from "../../authorize/index.ts";
+import type { Context, ProjectAccess } from "../../context/index.ts";
+import { TowpathError } from "../../errors/index.ts";
+import { newId } from "../../ids/index.ts";
+import { findPortalServerNames } from "../../projects/portal/internal.ts";
+import { authorizeCaller, callableTools } from "../access/internal.ts";
+import type { ConsentTool, ConsentView } from "./oauth.schema.ts";
+import { clientView, findRequest } from "./oauth.store.ts";
+import { isLoopbackRedirect, redirectHost, redirectLocation } from "./redirect-uri.ts";
+import type { SignInStep } from "./sign-in-step.schema.ts";
+
+/** A code is exchanged at once by a program (RFC 6749, section 4.1.2, allows ten minutes at most). */
+const codeMs = 60_000;
+
+type Request = { readonly request: string };
+
+/** @throws TowpathError `not_found` for a request that is unknown, expired or already answered */
+async function requirePending(ctx: Context, { request }: Request) {
+  const found = await findRequest(ctx.db, sha256(request));
+  const { status, expiresAt } = found?.authorization ?? {};
+  if (found && status === "pending" && expiresAt && expiresAt > ctx.clock.now()) return found;
+  throw alreadyAnswered();
+}
+
+const alreadyAnswered = () =>
+  new TowpathError(
+    "not_found",
+    "Not Found: this request has expired or was already answered. Go back to the app and connect again.",
+  );
+
+/**
+ * What a client asks of the signed-in user (GW-5). A user who may not call the server gets the reason instead.
+ *
+ * @throws TowpathError `not_found` for a request that is unknown, expired or already answered
+ */
+export async function getConsent(call: { ctx: Context<"recordSignInStep">; input: Request }): Promise<ConsentView> {
+  const { ctx, input } = call;
+  const userId = requireUser(ctx);
+  const { authorization, client } = await requirePending(ctx, input);
+  const [account] = await ctx.db.select({ email: user.email }).from(user).where(eq(user.id, userId));
+  const view = {
+    client: clientView(client),
+    resource: authorization.resource,
+    scopes: authorization.scopes,
+    redirectHost: redirectHost(authorization.redirectUri),
+    isLocalOnly: client.redirectUris.every(isLoopbackRedirect),
+    userEmail: account?.email ?? "",
+  };
+  const access = await accessOrRefusal(ctx, authorization.projectId);
+  if (typeof access === "string") {
+    const problem = access === "role" ? "role_not_allowed" : access;
+    recordDecision(ctx, { kind: "sign_in", problem, isProven: access === "role" }, { authorization, client });
+    return { ...view, server: null, refusal: access };
+  }
+  recordDecision(ctx, { kind: "sign_in", problem: null, isProven: true }, { authorization, client });
+  const { project, organization } = access;
+  const server = {
+    ...{ name: project.name, url: authorization.resource, organizationName: organization.name },
+    portalServers: await findPortalServerNames(ctx.db, project),
+    tools: await consentTools(ctx, project),
+  };
+  return { ...view, server, refusal: null };
+}
+
+async function consentTools(ctx: Context, project: ProjectAccess["project"]): Promise<readonly ConsentTool[] | null> {
+  const tools = (await callableTools(ctx.db, project))?.map(({ tool_name: name, annotations }) => ({
+    ...{ name, isDestructive: annotations?.destructiveHint === true && annotations.readOnlyHint !== true },
+  }));
+  return tools?.toSorted((one, other) => Number(other.isDestructive) - Number(one.isDestructive)) ?? null;
+}
+
+/** The access of somebody who may call the server, or why they may not. */
+async function accessOrRefusal(ctx: Context, projectId: string): Promise<ProjectAccess | "not_a_member" | "role"> {
+  try {
+    return await authorizeCaller(ctx, { projectId: projectId });
+  } catch (error) {
+    if (!(error instanceof TowpathError)) throw error;
+    if (error.code === "not_found") return "not_a_member";
+    if (error.code === "forbidden") return "role";
+    throw error;
+  }
+}
+
+function recordDecision(
+  ctx: Context<"recordSignInStep">,
+  step: Pick<SignInStep, "kind" | "problem" | "isProven">,
+  { authorization, client }: NonNullable<Awaited<ReturnType<typeof findRequest>>>,
+): void {
+  ctx.recordSignInStep({
+    ...{ ...step, projectId: authorization.projectId, authorizationId: authorization.id },
+    ...{ clientId: client.id, clientName: client.name, userId: requireUser(ctx) },
+  });
+}
+
+/**
+ * Grants what a client asked for: the answer is where to send the browser, with a code that can be exchanged once
+ * within a minute (GW-5). Asked each time; what was granted before stays, in one grant for each client and server.
+ *
+ * @throws TowpathError `not_found` for an answered request or a server of others, `forbidden` for a role that may not call
+ */
+export async function approveAuthorization(call: {
+  ctx: Context<"recordSignInStep">;
+  input: Request & { readonly issuer: string };
+}): Promise<{ readonly location: string }> {
+  const { ctx, input } = call;
+  const userId = requireUser(ctx);
+  const { authorization, client } = await requirePending(ctx, input);
+  const access = await authorizeCaller(ctx, { projectId: authorization.projectId });
+  const { project } = access;
+  const code = randomToken();
+  const now = ctx.clock.now();
+  await ctx.db.transaction(async (tx) => {
+    const [grant] = await tx
+      .insert(oauthGrant)
+      .values({
+        ...{ id: newId(), userId, clientId: client.id, projectId: project.id },
+        ...{ scopes: authorization.scopes, createdAt: now },
+      })
+      .onConflictDoUpdate({
+        target: [oauthGrant.userId, oauthGrant.clientId, oauthGrant.projectId],
+        targetWhere: isNull(oauthGrant.revokedAt),
+        set: { scopes: sql`excluded.scopes` },
+      })
+      .returning({ id: oauthGrant.id });
+    const approved = await tx
+      .update(oauthAuthorization)
+      .set({
+        ...{ status: "approved", grantId: grant?.id, codeHash: sha256(code) },
+        expiresAt: new Date(now.getTime() + codeMs),
+      })
+      .where(stillPending(authorization.id, now));
+    if (!grant || approved.rowCount !== 1) throw alreadyAnswered();
+    await audit(tx, ctx, {
+      ...{ organizationId: access.organization.id, projectId: project.id },
+      ...{ action: "oauth.grant", subject: grant.id },
+      detail: { client: client.name, clientId: client.id, scopes: authorization.scopes },
+    });
+  });
+  recordDecision(ctx, { kind: "consent", problem: null, isProven: true }, { authorization, client });
+  const { redirectUri, state } = authorization;
+  return { location: redirectLocation(redirectUri, { code, state, iss: input.issuer }) };
+}
+
+/** Tells the client that the user declined. Needs no permission on the server. */
+export async function denyAuthorization(call: {
+  ctx: Context<"recordSignInStep">;
+  input: Request & { readonly issuer: string };
+}): Promise<{ readonly location: string }> {
+  const { ctx, input } = call;
+  requireUser(ctx);
+  const { authorization, client } = await requirePending(ctx, input);
+  const denied = await ctx.db
+    .update(oauthAuthorization)
+    .set({ status: "denied" })
+    .where(stillPending(authorization.id, ctx.clock.now()));
+  if (denied.rowCount !== 1) throw alreadyAnswered();
+  const isProven = typeof (await accessOrRefusal(ctx, authorization.projectId)) === "object";
+  recordDecision(ctx, { kind: "consent", problem: "declined", isProven }, { authorization, client });
+  const answer = { error: "access_denied", error_description: "The user declined.", state: authorization.state };
+  return { location: redirectLocation(authorization.redirectUri, { ...answer, iss: input.issuer }) };
+}
+
+const stillPending = (id: string, now: Date) =>
+  and(eq(oauthAuthorization.id, id), eq(oauthAuthorization.status, "pending"), gt(oauthAuthorization.expiresAt, now));

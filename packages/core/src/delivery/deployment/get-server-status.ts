@@ -1,0 +1,209 @@
+import { instance } from "@towpath/db/schema";
+import { eq } from "drizzle-orm";
+import { authorizeProject } from "../../authorize/index.ts";
+import type { Context } from "../../context/index.ts";
+import { notFound, TowpathError } from "../../errors/index.ts";
+import { isId } from "../../input/index.ts";
+import { mcpUrl } from "../../projects/server-url/index.ts";
+import {
+  type BuildStatus,
+  type BuildTrigger,
+  buildStatusSchema,
+  buildTriggerSchema,
+} from "../build/build-contract.schema.ts";
+import { readDiagnosis, rebuildTries } from "../build/internal.ts";
+import type { ReplacedVersion } from "./deployment.view.ts";
+import { type InstanceState, instanceState } from "./instance-state.ts";
+import {
+  deploymentsSince,
+  findBranch,
+  findBranchId,
+  findLatestBuild,
+  findLive,
+  newestDeploymentIds,
+  newestInstance,
+} from "./server-status.store.ts";
+
+/** How the server of a branch is now (PRJ-19). */
+export type ServerStatusView = {
+  /** Null for a project without repository, whose server runs elsewhere. */
+  readonly branch: { readonly id: string; readonly name: string; readonly isDefault: boolean } | null;
+  /** Null when nothing is live. */
+  readonly live: {
+    readonly deploymentId: string;
+    readonly buildId: string;
+    readonly commitSha: string;
+    /** Of a package; null for a commit, in the newest build and the deployments too. */
+    readonly packageVersion: string | null;
+    readonly commitMessage: string | null;
+    readonly commitAuthor: string | null;
+    readonly trigger: BuildTrigger;
+    /** When the route was pointed to it. */
+    readonly since: string;
+    readonly url: string;
+    /** How many tools it offers; null when that isn't known. */
+    readonly tools: number | null;
+    /** An earlier version was made live again (PRJ-14). */
+    readonly isRolledBack: boolean;
+    readonly rolledBackFrom: ReplacedVersion | null;
+    /** Set while it can't be started, because the result of its build is lost: it is built again (RUN-8). */
+    readonly lost: LostView | null;
+  } | null;
+  readonly latestBuild: {
+    readonly id: string;
+    readonly status: BuildStatus;
+    readonly commitSha: string;
+    readonly packageVersion: string | null;
+    readonly commitMessage: string | null;
+    readonly createdAt: string;
+    /** What went wrong, in one line; null unless it failed. */
+    readonly problem: string | null;
+  } | null;
+  /** Of what is live; null when nothing is, or it was never started. */
+  readonly instance: InstanceView | null;
+  /** Of the last 48 hours, newest first, at most 50. Of all branches, unless a branch was asked for. */
+  readonly deployments: readonly {
+    readonly id: string;
+    readonly buildId: string;
+    readonly commitSha: string;
+    readonly packageVersion: string | null;
+    readonly branch: string;
+    readonly createdAt: string;
+  }[];
+};
+
+/** `nextTryAt`: null while a build of the branch waits or runs, and when one is due within a minute. */
+type LostView = { readonly nextTryAt: string | null };
+
+type InstanceView = {
+  readonly state: InstanceState;
+  readonly startedAt: string;
+  /** Null while it runs. */
+  readonly endedAt: string | null;
+  readonly endReason: string | null;
+  /** As last measured; null when it doesn't run, or that isn't known. */
+  readonly memoryBytes: number | null;
+};
+
+const shownMs = 48 * 3_600_000;
+const maxShown = 50;
+const dueMs = 60_000;
+
+/**
+ * The state of a project's server: what is live, its newest build, its process. Without `branchId`: production.
+ *
+ * @throws TowpathError `not_found` for a project of others, and for a branch that the project doesn't have
+ */
+export async function getServerStatus(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string; readonly projectName: string; readonly branchId?: string | undefined };
+}): Promise<ServerStatusView> {
+  const { ctx, input } = call;
+  const { project } = await authorizeProject(ctx, "project.read", input);
+  const branchId = input.branchId ?? null;
+  const branch = branchId === null || isId(branchId) ? await findBranch(ctx.db, project.id, branchId) : undefined;
+  if (!branch && branchId !== null) throw notFound("branch");
+  if (!branch) return { branch: null, live: null, latestBuild: null, instance: null, deployments: [] };
+  const since = new Date(ctx.clock.now().getTime() - shownMs);
+  const [live, latest, deployments] = await Promise.all([
+    findLive(ctx.db, branch.id),
+    findLatestBuild(ctx.db, branch.id),
+    deploymentsSince(ctx.db, { projectId: project.id, branchId, since, limit: maxShown }),
+  ]);
+  const [running] = live ? await newestInstance(ctx.db, eq(instance.deploymentId, live.deploymentId)) : [];
+  const { organizationId } = project;
+  // What was built again is newer than what is live.
+  const tried =
+    live && latest && latest.id !== live.buildId
+      ? await rebuildTries(ctx.db, { organizationId, deploymentId: live.deploymentId })
+      : null;
+  const isLost = live && tried && tried.last > live.since && !startedAfter(running, tried.last);
+  return {
+    branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault },
+    live: live
+      ? {
+          deploymentId: live.deploymentId,
+          buildId: live.buildId,
+          commitSha: live.commitSha,
+          packageVersion: live.packageVersion,
+          commitMessage: live.commitMessage,
+          commitAuthor: live.commitAuthor,
+          trigger: buildTriggerSchema.catch("push").parse(live.trigger),
+          since: live.since.toISOString(),
+          url: mcpUrl(ctx.serverUrlTemplate, live.slug),
+          tools: live.tools,
+          isRolledBack: live.isRolledBack,
+          rolledBackFrom: live.rolledBackFrom,
+          lost: isLost && latest ? lostView(ctx, tried.next, latest.status) : null,
+        }
+      : null,
+    latestBuild: latest
+      ? {
+          id: latest.id,
+          status: buildStatusSchema.parse(latest.status),
+          commitSha: latest.commitSha,
+          packageVersion: latest.packageVersion,
+          commitMessage: latest.commitMessage,
+          createdAt: latest.createdAt.toISOString(),
+          problem: latest.status === "failed" ? (readDiagnosis(latest.diagnosis)?.title ?? "The build failed") : null,
+        }
+      : null,
+    instance: running ? instanceView(running) : null,
+    deployments: deployments.map((each) => ({ ...each, createdAt: each.createdAt.toISOString() })),
+  };
+}
+
+const maxCounted = 200;
+
+/**
+ * Whose calls count as a branch's, which is given by its id or its name: its newest deployments, at most 200. None for an
+ * id that the project doesn't have.
+ *
+ * @throws TowpathError `invalid_input` for a name that no branch of the project has
+ */
+export async function listBranchDeploymentIds(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string; readonly projectName: string } & (
+    | { readonly branchId: string }
+    | { readonly branch: string }
+  );
+}): Promise<readonly string[]> {
+  const { ctx, input } = call;
+  const { project } = await authorizeProject(ctx, "project.read", input);
+  const branchId = "branchId" in input ? input.branchId : await findBranchId(ctx.db, project.id, input.branch);
+  if (branchId === null) {
+    const message = `This server has no branch “${"branch" in input ? input.branch : ""}” that was built.`;
+    throw new TowpathError("invalid_input", message, { fields: { branch: message } });
+  }
+  return newestDeploymentIds(ctx.db, { projectId: project.id, branchId, limit: maxCounted });
+}
+
+type Running = { readonly state: string; readonly startedAt: Date };
+
+/** Whether it has started since: what was missing is back. */
+const startedAfter = (running: Running | undefined, last: Date): boolean =>
+  running !== undefined && running.startedAt > last && !["starting", "crashed"].includes(instanceState(running.state));
+
+function lostView(ctx: Context, next: Date, latest: string): LostView {
+  const isBuilding = latest === "queued" || latest === "building";
+  const isDue = next.getTime() - ctx.clock.now().getTime() < dueMs;
+  return { nextTryAt: isBuilding || isDue ? null : next.toISOString() };
+}
+
+function instanceView(row: {
+  readonly state: string;
+  readonly startedAt: Date;
+  readonly endedAt: Date | null;
+  readonly endReason: string | null;
+  readonly memoryBytes: number | null;
+}): InstanceView {
+  const { endReason } = row;
+  const isOver = row.endedAt !== null;
+  return {
+    state: instanceState(row.state),
+    startedAt: row.startedAt.toISOString(),
+    endedAt: row.endedAt?.toISOString() ?? null,
+    endReason,
+    memoryBytes: isOver ? null : row.memoryBytes,
+  };
+}

@@ -1,0 +1,65 @@
+import { portal, project } from "@towpath/db/schema";
+import { createCatalog } from "@towpath/mcp/portal";
+import { and, asc, eq, sql } from "drizzle-orm";
+import { authorize, authorizeProject, type ProjectScope } from "../../authorize/index.ts";
+import type { Context } from "../../context/index.ts";
+import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
+import { projectPathName } from "../reserved-names/index.ts";
+import { mcpUrl } from "../server-url/index.ts";
+import { requirePortal, selectPortalServers } from "./portal.store.ts";
+import { type PortalView, portalView } from "./portal.view.ts";
+
+/**
+ * What a portal offers, and of which servers (ORG-3).
+ *
+ * @throws TowpathError `not_found` for a project of another kind
+ */
+export async function getPortal(call: { ctx: Context; input: ProjectScope }): Promise<PortalView> {
+  const { ctx } = call;
+  const { project: found, organization } = await authorizeProject(ctx, "build.read", call.input);
+  const row = await requirePortal(ctx.db, found.id);
+  return portalView(row, await selectPortalServers(ctx.db, organization.id, [row.id]));
+}
+
+export type PortalListItem = {
+  /** Of its project. */
+  readonly id: string;
+  readonly name: string;
+  readonly pathName: string;
+  readonly authMode: AuthMode;
+  /** Its MCP endpoint. */
+  readonly url: string;
+  /** Names of its servers, in its order. */
+  readonly servers: readonly string[];
+  /** How many tools it offers. */
+  readonly tools: number;
+};
+
+/** The portals of an organization, by name (ORG-3). */
+export async function listPortals(call: {
+  ctx: Context;
+  input: { readonly orgSlug: string };
+}): Promise<readonly PortalListItem[]> {
+  const { ctx, input } = call;
+  const { organization } = await authorize(ctx, "project.read", { orgSlug: input.orgSlug });
+  const rows = await ctx.db
+    .select({ project, portalId: portal.id })
+    .from(portal)
+    .innerJoin(project, eq(project.id, portal.projectId))
+    .where(and(eq(project.organizationId, organization.id), eq(project.kind, "portal")))
+    .orderBy(asc(sql`lower(${project.name})`));
+  const ids = rows.map(({ portalId }) => portalId);
+  const members = ids.length === 0 ? [] : await selectPortalServers(ctx.db, organization.id, ids);
+  return rows.map(({ project: found, portalId }) => {
+    const own = members.filter((member) => member.portalId === portalId);
+    return {
+      id: found.id,
+      name: found.name,
+      pathName: projectPathName(found),
+      authMode: authModeSchema.catch("towpath-cloud").parse(found.authMode),
+      url: mcpUrl(ctx.serverUrlTemplate, found.name.toLowerCase()),
+      servers: own.map((member) => member.project.name),
+      tools: createCatalog(own).tools.length,
+    };
+  });
+}

@@ -1,0 +1,104 @@
+import { project } from "@towpath/db/schema";
+import { and, eq } from "drizzle-orm";
+import { audit } from "../../audit/index.ts";
+import { authorizeProject, roleMay } from "../../authorize/index.ts";
+import { restrictsCallers } from "../../calling/access/internal.ts";
+import type { Context } from "../../context/index.ts";
+import { notFound, TowpathError } from "../../errors/index.ts";
+import { parseInput } from "../../input/index.ts";
+import { sourceOf } from "../../sources/source/internal.ts";
+import { type UpdateProjectInput, updateProjectSchema } from "./project.schema.ts";
+import { findProjectState } from "./project.store.ts";
+import { type ProjectView, projectView } from "./project.view.ts";
+import { moveToName } from "./rename-project.ts";
+
+/**
+ * Changes a project's settings; absent fields stay as they are (PRJ-11). Gateways are notified, so that auth mode and
+ * payload capture take effect immediately; entrypoint, arguments, requirements and root directory take effect with the next build.
+ * Another name moves the server's address (`moveToName`). Where an admin has restricted who may call (GW-15), only admins
+ * change the auth mode.
+ */
+export async function updateProject(call: { ctx: Context; input: UpdateProjectInput }): Promise<ProjectView> {
+  const { ctx } = call;
+  const {
+    project: before,
+    organization,
+    role,
+  } = await authorizeProject(ctx, "project.update", {
+    orgSlug: call.input.orgSlug,
+    projectName: call.input.projectName,
+  });
+  const settings = parseInput(updateProjectSchema, call.input);
+  const changes = Object.fromEntries(
+    Object.entries(settings).filter(
+      ([key]) => Object.hasOwn(call.input, key) && call.input[key as never] !== undefined,
+    ),
+  );
+  // Stored as empty: see entrypointSettingSchema.
+  if (changes.entrypoint === null) changes.entrypoint = "";
+  if (before.kind !== "hosted") requireFitting(before.kind, changes);
+  if (changes.followsPackage === true && sourceOf(before)?.kind !== "package") throw noPackage();
+  const changesMode = changes.authMode !== undefined && changes.authMode !== before.authMode;
+  return ctx.db.transaction(async (tx) => {
+    if (changesMode && !roleMay(role, "access.manage") && (await restrictsCallers(tx, before.id))) throw onlyAdmins();
+    if (settings.name !== undefined) await moveToName(tx, ctx, { projectId: before.id, name: settings.name });
+    const [row] = await tx
+      .update(project)
+      .set({ ...changes, ...dataEnd(before, settings.keepsData, ctx.clock.now()), updatedAt: ctx.clock.now() })
+      .where(and(eq(project.organizationId, organization.id), eq(project.id, before.id)))
+      .returning();
+    if (!row) throw notFound("project");
+    await audit(tx, ctx, {
+      organizationId: organization.id,
+      projectId: row.id,
+      action: "project.update",
+      subject: row.name,
+      detail: { ...changes, ...(changes.name !== undefined && { name: { from: before.name, to: row.name } }) },
+    });
+    return projectView(ctx, row, { orgSlug: organization.slug, ...(await findProjectState(tx, row)) });
+  });
+}
+
+/** When `/data` was switched off, from which on it is kept for a while (BLD-19). */
+function dataEnd(before: { readonly keepsData: boolean }, keepsData: boolean | undefined, now: Date) {
+  if (keepsData === undefined || keepsData === before.keepsData) return {};
+  return { dataOffAt: keepsData ? null : now };
+}
+
+/** Settings that only servers have that run here. */
+const hostedOnly = [
+  "entrypoint",
+  "arguments",
+  "requirements",
+  "rootDirectory",
+  "watchPaths",
+  "failOnBreakingChanges",
+  "sleepingLists",
+  "keepsData",
+] as const;
+
+/** @throws TowpathError `invalid_input` for what an external server or a portal can't have */
+function requireFitting(kind: string, changes: Readonly<Record<string, unknown>>): void {
+  const fields = Object.fromEntries(
+    hostedOnly.flatMap((key) => (key in changes ? [[key, "Only servers that Towpath builds have this setting."]] : [])),
+  );
+  if (changes.authMode === "passthrough") {
+    fields.authMode =
+      "Callers' own credentials are never sent to another host. Choose members only, or open to anyone.";
+  }
+  // It would show strangers what servers offer that aren't public.
+  if (kind === "portal" && changes.isPublic === true) fields.isPublic = "Portals have no public page.";
+  const [first] = Object.values(fields);
+  if (first !== undefined) throw new TowpathError("invalid_input", first, { fields });
+}
+
+const noPackage = () => {
+  const text = "This server doesn't run a package of the index.";
+  return new TowpathError("invalid_input", text, { fields: { followsPackage: text } });
+};
+
+const onlyAdmins = () =>
+  new TowpathError(
+    "forbidden",
+    "Forbidden: admins have restricted who may call this server, so only they may change how it authenticates callers.",
+  );

@@ -1,0 +1,85 @@
+import type { Database, Transaction } from "@towpath/db";
+import { project, secret, secretVersion } from "@towpath/db/schema";
+import { ensureDataKey, valueBytes } from "@towpath/secrets";
+import { and, eq } from "drizzle-orm";
+import type { Context } from "../../context/index.ts";
+import { notFound, TowpathError } from "../../errors/index.ts";
+import { newId } from "../../ids/index.ts";
+import { maxEnvironmentBytes, type SecretEnvironment, secretEnvironments } from "./secret.schema.ts";
+
+export type SecretRow = typeof secret.$inferSelect;
+
+export function secretView(row: SecretRow): SecretView {
+  const environments = secretEnvironments.filter((each) => row.environments.includes(each));
+  const { id, keyName, description, sensitive } = row;
+  return { id, keyName, environments, description, sensitive, updatedAt: row.updatedAt.toISOString() };
+}
+
+type Owner = { readonly organizationId: string; readonly projectId: string };
+
+/** Stores the initial secrets of a new project. They are sensitive: the form asks for nothing else. */
+export async function insertSecrets(
+  tx: Transaction,
+  ctx: Context<"secrets">,
+  owner: Owner,
+  values: readonly { readonly keyName: string; readonly secretValue: string }[],
+): Promise<void> {
+  if (values.length === 0) return;
+  const box = ctx.secrets;
+  const dataKey = await ensureDataKey(tx, box, owner);
+  const now = ctx.clock.now();
+  await tx.insert(secret).values(
+    values.map(({ keyName, secretValue }) => {
+      const id = newId();
+      const binding = { keyName, version: 1, environments: [...secretEnvironments] };
+      const ciphertext = box.encrypt(secretValue, dataKey, { ...owner, ...binding, secretId: id });
+      const { projectId } = owner;
+      return { ...binding, id, projectId, ciphertext, sensitive: true, createdAt: now, updatedAt: now };
+    }),
+  );
+  await requireFittingEnvironments(tx, owner.projectId);
+}
+
+/** The variables of a project as they are now, with the ids of their versions. */
+export function listCurrentVersions(db: Database | Transaction, projectId: string) {
+  return db
+    .select({ secret, versionId: secretVersion.id })
+    .from(secret)
+    .innerJoin(secretVersion, and(eq(secretVersion.secretId, secret.id), eq(secretVersion.version, secret.version)))
+    .where(eq(secret.projectId, projectId))
+    .orderBy(secret.keyName);
+}
+
+/** Serializes changes of a project's secrets, so that versions and the limits are correct. */
+export async function lockProject(tx: Transaction, projectId: string): Promise<void> {
+  const [row] = await tx.select({ id: project.id }).from(project).where(eq(project.id, projectId)).for("no key update");
+  if (!row) throw notFound("project");
+}
+
+/** @throws TowpathError `invalid_input` when an environment has become larger than a process's may be */
+export async function requireFittingEnvironments(tx: Transaction, projectId: string): Promise<void> {
+  const rows = await tx.select().from(secret).where(eq(secret.projectId, projectId));
+  for (const environment of secretEnvironments) {
+    const bytes = rows
+      .filter((row) => row.environments.includes(environment))
+      // `NAME=value` and the NUL at its end.
+      .reduce((sum, row) => sum + row.keyName.length + valueBytes(row.ciphertext) + 2, 0);
+    if (bytes <= maxEnvironmentBytes) continue;
+    const kibibytes = (count: number) => Math.ceil(count / 1024);
+    const message =
+      `The variables of ${environment} would have ${kibibytes(bytes)} KiB together; ` +
+      `a server's environment can have ${kibibytes(maxEnvironmentBytes)} KiB. Shorten or delete some of them first.`;
+    throw new TowpathError("invalid_input", message, { fields: { secretValue: message } });
+  }
+}
+
+/** A secret without its value (KEY-1). */
+export type SecretView = {
+  readonly id: string;
+  readonly keyName: string;
+  readonly environments: readonly SecretEnvironment[];
+  readonly description: string | null;
+  /** Its value can't be shown. */
+  readonly sensitive: boolean;
+  readonly updatedAt: string;
+};
