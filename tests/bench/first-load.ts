@@ -92,7 +92,10 @@ async function measureOwnSite(): Promise<boolean> {
     const project = await seedLiveProject(db, organization, { name: "weather" });
     const calls = Array.from({ length: 40 }, (_, at) =>
       requestLogRow({
-        ...{ projectId: project.id, id: newId(), time: Date.now() - at * 1_800_000, target: `tool_${at % 4}` },
+        projectId: project.id,
+        id: newId(),
+        time: Date.now() - at * 1_800_000,
+        target: `tool_${at % 4}`,
         ...(at % 10 === 0 && { isError: true, outcome: "tool_error", errorMessage: "No such station" }),
       }),
     );

@@ -13,8 +13,12 @@ export async function overviewQueries(
   const calls = servers.flatMap((server, at) =>
     Array.from({ length: 200 }, (_, call) =>
       requestLogRow({
-        ...{ projectId: server, deploymentId: server, target: `tool_${call % 8}`, session: `s${call % 20}` },
-        ...{ time: now.getTime() - ((call * 997 + at * 31) % 1800) * 60_000, isError: call % 40 === 0 },
+        projectId: server,
+        deploymentId: server,
+        target: `tool_${call % 8}`,
+        session: `s${call % 20}`,
+        time: now.getTime() - ((call * 997 + at * 31) % 1800) * 60_000,
+        isError: call % 40 === 0,
         ...(call % 40 === 0 && { outcome: "tool_error" as const }),
       }),
     ),

@@ -64,8 +64,12 @@ export async function cloneServer(
         total: answered - begun,
         // git's own time, the webhook, and the jobs before the build.
         queue: started - begun,
-        ...{ fetch: phase("fetch"), plan: phase("plan"), install: phase("install") },
-        ...{ inspect: phase("inspect"), rollout: phase("rollout"), answer: answered - ended },
+        fetch: phase("fetch"),
+        plan: phase("plan"),
+        install: phase("install"),
+        inspect: phase("inspect"),
+        rollout: phase("rollout"),
+        answer: answered - ended,
         cpu: own * 1000,
         others: (all - own) / seconds,
       };

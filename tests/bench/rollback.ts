@@ -100,7 +100,13 @@ const p95 = (values: readonly number[]) =>
 try {
   const first = await writeServer("first", "fastmcp==4.1.2\n");
   const { status, stdout, stderr } = await towpath(
-    ...["deploy", first, "--name", name, "--public", "--data-dir", dataDirectory],
+    "deploy",
+    first,
+    "--name",
+    name,
+    "--public",
+    "--data-dir",
+    dataDirectory,
   );
   if (status !== 0) throw new Error(stdout + stderr);
   const push = await clone();

@@ -32,7 +32,9 @@ export async function createCallers(rig: Rig): Promise<Callers> {
   const [userId, clientId, grantId] = [randomUUID(), randomUUID(), randomUUID()];
   await database.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'Chaos', $1::uuid::text)`, [userId]);
   await database.query("INSERT INTO member (id, organization_id, user_id, role) VALUES ($1, $2, $3, 'member')", [
-    ...[randomUUID(), organizationId, userId],
+    randomUUID(),
+    organizationId,
+    userId,
   ]);
   await database.query(
     `INSERT INTO oauth_client (id, kind, name, redirect_uris, token_endpoint_auth_method, grant_types)
@@ -46,7 +48,10 @@ export async function createCallers(rig: Rig): Promise<Callers> {
   const addKey = async (owner: string | null) => {
     const made = newApiKey();
     await database.query("INSERT INTO apikey (id, key, reference_id, user_id) VALUES ($1, $2, $3, $4)", [
-      ...[randomUUID(), made.hash, organizationId, owner],
+      randomUUID(),
+      made.hash,
+      organizationId,
+      owner,
     ]);
     return made;
   };

@@ -86,7 +86,12 @@ export function rowOf({ totals, lost }: Omit<UnderLoad<unknown>, "result">, inpu
   const { calls, failed } = totals;
   const details = [detail, describeErrors(totals)].filter((each) => each !== undefined);
   return {
-    ...{ scenario, times, calls, failed, lost, recoveryMs },
+    scenario,
+    times,
+    calls,
+    failed,
+    lost,
+    recoveryMs,
     problems: problemsOf({ "no answered call is missing from the log": lost <= 0, ...claims(totals) }),
     ...(details.length > 0 && { detail: details.join("; ") }),
   };

@@ -12,8 +12,15 @@ beforeAll(async () => {
   barePort = (await instancePorts()).web;
   const directory = join(repositoryRoot, "tests", "conformance", "server");
   const deployed = await towpath(
-    ...["deploy", directory, "--name", "conformance-server", "--entrypoint", "server.py:mcp", "--public"],
-    ...["--data-dir", inject("dataDirectory")],
+    "deploy",
+    directory,
+    "--name",
+    "conformance-server",
+    "--entrypoint",
+    "server.py:mcp",
+    "--public",
+    "--data-dir",
+    inject("dataDirectory"),
   );
   expect(deployed.stdout + deployed.stderr).toContain(`Live: ${inject("serversUrl")}/conformance-server/mcp`);
   bare = await serveDirectly(barePort);

@@ -97,8 +97,22 @@ async function commandOf(server: CorpusServer, directory: string, environment: s
 
 /** Strangers' code writes only to its own directory, sees no other temporary files and has no network. */
 const isolation = (directory: string): string[] => [
-  ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", directory, directory],
-  ...["--unshare-all", "--die-with-parent", "--cap-drop", "ALL"],
+  "--ro-bind",
+  "/",
+  "/",
+  "--dev",
+  "/dev",
+  "--proc",
+  "/proc",
+  "--tmpfs",
+  "/tmp",
+  "--bind",
+  directory,
+  directory,
+  "--unshare-all",
+  "--die-with-parent",
+  "--cap-drop",
+  "ALL",
 ];
 
 async function toolsOf(server: CorpusServer, command: string, directory: string): Promise<string[]> {

@@ -17,7 +17,14 @@ let chatUrl: string;
 beforeAll(async () => {
   const directory = join(repositoryRoot, "python", "samples", "echo");
   const deployed = await towpath(
-    ...["deploy", directory, "--name", name, "--entrypoint", "echo.py", "--data-dir", inject("dataDirectory")],
+    "deploy",
+    directory,
+    "--name",
+    name,
+    "--entrypoint",
+    "echo.py",
+    "--data-dir",
+    inject("dataDirectory"),
   );
   expect(deployed.stdout + deployed.stderr).toContain("Live: ");
   browser = await openBrowser();

@@ -19,8 +19,15 @@ let directory: string;
 let environment: Record<string, string>;
 /** Values of placeholders in synopses. */
 const values: Record<string, string> = {
-  ...{ DIR: "./my-server", NAME: "my-server-one", OBJECT: "mcp", QUERY: "tool:forecast", N: "5" },
-  ...{ "FILE.py": "server.py", FILE: "requirements.txt", BRANCH: "feature", EMAIL: inject("ownerEmail") },
+  DIR: "./my-server",
+  NAME: "my-server-one",
+  OBJECT: "mcp",
+  QUERY: "tool:forecast",
+  N: "5",
+  "FILE.py": "server.py",
+  FILE: "requirements.txt",
+  BRANCH: "feature",
+  EMAIL: inject("ownerEmail"),
 };
 
 /** Commands that no test runs here, and why. */

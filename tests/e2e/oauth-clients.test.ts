@@ -147,8 +147,18 @@ test.runIf(isThorough)("GW-5 the conformance suite's authorization scenarios pas
   });
   const { client_id: clientId } = (await registered.json()) as { client_id: string };
   const { status, printed } = await runProgram(process.execPath, [
-    ...[suiteProgram(), "authorization", "--url", issuer, "--client-id", clientId],
-    ...["--resource", url.href, "--port", String(port), "--output-dir", server.home],
+    suiteProgram(),
+    "authorization",
+    "--url",
+    issuer,
+    "--client-id",
+    clientId,
+    "--resource",
+    url.href,
+    "--port",
+    String(port),
+    "--output-dir",
+    server.home,
   ]);
   expect([status, printed]).toEqual([0, expect.stringMatching(/authorization-code-grant/)]);
 });

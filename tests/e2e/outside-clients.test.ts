@@ -111,8 +111,19 @@ test.runIf(isThorough).each([
   const program = join(dirname(manifest), Object.values(bin)[0] ?? "");
   const since = new Date().toISOString();
   const { stdout } = await run(process.execPath, [
-    ...[program, "--cli", url, "--transport", "http", "--protocol-era", era],
-    ...["--method", "tools/call", "--tool-name", "echo", "--tool-arg", `text=${era}`],
+    program,
+    "--cli",
+    url,
+    "--transport",
+    "http",
+    "--protocol-era",
+    era,
+    "--method",
+    "tools/call",
+    "--tool-name",
+    "echo",
+    "--tool-arg",
+    `text=${era}`,
   ]);
   expect(JSON.parse(stdout)).toMatchObject({ content: [{ type: "text", text: era }] });
   const row = await newestCall((candidate) => candidate.time >= since);

@@ -57,8 +57,12 @@ const expectOutcome = (clientName: string, outcome: readonly (string | null)[]) 
 
 const script = join(repositoryRoot, "tests", "e2e", "sign_in_with_mcp.py");
 const python = (...packages: string[]) => [
-  ...["run", "--no-project", ...packages.flatMap((name) => ["--with", name])],
-  ...["python", script, url.href],
+  "run",
+  "--no-project",
+  ...packages.flatMap((name) => ["--with", name]),
+  "python",
+  script,
+  url.href,
 ];
 
 test("GW-5 a client that gets in: every step of it is green on the page", async () => {

@@ -28,7 +28,14 @@ export function openSignedInServer(name: string) {
   beforeAll(async () => {
     const directory = join(repositoryRoot, "python", "samples", "echo");
     const deployed = await towpath(
-      ...["deploy", directory, "--name", name, "--entrypoint", "echo.py", "--data-dir", inject("dataDirectory")],
+      "deploy",
+      directory,
+      "--name",
+      name,
+      "--entrypoint",
+      "echo.py",
+      "--data-dir",
+      inject("dataDirectory"),
     );
     expect(deployed.stdout + deployed.stderr).toContain(`Live: ${url}`);
     const [home, callback] = [await mkdtemp(join(tmpdir(), "towpath-oauth-")), await openCallback()];

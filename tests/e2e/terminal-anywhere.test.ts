@@ -73,7 +73,15 @@ test("OPS-4 login takes a key that may manage, keeps it where only its user can 
 test("OPS-4 a directory is deployed to an instance elsewhere, with variables and a message, as lines of JSON", async () => {
   const { status, stdout, stderr } = await towpathWith(
     { env: { ...elsewhere(), GREETING: "hello " } },
-    ...["deploy", join(home, "server"), "--name", name, "--env", "GREETING", "--message", "From elsewhere", "--json"],
+    "deploy",
+    join(home, "server"),
+    "--name",
+    name,
+    "--env",
+    "GREETING",
+    "--message",
+    "From elsewhere",
+    "--json",
   );
   expect([status, stderr]).toEqual([0, expect.any(String)]);
   const events = stdout

@@ -96,7 +96,9 @@ export async function startGitea(directory: string): Promise<Gitea> {
     await new Promise((done) => setTimeout(done, 100));
   }
   return {
-    ...{ url, sshPort: ssh, owner },
+    url,
+    sshPort: ssh,
+    owner,
     stop: async () => {
       if (child.exitCode === null && child.signalCode === null) {
         const closed = once(child, "close");

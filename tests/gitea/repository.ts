@@ -90,7 +90,12 @@ export async function newRepository(
   await run("remote", "add", "origin", url.href);
   if (files !== null) await run("push", "--quiet", "origin", "main");
   return {
-    ...{ name, cloneUrl: made.clone_url, sshUrl: made.ssh_url, directory, push, git: run },
+    name,
+    cloneUrl: made.clone_url,
+    sshUrl: made.ssh_url,
+    directory,
+    push,
+    git: run,
     api: (method, path, body) => gitea(method, `repos/${made.full_name}${path}`, body),
   };
 }

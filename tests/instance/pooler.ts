@@ -21,8 +21,13 @@ export async function startPooler(directory: string, databaseUrl: string): Promi
   const { searchParams, username, pathname } = new URL(databaseUrl.replace("@/", "@socket/"));
   await mkdir(directory, { mode: 0o700 });
   const settings = {
-    ...{ pool_mode: "transaction", default_pool_size: 8, max_client_conn: 500 },
-    ...{ listen_addr: "", listen_port: 6432, unix_socket_dir: directory, auth_type: "any" },
+    pool_mode: "transaction",
+    default_pool_size: 8,
+    max_client_conn: 500,
+    listen_addr: "",
+    listen_port: 6432,
+    unix_socket_dir: directory,
+    auth_type: "any",
   };
   const lines = [
     "[databases]",

@@ -143,10 +143,14 @@ test("OPS-2 one argument migrates the database or is one process, with the envir
   const { gateway: port } = await instancePorts();
   const child = spawn(join(repositoryRoot, "towpath"), ["run", "gateway"], {
     env: {
-      ...{ PATH: process.env.PATH, HOME: process.env.HOME, ...databaseOf() },
-      ...{ TOWPATH_DATA_DIR: join(directory, "second"), TOWPATH_RUN_DIR: join(dataDirectory, "run") },
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      ...databaseOf(),
+      TOWPATH_DATA_DIR: join(directory, "second"),
+      TOWPATH_RUN_DIR: join(dataDirectory, "run"),
       TOWPATH_SECRET: JSON.parse(await readFile(join(dataDirectory, "instance.json"), "utf8")).secret,
-      ...{ TOWPATH_GATEWAY_PORT: String(port), TOWPATH_SERVER_URL: `${instance.serversUrl}/{name}` },
+      TOWPATH_GATEWAY_PORT: String(port),
+      TOWPATH_SERVER_URL: `${instance.serversUrl}/{name}`,
     },
     stdio: "ignore",
   });

@@ -17,7 +17,9 @@ beforeAll(async () => {
   if (!hasPgBouncer) return;
   directory = await mkdtemp(join(tmpdir(), "towpath-pool-"));
   postgres = await startEmbeddedPostgres({
-    ...{ dataDirectory: join(directory, "pg"), socketDirectory: join(directory, "s"), durable: false },
+    dataDirectory: join(directory, "pg"),
+    socketDirectory: join(directory, "s"),
+    durable: false,
   });
   await migrateDatabase(postgres.url);
   pooler = await startPooler(join(directory, "b"), postgres.url);

@@ -70,7 +70,9 @@ function callOf(n: number) {
     target: tools[mixed % tools.length] ?? "forecast",
     durationMs: 6 + (mixed % 90) + (mixed % 23 === 0 ? 180 : 0),
     session: `s${mixed % 60}`,
-    ...{ clientName, clientVersion, isError: failed },
+    clientName,
+    clientVersion,
+    isError: failed,
     ...(failed && { outcome: "tool_error" as const, errorMessage: "There is no station near Atlantis." }),
   };
 }

@@ -51,7 +51,9 @@ test("GW-14 limits are those of all workers together: each keeps to its part, an
   expect(configOfWorker(config)).toMatchObject({
     share: 1 / 3,
     connections: {
-      ...{ maxConnections: 333, maxConnectionsPerAddress: 83, maxIdlePerAddress: 41 },
+      maxConnections: 333,
+      maxConnectionsPerAddress: 83,
+      maxIdlePerAddress: 41,
       newPerAddress: { perMinute: 2000, burst: 200 },
     },
     capacity: { maxRequestsPerServer: 41, maxBodyBytes: Math.floor((256 * 1024 * 1024) / 3) },

@@ -108,7 +108,8 @@ test("GW-8 a refusal is a JSON-RPC error with the request's id, what to do, and 
 
 test("GW-8 who waits for as long as Retry-After says is let in", async () => {
   const { rig: own, server } = await rigWith({
-    ...{ TOWPATH_LIMIT_CALLER_PER_MINUTE: "40", TOWPATH_LIMIT_CALLER_BURST: "2" },
+    TOWPATH_LIMIT_CALLER_PER_MINUTE: "40",
+    TOWPATH_LIMIT_CALLER_BURST: "2",
   });
   onTestFinished(() => own.close());
   for (let round = 0; round < 3; round++) {
@@ -140,7 +141,8 @@ test("GW-8 each message of a batch is a call, and a batch that doesn't fit takes
 
 test("GW-8 GW-9 every message of a batch is counted, however large it is, and more than 100 are refused", async () => {
   const { rig: own, server } = await rigWith({
-    ...{ TOWPATH_LIMIT_CALLER_PER_MINUTE: "6", TOWPATH_LIMIT_CALLER_BURST: "150" },
+    TOWPATH_LIMIT_CALLER_PER_MINUTE: "6",
+    TOWPATH_LIMIT_CALLER_BURST: "150",
   });
   onTestFinished(() => own.close());
   const send = async (count: number, params: object) => {
@@ -165,8 +167,14 @@ test("GW-8 GW-7 a refusal is a row with its code, its caller and its tool; a flo
   const rows = await rig.rows(server.projectId, 64);
   const refused = rows.filter(({ refusal }) => refusal === "caller_rate_limited");
   expect(refused[0]).toMatchObject({
-    ...{ httpStatus: 429, outcome: "gateway_error", isRefused: true, principal: `key:${id}`, tool: "t" },
-    ...{ errorCode: -32050, instanceId: null, serverMs: null },
+    httpStatus: 429,
+    outcome: "gateway_error",
+    isRefused: true,
+    principal: `key:${id}`,
+    tool: "t",
+    errorCode: -32050,
+    instanceId: null,
+    serverMs: null,
   });
   expect(refused.at(-1)?.errorMessage).toMatch(/^Rate limit reached .* for each caller/);
   expect(refused.length).toBeLessThan(190);
@@ -201,7 +209,8 @@ test("GW-8 0 switches a limit off", async () => {
 
 test("GW-8 who goes on calling is refused more slowly, signed in or not, and calls are served meanwhile", async () => {
   const { rig: own, server } = await rigWith({
-    ...{ TOWPATH_LIMIT_CALLER_PER_MINUTE: "60", TOWPATH_LIMIT_CALLER_BURST: "50" },
+    TOWPATH_LIMIT_CALLER_PER_MINUTE: "60",
+    TOWPATH_LIMIT_CALLER_BURST: "50",
   });
   onTestFinished(() => own.close());
   const closed = await own.deploy(answerEmpty, { authMode: "towpath-cloud" });
@@ -245,7 +254,9 @@ function forwarded(port: number, host: string, forwardedFor: string | null): Pro
 
 test("GW-8 GW-9 anonymous callers are distinguished by the address that the proxy saw; a forged header doesn't help", async () => {
   const { rig: own, server } = await rigWith({
-    ...{ ...slow, TOWPATH_LIMIT_SERVER_PER_MINUTE: "0", TOWPATH_LIMIT_ORGANIZATION_PER_MINUTE: "0" },
+    ...slow,
+    TOWPATH_LIMIT_SERVER_PER_MINUTE: "0",
+    TOWPATH_LIMIT_ORGANIZATION_PER_MINUTE: "0",
     TOWPATH_SERVER_URL: "https://{name}.example.com",
   });
   onTestFinished(() => own.close());

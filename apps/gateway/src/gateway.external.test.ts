@@ -103,15 +103,23 @@ test("ORG-9 GW-11 the credential goes to the server, the client's own never; the
   const { bearer } = await storeApiKey(rig, server.organizationId, { userId });
   const sent = {
     ...bearer,
-    ...{ cookie: "a=1", origin: "http://localhost:5173", referer: "http://localhost/x", "x-tenant": "kept" },
-    ...{ "x-forwarded-for": "1.2.3.4", "towpath-actor": "root", "mcp-protocol-version": "2025-11-25" },
+    cookie: "a=1",
+    origin: "http://localhost:5173",
+    referer: "http://localhost/x",
+    "x-tenant": "kept",
+    "x-forwarded-for": "1.2.3.4",
+    "towpath-actor": "root",
+    "mcp-protocol-version": "2025-11-25",
   };
   const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{"k":"upstream-token-1"}}}`;
   expect((await postTo(server.url, body, sent)).status).toBe(200);
   const [{ headers, raw } = { headers: {}, raw: [] }] = seen;
   expect(headers).toMatchObject({
-    ...{ authorization: credential.value, host: `127.0.0.1:${port}`, "x-tenant": "kept" },
-    ...{ "mcp-protocol-version": "2025-11-25", "towpath-actor-email": "ada@example.com" },
+    authorization: credential.value,
+    host: `127.0.0.1:${port}`,
+    "x-tenant": "kept",
+    "mcp-protocol-version": "2025-11-25",
+    "towpath-actor-email": "ada@example.com",
   });
   for (const name of ["cookie", "origin", "referer", "x-forwarded-for", "x-forwarded-host"])
     expect(headers).not.toHaveProperty(name);

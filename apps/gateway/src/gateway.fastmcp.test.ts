@@ -87,7 +87,10 @@ test("ORG-3 FastMCP's client at a portal of a FastMCP and a TypeScript server: b
   ]);
   const { stdout } = await run("uv", [...python, script("call.py"), portal.url.href, "py_echo", "ts_echo"]);
   expect(JSON.parse(stdout)).toMatchObject({
-    ...{ tools: ["py_echo", "ts_echo", "fail"], prompts: ["greet"], echoed: "still here", others: ["ts_echo"] },
+    tools: ["py_echo", "ts_echo", "fail"],
+    prompts: ["greet"],
+    echoed: "still here",
+    others: ["ts_echo"],
     refusal: expect.stringMatching(/Tool "drop" not found in this portal/),
   });
 });

@@ -25,7 +25,9 @@ function post(url: URL, method: string, { params, capabilities = extension, head
   return postTo(
     url,
     JSON.stringify({
-      ...{ jsonrpc: "2.0", id: 3, method },
+      jsonrpc: "2.0",
+      id: 3,
+      method,
       params: {
         ...params,
         _meta: {
@@ -150,7 +152,8 @@ test("ORG-3 GW-2 a portal declines notifications about tasks by leaving them out
     listen(other.url, notifications),
   ]);
   const acknowledged = (accepted: object) => ({
-    ...{ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged" },
+    jsonrpc: "2.0",
+    method: "notifications/subscriptions/acknowledged",
     params: { notifications: accepted, _meta: { "io.modelcontextprotocol/subscriptionId": 3 } },
   });
   expect(await stream.next()).toEqual(acknowledged({ toolsListChanged: true }));
@@ -176,7 +179,8 @@ async function openSession(url: URL) {
   const opened = await postTo(url, JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }), accept);
   await opened.text();
   const headers = {
-    ...{ ...accept, "mcp-protocol-version": "2025-11-25" },
+    ...accept,
+    "mcp-protocol-version": "2025-11-25",
     "mcp-session-id": opened.headers.get("mcp-session-id") ?? "",
   };
   return (message: object, more: Record<string, string> = {}, signal?: AbortSignal) =>

@@ -114,8 +114,16 @@ test("GW-8 what another gateway let in counts here, and invalid messages on its 
   const hourMs = 3_600_000;
   const message = (from: unknown, ...taken: unknown[]) => JSON.stringify({ from, news: [{ kind: "taken", taken }] });
   for (const nonsense of [
-    ...["", "{", "[]", '{"from":1,"news":[]}', '{"from":"x"}', '{"from":"x","news":[{"kind":"other"}]}'],
-    ...[message("x", [name, -5]), message("x", [name, "5"]), message("x", [name]), message(undefined, [name, 5])],
+    "",
+    "{",
+    "[]",
+    '{"from":1,"news":[]}',
+    '{"from":"x"}',
+    '{"from":"x","news":[{"kind":"other"}]}',
+    message("x", [name, -5]),
+    message("x", [name, "5"]),
+    message("x", [name]),
+    message(undefined, [name, 5]),
     // A gateway's own message comes back to it.
     message(rig.config.gatewayId, [name, hourMs]),
   ]) {

@@ -157,7 +157,10 @@ test("GW-5 by path, a server of members only and an absent one have the document
   expect(found.map((body) => Object.keys(JSON.parse(body))[0])).toEqual([
     "resource",
     "resource",
-    ...["issuer", "issuer", "issuer", "issuer"],
+    "issuer",
+    "issuer",
+    "issuer",
+    "issuer",
   ]);
   expect(await answers("not-there")).toEqual(found);
   expect(await answers(open.label)).toEqual(Array(6).fill("404"));

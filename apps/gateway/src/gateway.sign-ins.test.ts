@@ -74,9 +74,14 @@ test("GW-5 KEY-3 refused API keys are steps with the reason, which doesn't name 
     .poll(problems, { timeout: 20_000 })
     .toEqual(
       [
-        ...[`key_revoked true ${revoked.id}`, `key_expired true ${expired.id}`, "key_of_other_team false null"],
-        ...[`key_for_other_server true ${narrow.id}`, `not_a_member true ${left.id}`],
-        ...[`key_not_allowed true ${excluded.id}`, "key_unknown false null", "credentials_unknown false null"],
+        `key_revoked true ${revoked.id}`,
+        `key_expired true ${expired.id}`,
+        "key_of_other_team false null",
+        `key_for_other_server true ${narrow.id}`,
+        `not_a_member true ${left.id}`,
+        `key_not_allowed true ${excluded.id}`,
+        "key_unknown false null",
+        "credentials_unknown false null",
       ].toSorted(),
     );
   const stored = JSON.stringify((await pool.query("SELECT * FROM sign_in_step")).rows);
@@ -97,7 +102,11 @@ test("GW-5 the first call with a new token completes its sign-in; further calls 
   const steps = await stepsOf(server, 2);
   expect(steps.map(({ kind }) => kind)).toEqual(["call", "challenge"]);
   expect(steps[0]).toMatchObject({
-    ...{ authorizationId, clientId: granted.clientId, userId: granted.userId, isProven: true, problem: null },
+    authorizationId,
+    clientId: granted.clientId,
+    userId: granted.userId,
+    isProven: true,
+    problem: null,
   });
 });
 

@@ -57,9 +57,18 @@ test("GW-12 GW-7 the row of a request that was answered for a sleeping server sa
   expect(new Set(rows.map((row) => row.session)).size).toBe(1);
   for (const row of rows) {
     expect(row).toMatchObject({
-      ...{ outcome: "ok", httpStatus: 200, isError: false, instanceId: null, serverMs: null, heldMs: 0 },
-      ...{ startAttempt: { outcome: "asleep", startMs: null, reason: null }, deploymentId: server.deploymentId },
-      ...{ clientName: "raw", clientVersion: "3", protocolVersion: "2025-06-18", session: expect.any(String) },
+      outcome: "ok",
+      httpStatus: 200,
+      isError: false,
+      instanceId: null,
+      serverMs: null,
+      heldMs: 0,
+      startAttempt: { outcome: "asleep", startMs: null, reason: null },
+      deploymentId: server.deploymentId,
+      clientName: "raw",
+      clientVersion: "3",
+      protocolVersion: "2025-06-18",
+      session: expect.any(String),
     });
   }
 });

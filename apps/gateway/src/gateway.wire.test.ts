@@ -196,10 +196,30 @@ test("GW-9 by host name, odd hosts on raw sockets get a 404 with what to check; 
   };
   const name = `${label}.example.com`;
   const odd = [
-    ...[[], [""], [name, name], [name, "other.example.com"], [`${name}, ${name}`], ["example.com"], [".example.com"]],
-    ...[[`user@${name}`], [`user:pass@${name}`], [`${name}/mcp`], [`${name}:80:80`], [`${name}..`], [`a.${name}`]],
-    ...[["127.0.0.1"], ["[::1]"], ["0x7f.1"], [`%${label}.example.com`], [`${label}_.example.com`], [`-${name}`]],
-    ...[[`${name}.evil.example`], ["evil-example.com"], [`${name}\x80`], [`${label} .example.com`], [`http://${name}`]],
+    [],
+    [""],
+    [name, name],
+    [name, "other.example.com"],
+    [`${name}, ${name}`],
+    ["example.com"],
+    [".example.com"],
+    [`user@${name}`],
+    [`user:pass@${name}`],
+    [`${name}/mcp`],
+    [`${name}:80:80`],
+    [`${name}..`],
+    [`a.${name}`],
+    ["127.0.0.1"],
+    ["[::1]"],
+    ["0x7f.1"],
+    [`%${label}.example.com`],
+    [`${label}_.example.com`],
+    [`-${name}`],
+    [`${name}.evil.example`],
+    ["evil-example.com"],
+    [`${name}\x80`],
+    [`${label} .example.com`],
+    [`http://${name}`],
   ];
   for (const hosts of odd) {
     const answer = await asked(hosts);

@@ -102,10 +102,13 @@ function compose(config: WebConfig): Services {
     .removeIncomplete(3_600_000)
     .catch((error: unknown) => log.warn({ err: error }, "can't remove partial artifacts"));
   const repositoryStore = openInstanceRepositories({
-    ...{ kind: config.repositories, dataDirectory: config.dataDirectory, db: database.db },
+    kind: config.repositories,
+    dataDirectory: config.dataDirectory,
+    db: database.db,
     store,
     onProblem: (error) => log.error({ err: error }, "a repository of this instance can't be stored"),
-    ...{ maxPushBytes: config.maxPushBytes, policy },
+    maxPushBytes: config.maxPushBytes,
+    policy,
   });
   const signIns = new SignInRecorder({
     pool: database.pool,

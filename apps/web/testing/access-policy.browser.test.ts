@@ -36,14 +36,27 @@ async function goLive(...tools: string[]): Promise<void> {
   const [buildId, deploymentId] = [newId(), newId()];
   const ids = { projectId: own.id, branchId: own.branchId };
   await site.db.insert(build).values({
-    ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), trigger: "push", entrypoint: "echo.py" },
+    ...ids,
+    id: buildId,
+    status: "succeeded",
+    commitSha: shaOf("a"),
+    trigger: "push",
+    entrypoint: "echo.py",
     sequence: (await site.db.$count(build)) + 1,
     manifest: {
-      ...{ protocolVersion: "2026-07-28", server: { name: "s", version: "1" }, instructions: null },
-      ...{ resources: [], templates: [], prompts: [] },
+      protocolVersion: "2026-07-28",
+      server: { name: "s", version: "1" },
+      instructions: null,
+      resources: [],
+      templates: [],
+      prompts: [],
       tools: tools.map((tool_name) => ({
-        ...{ tool_name, title: null, description: `What ${tool_name} does`, inputSchema: {} },
-        ...{ outputSchema: null, annotations: null },
+        tool_name,
+        title: null,
+        description: `What ${tool_name} does`,
+        inputSchema: {},
+        outputSchema: null,
+        annotations: null,
       })),
     },
   });

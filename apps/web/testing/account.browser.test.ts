@@ -73,7 +73,8 @@ test("ORG-4 a picture is cropped in the browser, shown in the bar and the member
   const [row] = await site.db.select().from(user).where(eq(user.id, owner.userId));
   const served = await owner.visitor.request(row?.image ?? "", {});
   expect(Object.fromEntries(served.headers)).toMatchObject({
-    ...{ "content-type": "image/webp", "x-content-type-options": "nosniff" },
+    "content-type": "image/webp",
+    "x-content-type-options": "nosniff",
     "cache-control": "private, max-age=31536000, immutable",
     "content-security-policy": "default-src 'none'; sandbox",
   });
@@ -231,7 +232,8 @@ test("ORG-7 the email is changed with the password, at once without a mail serve
   const newAddress = `${newId()}@example.com`;
   const wait = (token: string) =>
     site.db.insert(verification).values({
-      ...{ id: newId(), identifier: `email-change:${owner.userId}` },
+      id: newId(),
+      identifier: `email-change:${owner.userId}`,
       value: JSON.stringify({ email: newAddress, tokenHash: sha256(token) }),
       expiresAt: new Date(Date.now() + 3_600_000),
     });

@@ -31,7 +31,11 @@ test("ORG-10 the audit log shows who did what, when and from where, filters it, 
   const ctx = testContext(site.db, { kind: "user", userId, ipAddress: "192.0.2.77" });
   await createApiKey({ ctx, input: { orgSlug: team.slug, kind: "organization", name: "CI" } });
   const old = Array.from({ length: 60 }, (_, at) => ({
-    ...{ id: newId(), organizationId: team.id, actor: "operator", action: "project.update", subject: server.name },
+    id: newId(),
+    organizationId: team.id,
+    actor: "operator",
+    action: "project.update",
+    subject: server.name,
     createdAt: new Date(Date.now() - (at + 1) * 86_400_000),
   }));
   await site.db.insert(auditLog).values(old);

@@ -222,7 +222,8 @@ test("SRC-1 ERR-1 over REST: one of four kinds, each answered as it is then read
   expect((await put({ gitUrl: cloneUrl })).answer.source).toMatchObject({ kind: "repository", name: "stored" });
   const deployed = { name: "clone-server", gitUrl: cloneUrl };
   expect((await rest("POST", "/git-urls", deployed)).answer).toMatchObject({
-    ...{ created: true, project: { source: { kind: "repository", name: "stored" } } },
+    created: true,
+    project: { source: { kind: "repository", name: "stored" } },
   });
   expect((await rest("POST", "/git-urls", deployed)).answer).toMatchObject({ created: false });
   expect(await put({ repository: "stored" })).toMatchObject({

@@ -36,8 +36,14 @@ test("CHAT-1 CHAT-2 without a model the page says how to configure one and sugge
   const buildId = newId();
   deploymentId = newId();
   await site.db.insert(build).values({
-    ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), trigger: "push", entrypoint: "echo.py" },
-    ...{ sequence: 1, manifest: manifestOf([{ name: "add" }]) },
+    ...ids,
+    id: buildId,
+    status: "succeeded",
+    commitSha: shaOf("a"),
+    trigger: "push",
+    entrypoint: "echo.py",
+    sequence: 1,
+    manifest: manifestOf([{ name: "add" }]),
   });
   await site.db
     .insert(deployment)

@@ -89,8 +89,14 @@ async function liveServer() {
     prompts: [],
   };
   await site.db.insert(build).values({
-    ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), trigger: "push", entrypoint: "echo.py" },
-    ...{ sequence: 1, manifest },
+    ...ids,
+    id: buildId,
+    status: "succeeded",
+    commitSha: shaOf("a"),
+    trigger: "push",
+    entrypoint: "echo.py",
+    sequence: 1,
+    manifest,
   });
   await site.db
     .insert(deployment)

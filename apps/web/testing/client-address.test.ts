@@ -14,7 +14,9 @@ function register(localAddress: string, forwardedFor: string): Promise<number> {
   const { port } = new URL(site.url);
   const body = "{}";
   const headers = {
-    ...{ "content-type": "application/json", "content-length": String(body.length), connection: "close" },
+    "content-type": "application/json",
+    "content-length": String(body.length),
+    connection: "close",
     "x-forwarded-for": forwardedFor,
   };
   return new Promise((resolve, reject) => {

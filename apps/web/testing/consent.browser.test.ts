@@ -48,9 +48,13 @@ async function connectingClient(name: string, redirects = [redirectUri]) {
   const response = await fetch(`${site.url}/oauth/register`, { method: "POST", body: JSON.stringify(metadata) });
   const { client_id: clientId } = (await response.json()) as { client_id: string };
   const parameters = new URLSearchParams({
-    ...{ client_id: clientId, redirect_uri: redirects[0] ?? "", response_type: "code", state: "s1" },
+    client_id: clientId,
+    redirect_uri: redirects[0] ?? "",
+    response_type: "code",
+    state: "s1",
     code_challenge: createHash("sha256").update(codeVerifier).digest("base64url"),
-    ...{ code_challenge_method: "S256", resource: server.resource },
+    code_challenge_method: "S256",
+    resource: server.resource,
   });
   return { clientId, url: `${site.url}/oauth/authorize?${parameters}` };
 }
@@ -84,7 +88,11 @@ test("GW-5 AUTH-1 from a client's link through sign-in to consent and back, by k
 test("GW-5 the consent lists the tools, destructive ones marked and never folded behind others", async () => {
   await signIn(context, site.url, owner);
   const tools = Array.from({ length: 14 }, (_, at) => ({
-    ...{ tool_name: `tool_${at}`, title: null, description: null, inputSchema: {}, outputSchema: null },
+    tool_name: `tool_${at}`,
+    title: null,
+    description: null,
+    inputSchema: {},
+    outputSchema: null,
     annotations: at > 11 ? { destructiveHint: true } : null,
   }));
   await site.pool.query(
@@ -98,10 +106,8 @@ test("GW-5 the consent lists the tools, destructive ones marked and never folded
   expect(
     (await list.getByRole("listitem").filter({ visible: true }).allInnerTexts()).map((text) => text.split("\n")),
   ).toEqual([
-    ...[
-      ["tool_12", "Destructive"],
-      ["tool_13", "Destructive"],
-    ],
+    ["tool_12", "Destructive"],
+    ["tool_13", "Destructive"],
     ...Array.from({ length: 6 }, (_, at) => [`tool_${at}`]),
   ]);
   await list.getByText("6 more").click();

@@ -54,10 +54,13 @@ test("PRJ-11 members are offered no deletion of a project or an organization, an
   await expectAccessible(page);
   const calls = [
     callServerFunction(owner.visitor, "settings.removeProject", "POST", {
-      ...{ orgSlug: slug, projectName: own.name, confirmation: own.name },
+      orgSlug: slug,
+      projectName: own.name,
+      confirmation: own.name,
     }),
     callServerFunction(owner.visitor, "organization-settings.removeOrganization", "POST", {
-      ...{ orgSlug: slug, confirmation: slug },
+      orgSlug: slug,
+      confirmation: slug,
     }),
   ];
   expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([403, 403]);

@@ -128,7 +128,9 @@ test.each([403, 404, 409] as const)(
       409: forbidden.text.replace("forbidden", "conflict").replace(/Forbidden: [^"]*/, "The lock gate is stuck."),
     };
     expect([forbidden.status, bodies[404].includes("not_found"), bodies[409].includes("lock gate")]).toEqual([
-      ...[403, true, true],
+      403,
+      true,
+      true,
     ]);
     await page.goto(`${site.url}/${values.orgSlug}/settings/preferences`);
     await untilHydrated(page);

@@ -23,7 +23,12 @@ beforeAll(async () => {
   own = await seedProject(site.db, member.organization);
   const ids = { projectId: own.id, branchId: own.branchId };
   await site.db.insert(build).values({
-    ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), trigger: "push", sequence: 1 },
+    ...ids,
+    id: buildId,
+    status: "succeeded",
+    commitSha: shaOf("a"),
+    trigger: "push",
+    sequence: 1,
     entrypoint: "echo.py",
   });
   await site.db
@@ -31,7 +36,12 @@ beforeAll(async () => {
     .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: own.name });
   const time = timeOfRequestId(requestId);
   const line = (text: string, of: string | null): ServerLogRow => ({
-    ...{ projectId: own.id, deploymentId, instanceId: null, stream: "stdout", level: "info", time },
+    projectId: own.id,
+    deploymentId,
+    instanceId: null,
+    stream: "stdout",
+    level: "info",
+    time,
     requestId: of,
     line: text,
   });
@@ -40,17 +50,21 @@ beforeAll(async () => {
   await writeServerLogs(site.pool, lines);
   await writeRequestLogs(site.pool, [
     requestLogRow({
-      ...{
-        projectId: own.id,
-        organizationId: member.organization.id,
-        deploymentId,
-        id: requestId,
-        time: time.getTime(),
-      },
-      ...{ target: "weather", isError: true, outcome: "tool_error", durationMs: 700, heldMs: 550, serverMs: 140 },
+      projectId: own.id,
+      organizationId: member.organization.id,
+      deploymentId,
+      id: requestId,
+      time: time.getTime(),
+      target: "weather",
+      isError: true,
+      outcome: "tool_error",
+      durationMs: 700,
+      heldMs: 550,
+      serverMs: 140,
       startAttempt: { outcome: "started", placeMs: 40, startMs: 510, wakeMs: null, reason: null },
-      ...{ responsePayload: { result: { isError: true, content: [{ type: "text", text: "No data." }] } } },
-      ...{ responseTruncated: true, traceId: "a1".repeat(16) },
+      responsePayload: { result: { isError: true, content: [{ type: "text", text: "No data." }] } },
+      responseTruncated: true,
+      traceId: "a1".repeat(16),
     }),
   ]);
   page = await browser.signedInPage(site.url, member);
@@ -92,13 +106,25 @@ test("PRJ-20 PRJ-5 a raised tool without kept payloads: its row and the search h
   await writeServerLogs(
     site.pool,
     traceback.map((line) => ({
-      ...{ ...ids, instanceId: null, stream: "stderr", level: "error", time, requestId: id, line },
+      ...ids,
+      instanceId: null,
+      stream: "stderr",
+      level: "error",
+      time,
+      requestId: id,
+      line,
     })),
   );
   await writeRequestLogs(site.pool, [
     requestLogRow({
-      ...{ ...ids, organizationId: member.organization.id, id, time: time.getTime(), target: "total" },
-      ...{ isError: true, outcome: "tool_error", errorMessage: "Error calling tool 'total': could not convert 'four'" },
+      ...ids,
+      organizationId: member.organization.id,
+      id,
+      time: time.getTime(),
+      target: "total",
+      isError: true,
+      outcome: "tool_error",
+      errorMessage: "Error calling tool 'total': could not convert 'four'",
     }),
   ]);
   await page.goto(at("logs?search=CONVERT&status=error"));
@@ -147,11 +173,21 @@ test("PRJ-20 a link to a request that is not there says so, also for one of anot
 async function logCalls(): Promise<{ kept: string; gone: string; cut: string }> {
   const inputSchema = { type: "object", properties: { city: { type: "string" }, key: { type: "string" } } };
   const tool = (tool_name: string) => ({
-    ...{ tool_name, title: null, description: null, inputSchema, outputSchema: null, annotations: null },
+    tool_name,
+    title: null,
+    description: null,
+    inputSchema,
+    outputSchema: null,
+    annotations: null,
   });
   const manifest = {
-    ...{ protocolVersion: "2025-11-25", server: { name: "weather", version: "1" }, instructions: null },
-    ...{ tools: [tool("alerts"), tool("weather")], resources: [], templates: [], prompts: [] },
+    protocolVersion: "2025-11-25",
+    server: { name: "weather", version: "1" },
+    instructions: null,
+    tools: [tool("alerts"), tool("weather")],
+    resources: [],
+    templates: [],
+    prompts: [],
   };
   await site.db.update(build).set({ manifest }).where(eq(build.id, buildId));
   const ids = { projectId: own.id, branchId: own.branchId };
@@ -159,7 +195,11 @@ async function logCalls(): Promise<{ kept: string; gone: string; cut: string }> 
   const [kept, gone, cut] = [newId(), newId(), newId()];
   const row = (id: string, name: string) =>
     requestLogRow({
-      ...{ projectId: own.id, organizationId: member.organization.id, deploymentId, id, target: name },
+      projectId: own.id,
+      organizationId: member.organization.id,
+      deploymentId,
+      id,
+      target: name,
       time: timeOfRequestId(id).getTime(),
       requestPayload: { params: { name, arguments: { city: "Delft", key: "[API_KEY]" } } },
     });

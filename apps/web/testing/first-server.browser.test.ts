@@ -61,12 +61,10 @@ async function folder(name: string, files: Readonly<Record<string, string>>): Pr
 const weather = {
   "server.py": 'from fastmcp import FastMCP\nmcp = FastMCP("weather")\n',
   "requirements.txt": "fastmcp\n",
-  ...{
-    ".git/HEAD": "ref: refs/heads/main\n",
-    "node_modules/a/b.js": "x",
-    "src/__pycache__/a.pyc": "x",
-    ".env": "K=1\n",
-  },
+  ".git/HEAD": "ref: refs/heads/main\n",
+  "node_modules/a/b.js": "x",
+  "src/__pycache__/a.pyc": "x",
+  ".env": "K=1\n",
 };
 
 const upload = () => page.getByRole("region", { name: "Upload a folder or an archive" });

@@ -156,7 +156,9 @@ test("SRC-3 ERR-1 people with no, a wrong, a revoked or a lesser key, and strang
   for (const path of ["/config", "/HEAD", "/objects/info/packs", "/info/refs"])
     expect([path, (await fetch(`${urlOf("closed")}${path}`)).status]).toEqual([path, 404]);
   const chunked = await fetch(`${urlOf("closed")}/git-upload-pack`, {
-    ...{ method: "POST", body: new Blob(["x"]).stream(), duplex: "half" },
+    method: "POST",
+    body: new Blob(["x"]).stream(),
+    duplex: "half",
   } as RequestInit);
   expect(chunked.status).toBe(401);
 }, 60_000);
@@ -189,7 +191,8 @@ test("SRC-3 OPS-4 an archive becomes a commit by REST; hostile ones are refused 
   await call(key, "POST", "/repositories", { name: "uploads" });
   const upload = async (bytes: Uint8Array, query = "", by = key) => {
     const response = await fetch(`${site.url}/api/v1/repositories/uploads/commits${query}`, {
-      ...{ method: "POST", headers: { authorization: `Bearer ${by}`, "content-type": "application/zip" } },
+      method: "POST",
+      headers: { authorization: `Bearer ${by}`, "content-type": "application/zip" },
       body: Buffer.from(bytes),
     });
     return { status: response.status, answer: await response.json() };

@@ -41,7 +41,9 @@ const urlAt = (machine: { readonly url: string }) =>
 async function call(machine: { readonly url: string }, method: string, path: string, body?: unknown) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const response = await newVisitor(machine.url).request(`/api/v1${path}`, {
-    ...{ method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) },
+    method,
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   expect([path, response.status]).toEqual([path, 200]);
   return response.json();

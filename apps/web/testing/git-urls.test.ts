@@ -51,8 +51,13 @@ test("SRC-2 OPS-4 a repository is looked at by REST without deploying it, with w
   expect([status, answer]).toMatchObject([
     200,
     {
-      ...{ url: `${git.url}/acme/weather-server`, name: "acme/weather-server", branch: "main", branches: ["main"] },
-      ...{ commit: { message: "First" }, entrypoints: ["server.py"], serverName: "weather-server" },
+      url: `${git.url}/acme/weather-server`,
+      name: "acme/weather-server",
+      branch: "main",
+      branches: ["main"],
+      commit: { message: "First" },
+      entrypoints: ["server.py"],
+      serverName: "weather-server",
     },
   ]);
   expect(await call(key, "POST", "/sources/look", { text: `${git.url}/acme/none` })).toMatchObject({

@@ -219,7 +219,12 @@ test("GH-5 an App is removed there, after its name was typed, with what that mea
   expect(await rows()).toEqual([]);
   const actions = await site.db.select({ action: auditLog.action }).from(auditLog).orderBy(auditLog.createdAt);
   expect(actions.map(({ action }) => action).filter((action) => action.startsWith("github."))).toEqual([
-    ...["github.connect", "github.rotate", "github.rotate", "github.rotate", "github.rotate", "github.remove"],
+    "github.connect",
+    "github.rotate",
+    "github.rotate",
+    "github.rotate",
+    "github.rotate",
+    "github.remove",
   ]);
 });
 

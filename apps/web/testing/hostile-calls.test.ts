@@ -17,7 +17,9 @@ beforeAll(async () => {
 });
 
 const place = () => ({
-  ...{ orgSlug: owner.organization.slug, organizationId: owner.organization.id, projectName },
+  orgSlug: owner.organization.slug,
+  organizationId: owner.organization.id,
+  projectName,
 });
 
 test("KEY-3 a key with a misspelled restriction is refused, not made without it", async () => {
@@ -43,10 +45,20 @@ test("KEY-3 a key with a misspelled restriction is refused, not made without it"
 
 /** Functions without input, in which nothing can be misspelled. */
 const withoutInput: readonly string[] = [
-  ...["servers.getProjects", "organization-settings.getWidgetToken"],
-  ...["account.endOtherSessions", "account.cancelEmailChange", "account.getSignInMethods", "account.getSessions"],
-  ...["account.getActivity", "session.getCurrentAuth", "session.getRoleAndPermissions", "oauth.getGrants"],
-  ...["site.getSite", "blog.getPosts", "overview.hideFirstSteps", "onboarding.proposeOrganization"],
+  "servers.getProjects",
+  "organization-settings.getWidgetToken",
+  "account.endOtherSessions",
+  "account.cancelEmailChange",
+  "account.getSignInMethods",
+  "account.getSessions",
+  "account.getActivity",
+  "session.getCurrentAuth",
+  "session.getRoleAndPermissions",
+  "oauth.getGrants",
+  "site.getSite",
+  "blog.getPosts",
+  "overview.hideFirstSteps",
+  "onboarding.proposeOrganization",
 ];
 
 test.each(functions)("OPS-4 $id refuses a member that it doesn't know", async ({ id, method }) => {
@@ -137,8 +149,11 @@ test("KEY-1 OPS-4 the variables of one request, of a deploy too, are saved all o
   const given = (names: readonly string[]) => names.map((keyName) => ({ keyName, secretValue: `value of ${keyName}` }));
   const deploy = (names: readonly string[]) =>
     send("POST", "", {
-      ...{ name, organization: organization.slug, installationId: organization.installationId },
-      ...{ repositoryFullName: `acme/${name}`, variables: given(names) },
+      name,
+      organization: organization.slug,
+      installationId: organization.installationId,
+      repositoryFullName: `acme/${name}`,
+      variables: given(names),
     });
   const save = (names: readonly string[]) => send("PATCH", `/${name}/secrets`, { secrets: given(names) });
   const namesOf = async () => {

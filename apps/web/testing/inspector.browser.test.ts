@@ -52,8 +52,14 @@ async function goLive(
   const [buildId, deploymentId] = [newId(), newId()];
   const { label, environment } = version;
   await site.db.insert(build).values({
-    ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), trigger: "push", entrypoint: "echo.py" },
-    ...{ sequence: 1, manifest: version.manifest },
+    ...ids,
+    id: buildId,
+    status: "succeeded",
+    commitSha: shaOf("a"),
+    trigger: "push",
+    entrypoint: "echo.py",
+    sequence: 1,
+    manifest: version.manifest,
   });
   await site.db.insert(deployment).values({ ...ids, id: deploymentId, buildId, environment, slug: label });
   await site.db.insert(route).values({ label, ...ids, deploymentId });

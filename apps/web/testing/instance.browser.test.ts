@@ -111,8 +111,12 @@ test("LOG-6 BLD-18 while the disk is almost full the dashboard says so, and admi
       host: "one",
       at: new Date(),
       report: {
-        ...{ totalBytes: 100 * gibibyte, freeBytes: gibibyte, availableBytes: gibibyte, reserveBytes: 2 * gibibyte },
-        ...{ low, kinds: { artifacts: 60 * gibibyte, postgres: 300 * 1024 ** 2, run: 4096, logs: 0 } },
+        totalBytes: 100 * gibibyte,
+        freeBytes: gibibyte,
+        availableBytes: gibibyte,
+        reserveBytes: 2 * gibibyte,
+        low,
+        kinds: { artifacts: 60 * gibibyte, postgres: 300 * 1024 ** 2, run: 4096, logs: 0 },
         pythons: [
           { version: "3.13.9", isDownloaded: true },
           { version: "3.11.2", isDownloaded: false },

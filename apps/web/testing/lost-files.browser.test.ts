@@ -30,8 +30,12 @@ test("RUN-8 while the live version is lost, its home and the failed build show w
   // Three tries: the next one is four minutes after the last.
   await site.db.insert(auditLog).values(
     [1, 2, 3].map(() => ({
-      ...{ id: newId(), organizationId: owner.organization.id, projectId: project.id, actor: "job:sweep" },
-      ...{ action: "build.rebuild", detail: { deployment: of?.id } },
+      id: newId(),
+      organizationId: owner.organization.id,
+      projectId: project.id,
+      actor: "job:sweep",
+      action: "build.rebuild",
+      detail: { deployment: of?.id },
     })),
   );
   const page = await browser.signedInPage(site.url, owner);

@@ -44,15 +44,13 @@ async function startMailWorker(): Promise<WorkerQueue> {
       "mail.send": 2,
     },
     handlers: {
-      ...{
-        "webhook.process": idle,
-        "branch.sync": idle,
-        "installation.sync": idle,
-        "source.check": idle,
-        "branch.report": idle,
-        "repository.leave": idle,
-        "build.run": idle,
-      },
+      "webhook.process": idle,
+      "branch.sync": idle,
+      "installation.sync": idle,
+      "source.check": idle,
+      "branch.report": idle,
+      "repository.leave": idle,
+      "build.run": idle,
       "mail.send": async ({ mailId }) => void (await deliverMail({ db: site.db, secrets, transport }, mailId)),
     },
   });

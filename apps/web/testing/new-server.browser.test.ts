@@ -92,7 +92,10 @@ test("SRC-2 a pasted URL shows what was found, by keyboard, and is deployed: its
     .innerJoin(project, eq(project.id, gitSource.projectId))
     .where(eq(project.name, "rain-station"));
   expect(stored?.source).toMatchObject({
-    ...{ url: `${open.url}/acme/weather-station`, branch: "next", previews: false, credentialKind: null },
+    url: `${open.url}/acme/weather-station`,
+    branch: "next",
+    previews: false,
+    credentialKind: null,
   });
   await page.goto(`${orgUrl()}/servers`);
   await page

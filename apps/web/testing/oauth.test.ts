@@ -38,8 +38,15 @@ const token = (fields: Record<string, string>, headers: Record<string, string> =
 
 const authorizePath = (clientId: string, more: Record<string, string> = {}) =>
   `/oauth/authorize?${new URLSearchParams({
-    ...{ client_id: clientId, redirect_uri: redirectUri, response_type: "code", state: "s1", resource },
-    ...{ code_challenge: codeChallenge, code_challenge_method: "S256", scope: "mcp", ...more },
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: "code",
+    state: "s1",
+    resource,
+    code_challenge: codeChallenge,
+    code_challenge_method: "S256",
+    scope: "mcp",
+    ...more,
   })}`;
 
 /** The consent page's address. */
@@ -59,8 +66,12 @@ async function approve(clientId: string, { visitor } = owner): Promise<string> {
 }
 
 const exchangeFields = (clientId: string, code: string) => ({
-  ...{ grant_type: "authorization_code", client_id: clientId, code, redirect_uri: redirectUri },
-  ...{ code_verifier: codeVerifier, resource },
+  grant_type: "authorization_code",
+  client_id: clientId,
+  code,
+  redirect_uri: redirectUri,
+  code_verifier: codeVerifier,
+  resource,
 });
 
 test("GW-5 both forms of the metadata name the issuer exactly, and the endpoints that exist", async () => {
@@ -70,8 +81,10 @@ test("GW-5 both forms of the metadata name the issuer exactly, and the endpoints
     const metadata = (await response.json()) as Record<string, string>;
     expect(metadata).toMatchObject({
       issuer: site.url,
-      ...{ code_challenge_methods_supported: ["S256"], response_types_supported: ["code"] },
-      ...{ client_id_metadata_document_supported: true, authorization_response_iss_parameter_supported: true },
+      code_challenge_methods_supported: ["S256"],
+      response_types_supported: ["code"],
+      client_id_metadata_document_supported: true,
+      authorization_response_iss_parameter_supported: true,
       token_endpoint_auth_methods_supported: expect.arrayContaining(["none"]),
     });
     for (const endpoint of ["token", "registration", "revocation"]) {
@@ -129,8 +142,10 @@ test("GW-5 GW-4 a revoked access token ends its sign-in, for its own client only
   };
   const forged = `${accessToken.split(".").slice(0, 2).join(".")}.${"A".repeat(86)}`;
   for (const [by, given] of [
-    ...[[other, accessToken] as const, [clientId, forged] as const],
-    ...[[clientId, "a.b.c"] as const, [clientId, "x"] as const],
+    [other, accessToken] as const,
+    [clientId, forged] as const,
+    [clientId, "a.b.c"] as const,
+    [clientId, "x"] as const,
   ])
     expect([given, await revoke(by, given)]).toEqual([given, 200]);
   expect(await ended()).toEqual([]);

@@ -159,7 +159,8 @@ test("ORG-7 AUTH-11 the address is the issuer's: each sign-in updates it, and no
   const old = `${newId()}@example.com`;
   await site.db.update(user).set({ email: old }).where(eq(user.id, userId));
   const refused = await callServerFunction(visitor, "account.requestEmailChange", "POST", {
-    ...{ email: `${newId()}@example.com`, password: "any" },
+    email: `${newId()}@example.com`,
+    password: "any",
   });
   expect([refused.status, refused.text]).toEqual([501, expect.stringContaining("Your address comes from localhost")]);
   expect(await emailOf()).toBe(old);
@@ -322,9 +323,13 @@ test("GW-5 AUTH-1 a client's request is kept through the issuer's sign-in to con
   const { client_id: clientId } = (await registered.json()) as { client_id: string };
   const codeVerifier = randomBytes(32).toString("base64url");
   const parameters = new URLSearchParams({
-    ...{ client_id: clientId, redirect_uri: redirectUri, response_type: "code", state: "s1 & more" },
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: "code",
+    state: "s1 & more",
     code_challenge: createHash("sha256").update(codeVerifier).digest("base64url"),
-    ...{ code_challenge_method: "S256", resource: `http://localhost:8080/${name}/mcp` },
+    code_challenge_method: "S256",
+    resource: `http://localhost:8080/${name}/mcp`,
   });
   const visitor = newVisitor(site.url);
   const consent = (await visitor.get(`/oauth/authorize?${parameters}`)).headers.get("location") ?? "";

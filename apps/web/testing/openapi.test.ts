@@ -62,7 +62,9 @@ test("OPS-4 openapi.json describes exactly the operations that there are, with t
   const create = document.paths["/packages"]?.post?.requestBody?.content["application/json"]?.schema;
   expect(create).toMatchObject({ type: "object", required: ["name", "packageName"], additionalProperties: false });
   expect(document.paths["/projects/{name}/builds"]?.get?.parameters).toContainEqual({
-    ...{ name: "limit", in: "query", required: false },
+    name: "limit",
+    in: "query",
+    required: false,
     schema: { type: "integer", minimum: 1, maximum: 100, default: 100 },
   });
 });
@@ -102,7 +104,8 @@ function exact(schema: unknown): unknown {
 
 async function commitToRepository(name: string, organization: string) {
   const response = await fetch(`${site.url}/api/v1/repositories/${name}/commits?organization=${organization}`, {
-    ...{ method: "POST", headers: { authorization: `Bearer ${site.operatorToken}` } },
+    method: "POST",
+    headers: { authorization: `Bearer ${site.operatorToken}` },
     body: new Uint8Array(makeZip([{ name: "server.py", content: "mcp = None\n" }])),
   });
   return response.json();
@@ -129,8 +132,14 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
   const [live, waiting] = [await seedLiveProject(site.db, organization), newId()];
   const scope = { name: live.name, slug: organization.slug };
   await site.db.insert(build).values({
-    ...{ id: waiting, projectId: live.id, branchId: live.branchId, status: "queued", commitSha: shaOf("e") },
-    ...{ trigger: "cli", sequence: 2, entrypoint: "echo.py" },
+    id: waiting,
+    projectId: live.id,
+    branchId: live.branchId,
+    status: "queued",
+    commitSha: shaOf("e"),
+    trigger: "cli",
+    sequence: 2,
+    entrypoint: "echo.py",
   });
   const colleague = await seededMember(site.url, site.db);
   const joined = { id: newId(), organizationId: organization.id, userId: colleague.userId, role: "member" };
@@ -218,10 +227,25 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
       .toSorted(),
   ).toEqual([
     // Files, and operations that need a Git host, a package index, the registry, a builder or a runner.
-    ...["changeGitHubAppKeys", "changeSource", "commitArchive", "continueRepository", "decideForkPullRequest"],
-    ...["exportAuditEntries", "listGitHubApps", "lookAtSource", "makeDeploymentLive", "makeWebhookSecret"],
-    ...["promoteDeployment", "removeGitHubApp", "removeWebhookSecret", "renewGitHubAppWebhookSecret"],
-    ...["saveGitUrl", "savePackage", "saveProject", "searchRegistry", "startBuild"],
+    "changeGitHubAppKeys",
+    "changeSource",
+    "commitArchive",
+    "continueRepository",
+    "decideForkPullRequest",
+    "exportAuditEntries",
+    "listGitHubApps",
+    "lookAtSource",
+    "makeDeploymentLive",
+    "makeWebhookSecret",
+    "promoteDeployment",
+    "removeGitHubApp",
+    "removeWebhookSecret",
+    "renewGitHubAppWebhookSecret",
+    "saveGitUrl",
+    "savePackage",
+    "saveProject",
+    "searchRegistry",
+    "startBuild",
   ]);
 });
 

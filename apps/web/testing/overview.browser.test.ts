@@ -67,7 +67,10 @@ test("PRJ-19 a project's home: state, numbers beside the day before, top tools, 
   await call(project, [1, 2], { target: "forecast", ...failed });
   await call(project, [3], { target: "current", principal: "user:b", session: "other" });
   await site.db.insert(instance).values({
-    ...{ id: newId(), deploymentId: project.deploymentId, state: "ready", memoryBytes: 48_000_000 },
+    id: newId(),
+    deploymentId: project.deploymentId,
+    state: "ready",
+    memoryBytes: 48_000_000,
     startedAt: new Date(Date.now() - 2 * hour),
   });
   await open(project.name);
@@ -139,8 +142,12 @@ test("PRJ-19 the errors that are counted are the rows that their link opens: non
 test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and the way to its log", async () => {
   const project = await liveProject();
   await site.db.insert(instance).values({
-    ...{ id: newId(), deploymentId: project.deploymentId, state: "crashed", exitCode: 3 },
-    ...{ endReason: "it exited with status 3", endedAt: new Date(Date.now() - hour) },
+    id: newId(),
+    deploymentId: project.deploymentId,
+    state: "crashed",
+    exitCode: 3,
+    endReason: "it exited with status 3",
+    endedAt: new Date(Date.now() - hour),
   });
   await open(project.name);
   await see("The server crashed");
@@ -359,8 +366,13 @@ test("ORG-2 five hundred servers: sixty at a time, arrow keys between rows, the 
   const many = await seededMember(site.url, site.db);
   const { id: organizationId, installationId } = many.organization;
   const servers = Array.from({ length: 500 }, (_, at) => ({
-    ...{ id: newId(), organizationId, installationId, entrypoint: "echo.py", repositoryId: at + 1 },
-    ...{ repositoryFullName: "acme/many", rootDirectory: `servers/${at}` },
+    id: newId(),
+    organizationId,
+    installationId,
+    entrypoint: "echo.py",
+    repositoryId: at + 1,
+    repositoryFullName: "acme/many",
+    rootDirectory: `servers/${at}`,
     name: `server-${String(at).padStart(3, "0")}-${many.organization.slug}`.slice(0, 32),
   }));
   await site.db.insert(projectTable).values(servers);

@@ -52,8 +52,11 @@ test("BLD-17 a package is deployed by its name, with its newest versions to choo
   await page.getByRole("navigation", { name: "Breadcrumb" }).getByText("1.9.0", { exact: true }).waitFor();
   const [stored] = await site.db.select().from(project).where(eq(project.name, "shop-server"));
   expect(stored).toMatchObject({
-    ...{ packageName: "shop-mcp", followsPackage: false, arguments: ["--shelf", "a b"] },
-    ...{ repositoryId: null, authMode: "towpath-cloud" },
+    packageName: "shop-mcp",
+    followsPackage: false,
+    arguments: ["--shelf", "a b"],
+    repositoryId: null,
+    authMode: "towpath-cloud",
   });
 
   await page.goto(`${orgUrl}/servers`);
@@ -97,7 +100,8 @@ test("BLD-17 OPS-4 over REST, as the terminal does: a server is made, is left al
   expect(again.answer).toMatchObject({ created: false, build: { id: first.answer.build.id } });
   const newer = await deploy({ packageName: "shop-mcp", follow: true });
   expect(newer.answer).toMatchObject({
-    ...{ created: true, build: { packageVersion: "1.10.0" } },
+    created: true,
+    build: { packageVersion: "1.10.0" },
     project: { authMode: "towpath-public", package: { name: "shop-mcp", follows: true } },
   });
   const other = await deploy({ packageName: "other-mcp" });

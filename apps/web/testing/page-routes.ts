@@ -65,9 +65,14 @@ export async function seedPages(site: Site, owner: Member): Promise<PageValues> 
     return decodeURIComponent(new RegExp(`href="${address}/${list}/([^"?]+)`).exec(html)?.[1] ?? "");
   };
   return {
-    ...{ orgSlug, projectName: project.name, portalName: ownPortal.name, buildId: row?.id ?? "" },
-    ...{ slug: "context-economy", invitationId: newId() },
-    ...{ sessionId: await linkFrom("sessions"), userId: await linkFrom("users") },
+    orgSlug,
+    projectName: project.name,
+    portalName: ownPortal.name,
+    buildId: row?.id ?? "",
+    slug: "context-economy",
+    invitationId: newId(),
+    sessionId: await linkFrom("sessions"),
+    userId: await linkFrom("users"),
   };
 }
 

@@ -144,7 +144,9 @@ test("PRJ-17 a page of builds has 100, with their deployments, and says that the
   if (row === undefined) throw new Error("The build is not stored.");
   const earlier = (index: number) => new Date(row.createdAt.getTime() - index * 1000);
   const rows = Array.from({ length: 100 }, (_, index) => ({
-    ...{ ...row, id: crypto.randomUUID(), createdAt: earlier(index + 1) },
+    ...row,
+    id: crypto.randomUUID(),
+    createdAt: earlier(index + 1),
   }));
   await site.db.insert(build).values(rows);
   type Page = { readonly hasMore: boolean; readonly data: readonly { readonly id: string }[] };

@@ -46,10 +46,18 @@ test("PUB-7 the blog lists three posts of early September 2025, newest first, wi
 
 const page = (publishedAt: string, draft?: boolean) => ({
   frontMatter: postMetaSchema.parse({
-    ...{ title: "T", description: "D", author: { name: "A", avatar: "/a.svg" }, publishedAt, tags: ["x"], image: "/i" },
+    title: "T",
+    description: "D",
+    author: { name: "A", avatar: "/a.svg" },
+    publishedAt,
+    tags: ["x"],
+    image: "/i",
     ...(draft !== undefined && { draft }),
   }),
-  ...{ html: "<p>Text</p>", headings: [], sections: [], minutes: 1 },
+  html: "<p>Text</p>",
+  headings: [],
+  sections: [],
+  minutes: 1,
 });
 
 test("PUB-7 PUB-16 drafts are in no list, and no post has one as its neighbor", () => {

@@ -185,7 +185,9 @@ const serverResponse: Schema = {
           additionalProperties: false,
           properties: {
             status: { enum: ["active", "deprecated", "deleted"] },
-            ...{ publishedAt: time, updatedAt: time, isLatest: { type: "boolean" } },
+            publishedAt: time,
+            updatedAt: time,
+            isLatest: { type: "boolean" },
           },
         },
       },

@@ -22,8 +22,14 @@ beforeAll(async () => {
   project = await seedProject(site.db, owner.organization);
   const ids = { projectId: project.id, branchId: project.branchId };
   await site.db.insert(build).values({
-    ...{ ...ids, id: buildId, status: "succeeded", commitSha: shaOf("a"), commitMessage: "Warm the canal" },
-    ...{ trigger: "push", sequence: 1, entrypoint: "echo.py" },
+    ...ids,
+    id: buildId,
+    status: "succeeded",
+    commitSha: shaOf("a"),
+    commitMessage: "Warm the canal",
+    trigger: "push",
+    sequence: 1,
+    entrypoint: "echo.py",
   });
   await site.db
     .insert(deployment)

@@ -124,8 +124,14 @@ test("OPS-4 ERR-1 the id of another organization's thing is not there either, by
   expect((await call(key, "POST", `/projects/${live.name}/secrets`, secret)).status).toBe(200);
   const [found] = await site.db.select().from(deployment).where(eq(deployment.projectId, live.id));
   const ids: Readonly<Record<string, string>> = {
-    ...{ name: server.name, slug: owner.organization.slug, buildId: found?.buildId ?? "", keyName: "THEIR_KEY" },
-    ...{ deploymentId: found?.id ?? "", userId: others.userId, keyId, number: "1" },
+    name: server.name,
+    slug: owner.organization.slug,
+    buildId: found?.buildId ?? "",
+    keyName: "THEIR_KEY",
+    deploymentId: found?.id ?? "",
+    userId: others.userId,
+    keyId,
+    number: "1",
   };
   const tried = (await listRestOperations()).filter(
     ({ path, permission }) => /\{(?!name|slug)\w+\}/.test(path) && permission !== "operator",
@@ -143,7 +149,9 @@ test("OPS-4 ERR-1 the id of another organization's thing is not there either, by
     const { status } = await call(manage.key, method, named, method === "GET" ? undefined : body);
     // Operations that no key may use are refused before any lookup.
     expect([method, path, path.includes("{slug}") ? status === 403 || status === 404 : status === 404]).toEqual([
-      ...[method, path, true],
+      method,
+      path,
+      true,
     ]);
   }
   expect((await site.db.select().from(route).where(eq(route.projectId, live.id))).length).toBe(1);

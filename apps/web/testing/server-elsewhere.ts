@@ -4,7 +4,8 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll } from "vitest";
 
 const tools = ["forecast", "radar"].map((name) => ({
-  ...{ name, description: `Answers with the ${name} of a place.` },
+  name,
+  description: `Answers with the ${name} of a place.`,
   inputSchema: { type: "object", properties: { place: { type: "string" } }, required: ["place"] },
 }));
 

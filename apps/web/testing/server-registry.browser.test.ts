@@ -19,7 +19,9 @@ const shop = {
   version: "1.9.0",
   packages: [
     {
-      ...{ registryType: "pypi", identifier: "shop-mcp", version: "1.9.0" },
+      registryType: "pypi",
+      identifier: "shop-mcp",
+      version: "1.9.0",
       packageArguments: [{ type: "named", name: "--shelf", value: "a b" }],
       environmentVariables: [{ name: "SHOP_KEY", isRequired: true }],
     },
@@ -76,7 +78,9 @@ test("BLD-17 a server is found in the registry, and its package's form is filled
   await page.getByRole("heading", { name: "Deploy a package" }).waitFor();
   const field = (name: string) => page.getByRole("textbox", { name }).inputValue();
   expect([await field("Package"), await field("Version"), await field("Arguments")]).toEqual([
-    ...["shop-mcp", "1.9.0", "--shelf 'a b'"],
+    "shop-mcp",
+    "1.9.0",
+    "--shelf 'a b'",
   ]);
   expect(await page.getByLabel("Name of variable 1").inputValue()).toBe("SHOP_KEY");
 });

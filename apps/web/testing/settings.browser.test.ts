@@ -103,10 +103,23 @@ test("PRJ-11 VAL-1 a server is renamed on its page: old pages lead to the new on
 
 test("GW-7 PRJ-5 the log's drawer shows a captured payload", async () => {
   await site.db.insert(requestLog).values({
-    ...{ id: newId(), time: new Date(), organizationId: member.organization.id, projectId: own.id },
-    ...{ deploymentId: newId(), kind: "request", httpMethod: "POST", method: "tools/call", target: "echo" },
-    ...{ httpStatus: 200, isError: false, outcome: "ok", durationMs: 1, requestBytes: 10, responseBytes: 10 },
-    ...{ principal: "anonymous", requestPayload: { params: { arguments: { text: "kept words" } } } },
+    id: newId(),
+    time: new Date(),
+    organizationId: member.organization.id,
+    projectId: own.id,
+    deploymentId: newId(),
+    kind: "request",
+    httpMethod: "POST",
+    method: "tools/call",
+    target: "echo",
+    httpStatus: 200,
+    isError: false,
+    outcome: "ok",
+    durationMs: 1,
+    requestBytes: 10,
+    responseBytes: 10,
+    principal: "anonymous",
+    requestPayload: { params: { arguments: { text: "kept words" } } },
   });
   await goTo("logs");
   await page.getByRole("row").filter({ hasText: "echo" }).first().click();
@@ -182,7 +195,9 @@ test("KEY-1 KEY-5 description, environments and sensitivity are edited without t
   await expect
     .poll(() => one())
     .toMatchObject({
-      ...{ description: "For the weather service", environments: ["production", "preview"], sensitive: true },
+      description: "For the weather service",
+      environments: ["production", "preview"],
+      sensitive: true,
     });
   // Unchecking doesn't reveal its value again.
   await change((dialog) => dialog.getByRole("checkbox", { name: /^Sensitive/ }).press("Space"));

@@ -49,15 +49,14 @@ async function register(name: string, agent = "test-sdk/1.0"): Promise<string> {
 /** Sends somebody's browser to the authorization endpoint. Returns the consent page's request, if there is one. */
 async function authorize(visitor: Visitor, clientId: string, more: Record<string, string> = {}): Promise<string> {
   const parameters = new URLSearchParams({
-    ...{
-      client_id: clientId,
-      redirect_uri: redirectUri,
-      response_type: "code",
-      state: "s1",
-      resource: server.resource,
-    },
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: "code",
+    state: "s1",
+    resource: server.resource,
     code_challenge: createHash("sha256").update(codeVerifier).digest("base64url"),
-    ...{ code_challenge_method: "S256", ...more },
+    code_challenge_method: "S256",
+    ...more,
   });
   const answer = await visitor.get(`/oauth/authorize?${parameters}`);
   const consent = answer.headers.get("location") ?? "";
@@ -73,7 +72,10 @@ const exchange = (clientId: string, code: string, verifier = codeVerifier) =>
     method: "POST",
     headers: { "user-agent": "test-sdk/1.0" },
     body: new URLSearchParams({
-      ...{ grant_type: "authorization_code", client_id: clientId, code, code_verifier: verifier },
+      grant_type: "authorization_code",
+      client_id: clientId,
+      code,
+      code_verifier: verifier,
     }),
   });
 
@@ -172,10 +174,8 @@ test("GW-5 OPS-4 the same by REST for the operator", async () => {
   const headers = { authorization: `Bearer ${site.operatorToken}` };
   const answer = await fetch(`${site.url}/api/v1/projects/${server.name}/sign-ins`, { headers });
   expect(await answer.json()).toMatchObject({
-    ...{
-      leftOut: 0,
-      attempts: [{ state: "waiting", agent: "rest/1", endedAt: "resource_metadata", explanation: null }],
-    },
+    leftOut: 0,
+    attempts: [{ state: "waiting", agent: "rest/1", endedAt: "resource_metadata", explanation: null }],
   });
   expect((await fetch(`${site.url}/api/v1/projects/not-there-at-all/sign-ins`, { headers })).status).toBe(404);
 });

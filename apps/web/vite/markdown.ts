@@ -139,7 +139,9 @@ function copyableCode(tree: Root): void {
     const properties = { type: "button", className: ["copy"], "data-copies": id, title: "Copy", ariaLabel: "Copy" };
     const button: Element = { type: "element", tagName: "button", properties, children: [] };
     tree.children[index] = {
-      ...{ type: "element", tagName: "div", properties: { className: ["code"] } },
+      type: "element",
+      tagName: "div",
+      properties: { className: ["code"] },
       children: [node, button],
     } as Element;
   }
@@ -199,7 +201,10 @@ function onlyImage(node: RootContent): Element | null {
 async function figureOf(file: string, caption: string): Promise<Element> {
   const drawing = (await readFile(file, "utf8")).trim().replace("<svg ", '<svg aria-hidden="true" ');
   const element = (tagName: string, properties: Element["properties"], children: ElementContent[]): Element => ({
-    ...{ type: "element", tagName, properties, children },
+    type: "element",
+    tagName,
+    properties,
+    children,
   });
   const raw = { type: "raw", value: drawing } as unknown as ElementContent;
   return element("figure", {}, [

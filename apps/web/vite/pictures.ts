@@ -57,5 +57,8 @@ function sizeOf(path: string, content: Buffer): { readonly width: number; readon
 }
 
 const element = (tagName: string, properties: Element["properties"], children: ElementContent[]): Element => ({
-  ...{ type: "element", tagName, properties, children },
+  type: "element",
+  tagName,
+  properties,
+  children,
 });

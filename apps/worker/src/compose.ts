@@ -117,7 +117,10 @@ async function openParts(config: WorkerConfig, log: Logger) {
   const packages = createPackageIndex(config.packageIndexes);
   const gitDirectory = join(dataDirectory, "git");
   const repositories = openInstanceRepositories({
-    ...{ kind: config.repositories, dataDirectory, db: database.db, store },
+    kind: config.repositories,
+    dataDirectory,
+    db: database.db,
+    store,
     onProblem: (error) => log.error({ err: error }, "a repository of this instance can't be stored"),
   });
   const services: Services = {
@@ -129,7 +132,9 @@ async function openParts(config: WorkerConfig, log: Logger) {
     gitHubReporter: createGitHubReporter(github, log),
     postState: createStatePoster({ policy }),
     builder: createBuilder(config.builder, {
-      ...{ driver, layers, store },
+      driver,
+      layers,
+      store,
       async uploadedAt(name, version, signal) {
         const { releases } = await packages.releases(name, signal);
         return releases.find((release) => release.version === version)?.uploadedAt ?? null;

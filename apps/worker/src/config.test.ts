@@ -62,8 +62,12 @@ test("RUN-1 weak limits are allowed by a plain yes only", () => {
 
 test("OPS-1 all faulty settings are named at once", () => {
   const faulty = {
-    ...{ ...settings, TOWPATH_SECRET: "short", TOWPATH_DATA_DIR: "data", TOWPATH_SERVER_URL: "http://x" },
-    ...{ TOWPATH_REPOSITORIES: "s3", TOWPATH_ARTIFACTS: "s3" },
+    ...settings,
+    TOWPATH_SECRET: "short",
+    TOWPATH_DATA_DIR: "data",
+    TOWPATH_SERVER_URL: "http://x",
+    TOWPATH_REPOSITORIES: "s3",
+    TOWPATH_ARTIFACTS: "s3",
   };
   const problems = () => readConfig({ ...faulty, GITHUB_APP_ID: undefined });
   expect(

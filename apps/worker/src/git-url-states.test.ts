@@ -59,7 +59,9 @@ afterEach(async () => {
 
 const as = () =>
   testContext(bench.database.db, team.owner, {
-    ...{ queue: bench.services.queue, secrets: bench.services.secrets, gitRemotes: bench.services.gitRemotes },
+    queue: bench.services.queue,
+    secrets: bench.services.secrets,
+    gitRemotes: bench.services.gitRemotes,
   });
 async function deploy() {
   const name = `states-${team.slug.slice(-6)}`;
@@ -95,8 +97,15 @@ test("SRC-2 the host of a Git URL shows the states of builds once each, with a l
   bench.build = async () => ({
     ok: false,
     diagnosis: {
-      ...{ code: "entrypoint_not_found", phase: "plan", title: "No server was found", detail: "", remedy: "" },
-      ...{ file: null, line: null, excerpt: null, action: { kind: "rebuild" } },
+      code: "entrypoint_not_found",
+      phase: "plan",
+      title: "No server was found",
+      detail: "",
+      remedy: "",
+      file: null,
+      line: null,
+      excerpt: null,
+      action: { kind: "rebuild" },
     },
     timings: {},
   });

@@ -66,7 +66,9 @@ async function readTarball({ openTarball, signal }: BuildRequest): Promise<strin
 
 const as = () =>
   testContext(bench.database.db, team.owner, {
-    ...{ queue: bench.services.queue, secrets: bench.services.secrets, gitRemotes: bench.services.gitRemotes },
+    queue: bench.services.queue,
+    secrets: bench.services.secrets,
+    gitRemotes: bench.services.gitRemotes,
   });
 const repository = () => join(directory, "acme/echo.git");
 const push = (files: Record<string, string>) => commitFiles(repository(), files);

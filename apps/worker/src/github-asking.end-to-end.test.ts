@@ -94,8 +94,12 @@ test("GH-5 GH-6 BLD-7 an App that is connected while the worker runs deploys, an
   const { project } = await deployProject({
     ctx: context(),
     input: {
-      ...{ orgSlug: team.slug, name: "asked-echo", installationId, repositoryFullName: repository.full_name },
-      ...{ entrypoint: "server.py:mcp", trigger: "import" },
+      orgSlug: team.slug,
+      name: "asked-echo",
+      installationId,
+      repositoryFullName: repository.full_name,
+      entrypoint: "server.py:mcp",
+      trigger: "import",
     },
   });
   const [production] = await db.select().from(branch).where(eq(branch.projectId, project.id));

@@ -97,8 +97,12 @@ async function deploy(at: At) {
   const { project: made, build } = await deployProject({
     ctx: as(),
     input: {
-      ...{ orgSlug: team.slug, name: `mishap-${++count}-${team.slug.slice(-4)}`, installationId: at.installationId },
-      ...{ repositoryFullName: at.fullName, entrypoint: "", trigger: "import" },
+      orgSlug: team.slug,
+      name: `mishap-${++count}-${team.slug.slice(-4)}`,
+      installationId: at.installationId,
+      repositoryFullName: at.fullName,
+      entrypoint: "",
+      trigger: "import",
     },
   });
   await bench.work();
@@ -144,7 +148,9 @@ async function signIn(forge: TestForge, login: string) {
   let cookie = "";
   const submit = async (path: string, fields: Record<string, string>) => {
     const response = await fetch(forge.url + path, {
-      ...{ method: "POST", body: new URLSearchParams(fields), headers: { origin: forge.url, cookie } },
+      method: "POST",
+      body: new URLSearchParams(fields),
+      headers: { origin: forge.url, cookie },
       redirect: "manual",
     });
     cookie = response.headers.getSetCookie()[0]?.split(";", 1)[0] ?? cookie;
@@ -188,7 +194,8 @@ test("GH-1 BLD-7 when the repository is renamed during a build, the live version
   before = async () => {
     before = async () => {};
     const answer = await fetch(`${forges[0].url}/api/v3/repos/${at.fullName}`, {
-      ...{ method: "PATCH", headers: { authorization: `Bearer ${token}` } },
+      method: "PATCH",
+      headers: { authorization: `Bearer ${token}` },
       body: JSON.stringify({ name: "renamed" }),
     });
     expect(answer.status).toBe(200);

@@ -15,8 +15,16 @@ const minute = 60_000;
 type Delivery = Awaited<ReturnType<GitHub["webhookDeliveries"]>>["deliveries"][number];
 let ids = 0;
 const delivery = (guid: string, status_code: number, agoMs: number): Delivery => ({
-  ...{ id: ++ids, guid, status_code, status: "", redelivery: false, event: "push", action: null },
-  ...{ installation_id: 1, repository_id: 1, delivered_at: new Date(Date.now() - agoMs).toISOString() },
+  id: ++ids,
+  guid,
+  status_code,
+  status: "",
+  redelivery: false,
+  event: "push",
+  action: null,
+  installation_id: 1,
+  repository_id: 1,
+  delivered_at: new Date(Date.now() - agoMs).toISOString(),
 });
 
 test("BLD-12 deliveries that GitHub couldn't make while this instance was unreachable are requested again, unless they arrived", async () => {

@@ -8,7 +8,10 @@ test("OPS-13 artifacts are in a directory unless the settings name a bucket", ()
   expect(artifactsConfigSchema.parse({})).toBeNull();
   expect(artifactsConfigSchema.parse({ TOWPATH_ARTIFACTS: "directory", ...keys })).toBeNull();
   expect(artifactsConfigSchema.parse({ TOWPATH_ARTIFACTS: "s3://acme", ...keys })).toEqual({
-    ...{ url: "https://acme.s3.us-east-1.amazonaws.com", prefix: "", region: "us-east-1", ...credentials },
+    url: "https://acme.s3.us-east-1.amazonaws.com",
+    prefix: "",
+    region: "us-east-1",
+    ...credentials,
   });
   const ownService = {
     TOWPATH_ARTIFACTS: "s3://acme.example/towpath/one/",
@@ -16,7 +19,10 @@ test("OPS-13 artifacts are in a directory unless the settings name a bucket", ()
     TOWPATH_ARTIFACTS_REGION: "here",
   };
   expect(artifactsConfigSchema.parse({ ...ownService, ...keys })).toEqual({
-    ...{ url: "https://minio.example.com/acme.example", prefix: "towpath/one/", region: "here", ...credentials },
+    url: "https://minio.example.com/acme.example",
+    prefix: "towpath/one/",
+    region: "here",
+    ...credentials,
   });
   const hosted = { ...ownService, ...keys, TOWPATH_ARTIFACTS_PATH_STYLE: "no" };
   expect(artifactsConfigSchema.parse(hosted)).toMatchObject({ url: "https://acme.example.minio.example.com" });

@@ -113,7 +113,8 @@ export function betterAuthFor(config: AuthConfig, db: Database) {
     },
     // One list for both: the types of better-auth's endpoints come from its plugins.
     plugins: [
-      ...[twoFactorPlugin, codesWorkOnce(db)],
+      twoFactorPlugin,
+      codesWorkOnce(db),
       ...(config.oidc ? [oidcPlugin(config.oidc, config.baseUrl, { db, onEmailChanged: config.onEmailChanged })] : []),
     ],
     onAPIError: { errorURL: `${config.baseUrl}${signInProblemPath}` },

@@ -113,7 +113,9 @@ test("BLD-2 a start that waits, in an import or in a lifespan, names its current
   const waiting = "import time\n\ndef connect():\n    time.sleep(1000)\n\nconnect()\n";
   const inImport = await failure({ "app/server.py": waiting, ...small }, { rootDirectory: "app" }, hurried);
   expect(inImport).toMatchObject({
-    ...{ code: "start_timeout", file: "server.py", line: 4 },
+    code: "start_timeout",
+    file: "server.py",
+    line: 4,
     action: { kind: "code", path: "app/server.py" },
   });
   expect(inImport.detail).toContain("so it waits for something");

@@ -120,8 +120,12 @@ test("PRJ-14 a promotion's server is inspected where it runs, with its variables
   const inspect = async (environment: Record<string, string>, asked = layers) => {
     const { request, text } = requestOf({ layers: asked, environment });
     const server = {
-      ...{ layers: asked, pythonVersion: asked.pythonVersion, entrypoint: "server.py", environment },
-      ...{ limits: defaultBuildLimits.server, network: "none" as const },
+      layers: asked,
+      pythonVersion: asked.pythonVersion,
+      entrypoint: "server.py",
+      environment,
+      limits: defaultBuildLimits.server,
+      network: "none" as const,
     };
     let starts = 0;
     const inspected = await workshop.builder.inspect(request, async () => {

@@ -27,8 +27,13 @@ export const diagnosis = (
   action: DiagnosisAction,
   texts: Texts,
 ): Diagnosis => ({
-  ...{ file: null, line: null, excerpt: null, ...texts },
-  ...{ phase, code, action },
+  file: null,
+  line: null,
+  excerpt: null,
+  ...texts,
+  phase,
+  code,
+  action,
 });
 
 /** Ends a phase with a diagnosis for the build's users. Never leaves this package: `build` turns it into a result. */

@@ -80,7 +80,17 @@ async function makeIn(workspace: BuildWorkspace, input: MakeInput): Promise<Made
   const memory = new ResolutionMemory(store, limits.resolutionMs);
   const installed = await report.timed("install", () =>
     installLayers({
-      ...{ buildId, organizationId, plan, source, workspace, pythonVersion, limits, layers, memory, log, signal },
+      buildId,
+      organizationId,
+      plan,
+      source,
+      workspace,
+      pythonVersion,
+      limits,
+      layers,
+      memory,
+      log,
+      signal,
       ...versionsOf(request, changes),
     }),
   );

@@ -7,7 +7,11 @@ const never = new AbortController().signal;
 
 function plan(files: Record<string, string>, limits: { timeoutMs?: number; signal?: AbortSignal } = {}) {
   const entries = Object.entries(files).map(([path, text]) => ({
-    ...{ path, kind: "file" as const, executable: false, bytes: text.length, sha256: "" },
+    path,
+    kind: "file" as const,
+    executable: false,
+    bytes: text.length,
+    sha256: "",
   }));
   const read = async (path: string) => new TextEncoder().encode(files[path]);
   const tree = { subPath: "", entries, digest: "d", madeAt: null };

@@ -115,7 +115,14 @@ async function findSources(requirements: readonly string[]): Promise<Map<string,
     await writeFile(input, requirements.join("\n"));
     const options = ["--quiet", "--no-deps", "--no-binary", ":all:", "--python-version", "3.14"];
     await promisify(execFile)("uv", [
-      ...["pip", "compile", ...options, "--format", "pylock.toml", "--output-file", output, input],
+      "pip",
+      "compile",
+      ...options,
+      "--format",
+      "pylock.toml",
+      "--output-file",
+      output,
+      input,
     ]);
     const found = (await readFile(output, "utf8")).matchAll(
       /^name = "(.+)"\nversion = "(.+)"\nsdist = \{ url = "(.+?)"/gm,

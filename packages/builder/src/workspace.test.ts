@@ -106,7 +106,9 @@ test("BLD-15 only a project that needs its workspace is built within it", async 
   const needs = { "servers/a/pyproject.toml": files["servers/one/pyproject.toml"] };
 
   expect(await contextOf("servers/a", { ...members, "servers/a/pyproject.toml": alone })).toEqual({
-    ...{ root: "", project: "servers/a", isWorkspace: true },
+    root: "",
+    project: "servers/a",
+    isWorkspace: true,
   });
   expect(await contextOf("libs/x/y", { ...members, "libs/x/y/pyproject.toml": alone })).toMatchObject({ root: "" });
   // Without a lock, only for the sake of other members.
@@ -124,7 +126,9 @@ test("BLD-15 only a project that needs its workspace is built within it", async 
   const inner = { "apps/pyproject.toml": '[tool.uv.workspace]\nmembers = ["*"]\n', "apps/uv.lock": "version = 1\n" };
   const outer = { "pyproject.toml": '[tool.uv.workspace]\nmembers = ["apps/*"]\n', "uv.lock": "version = 1\n" };
   expect(await contextOf("apps/a", { ...outer, ...inner, "apps/a/pyproject.toml": alone })).toEqual({
-    ...{ root: "apps", project: "a", isWorkspace: true },
+    root: "apps",
+    project: "a",
+    isWorkspace: true,
   });
 });
 
@@ -133,7 +137,9 @@ test("BLD-15 a path that leads out of the project makes the repository its conte
     "servers/a/pyproject.toml": `[tool.uv.sources]\nlib = [{ path = "${path}", marker = "sys_platform == 'linux'" }]\n`,
   });
   expect(await contextOf("servers/a", sources("../../lib"))).toEqual({
-    ...{ root: "", project: "servers/a", isWorkspace: false },
+    root: "",
+    project: "servers/a",
+    isWorkspace: false,
   });
   expect(await contextOf("servers/a", sources("./vendor/lib"))).toBeNull();
   expect(await contextOf("servers/a", sources("vendor/../lib"))).toBeNull();

@@ -48,8 +48,16 @@ export function failedCall(request: Request, error: string): ChatToolPart {
 }
 
 const blank = (request: Request): ChatToolPart => ({
-  ...{ kind: "tool", ...request, status: "running", approval: null, result: null, error: null },
-  ...{ truncated: false, durationMs: null, requestId: null, forms: [] },
+  kind: "tool",
+  ...request,
+  status: "running",
+  approval: null,
+  result: null,
+  error: null,
+  truncated: false,
+  durationMs: null,
+  requestId: null,
+  forms: [],
 });
 
 class RunningCall {
@@ -89,7 +97,9 @@ class RunningCall {
     const { result, truncated } = boundedResult(outcome.result, room);
     const status = result.isError === true ? "failed" : "done";
     this.#update({
-      ...{ status, truncated, durationMs: outcome.durationMs },
+      status,
+      truncated,
+      durationMs: outcome.durationMs,
       result: redactor.json(result, truncated) as Record<string, unknown>,
     });
   }
@@ -111,7 +121,10 @@ class RunningCall {
   async #ask(asked: Elicitation): Promise<ElicitationAnswer> {
     const id = randomUUID();
     const form: ChatForm = {
-      ...{ id, message: asked.message, status: "asked", url: asked.url },
+      id,
+      message: asked.message,
+      status: "asked",
+      url: asked.url,
       schema: asked.schema && { ...asked.schema },
     };
     this.#update({ forms: [...this.part.forms, form] });

@@ -10,7 +10,9 @@ const local = { name: "Local", provider: "openai-compatible", model: "qwen", url
 
 test("CHAT-1 without settings there is no model, and the limits have defaults", () => {
   expect(settings.parse({})).toEqual({
-    ...{ TOWPATH_CHAT_MODELS: [], TOWPATH_CHAT_QUESTIONS_PER_HOUR: 60, TOWPATH_CHAT_TOKENS_PER_DAY: 2_000_000 },
+    TOWPATH_CHAT_MODELS: [],
+    TOWPATH_CHAT_QUESTIONS_PER_HOUR: 60,
+    TOWPATH_CHAT_TOKENS_PER_DAY: 2_000_000,
   });
 });
 

@@ -19,8 +19,10 @@ export function answerMessages(
   return stepsOf(parts).flatMap(({ text, tools }): ModelMessage[] => {
     if (text === "" && tools.length === 0) return [];
     const calls = tools.map((part) => ({
-      ...{ type: "tool-call" as const, toolCallId: part.id },
-      ...{ toolName: names.forModel(part.tool), input: part.arguments },
+      type: "tool-call" as const,
+      toolCallId: part.id,
+      toolName: names.forModel(part.tool),
+      input: part.arguments,
     }));
     const content = [...(text === "" ? [] : [{ type: "text" as const, text }]), ...calls];
     const answer: ModelMessage = { role: "assistant", content };

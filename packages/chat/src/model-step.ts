@@ -81,7 +81,8 @@ function requestedCall(part: {
   const { input } = part;
   const isObject = typeof input === "object" && input !== null && !Array.isArray(input);
   return {
-    ...{ id: part.toolCallId, name: part.toolName },
+    id: part.toolCallId,
+    name: part.toolName,
     arguments: isObject ? { ...input } : {},
     isValid: part.invalid !== true && isObject,
   };

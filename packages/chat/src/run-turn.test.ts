@@ -22,15 +22,13 @@ type Provider = (typeof providers)[number];
 const serveModel = async (provider: Provider, answer: Parameters<typeof openAiModel>[0]): Promise<ModelServer> =>
   closed(await (provider === "anthropic" ? anthropicModel(answer) : openAiModel(answer)));
 const modelAt = (provider: Provider, url: string): ChatModel => ({
-  ...{
-    provider,
-    name: "Tester",
-    model: "test-1",
-    url,
-    key: "key-of-the-provider",
-    maxOutputTokens: 100,
-    maxSilenceSeconds: 90,
-  },
+  provider,
+  name: "Tester",
+  model: "test-1",
+  url,
+  key: "key-of-the-provider",
+  maxOutputTokens: 100,
+  maxSilenceSeconds: 90,
 });
 
 const manifest = manifestOf([
@@ -53,15 +51,13 @@ async function ask(
     new ToolServer({ url: tools?.url ?? "http://127.0.0.1:9/mcp", authorization: async () => "Bearer of-ada" }, signal),
   );
   const result = await runTurn({
-    ...{
-      model,
-      manifest,
-      server,
-      signal,
-      project: "demo",
-      history: [],
-      redactor: createRedactor({ PASSWORD: "hunter2-hunter2" }),
-    },
+    model,
+    manifest,
+    server,
+    signal,
+    project: "demo",
+    history: [],
+    redactor: createRedactor({ PASSWORD: "hunter2-hunter2" }),
     question: { text: "Please", attached: [] },
     emit: (event) => events.push(event),
     onUsage: async () => {},
@@ -215,7 +211,9 @@ test("CHAT-1 stopping ends the answer, and the call of a tool under way", async 
   const stop = new AbortController();
   const model = await serveModel("openai-compatible", calling(["slow"]));
   const answer = await ask({
-    ...{ model: modelAt("openai-compatible", model.url), tools, signal: stop.signal },
+    model: modelAt("openai-compatible", model.url),
+    tools,
+    signal: stop.signal,
     emit: () => setTimeout(() => stop.abort(), 300),
   });
   expect(answer).toMatchObject({ status: "stopped", problem: null, calls: [{ tool: "slow", status: "stopped" }] });
@@ -226,7 +224,8 @@ test("CHAT-1 stopping ends the answer, and the call of a tool under way", async 
   }));
   const second = new AbortController();
   const text = await ask({
-    ...{ model: modelAt("openai-compatible", endless.url), signal: second.signal },
+    model: modelAt("openai-compatible", endless.url),
+    signal: second.signal,
     emit: () => second.abort(),
   });
   expect([text.status, text.parts]).toEqual(["stopped", [{ kind: "text", text: expect.stringMatching(/^word/) }]]);
@@ -321,7 +320,10 @@ test.each(providers)(
     const cut = await ask({ model: modelAt(provider, model.url) });
     expect(model.requests[0]?.body.max_tokens).toBe(100);
     expect(cut).toMatchObject({
-      ...{ status: "failed", parts: [{ text: "Half an ans" }], inputTokens: 100, outputTokens: 20 },
+      status: "failed",
+      parts: [{ text: "Half an ans" }],
+      inputTokens: 100,
+      outputTokens: 20,
       problem: { code: "answer_cut", message: expect.stringMatching(/Tester's limit of 100 tokens .*continue/) },
     });
     const history = [{ question: "Please", parts: cut.parts }];

@@ -105,13 +105,11 @@ class RunningTurn {
   async #askModel(messages: readonly ModelMessage[]): Promise<ModelStep> {
     const { model, signal, onUsage } = this.#turn;
     const asked = await askModel({
-      ...{
-        model,
-        messages,
-        signal,
-        tools: this.#tools.set,
-        instructions: instructionsFor(this.#turn, this.#tools.left),
-      },
+      model,
+      messages,
+      signal,
+      tools: this.#tools.set,
+      instructions: instructionsFor(this.#turn, this.#tools.left),
       onText: (delta) => this.#emit({ type: "text", delta }),
       onUsage: (step) => {
         this.#used = {

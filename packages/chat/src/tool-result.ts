@@ -79,7 +79,8 @@ export function outputForModel(result: McpResult, images: boolean): Output {
     value: [
       { type: "text", text },
       ...pictures.map(({ data, mimeType }) => ({
-        ...{ type: "file" as const, mediaType: mimeType },
+        type: "file" as const,
+        mediaType: mimeType,
         data: { type: "data" as const, data },
       })),
     ],

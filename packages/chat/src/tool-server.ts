@@ -111,7 +111,10 @@ export class ToolServer {
     return openClient(
       { url, fetch: (input, init) => this.#fetch(input, init) },
       {
-        ...{ clientName: chatClientName, timeoutMs: connectMs, maxBytes, signal: this.#signal },
+        clientName: chatClientName,
+        timeoutMs: connectMs,
+        maxBytes,
+        signal: this.#signal,
         onElicit: async (asked) => {
           // A 2025 server may ask on its standing stream, which belongs to no call.
           const call = this.#current.getStore() ?? [...this.#running].at(-1);

@@ -7,9 +7,17 @@ const connectWithinMs = 10_000;
 
 /** A database that may answer later: nothing listens yet, its name is unknown yet, or it is starting. */
 const transientCodes: ReadonlySet<string> = new Set([
-  ...["ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN", "ENOENT"],
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ENOENT",
   // cannot_connect_now, too_many_connections
-  ...["57P03", "53300"],
+  "57P03",
+  "53300",
 ]);
 
 export type DatabaseWait = {

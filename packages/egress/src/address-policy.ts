@@ -9,8 +9,13 @@ export type AddressPolicy = {
 
 /** Cloud metadata, and addresses that mean "this host" on some systems: no setting opens these. */
 const never = networkList([
-  ...["0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3"],
-  ...["fd00:ec2::254/128", "fe80::/10", "ff00::/8", "::/128"],
+  "0.0.0.0/8",
+  "169.254.0.0/16",
+  "224.0.0.0/3",
+  "fd00:ec2::254/128",
+  "fe80::/10",
+  "ff00::/8",
+  "::/128",
 ]);
 
 /**

@@ -47,9 +47,25 @@ test("ORG-9 no address of this machine, a private network or a cloud's metadata 
     response.end("reached");
   });
   for (const host of [
-    ...["127.0.0.1", "localhost", "[::1]", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1"],
-    ...["0.0.0.0", "[fe80::1]", "[fd00::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::]"],
-    ...["2130706433", "0x7f.1", "127.1", "0177.0.0.1"],
+    "127.0.0.1",
+    "localhost",
+    "[::1]",
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "[fe80::1]",
+    "[fd00::1]",
+    "[::ffff:127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[2002:7f00:1::]",
+    "[::]",
+    "2130706433",
+    "0x7f.1",
+    "127.1",
+    "0177.0.0.1",
   ]) {
     for (const protocol of ["https", "http"])
       expect([host, await problemOf(`${protocol}://${host}:${port}/mcp`)]).toEqual([host, "address_not_allowed"]);

@@ -47,10 +47,26 @@ test("GW-5 nothing on this machine, in a private network or of a cloud's metadat
   const { port } = new URL(origin);
   expect(await problemOf(`${origin}/client`)).toBe("invalid_url");
   for (const host of [
-    ...["127.0.0.1", "localhost", "[::1]", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1"],
-    ...["0.0.0.0", "[fe80::1]", "[fd00::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::]"],
+    "127.0.0.1",
+    "localhost",
+    "[::1]",
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.1.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "0.0.0.0",
+    "[fe80::1]",
+    "[fd00::1]",
+    "[::ffff:127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[2002:7f00:1::]",
+    "[::]",
     // Spellings that URL parsers turn into addresses.
-    ...["2130706433", "0x7f.1", "127.1", "0177.0.0.1"],
+    "2130706433",
+    "0x7f.1",
+    "127.1",
+    "0177.0.0.1",
   ]) {
     expect([host, await problemOf(`https://${host}:${port}/client`)]).toEqual([host, "address_not_allowed"]);
   }

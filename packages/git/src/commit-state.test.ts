@@ -35,7 +35,11 @@ afterAll(() => void server.close());
 const post = createStatePoster({ policy: createAddressPolicy(["127.0.0.1/32"]) });
 const sha = "a".repeat(40);
 const state: CommitState = {
-  ...{ sha, branch: "main", name: "towpath/echo", state: "failure", description: "No server was found" },
+  sha,
+  branch: "main",
+  name: "towpath/echo",
+  state: "failure",
+  description: "No server was found",
   buildUrl: "https://towpath.example/acme/echo/build-logs/1",
 };
 const hook = (kind: StatusHook["kind"]): StatusHook => ({ kind, url, token: "s3cret" });

@@ -58,7 +58,10 @@ const requests: Readonly<Record<StatusHook["kind"], (at: Place, token: string, s
 };
 
 const gitHubBody = ({ state, name, description, buildUrl }: CommitState) => ({
-  ...{ state: gitHubWords[state], context: name, description, target_url: buildUrl },
+  state: gitHubWords[state],
+  context: name,
+  description,
+  target_url: buildUrl,
 });
 
 const hostNames = { gitlab: "GitLab", gitea: "Gitea", bitbucket: "Bitbucket", github: "GitHub" } as const;

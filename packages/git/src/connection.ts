@@ -117,14 +117,25 @@ const sshDirectory = "ssh";
 /** The key stays in our agent; ssh connects to the first checked address under the host's name. */
 export function sshSettings(endpoint: Endpoint, addresses: readonly string[], files: SshFiles): Settings {
   const options = [
-    ...["BatchMode=yes", "IdentitiesOnly=yes", "PreferredAuthentications=publickey"],
-    ...[`IdentityAgent=${sshDirectory}/agent`, `IdentityFile=${sshDirectory}/key.pub`],
-    ...[`HostName=${addresses[0]}`, `HostKeyAlias=${hostKeyAlias(endpoint)}`],
+    "BatchMode=yes",
+    "IdentitiesOnly=yes",
+    "PreferredAuthentications=publickey",
+    `IdentityAgent=${sshDirectory}/agent`,
+    `IdentityFile=${sshDirectory}/key.pub`,
+    `HostName=${addresses[0]}`,
+    `HostKeyAlias=${hostKeyAlias(endpoint)}`,
     ...(files.pinned === null
       ? ["StrictHostKeyChecking=accept-new", `UserKnownHostsFile="${files.known}"`, "GlobalKnownHostsFile=/dev/null"]
       : ["StrictHostKeyChecking=yes", `UserKnownHostsFile="${files.pinned}"`, "GlobalKnownHostsFile=/dev/null"]),
-    ...["ConnectTimeout=15", "ServerAliveInterval=15", "ServerAliveCountMax=2", "ClearAllForwardings=yes"],
-    ...["ForwardAgent=no", "PermitLocalCommand=no", "ProxyCommand=none", "ControlPath=none", "UpdateHostKeys=no"],
+    "ConnectTimeout=15",
+    "ServerAliveInterval=15",
+    "ServerAliveCountMax=2",
+    "ClearAllForwardings=yes",
+    "ForwardAgent=no",
+    "PermitLocalCommand=no",
+    "ProxyCommand=none",
+    "ControlPath=none",
+    "UpdateHostKeys=no",
   ];
   const argv = ["ssh", "-F", "/dev/null", ...options.flatMap((option) => ["-o", option])];
   return [...commonSettings("ssh"), ["core.sshCommand", argv.map(quoted).join(" ")], ["ssh.variant", "ssh"]];

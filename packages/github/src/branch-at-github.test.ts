@@ -28,7 +28,9 @@ const pull = (number: number, state: string, repo: number) => ({
   state,
   html_url: `http://localhost/acme/echo/pull/${number}`,
   head: { ref: "fix", sha: commit.sha, repo: { id: repo, full_name: "someone/echo" } },
-  ...{ base: { repo: { id: 7 } }, title: "Better", user: { login: "mallory" } },
+  base: { repo: { id: 7 } },
+  title: "Better",
+  user: { login: "mallory" },
 });
 const token = [201, { token: "t", expires_at: "2999-01-01T00:00:00Z" }] as const;
 const noSuch = [404, { message: "Not Found" }] as const;
@@ -55,7 +57,13 @@ async function ask(
   await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const github = createGitHub({
-    ...{ appId: "1", appSlug: "app", clientId: "id", clientSecret: "s", webhookSecret: "w", url, apiUrl: url },
+    appId: "1",
+    appSlug: "app",
+    clientId: "id",
+    clientSecret: "s",
+    webhookSecret: "w",
+    url,
+    apiUrl: url,
     privateKey: privateKey.export({ type: "pkcs1", format: "pem" }).toString(),
   });
   return branchAtGitHub(github, { installationIds, repositoryId: 7, branch, since });
@@ -81,7 +89,8 @@ test("BLD-9 a pull request from a fork is recognized by both repositories' numbe
   const about = (body: unknown) =>
     ask(
       {
-        ...{ ...seen, "GET /repos/acme/echo/pulls/3": [200, body] as const },
+        ...seen,
+        "GET /repos/acme/echo/pulls/3": [200, body] as const,
         [`GET /repos/acme/echo/commits/${commit.sha}`]: [200, commit],
       },
       [11],

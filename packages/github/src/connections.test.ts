@@ -6,8 +6,16 @@ import { createGitHubTarget } from "./github-target.ts";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const app = (number: number): StoredConnection => ({
-  ...{ id: randomUUID(), number, version: 1, appId: "1", appSlug: "towpath", clientId: "c", clientSecret: "s" },
-  ...{ webhookSecret: "w", url: "https://github.test", apiUrl: "https://github.test/api/v3" },
+  id: randomUUID(),
+  number,
+  version: 1,
+  appId: "1",
+  appSlug: "towpath",
+  clientId: "c",
+  clientSecret: "s",
+  webhookSecret: "w",
+  url: "https://github.test",
+  apiUrl: "https://github.test/api/v3",
   privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
 });
 
@@ -56,6 +64,8 @@ test("GH-5 SRC-3 moving a repository to a typed host uses the checked connection
   const remote = await target.remote(address, made.repository);
   expect(remote).toMatchObject({ url: "https://github.test/acme/rain.git", atAnyAddress: false });
   expect(asked.filter((each) => !each.endsWith("/access_tokens"))).toEqual([
-    ...["GET /app/installations/5", "POST /orgs/acme/repos", "PATCH /repos/acme/rain"],
+    "GET /app/installations/5",
+    "POST /orgs/acme/repos",
+    "PATCH /repos/acme/rain",
   ]);
 });

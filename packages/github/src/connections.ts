@@ -136,7 +136,9 @@ type Known = Pick<StoredConnection, "id" | "version"> & { readonly connection: G
 
 function connectionOf(config: GitHubConfig, of: Pick<GitHubConnection, "id" | "number">): GitHubConnection {
   return {
-    ...{ id: of.id, number: of.number, github: createGitHub(config) },
+    id: of.id,
+    number: of.number,
+    github: createGitHub(config),
     webhookPath: of.id === null ? environmentWebhookPath : webhookPathOf(of.id),
     signed: (rawBody, signature) => verifyWebhook(config.webhookSecret, rawBody, signature),
   };

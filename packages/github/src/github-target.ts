@@ -76,5 +76,9 @@ const targetOf = ({
   default_branch,
   html_url,
 }: GitHubRepository): TargetRepository => ({
-  ...{ id, fullName: full_name, private: isPrivate, defaultBranch: default_branch, url: html_url },
+  id,
+  fullName: full_name,
+  private: isPrivate,
+  defaultBranch: default_branch,
+  url: html_url,
 });

@@ -43,6 +43,9 @@ test("GH-5 an environment names an App with all of its settings, or none", () =>
   const half = optionalGitHubConfig.safeParse({ GITHUB_APP_ID: "1", GITHUB_APP_SLUG: "towpath" });
   const missing = half.error?.issues.map(({ path }) => path[0]);
   expect(missing).toEqual([
-    ...["GITHUB_APP_PRIVATE_KEY", "GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET", "GITHUB_WEBHOOK_SECRET"],
+    "GITHUB_APP_PRIVATE_KEY",
+    "GITHUB_CLIENT_ID",
+    "GITHUB_CLIENT_SECRET",
+    "GITHUB_WEBHOOK_SECRET",
   ]);
 });

@@ -139,7 +139,11 @@ const statusCalls = (call: Call): Pick<ReportCalls, "setCommitStatus"> => ({
 function checkCalls(call: Call): Pick<ReportCalls, "createCheckRun" | "updateCheckRun" | "checkRunOf"> {
   const permission = "checks";
   const bodyOf = ({ name, externalId, detailsUrl, status, conclusion, title, summary, text, actions }: CheckRun) => ({
-    ...{ name, external_id: externalId, details_url: detailsUrl, status, ...(conclusion !== null && { conclusion }) },
+    name,
+    external_id: externalId,
+    details_url: detailsUrl,
+    status,
+    ...(conclusion !== null && { conclusion }),
     output: { title, summary, ...(text !== null && { text }) },
     actions,
   });
@@ -167,10 +171,15 @@ function deploymentCalls(call: Call): Pick<ReportCalls, "createDeployment" | "se
     async createDeployment(address, { sha, environment, description, transient, key }) {
       const to = { method: "POST", address, permission, path: "/deployments" } as const;
       const body = {
-        ...{ ref: sha, environment, description, payload: { key } },
+        ref: sha,
+        environment,
+        description,
+        payload: { key },
         // Otherwise GitHub merges the default branch into it, and waits for checks, including ours.
-        ...{ auto_merge: false, required_contexts: [] },
-        ...{ transient_environment: transient, production_environment: !transient },
+        auto_merge: false,
+        required_contexts: [],
+        transient_environment: transient,
+        production_environment: !transient,
       };
       return (await call(to, createdSchema, body)).id;
     },

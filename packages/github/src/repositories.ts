@@ -56,7 +56,10 @@ export function createRepositoryReader(config: GitHubConfig, credentials: AppCre
       credentials.withInstallationToken(scope, (authorization) =>
         requestIfChanged(
           {
-            ...{ reach, method: "GET", url: config.apiUrl + path, authorization },
+            reach,
+            method: "GET",
+            url: config.apiUrl + path,
+            authorization,
             ...(etag === null ? {} : { ifNoneMatch: etag }),
           },
           schema,

@@ -32,7 +32,8 @@ export async function withGitHub<Result>(work: () => Promise<Result>): Promise<R
     if (!isGitHubError(error)) throw error;
     const waitMs = error.retryAfter === null ? 0 : error.retryAfter.getTime() - Date.now();
     throw new TowpathError(codes[error.code], error.publicText, {
-      ...{ cause: error, detail: error.message },
+      cause: error,
+      detail: error.message,
       ...(waitMs > 0 && { retryAfterSeconds: Math.ceil(waitMs / 1000) }),
     });
   }

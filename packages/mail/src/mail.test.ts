@@ -177,15 +177,13 @@ test("ORG-6 through the queue: it is sent only if the change commits, and a slow
       "mail.send": 4,
     },
     handlers: {
-      ...{
-        "webhook.process": idle,
-        "branch.sync": idle,
-        "installation.sync": idle,
-        "source.check": idle,
-        "branch.report": idle,
-        "repository.leave": idle,
-        "build.run": idle,
-      },
+      "webhook.process": idle,
+      "branch.sync": idle,
+      "installation.sync": idle,
+      "source.check": idle,
+      "branch.report": idle,
+      "repository.leave": idle,
+      "build.run": idle,
       "mail.send": async ({ mailId }) => void (await deliverMail({ db: database.db, secrets, transport }, mailId)),
     },
   });

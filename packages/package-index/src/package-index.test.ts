@@ -15,7 +15,8 @@ const pages: Record<string, { readonly status?: number; readonly type?: string; 
         { filename: "shop_mcp-1.9.0.tar.gz", "requires-python": ">=3.9" },
         {
           filename: "shop_mcp-1.10.0-py3-none-any.whl",
-          ...{ "requires-python": ">=3.10", "upload-time": "2025-05-01T10:00:07.123456Z" },
+          "requires-python": ">=3.10",
+          "upload-time": "2025-05-01T10:00:07.123456Z",
         },
         { filename: "shop_mcp-1.10.0.tar.gz", "requires-python": ">=3.10", "upload-time": "2025-05-01T10:00:00Z" },
         { filename: "shop_mcp-2.0.0b1-py3-none-any.whl", "upload-time": "yesterday" },

@@ -22,16 +22,14 @@ const idle = {
   "mail.send": async () => {},
 };
 const oneAtATime = {
-  ...{
-    "webhook.process": 1,
-    "branch.sync": 1,
-    "installation.sync": 1,
-    "source.check": 1,
-    "branch.report": 1,
-    "repository.leave": 1,
-    "build.run": 1,
-    "mail.send": 1,
-  },
+  "webhook.process": 1,
+  "branch.sync": 1,
+  "installation.sync": 1,
+  "source.check": 1,
+  "branch.report": 1,
+  "repository.leave": 1,
+  "build.run": 1,
+  "mail.send": 1,
 };
 const problems: unknown[] = [];
 const onProblem = (problem: unknown) => problems.push(problem);

@@ -28,11 +28,19 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
   "branch.sync": { ...withRetries, expireInSeconds: 600 },
   // GitHub may be unavailable for hours; the report then has the state at that time.
   "branch.report": {
-    ...{ ...defaults, retryLimit: 60, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
+    ...defaults,
+    retryLimit: 60,
+    retryDelay: 5,
+    retryBackoff: true,
+    retryDelayMax: 900,
     expireInSeconds: 900,
   },
   "repository.leave": {
-    ...{ ...defaults, retryLimit: 60, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
+    ...defaults,
+    retryLimit: 60,
+    retryDelay: 5,
+    retryBackoff: true,
+    retryDelayMax: 900,
     expireInSeconds: 900,
   },
   "installation.sync": { ...withRetries, expireInSeconds: 600 },
@@ -42,7 +50,11 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
   "build.run": { ...defaults, retryLimit: 3, expireInSeconds: 1800 },
   // A mail server may be down for hours: pauses grow to a quarter of an hour, for about six hours.
   "mail.send": {
-    ...{ ...defaults, retryLimit: 60, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
+    ...defaults,
+    retryLimit: 60,
+    retryDelay: 5,
+    retryBackoff: true,
+    retryDelayMax: 900,
     expireInSeconds: 120,
   },
 };

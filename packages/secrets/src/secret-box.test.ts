@@ -68,7 +68,9 @@ test("KEY-2 another master key is an error that names both", () => {
 test("KEY-2 a value encrypted before there were data keys can still be decrypted, and not with another key", () => {
   const earlier = "a root secret for tests, of 32 characters or more";
   const row = {
-    ...{ ...binding, projectId: id(1), version: 3 },
+    ...binding,
+    projectId: id(1),
+    version: 3,
     ciphertext: "DNoD-0N5.bfDvtwi5c-EwTkjJ.sAr7o1ghmFwGE9e7.YN9eKGILQXTUoKxCWuBu7A",
   };
   expect(createSecretBox({ current, previous: [earlier] }).decrypt(row, null)).toBe("sunny-secret");

@@ -188,8 +188,14 @@ test("GH-6 webhooks can't come from elsewhere to this machine, or from the inter
     expect(webhooksMayArrive("http://localhost:8090", instance)).toBe(true);
   }
   for (const instance of [
-    ...["https://10.1.2.3", "https://192.168.0.9", "https://172.20.1.1", "https://100.64.0.1", "https://[fd00::1]"],
-    ...["https://towpath.local", "https://towpath.internal", "https://towpath"],
+    "https://10.1.2.3",
+    "https://192.168.0.9",
+    "https://172.20.1.1",
+    "https://100.64.0.1",
+    "https://[fd00::1]",
+    "https://towpath.local",
+    "https://towpath.internal",
+    "https://towpath",
   ]) {
     expect([instance, webhooksMayArrive(github, instance)]).toEqual([instance, false]);
     expect(webhooksMayArrive("https://acme.ghe.com", instance)).toBe(false);

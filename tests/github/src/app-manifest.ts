@@ -95,8 +95,16 @@ export function manifestRoutes(context: ForgeContext): Hono<PageEnvironment> {
     const { id, slug, clientId, clientSecret, webhookSecret, permissions, events } = app;
     return c.json(
       {
-        ...{ id: Number(id), slug, name: manifest.name, owner, permissions, events, pem: app.privateKey },
-        ...{ client_id: clientId, client_secret: clientSecret, webhook_secret: webhookSecret || null },
+        id: Number(id),
+        slug,
+        name: manifest.name,
+        owner,
+        permissions,
+        events,
+        pem: app.privateKey,
+        client_id: clientId,
+        client_secret: clientSecret,
+        webhook_secret: webhookSecret || null,
         html_url: `${context.config.url}/apps/${slug}`,
       },
       201,

@@ -57,7 +57,11 @@ export async function startForge(config: ForgeConfig): Promise<RunningForge> {
   const target = () => ({ url: context.config.webhookUrl, secret: context.config.app.webhookSecret });
   const deliverer = createDeliverer({ database, target });
   const context: ForgeContext = {
-    ...{ config: { ...config }, directory, database, deliverer, inRepository: createQueues() },
+    config: { ...config },
+    directory,
+    database,
+    deliverer,
+    inRepository: createQueues(),
   };
   const server = createAdaptorServer({ fetch: createApp(context).fetch }) as Server;
   let port: number;

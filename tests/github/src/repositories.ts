@@ -76,7 +76,11 @@ export async function forkRepository(
   if (known) return known;
   const { name, description, private: isPrivate } = parent;
   const fork = insertRepository(database, {
-    ...{ ownerId: owner.id, name, description, private: isPrivate, parent },
+    ownerId: owner.id,
+    name,
+    description,
+    private: isPrivate,
+    parent,
   });
   if (fork === null) return null;
   const parentDirectory = await ensureDirectory(context, parent);

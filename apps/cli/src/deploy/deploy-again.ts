@@ -12,21 +12,19 @@ const startedSchema = z.object({ build: buildSchema, created: z.boolean() });
 
 /** Options of `settings`, and options that make no sense without a directory. */
 const foreign = [
-  ...[
-    "entrypoint",
-    "args",
-    "requirements",
-    "root-directory",
-    "public",
-    "private",
-    "auth",
-    "message",
-    "overwrite",
-    "follow",
-    "branch",
-    "token-env",
-    "organization",
-  ],
+  "entrypoint",
+  "args",
+  "requirements",
+  "root-directory",
+  "public",
+  "private",
+  "auth",
+  "message",
+  "overwrite",
+  "follow",
+  "branch",
+  "token-env",
+  "organization",
 ] as const;
 
 /** `towpath deploy NAME`: builds the newest commit of a server's repository, or the newest version of its package. */

@@ -60,7 +60,10 @@ function parseGitUrl(args: string[], source: GitText) {
   const variables = environmentAssignments(values.env ?? []);
   const credential = credentialOf(values["token-env"]);
   const body = {
-    ...{ name, gitUrl: source.url, branch, credential },
+    name,
+    gitUrl: source.url,
+    branch,
+    credential,
     entrypoint: values.entrypoint,
     arguments: argumentsOf(values.args),
     requirements: values.requirements,

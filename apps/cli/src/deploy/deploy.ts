@@ -24,7 +24,10 @@ const changedSchema = z.object({ name: z.string(), authMode: authModeSchema });
 const startedSchema = z.object({ build: buildSchema, created: z.boolean() });
 
 const buildSettings = ({ entrypoint, arguments: argv, requirements, rootDirectory }: DeployOptions) => ({
-  ...{ entrypoint, arguments: argv, requirements, rootDirectory },
+  entrypoint,
+  arguments: argv,
+  requirements,
+  rootDirectory,
 });
 
 /** Before the push, so that its build has these settings. */

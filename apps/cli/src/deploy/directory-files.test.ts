@@ -29,9 +29,20 @@ test("SRC-4 OPS-4 a directory without a repository: its .gitignore files count, 
   const directory = await write(`${root}/work`, {
     ".gitignore": "dist/\n*.log\n!.env\n!node_modules/\n",
     "src/.gitignore": "!kept.log\n",
-    ...{ "server.py": "1", "a b\n.py": "1", "src/kept.log": "1", "src/other.log": "1", "dist/x": "1", "run.sh": "1" },
-    ...{ ".env": "SECRET=1", ".env.example": "SECRET=", "web/.env.local": "S=1", ".venv/bin/python": "1" },
-    ...{ "node_modules/x/y.js": "1", "src/__pycache__/a.pyc": "1", "src/deep/b.pyc": "1", venv: "a file" },
+    "server.py": "1",
+    "a b\n.py": "1",
+    "src/kept.log": "1",
+    "src/other.log": "1",
+    "dist/x": "1",
+    "run.sh": "1",
+    ".env": "SECRET=1",
+    ".env.example": "SECRET=",
+    "web/.env.local": "S=1",
+    ".venv/bin/python": "1",
+    "node_modules/x/y.js": "1",
+    "src/__pycache__/a.pyc": "1",
+    "src/deep/b.pyc": "1",
+    venv: "a file",
   });
   await chmod(`${directory}/run.sh`, 0o755);
   await symlink("server.py", `${directory}/link`);
@@ -51,8 +62,16 @@ test("SRC-4 OPS-4 a directory without a repository: its .gitignore files count, 
   ]);
   expect(leftOut.toSorted()).toEqual(
     [
-      ...[".env", ".env.local", ".venv/", "__pycache__/", "abs → /etc", "b.pyc", "dist/", "node_modules/"],
-      ...["src/other.log", "src/out → ../../etc/passwd"],
+      ".env",
+      ".env.local",
+      ".venv/",
+      "__pycache__/",
+      "abs → /etc",
+      "b.pyc",
+      "dist/",
+      "node_modules/",
+      "src/other.log",
+      "src/out → ../../etc/passwd",
     ].toSorted(),
   );
 
@@ -74,8 +93,14 @@ test("SRC-4 a directory of a repository: parent rules, its exclude file and trac
   const repository = await write(`${root}/repository`, {
     ".gitignore": "*.tmp\n/server/data/\n",
     "server/.gitignore": "local.cfg\n",
-    ...{ "server/server.py": "1", "server/a.tmp": "1", "server/data/big.bin": "1", "server/local.cfg": "1" },
-    ...{ "server/forced.tmp": "1", "server/gone.py": "1", "server/mine.txt": "1", "elsewhere.py": "1" },
+    "server/server.py": "1",
+    "server/a.tmp": "1",
+    "server/data/big.bin": "1",
+    "server/local.cfg": "1",
+    "server/forced.tmp": "1",
+    "server/gone.py": "1",
+    "server/mine.txt": "1",
+    "elsewhere.py": "1",
     "server/new.py": "1",
   });
   await git(repository, "init", "--quiet");

@@ -14,12 +14,16 @@ test("BLD-17 OPS-4 a package is named, or read from its server.json with version
   expect(["pypi:a", "./server.json", "./server", "name"].map(isPackage)).toEqual([true, true, false, false]);
   expect(packageSource("pypi:shop-mcp==1.9.0")).toEqual({ packageName: "shop-mcp", version: "1.9.0", required: [] });
   const shop = {
-    ...{ registryType: "pypi", identifier: "shop-mcp" },
+    registryType: "pypi",
+    identifier: "shop-mcp",
     packageArguments: [{ type: "positional", value: "serve" }],
     environmentVariables: [{ name: "SHOP_KEY", isRequired: true }, { name: "SHOP_URL" }],
   };
   expect(packageSource(written({ name: "io.github.acme/shop", packages: [shop] }))).toEqual({
-    ...{ packageName: "shop-mcp", version: null, arguments: ["serve"], required: ["SHOP_KEY"] },
+    packageName: "shop-mcp",
+    version: null,
+    arguments: ["serve"],
+    required: ["SHOP_KEY"],
   });
 });
 

@@ -13,13 +13,16 @@ const maxStillSeconds = 120;
 
 /** Overrides the person's Git settings that would change the content, ask for a key or run programs. */
 const settings = [
-  ...["core.autocrlf=false", "commit.gpgSign=false", "core.hooksPath=/dev/null"],
+  "core.autocrlf=false",
+  "commit.gpgSign=false",
+  "core.hooksPath=/dev/null",
   // The repository is temporary, and the push compresses anyway.
   "core.looseCompression=0",
   // Instances accept a push in one request of a known length, up to this one.
   `http.postBuffer=${64 * 1024 * 1024}`,
   // Large directories take long, but a connection without progress is broken.
-  ...["http.lowSpeedLimit=1", `http.lowSpeedTime=${maxStillSeconds}`],
+  "http.lowSpeedLimit=1",
+  `http.lowSpeedTime=${maxStillSeconds}`,
 ].flatMap((setting) => ["-c", setting]);
 
 /** All users of the machine can read a process's arguments, so the credential is passed in the environment. */

@@ -6,7 +6,8 @@ import { versionBefore } from "./rollback.ts";
 const deployed = (commitSha: string, isLive = false, packageVersion: string | null = null): Deployed => ({
   id: commitSha,
   commitSha: commitSha.padEnd(40, "0"),
-  ...{ packageVersion, commitMessage: null },
+  packageVersion,
+  commitMessage: null,
   createdAt: "2026-01-01T00:00:00.000Z",
   branch: { name: "main" },
   project: { orgSlug: "local", name: "weather", defaultBranch: "main" },

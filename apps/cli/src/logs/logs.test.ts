@@ -91,7 +91,10 @@ test("PRJ-20 OPS-4 `logs --server` folds frames of frameworks, and shows them wi
     return printed.trimEnd().split("\n");
   };
   expect((await read()).map((line) => line.replace(`${row.time}  `, ""))).toEqual([
-    ...[texts[0], "  … 2 frames of frameworks (--verbose shows them)", texts[3], texts[4]],
+    texts[0],
+    "  … 2 frames of frameworks (--verbose shows them)",
+    texts[3],
+    texts[4],
   ]);
   expect(await read("--json")).toHaveLength(5);
   // The stream continues after the limited lines.
@@ -114,7 +117,8 @@ test("PRJ-5 OPS-4 `logs` takes the page's query, as words or as one", async () =
   expect(await logs(["my-server", "tool:echo", 'client:"my client"', "--errors", "--data-dir", directory])).toBe(0);
   const { searchParams } = new URL(asked, "http://localhost");
   expect(Object.fromEntries(searchParams)).toEqual({
-    ...{ limit: "100", query: 'status:error tool:echo client:"my client"' },
+    limit: "100",
+    query: 'status:error tool:echo client:"my client"',
   });
 });
 

@@ -50,7 +50,13 @@ export async function list(args: string[]): Promise<number> {
   const { data } = await api.call("GET", `/api/v1/projects${query}`, z.object({ data: z.array(itemSchema) }));
   output(
     data.map(({ name, url, isLive, latestBuild, rolledBackTo, waitingForkPullRequests, source }) => ({
-      ...{ name, url, isLive, latestBuild: latestBuild?.status ?? null, rolledBackTo, waitingForkPullRequests, source },
+      name,
+      url,
+      isLive,
+      latestBuild: latestBuild?.status ?? null,
+      rolledBackTo,
+      waitingForkPullRequests,
+      source,
     })),
     () => {
       if (data.length === 0) print("There are no servers yet. Deploy one: towpath deploy DIR --name NAME");

@@ -52,9 +52,18 @@ test("OPS-4 BLD-17 settings says whether newer versions of a package are deploye
 
 test("OPS-4 settings says what changed, and calls an entrypoint found only if none was set", async () => {
   let project = {
-    ...{ name: "my-server", url: "http://localhost/my-server/mcp", authMode: "towpath-cloud", entrypoint: "" },
-    ...{ arguments: [], requirements: null, rootDirectory: null, watchPaths: [], failOnBreakingChanges: false },
-    ...{ keepsData: false, ownSignIn: null, package: null },
+    name: "my-server",
+    url: "http://localhost/my-server/mcp",
+    authMode: "towpath-cloud",
+    entrypoint: "",
+    arguments: [],
+    requirements: null,
+    rootDirectory: null,
+    watchPaths: [],
+    failOnBreakingChanges: false,
+    keepsData: false,
+    ownSignIn: null,
+    package: null,
   };
   let live = "server.py:mcp";
   const { directory, close } = await startStandIn(async (request, response) => {

@@ -9,8 +9,20 @@ test("OPS-4 people read how long ago something was, in the largest unit that fit
   expect(
     [-5, 0, 9, 10, 59, 60, 119, 59 * minute, hour, 47 * hour, 2 * day, 60 * day, 365 * day, 800 * day].map(before),
   ).toEqual([
-    ...["just now", "just now", "just now", "10 seconds ago", "59 seconds ago", "1 minute ago", "1 minute ago"],
-    ...["59 minutes ago", "1 hour ago", "1 day ago", "2 days ago", "1 month ago", "11 months ago", "2 years ago"],
+    "just now",
+    "just now",
+    "just now",
+    "10 seconds ago",
+    "59 seconds ago",
+    "1 minute ago",
+    "1 minute ago",
+    "59 minutes ago",
+    "1 hour ago",
+    "1 day ago",
+    "2 days ago",
+    "1 month ago",
+    "11 months ago",
+    "2 years ago",
   ]);
 });
 

@@ -58,7 +58,10 @@ async function testChange(output: Output, base: string | undefined): Promise<Tot
   const lint = check(
     output,
     programOf("@biomejs/biome", "bin/biome"),
-    ...["ci", "--error-on-warnings", "--no-errors-on-unmatched", ...checked],
+    "ci",
+    "--error-on-warnings",
+    "--no-errors-on-unmatched",
+    ...checked,
   );
   const none = totalsOf(0);
   return together(

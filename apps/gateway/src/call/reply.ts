@@ -22,7 +22,10 @@ function sendHead(admitted: Admitted, { status, type, length, sessionId }: Head)
   received.answer.begin(admitted, status, described);
   call.response.writeHead(status, [
     ...Object.entries(described).flat(),
-    ...["cache-control", "no-store", requestIdHeader, call.id],
+    "cache-control",
+    "no-store",
+    requestIdHeader,
+    call.id,
     ...(sessionId === null ? [] : [sessionIdHeader, sessionId]),
     ...corsHeaders(call.request.headers.origin),
   ]);

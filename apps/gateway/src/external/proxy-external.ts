@@ -52,7 +52,9 @@ export async function proxyExternal(parts: ExternalParts, admitted: Admitted, ta
   const { upstream, path } = dial(parts, target);
   answer.delivery = { ...undelivered, sentAt: performance.now() };
   const forwarded = await forward(parts, admitted, {
-    ...{ dispatcher: upstream, path, headers: headersForExternal(admitted.headers, credential) },
+    dispatcher: upstream,
+    path,
+    headers: headersForExternal(admitted.headers, credential),
     holder: { deploymentId: null, instanceId: endpoint },
     isLeftOut,
     mayPassHeader: mayPassFromExternal,

@@ -12,7 +12,10 @@ function from(remoteAddress: string): Socket {
 const limited = (limits: Partial<ConnectionLimits>, now?: () => number) =>
   new Connections(
     {
-      ...{ maxConnections: 100, maxConnectionsPerAddress: 100, maxIdlePerAddress: 100, newPerAddress: null },
+      maxConnections: 100,
+      maxConnectionsPerAddress: 100,
+      maxIdlePerAddress: 100,
+      newPerAddress: null,
       proxies: networkList([]),
       ...limits,
     },

@@ -194,7 +194,11 @@ export function createAuthenticate(parts: {
       id: `user:${member.userId}`,
       actor: { type: "user", organizationId: member.organizationId, member },
       credential: {
-        ...{ kind: "grant", grantId: grant.grantId, familyId: verified.familyId, clientId, membership: member },
+        kind: "grant",
+        grantId: grant.grantId,
+        familyId: verified.familyId,
+        clientId,
+        membership: member,
         authorizationId: verified.authorizationId,
       },
     };
@@ -214,7 +218,9 @@ export function createAuthenticate(parts: {
       id: identity.principal === "user" ? `user:${identity.userId}` : "admin",
       actor: { type: identity.principal, organizationId, member },
       credential: {
-        ...{ kind: "token", expiresAt, membership: member },
+        kind: "token",
+        expiresAt,
+        membership: member,
         generation: identity.principal === "admin" ? identity.generation : null,
       },
     };

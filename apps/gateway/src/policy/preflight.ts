@@ -13,9 +13,14 @@ export const preflightPolicy: Policy<unknown, Pick<Call, "request" | "response">
   if (headers["access-control-request-method"] === undefined) return "passed";
   response.writeHead(204, [
     ...corsHeaders(origin),
-    ...["access-control-allow-methods", "GET, POST, DELETE, OPTIONS"],
-    ...["access-control-allow-headers", headers["access-control-request-headers"] ?? "*"],
-    ...["access-control-max-age", "7200", "content-length", "0"],
+    "access-control-allow-methods",
+    "GET, POST, DELETE, OPTIONS",
+    "access-control-allow-headers",
+    headers["access-control-request-headers"] ?? "*",
+    "access-control-max-age",
+    "7200",
+    "content-length",
+    "0",
   ]);
   response.end();
   return "answered";

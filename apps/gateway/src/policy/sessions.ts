@@ -69,7 +69,8 @@ const openedAsleepSchema = z.tuple([z.string(), z.string(), z.string(), z.string
 export function createSessionIds(secret: string, previousSecrets: readonly string[] = []): SessionIds {
   const ids = createSignedIds({
     ...({ purpose: "mcp-session", kinds: versions, maxLength: maxIdLength } as const),
-    ...{ secret, previousSecrets },
+    secret,
+    previousSecrets,
   });
 
   return {

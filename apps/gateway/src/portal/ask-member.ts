@@ -51,7 +51,12 @@ function callOf({ member, message, address, answer }: Asked, response: CallRespo
   const rawHeaders = [...headers, ...length];
   const time = Date.now();
   return {
-    ...{ id: newRequestId(time), time, route, body, response, address },
+    id: newRequestId(time),
+    time,
+    route,
+    body,
+    response,
+    address,
     request: { method, rawHeaders, headers: byName(rawHeaders) },
     target: { kind: "server", label: route.label, path: "/mcp", isMcp: true, isWellKnown: false, otherPath: null },
     portal: { name: via, principal, answer },

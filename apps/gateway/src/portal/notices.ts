@@ -40,7 +40,8 @@ export async function holdNotices(
     for (const kind of kinds)
       if (changed[kind] && isRequested(kind))
         void stream.send({
-          ...{ jsonrpc: "2.0", method: `notifications/${kind}/list_changed` },
+          jsonrpc: "2.0",
+          method: `notifications/${kind}/list_changed`,
           ...(subscription && { params: about }),
         });
   });

@@ -64,13 +64,17 @@ export async function openSession(
 function headersOf({ headers }: RequestHead): string[] {
   const agent = headers["user-agent"];
   return [
-    ...["content-type", "application/json", "accept", "application/json, text/event-stream"],
+    "content-type",
+    "application/json",
+    "accept",
+    "application/json, text/event-stream",
     ...(agent === undefined ? [] : ["user-agent", agent]),
   ];
 }
 
 const ofSession = ({ id, protocolVersion }: MemberSession) => [
-  ...["mcp-protocol-version", protocolVersion],
+  "mcp-protocol-version",
+  protocolVersion,
   ...(id === null ? [] : [sessionIdHeader, id]),
 ];
 

@@ -12,7 +12,9 @@ const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26"] as const;
 const maxOpeningBytes = 2000;
 
 const offered = {
-  ...{ tools: { listChanged: true }, resources: { listChanged: true }, prompts: { listChanged: true } },
+  tools: { listChanged: true },
+  resources: { listChanged: true },
+  prompts: { listChanged: true },
   completions: {},
 };
 /** A portal's capabilities, regardless of its servers': one without prompts has an empty list of them. */
@@ -38,7 +40,9 @@ export function initialize(
   if (opened === null) throw sessionNotFound();
   const { name, instructions } = portal;
   const result = {
-    ...{ protocolVersion, capabilities: capabilitiesOf("legacy"), serverInfo: { name, version: shortVersion(portal) } },
+    protocolVersion,
+    capabilities: capabilitiesOf("legacy"),
+    serverInfo: { name, version: shortVersion(portal) },
     ...(instructions !== null && { instructions }),
   };
   return replyWith(admitted, { status: 200, opened }, { jsonrpc: "2.0", id: message.id, result });

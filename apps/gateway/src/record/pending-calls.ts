@@ -103,7 +103,12 @@ export class PendingCalls {
     const captured = received.route.capturePayloads ? kept : null;
     const { opened } = received.answer;
     const held: HeldCall = {
-      ...{ received, principal, body: captured, bodyBytes, peek, deploymentId },
+      received,
+      principal,
+      body: captured,
+      bodyBytes,
+      peek,
+      deploymentId,
       session: session ?? (opened && inSession(opened)),
     };
     for (const key of keysOf(held)) this.#byId.set(key, held);

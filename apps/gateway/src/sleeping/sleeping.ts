@@ -109,8 +109,13 @@ async function holdStream(streams: HeldStreams, admitted: Admitted): Promise<"ov
   answer.status = 200;
   answer.delivery = deliveredAsleep;
   response.writeHead(200, [
-    ...["content-type", "text/event-stream", "cache-control", "no-cache, no-transform"],
-    ...[requestIdHeader, call.id, ...(session ? [sessionIdHeader, session.id] : [])],
+    "content-type",
+    "text/event-stream",
+    "cache-control",
+    "no-cache, no-transform",
+    requestIdHeader,
+    call.id,
+    ...(session ? [sessionIdHeader, session.id] : []),
     ...corsHeaders(request.headers.origin),
   ]);
   response.flushHeaders();

@@ -11,7 +11,10 @@ export async function storeGrant(rig: Rig, server: DeployedServer, role = "membe
   const { pool } = rig.database;
   await pool.query(`INSERT INTO "user" (id, name, email) VALUES ($1, 'U', $1::uuid::text)`, [userId]);
   await pool.query("INSERT INTO member (id, organization_id, user_id, role) VALUES ($1, $2, $3, $4)", [
-    ...[randomUUID(), server.organizationId, userId, role],
+    randomUUID(),
+    server.organizationId,
+    userId,
+    role,
   ]);
   await pool.query(
     `INSERT INTO oauth_client (id, kind, name, redirect_uris, token_endpoint_auth_method, grant_types)
@@ -47,18 +50,20 @@ type Change = {
 export async function accessTokenFor(rig: Rig, server: { label: string }, granted: Granted, change: Change = {}) {
   const { issuer } = rig.config;
   const keys = createSigningKeys({
-    ...{ pool: rig.database.pool, secret, issuer: change.issuer ?? issuer },
+    pool: rig.database.pool,
+    secret,
+    issuer: change.issuer ?? issuer,
     now: () => change.issuedAt ?? Date.now(),
   });
   const claims = {
-    ...{
-      sub: granted.userId,
-      aud: resourceOf(server),
-      client_id: granted.clientId,
-      scope: "mcp",
-      jti: randomUUID(),
-    },
-    ...{ towpath_grant: granted.grantId, towpath_family: granted.familyId, ...change.claims },
+    sub: granted.userId,
+    aud: resourceOf(server),
+    client_id: granted.clientId,
+    scope: "mcp",
+    jti: randomUUID(),
+    towpath_grant: granted.grantId,
+    towpath_family: granted.familyId,
+    ...change.claims,
   };
   const { token } = await keys.sign({ typ: change.typ ?? "at+jwt", claims, ttlSeconds: change.ttlSeconds ?? 600 });
   return token;

@@ -15,7 +15,8 @@ export async function startElsewhere(handle: RequestListener): Promise<Elsewhere
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ url: `http://127.0.0.1:${port}/base/mcp?v=2`, port },
+    url: `http://127.0.0.1:${port}/base/mcp?v=2`,
+    port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

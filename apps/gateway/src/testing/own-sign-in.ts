@@ -21,9 +21,23 @@ export type Certificate = { key: string; cert: string; certPath: string };
 export async function makeCertificate(directory: string): Promise<Certificate> {
   const [keyPath, certPath] = [join(directory, "key.pem"), join(directory, "cert.pem")];
   await promisify(execFile)("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-    ...["-subj", "/CN=example.test", "-addext", "subjectAltName=DNS:*.example.test"],
-    ...["-keyout", keyPath, "-out", certPath],
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:prime256v1",
+    "-nodes",
+    "-days",
+    "2",
+    "-subj",
+    "/CN=example.test",
+    "-addext",
+    "subjectAltName=DNS:*.example.test",
+    "-keyout",
+    keyPath,
+    "-out",
+    certPath,
   ]);
   return { key: await readFile(keyPath, "utf8"), cert: await readFile(certPath, "utf8"), certPath };
 }
@@ -89,7 +103,12 @@ export async function startProvider(redirects: readonly string[]) {
 }
 
 const fastmcp = (script: string) => [
-  ...["uv", "run", "--no-project", "--with", "fastmcp==4.1.2", "python"],
+  "uv",
+  "run",
+  "--no-project",
+  "--with",
+  "fastmcp==4.1.2",
+  "python",
   new URL(`fastmcp/${script}`, import.meta.url).pathname,
 ];
 

@@ -46,8 +46,13 @@ test("RUN-8 when lost layers are built again follows from the recorded tries, an
   const last = ago(60_000);
   await database.db.insert(auditLog).values(
     [ago(hour), ago(hour / 2), last].map((createdAt) => ({
-      ...{ id: crypto.randomUUID(), organizationId, projectId, actor: "job:sweep", action: "build.rebuild" },
-      ...{ detail: { deployment: deploymentId }, createdAt },
+      id: crypto.randomUUID(),
+      organizationId,
+      projectId,
+      actor: "job:sweep",
+      action: "build.rebuild",
+      detail: { deployment: deploymentId },
+      createdAt,
     })),
   );
   expect(await next()).toEqual(new Date(last.getTime() + 4 * 60_000));
@@ -73,8 +78,17 @@ test("BLD-10 a deployment is needed while a route leads to it, its build runs, o
   const seen = async (lastSeen: Date, session: string | null) => {
     key += 1n;
     await database.db.insert(requestLogSession).values({
-      ...{ projectId, key, firstSeen: ago(hour), lastSeen, session, userId: 1n, principal: "anonymous" },
-      ...{ deploymentId: replaced, callerIds: [], calls: 1, errors: 0 },
+      projectId,
+      key,
+      firstSeen: ago(hour),
+      lastSeen,
+      session,
+      userId: 1n,
+      principal: "anonymous",
+      deploymentId: replaced,
+      callerIds: [],
+      calls: 1,
+      errors: 0,
     });
   };
   // A session formed from calls without an id continues with the newer version; the server has ended the other one.
@@ -85,8 +99,17 @@ test("BLD-10 a deployment is needed while a route leads to it, its build runs, o
   await seen(lastSeen, "open");
   expect(await useOf(replaced)).toBe("needed");
   const row = {
-    ...{ projectId, organizationId, deploymentId: replaced, session: "open", kind: "other", principal: "anonymous" },
-    ...{ isError: false, outcome: "ok", durationMs: 1, requestBytes: 0, responseBytes: 0 },
+    projectId,
+    organizationId,
+    deploymentId: replaced,
+    session: "open",
+    kind: "other",
+    principal: "anonymous",
+    isError: false,
+    outcome: "ok",
+    durationMs: 1,
+    requestBytes: 0,
+    responseBytes: 0,
   };
   const ended = (httpMethod: string, httpStatus: number) =>
     database.db.insert(requestLog).values({ ...row, id: crypto.randomUUID(), time: lastSeen, httpMethod, httpStatus });

@@ -120,8 +120,13 @@ export function instanceStore(db: Database, identity: RunnerIdentity): InstanceS
     },
     async auditDecryption({ organizationId, projectId, deploymentId, versions }) {
       await db.insert(auditLog).values({
-        ...{ id: newId(), organizationId, projectId, actor: "job:runner" },
-        ...{ action: "secret.decrypt", subject: deploymentId, detail: { reason: "start", runner, versions } },
+        id: newId(),
+        organizationId,
+        projectId,
+        actor: "job:runner",
+        action: "secret.decrypt",
+        subject: deploymentId,
+        detail: { reason: "start", runner, versions },
       });
     },
     isRefusal,

@@ -14,7 +14,10 @@ const start = new Date();
 const row = (line: string, ms = 0): ServerLogRow => ({
   ...ids,
   time: new Date(start.getTime() - 10_000 + ms),
-  ...{ stream: "stdout", level: "info", requestId: null, line },
+  stream: "stdout",
+  level: "info",
+  requestId: null,
+  line,
 });
 const open = () => new LineSpool(join(directory, "lines"), (error) => expect.unreachable(String(error)));
 const files = () => readdir(join(directory, "lines"));

@@ -61,8 +61,14 @@ export async function addDeployment(
 ): Promise<string> {
   const [buildId, deploymentId] = [newId(), newId()];
   await db.insert(build).values({
-    ...{ id: buildId, projectId, branchId, status, sequence: 2 },
-    ...{ commitSha: "d".repeat(40), trigger: "push", entrypoint: "echo.py:mcp" },
+    id: buildId,
+    projectId,
+    branchId,
+    status,
+    sequence: 2,
+    commitSha: "d".repeat(40),
+    trigger: "push",
+    entrypoint: "echo.py:mcp",
   });
   await db
     .insert(deployment)

@@ -10,8 +10,17 @@ import { refuseUnknown } from "./rest/unknown-fields.ts";
  * schemas of functions that don't need them omit them.
  */
 const placeNames: ReadonlySet<string> = new Set([
-  ...["orgSlug", "organizationId", "projectName", "buildId"],
-  ...["toolName", "promptName", "resourceName", "templateName", "sessionId", "userId", "deploymentId"],
+  "orgSlug",
+  "organizationId",
+  "projectName",
+  "buildId",
+  "toolName",
+  "promptName",
+  "resourceName",
+  "templateName",
+  "sessionId",
+  "userId",
+  "deploymentId",
 ]);
 
 /**

@@ -37,7 +37,10 @@ export function BarRange({
   const onKeyDown = (event: KeyboardEvent) => {
     const cursor = range?.cursor ?? count - 1;
     const targets: Readonly<Record<string, number>> = {
-      ...{ ArrowLeft: range ? cursor - 1 : cursor, ArrowRight: cursor + 1, Home: 0, End: count - 1 },
+      ArrowLeft: range ? cursor - 1 : cursor,
+      ArrowRight: cursor + 1,
+      Home: 0,
+      End: count - 1,
     };
     const target = targets[event.key];
     if (target !== undefined) {

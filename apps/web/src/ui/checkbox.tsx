@@ -46,7 +46,9 @@ export function Checkbox({
     <label className="flex min-h-6 cursor-pointer items-start gap-2 text-sm">
       <span className="relative mt-0.5 flex size-4 shrink-0 items-center justify-center">
         <Choice
-          {...{ checked, onChange, disabled }}
+          checked={checked}
+          onChange={onChange}
+          disabled={disabled}
           type="checkbox"
           className="absolute inset-0 appearance-none rounded-sm border border-line-strong bg-surface transition-colors duration-100 checked:border-accent checked:bg-accent disabled:opacity-55"
         />

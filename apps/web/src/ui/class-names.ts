@@ -42,12 +42,28 @@ function partsOf(name: string) {
 }
 
 const sidesOf: Readonly<Record<string, readonly string[]>> = {
-  ...{ "": ["t", "r", "b", "l"], x: ["r", "l"], y: ["t", "b"], t: ["t"], r: ["r"], b: ["b"], l: ["l"] },
-  ...{ top: ["t"], right: ["r"], bottom: ["b"], left: ["l"] },
+  "": ["t", "r", "b", "l"],
+  x: ["r", "l"],
+  y: ["t", "b"],
+  t: ["t"],
+  r: ["r"],
+  b: ["b"],
+  l: ["l"],
+  top: ["t"],
+  right: ["r"],
+  bottom: ["b"],
+  left: ["l"],
 };
 const cornersOf: Readonly<Record<string, readonly string[]>> = {
-  ...{ "": ["tl", "tr", "bl", "br"], t: ["tl", "tr"], r: ["tr", "br"], b: ["bl", "br"], l: ["tl", "bl"] },
-  ...{ tl: ["tl"], tr: ["tr"], bl: ["bl"], br: ["br"] },
+  "": ["tl", "tr", "bl", "br"],
+  t: ["tl", "tr"],
+  r: ["tr", "br"],
+  b: ["bl", "br"],
+  l: ["tl", "bl"],
+  tl: ["tl"],
+  tr: ["tr"],
+  bl: ["bl"],
+  br: ["br"],
 };
 const axesOf: Readonly<Record<string, readonly string[]>> = { "": ["x", "y"], x: ["x"], y: ["y"] };
 

@@ -23,7 +23,10 @@ type Named<Row> = Partial<Column<Row>> & Pick<Column<Row>, "cell">;
 
 /** What names the row. */
 export const leadColumn = <Row,>(name: string, by: Column<Row>["by"], rest: Named<Row>): Column<Row> => ({
-  ...{ name, by, wide: true, isUnlabeled: true },
+  name,
+  by,
+  wide: true,
+  isUnlabeled: true,
   ...rest,
 });
 
@@ -34,7 +37,10 @@ export const numberColumn = <Row, Value extends number | null | undefined>(
   text: (value: NonNullable<Value>, row: Row) => ReactNode,
   className = "",
 ): Column<Row> => ({
-  ...{ name, by, headClassName: "text-right", className: `tabular ${className} sm:text-right` },
+  name,
+  by,
+  headClassName: "text-right",
+  className: `tabular ${className} sm:text-right`,
   cell(row) {
     const value = by(row);
     return value === null || value === undefined ? "–" : text(value, row);
@@ -47,7 +53,9 @@ export const timeColumn = <Row,>(
   by: (row: Row) => string | null | undefined,
   rest: Partial<Column<Row>> & { readonly none?: string } = {},
 ): Column<Row> => ({
-  ...{ name, by, className: "text-muted" },
+  name,
+  by,
+  className: "text-muted",
   cell(row) {
     const time = by(row);
     return time ? <RelativeTime time={time} /> : (rest.none ?? "Never");
@@ -57,7 +65,11 @@ export const timeColumn = <Row,>(
 
 /** Buttons and menus at the end of a row. */
 export const actionsColumn = <Row,>(cell: Column<Row>["cell"], rest: Partial<Column<Row>> = {}): Column<Row> => ({
-  ...{ name: "Actions", cell, isNameHidden: true, isUnlabeled: true, wide: true },
+  name: "Actions",
+  cell,
+  isNameHidden: true,
+  isUnlabeled: true,
+  wide: true,
   className: "text-right max-sm:justify-self-end",
   ...rest,
 });

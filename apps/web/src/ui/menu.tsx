@@ -67,7 +67,7 @@ export function Menu({
         },
       })}
       {popup && (
-        <popup.MenuPopup {...{ anchor, open, align, className }} onOpenChange={change}>
+        <popup.MenuPopup anchor={anchor} open={open} align={align} className={className} onOpenChange={change}>
           {children}
         </popup.MenuPopup>
       )}

@@ -57,7 +57,10 @@ test("BLD-8 GH-3 a build's check run ends with its outcome and links to it, and 
   const good = await builds.start(project, "a");
   await until(() => lastOf("a")?.status === "completed");
   expect(lastOf("a")).toMatchObject({
-    ...{ name: `towpath/${project.name}`, conclusion: "success", title: "Live", externalId: good },
+    name: `towpath/${project.name}`,
+    conclusion: "success",
+    title: "Live",
+    externalId: good,
     detailsUrl: `http://localhost:3000/${team.slug}/${project.name}/build-logs/${good}`,
   });
   bench.build = async () => ({ ok: false, timings: {}, diagnosis: { ...sampleDiagnosis, title: "t".repeat(200) } });

@@ -33,13 +33,27 @@ beforeAll(async () => {
 afterAll(() => forge.close());
 
 const check = (more: Partial<CheckReport> = {}): CheckReport => ({
-  ...{ sha, name: "towpath/tools", externalId: "build-1", detailsUrl: "http://localhost:3000/b/1" },
-  ...{ status: "queued", conclusion: null, title: "Waits", summary: "It waits.", text: null, actions: [] },
+  sha,
+  name: "towpath/tools",
+  externalId: "build-1",
+  detailsUrl: "http://localhost:3000/b/1",
+  status: "queued",
+  conclusion: null,
+  title: "Waits",
+  summary: "It waits.",
+  text: null,
+  actions: [],
   ...more,
 });
 const deployment = (more: Partial<DeploymentReport> = {}): DeploymentReport => ({
-  ...{ sha, environment: "preview/topic", transient: true, description: "Towpath: tools", key: "build-1" },
-  ...{ state: "in_progress", logUrl: "http://localhost:3000/b/1", environmentUrl: null },
+  sha,
+  environment: "preview/topic",
+  transient: true,
+  description: "Towpath: tools",
+  key: "build-1",
+  state: "in_progress",
+  logUrl: "http://localhost:3000/b/1",
+  environmentUrl: null,
   ...more,
 });
 /** GitHub's REST API as the owner of the repository. */

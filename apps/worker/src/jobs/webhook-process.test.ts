@@ -79,7 +79,8 @@ test("BLD-8 an action requested at a check run is read from its event, and nothi
     checkActionOf(
       parseWebhookPayload("check_run", {
         check_run: { head_sha: "a".repeat(40), external_id: "b" },
-        ...{ repository, sender: { id: 5, login: "ada" } },
+        repository,
+        sender: { id: 5, login: "ada" },
         ...more,
       }),
       0,
@@ -105,6 +106,7 @@ test("GH-5 events of a connection are about its own repositories, installations 
   const check = { check_run: { head_sha: "a".repeat(40), external_id: "b" }, repository };
   const event = { ...check, action: "rerequested", sender: { id: 5, login: "ada" } };
   expect(checkActionOf(parseWebhookPayload("check_run", event), connection)).toMatchObject({
-    ...{ repositoryId: own(7), githubUserId: own(5) },
+    repositoryId: own(7),
+    githubUserId: own(5),
   });
 });

@@ -49,8 +49,11 @@ export function checkActionOf(event: WebhookEvent, connection: number): CheckAct
   const asked = action === "rerequested" ? "rerun" : action === "requested_action" && requested_action?.identifier;
   if (asked !== "rerun" && asked !== "cancel" && asked !== "approve") return null;
   return {
-    ...{ action: asked, externalId: check_run.external_id ?? "", commitSha: check_run.head_sha },
-    ...{ repositoryId: numberOf(connection, repository.id), githubUserId: numberOf(connection, sender.id) },
+    action: asked,
+    externalId: check_run.external_id ?? "",
+    commitSha: check_run.head_sha,
+    repositoryId: numberOf(connection, repository.id),
+    githubUserId: numberOf(connection, sender.id),
   };
 }
 

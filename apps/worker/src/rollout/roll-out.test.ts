@@ -206,10 +206,15 @@ test("PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is
   };
   const diagnosis = { code: "module_missing", phase: "inspect", title: "A variable is missing", detail: "d" } as const;
   bench.build = async () => ({
-    ...{ ok: false, timings: {} },
+    ok: false,
+    timings: {},
     diagnosis: {
       ...diagnosis,
-      ...{ remedy: "r", file: null, line: null, excerpt: null, action: { kind: "rebuild" } },
+      remedy: "r",
+      file: null,
+      line: null,
+      excerpt: null,
+      action: { kind: "rebuild" },
     },
   });
   expect(await promote()).toMatchObject({ status: "failed", diagnosis: { title: "A variable is missing" } });

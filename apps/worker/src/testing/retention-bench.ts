@@ -19,8 +19,13 @@ export const dayMs = 86_400_000;
 
 /** Small numbers, so that a short test exceeds every limit. */
 const shortPolicy: RetentionPolicy = {
-  ...{ requestLogDays: 2, serverLogDays: 2, buildLogDays: 2, auditDays: 3, endedBranchDays: 2 },
-  ...{ buildsPerBranch: 10, deploymentsPerBranch: 3 },
+  requestLogDays: 2,
+  serverLogDays: 2,
+  buildLogDays: 2,
+  auditDays: 3,
+  endedBranchDays: 2,
+  buildsPerBranch: 10,
+  deploymentsPerBranch: 3,
 };
 
 export type Site = {

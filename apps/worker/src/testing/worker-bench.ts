@@ -111,7 +111,12 @@ export async function openBench(given: Given = {}): Promise<Bench> {
 }
 
 const diskWith = (low: boolean) => ({
-  ...{ totalBytes: 100, freeBytes: low ? 1 : 50, availableBytes: low ? 1 : 50, reserveBytes: 10, low, kinds: {} },
+  totalBytes: 100,
+  freeBytes: low ? 1 : 50,
+  availableBytes: low ? 1 : 50,
+  reserveBytes: 10,
+  low,
+  kinds: {},
 });
 
 function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQueue, runner: RunnerClient): Services {
@@ -127,7 +132,10 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
       {},
       {
         branch: async ({ branch, installationIds: [installationId = 0] }) => ({
-          ...{ kind: "seen", defaultBranch: "main", changedPaths: null, pullRequests: [] },
+          kind: "seen",
+          defaultBranch: "main",
+          changedPaths: null,
+          pullRequests: [],
           github: { installationId, fullName: "acme/echo", private: false },
           head: { sha: bench().heads.get(branch) ?? "", message: `Head of ${branch}`, author: "Ada" },
         }),

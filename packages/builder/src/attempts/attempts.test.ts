@@ -131,7 +131,9 @@ test("BLD-3 BLD-16 code for mcp 1 that requires no version is built with it, how
   const [{ code, title, detail, remedy } = { code: "", title: "", detail: "", remedy: "" }, ...others] =
     result.warnings;
   expect([code, title, others]).toEqual([
-    ...["requirement_added", "The server needs mcp<2, which its requirements don't say", []],
+    "requirement_added",
+    "The server needs mcp<2, which its requirements don't say",
+    [],
   ]);
   expect(detail).toMatch(/With `mcp<2` it does: mcp 1\.[\d.]+ \(today \d/);
   expect(remedy).toContain("Require `mcp<2` in `requirements.txt` and push");

@@ -12,8 +12,13 @@ const server = (entrypoint: string, ...argv: string[]): InspectedServer => ({
   dependencies: null,
 });
 const emptyManifest = {
-  ...{ protocolVersion: "2025-06-18", server: { name: "echo", version: "1" }, instructions: null },
-  ...{ tools: [], resources: [], templates: [], prompts: [] },
+  protocolVersion: "2025-06-18",
+  server: { name: "echo", version: "1" },
+  instructions: null,
+  tools: [],
+  resources: [],
+  templates: [],
+  prompts: [],
 };
 const inspection: Inspection = { manifest: null, recording: null, warnings: [], ownSignIn: false };
 

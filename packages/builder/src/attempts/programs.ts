@@ -64,7 +64,10 @@ export async function tryPrograms(
 }
 
 const withoutServer: ReadonlySet<string> = new Set([
-  ...["exited_early", "object_missing", "unsupported_object", "entrypoint_not_found"],
+  "exited_early",
+  "object_missing",
+  "unsupported_object",
+  "entrypoint_not_found",
 ]);
 
 /** Whether the program is the wrong one, rather than broken. One that exits by itself may be right, and says why. */
@@ -80,8 +83,17 @@ const needsVariable = (first: Failure, again: Failure): boolean =>
 
 /** Names of commands that start a server, the likeliest first. */
 const startingCommands = [
-  ...["serve", "server", "start", "stdio", "mcp", "mcp-server", "serve-mcp", "start-mcp-server", "start-server"],
-  ...["run-server", "run"],
+  "serve",
+  "server",
+  "start",
+  "stdio",
+  "mcp",
+  "mcp-server",
+  "serve-mcp",
+  "start-mcp-server",
+  "start-server",
+  "run-server",
+  "run",
 ];
 const maxCommands = 2;
 

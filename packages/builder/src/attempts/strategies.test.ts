@@ -10,7 +10,14 @@ import { changedVersions } from "./versions.ts";
 const failed = (code: HarnessFailure["code"], more: Partial<HarnessFailure> = {}): Failure => ({
   diagnosis: diagnosis("inspect", code, changeCode, { title: "x", detail: "", remedy: "" }),
   status: {
-    ...{ state: "failed", code, message: "", file: null, line: null, module: null, candidates: [], traceback: null },
+    state: "failed",
+    code,
+    message: "",
+    file: null,
+    line: null,
+    module: null,
+    candidates: [],
+    traceback: null,
     ...more,
   },
 });
@@ -134,11 +141,9 @@ test("BLD-3 differing versions are sorted: first those that the failure names, t
     "--index-url https://pypi.org/simple\nfastmcp==2.3.0\nanyio==4.2.0\nold==0.3.1 ; python_version > '3'\nxyz==0.4.1\n";
   const today = "fastmcp==4.1.2\nanyio==4.9.0\nold==0.4.0\nxyz==0.4.9\nnew==1\n";
   expect(changedVersions(then, today, "The module anyio.x is gone, as is older-old")).toEqual([
-    ...[
-      "anyio 4.2.0 (today 4.9.0)",
-      "fastmcp 2.3.0 (today 4.1.2)",
-      "old 0.3.1 (today 0.4.0)",
-      "xyz 0.4.1 (today 0.4.9)",
-    ],
+    "anyio 4.2.0 (today 4.9.0)",
+    "fastmcp 2.3.0 (today 4.1.2)",
+    "old 0.3.1 (today 0.4.0)",
+    "xyz 0.4.1 (today 0.4.9)",
   ]);
 });

@@ -8,14 +8,17 @@ const stack = [
 ];
 const late = (activity: LateStart["activity"], more: Partial<LateStart> = {}) =>
   diagnoseLateStart({ activity, afterMs: 60_000, processorMs: 900, stack, ...more }, 60_000, {
-    ...{ file: "server.py", excerpt: "loading" },
+    file: "server.py",
+    excerpt: "loading",
   });
 
 test("BLD-2 a start that waits names the current line of its own code, and its callees", () => {
   const found = late("waiting");
   expect(found).toMatchObject({
     title: "The server did not start in time",
-    ...{ file: "shop/client.py", line: 12, action: { kind: "code" } },
+    file: "shop/client.py",
+    line: 12,
+    action: { kind: "code" },
     excerpt: 'File "shop/client.py", line 12, in connect\nFile "socket.py", line 836, in create_connection\n\nloading',
   });
   expect(found.detail).toContain("It was at `shop/client.py` line 12, in `connect` after 60 seconds.");

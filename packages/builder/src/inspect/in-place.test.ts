@@ -69,8 +69,12 @@ function place() {
     calls.push("start");
     const lines: string[] = [];
     const spec = {
-      ...{ layers, pythonVersion: layers.pythonVersion, ...program, environment: {} },
-      ...{ limits: defaultBuildLimits.server, network: "none" as const },
+      layers,
+      pythonVersion: layers.pythonVersion,
+      ...program,
+      environment: {},
+      limits: defaultBuildLimits.server,
+      network: "none" as const,
     };
     const instance = { instanceId: randomUUID(), server: spec, startTimeoutMs: 60_000 };
     const started = await workshop.driver.servers.start(instance, (_stream, line) => void lines.push(line));
@@ -126,7 +130,9 @@ test("BLD-6 BLD-10 a server with its own sign-in stays where it will run, while 
 
 test("BLD-2 BLD-6 a server that isn't ready in time where it will run is diagnosed at once, with its last lines", async () => {
   const { starts, result, text } = await build(plainServer, async () => ({
-    ...{ endpoint: null, output: ["Loading."], late: null },
+    endpoint: null,
+    output: ["Loading."],
+    late: null,
   }));
   expect(starts).toBe(0);
   expect(result).toMatchObject({ ok: false, diagnosis: { code: "start_timeout", excerpt: "Loading." } });

@@ -57,8 +57,10 @@ export function resolveCommand(plan: Plan, interpreter: string, asOf: Date | nul
 
 /** Only what the index had then, except for the harness's own packages, which are current. */
 const uploadedBefore = (time: Date) => [
-  ...["--exclude-newer", time.toISOString()],
-  ...["--exclude-newer-package", `uvicorn=${new Date().toISOString()}`],
+  "--exclude-newer",
+  time.toISOString(),
+  "--exclude-newer-package",
+  `uvicorn=${new Date().toISOString()}`,
 ];
 
 /** Requirements to resolve together with the repository's own file, including uvicorn, which the harness needs. */
@@ -105,7 +107,13 @@ const layerScript = (interpreter: string, ...more: string[]): Command => [
 /** Installs nothing but this version of a package. */
 export const installAlone = (plan: Plan, { name, version }: Pin): Command => [
   ...uv(plan),
-  ...["pip", "install", "--python", `${buildImage.dependencies}/bin/python`, "--no-deps", "--", `${name}==${version}`],
+  "pip",
+  "install",
+  "--python",
+  `${buildImage.dependencies}/bin/python`,
+  "--no-deps",
+  "--",
+  `${name}==${version}`,
 ];
 
 /** Reports what an installed package offers. */

@@ -149,7 +149,8 @@ test("BLD-16 scripts of setup.cfg and setup.py, and of projects that aren't inst
   );
   const setup = "setup(entry_points={\n  'console_scripts': ['demo=demo.cli:main'],\n})\n";
   expect(foundIn({ "setup.py": setup, "demo/cli.py": serverCode })).toMatchObject({
-    ...{ program: { entrypoint: "demo.cli:main" }, entryFile: "demo/cli.py" },
+    program: { entrypoint: "demo.cli:main" },
+    entryFile: "demo/cli.py",
   });
   const virtual = "[project]\nname = 'demo'\n[project.scripts]\ndemo = 'cli:main'\n[tool.uv]\npackage = false\n";
   expect(foundIn({ "pyproject.toml": virtual, "cli.py": serverCode }).program.entrypoint).toBe("cli:main");
@@ -174,17 +175,16 @@ test("BLD-16 a found file's own requirements count; a commit without a server li
   expect(foundIn({ "server.py": script + serverCode }).dependencies.kind).toBe("script");
   const members = { "README.md": "", "servers/one/pyproject.toml": packaged, "servers/one/server.py": serverCode };
   expect(failureOf(() => foundIn(members))).toMatchObject({
-    ...{ code: "entrypoint_not_found", file: null },
+    code: "entrypoint_not_found",
+    file: null,
     detail: "There is no server at its top, but 1 project with a server below it: `servers/one`.",
     remedy: expect.stringContaining("Set the root directory"),
     action: { kind: "root-directory", candidates: ["servers/one"] },
   });
   const library = failureOf(() => foundIn({ "servers/one/pyproject.toml": "[project]\nname = 'one'\n" }));
   expect([library.detail, library.action]).toEqual([
-    ...[
-      "There is no server at its top, but 1 project below it: `servers/one`.",
-      { kind: "settings", section: "build" },
-    ],
+    "There is no server at its top, but 1 project below it: `servers/one`.",
+    { kind: "settings", section: "build" },
   ]);
   expect(failureOf(() => foundIn({ "README.md": "" })).detail).toContain("There is no Python file in the repository");
   expect(failureOf(() => foundIn({ "tests/a.py": "" })).detail).toContain("1 Python file, and none but tests");

@@ -130,7 +130,9 @@ test("BLD-3 a lock older than pyproject.toml is renewed, with a warning that lis
   const versions = lock.replace('name = "uvicorn"', 'name = "uvicorn"\nversion = "0.35.0"');
   const plan = planOf({ "uv.lock": versions, "pyproject.toml": pyproject.replace('"httpx"', '"httpx", "Rich_Text"') });
   expect(plan.dependencies).toMatchObject({
-    ...{ kind: "pyproject", inputs: ["pyproject.toml", "uv.lock"], preferred: ["uvicorn==0.35.0"] },
+    kind: "pyproject",
+    inputs: ["pyproject.toml", "uv.lock"],
+    preferred: ["uvicorn==0.35.0"],
     renewsLock: "is older than pyproject.toml: it doesn't include rich-text",
   });
   expect(plan.log).toContainEqual({ kind: "step", text: expect.stringContaining("renewed for this build") });

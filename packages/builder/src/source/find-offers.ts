@@ -149,7 +149,9 @@ function rankOf(name: string, likeProject: boolean): number {
 /** Scripts of a project that isn't installed have no name to run, but their function has. */
 function scriptsOf(texts: Texts, pyproject: Pyproject | null): readonly Script[] {
   const declared = Object.entries(pyproject?.scripts ?? {}).map(([name, target]) => ({
-    ...{ name, target, from: "pyproject.toml" },
+    name,
+    target,
+    from: "pyproject.toml",
     entrypoint: pyproject?.install === "none" ? target : name,
   }));
   if (declared.length > 0) return declared;

@@ -157,10 +157,17 @@ function legacyServer(): LegacyMcpServer {
 /** The manifest that a build would record of a server with these tools. */
 export function manifestOf(tools: readonly { name: string; annotations?: object; inputSchema?: object }[]): Manifest {
   return {
-    ...{ protocolVersion: "2026-07-28", server: { name: "tools", version: "1.0.0" }, instructions: "Be kind." },
-    ...{ resources: [], templates: [], prompts: [] },
+    protocolVersion: "2026-07-28",
+    server: { name: "tools", version: "1.0.0" },
+    instructions: "Be kind.",
+    resources: [],
+    templates: [],
+    prompts: [],
     tools: tools.map(({ name, annotations, inputSchema }) => ({
-      ...{ tool_name: name, title: null, description: `Does ${name}`, outputSchema: null },
+      tool_name: name,
+      title: null,
+      description: `Does ${name}`,
+      outputSchema: null,
       inputSchema: { type: "object", ...inputSchema },
       annotations: { ...(annotations ?? readOnly) },
     })),

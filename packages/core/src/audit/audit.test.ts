@@ -9,33 +9,56 @@ const verbs = verbsInSource();
 /** Verbs that write, and leave no entry. */
 const withoutEntry: Readonly<Record<string, readonly string[]>> = {
   "steps of a build whose start is in the log": [
-    ...["build/failBuild", "build/holdBuilds", "build/keepBuild", "build/releaseBuild", "build/requeueLostBuilds"],
-    ...["build/takeBuild", "build/takeNextBuild", "deployment/createDeployment"],
-    ...["deployment/withdrawDeployment"],
+    "build/failBuild",
+    "build/holdBuilds",
+    "build/keepBuild",
+    "build/releaseBuild",
+    "build/requeueLostBuilds",
+    "build/takeBuild",
+    "build/takeNextBuild",
+    "deployment/createDeployment",
+    "deployment/withdrawDeployment",
   ],
   "reports of hosts and clean-up": [
-    ...["host-isolation/recordHostIsolation", "host-storage/recordHostStorage", "retention/sweepRows"],
+    "host-isolation/recordHostIsolation",
+    "host-storage/recordHostStorage",
+    "retention/sweepRows",
   ],
   "protocol of OAuth clients, who act for a grant that is in the log": [
-    ...["oauth/denyAuthorization", "oauth/exchangeCode", "oauth/refreshTokens", "oauth/registerClient"],
-    ...["oauth/requestAuthorization", "oauth/revokeToken"],
+    "oauth/denyAuthorization",
+    "oauth/exchangeCode",
+    "oauth/refreshTokens",
+    "oauth/registerClient",
+    "oauth/requestAuthorization",
+    "oauth/revokeToken",
   ],
   "a person's own chats, which nobody else sees": [
-    ...["chat/beginTurn", "chat/countModelUse", "chat/deleteChat", "chat/endTurn", "chat/keepSuggestedQuestions"],
-    ...["chat/recordUsage", "chat/renameChat", "chat/takeReply"],
+    "chat/beginTurn",
+    "chat/countModelUse",
+    "chat/deleteChat",
+    "chat/endTurn",
+    "chat/keepSuggestedQuestions",
+    "chat/recordUsage",
+    "chat/renameChat",
+    "chat/takeReply",
   ],
   "deliveries of Git hosts, before it is known what they change": [
-    ...["webhook/processWebhook", "webhook/receiveWebhook", "source/receiveSourceWebhook"],
+    "webhook/processWebhook",
+    "webhook/receiveWebhook",
+    "source/receiveSourceWebhook",
   ],
   "the end of what GitHub shows of a server, whose change of source or deletion is in the log": [
     "report/leaveRepository",
   ],
   "questions to GitHub, whose answers start what is in the log": [
-    ...["github-check/checkDueGitHubRepositories", "github-check/recordMissedWebhooks"],
+    "github-check/checkDueGitHubRepositories",
+    "github-check/recordMissedWebhooks",
   ],
   "a read that records that nothing is left to show": ["first-steps/getFirstSteps"],
   "reads that move the next check of a Git URL forward": [
-    ...["project/findProjectOfInstance", "project/getProject", "source/getSource"],
+    "project/findProjectOfInstance",
+    "project/getProject",
+    "source/getSource",
   ],
 };
 

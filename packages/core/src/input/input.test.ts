@@ -29,8 +29,17 @@ function fieldsOf(input: unknown): Readonly<Record<string, string>> {
 
 test("OPS-4 errors of fields are sentences, the schema's own where it has one", () => {
   const bad = {
-    ...{ organization: "", limits: { calls: 6 }, mode: "closed", isPublic: "yes", tags: ["a", "b"], id: "7" },
-    ...{ address: "here", since: "soon", secret: "ab", ratio: 0, name: "" },
+    organization: "",
+    limits: { calls: 6 },
+    mode: "closed",
+    isPublic: "yes",
+    tags: ["a", "b"],
+    id: "7",
+    address: "here",
+    since: "soon",
+    secret: "ab",
+    ratio: 0,
+    name: "",
   };
   expect(fieldsOf(bad)).toEqual({
     organization: "organization must not be empty.",

@@ -4,12 +4,21 @@ import type { z } from "zod";
 const nameOf = (path: readonly PropertyKey[] | undefined) => path?.map(String).join(".") || "The input";
 
 const types: Readonly<Record<string, string>> = {
-  ...{ string: "text", number: "a number", int: "a whole number", boolean: "true or false", date: "a date" },
-  ...{ array: "a list", object: "an object", record: "an object" },
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  date: "a date",
+  array: "a list",
+  object: "an object",
+  record: "an object",
 };
 const formats: Readonly<Record<string, string>> = {
-  ...{ uuid: "an id, as answers of this API have them", url: "a URL", email: "an email address" },
-  ...{ datetime: "a time like 2026-01-31T12:00:00Z", date: "a date like 2026-01-31" },
+  uuid: "an id, as answers of this API have them",
+  url: "a URL",
+  email: "an email address",
+  datetime: "a time like 2026-01-31T12:00:00Z",
+  date: "a date like 2026-01-31",
 };
 const units: Readonly<Record<string, readonly [one: string, more: string]>> = {
   string: ["character", "characters"],

@@ -72,7 +72,10 @@ class GitScene {
 
   readonly as = (actor: Actor): FullContext =>
     testContext(this.#db(), actor, {
-      ...{ secrets: this.secrets, queue: this.#queue, gitRemotes: this.git.remotes, clock: { now: () => this.now } },
+      secrets: this.secrets,
+      queue: this.#queue,
+      gitRemotes: this.git.remotes,
+      clock: { now: () => this.now },
       instanceRepositories: this.stored.repositories,
     });
 

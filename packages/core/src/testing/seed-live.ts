@@ -11,7 +11,11 @@ export const sampleManifest = (more: Partial<Manifest> = {}): Manifest => ({
   instructions: null,
   tools: [
     {
-      ...{ tool_name: "echo", title: null, description: "Repeat the text", outputSchema: null, annotations: null },
+      tool_name: "echo",
+      title: null,
+      description: "Repeat the text",
+      outputSchema: null,
+      annotations: null,
       inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
     },
   ],

@@ -55,7 +55,10 @@ export function memoryRepositories(
   };
   return {
     repository: async ({ owner, name }) => ({
-      ...{ id: 1000, fullName: `${owner}/${name}`, private: false, defaultBranch },
+      id: 1000,
+      fullName: `${owner}/${name}`,
+      private: false,
+      defaultBranch,
       ...repository,
     }),
     open: () => ({
@@ -64,7 +67,10 @@ export function memoryRepositories(
       },
       commit: async ({ sha }) => commit(sha),
       checkout: async ({ sha }) => ({
-        ...{ commit: commit(sha), paths: async () => [], read: async () => null, close: async () => {} },
+        commit: commit(sha),
+        paths: async () => [],
+        read: async () => null,
+        close: async () => {},
         has: async (path) => !missing.includes(path),
       }),
       changedPaths: async () => null,

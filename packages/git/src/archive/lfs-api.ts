@@ -59,7 +59,9 @@ async function batch(files: readonly LfsFile[], connection: Connection, { fetch 
     method: "POST",
     headers: { accept: mediaType, "content-type": mediaType, ...withCredential(url, {}, connection) },
     body: JSON.stringify({
-      ...{ operation: "download", transfers: ["basic"], hash_algo: "sha256" },
+      operation: "download",
+      transfers: ["basic"],
+      hash_algo: "sha256",
       objects: files.map(({ oid, size }) => ({ oid, size })),
     }),
     signal,

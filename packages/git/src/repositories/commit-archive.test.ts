@@ -25,7 +25,10 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 const bare = () => join(directory, "stored", `${id}.git`);
 const commit = (bytes: Uint8Array, more: { branch?: string; expectedHead?: string | null; message?: string } = {}) =>
   store.commitFiles(id, {
-    ...{ branch: "main", message: "Upload files", author: { name: "Ada <Lock>", email: "ada@example.test" }, ...more },
+    branch: "main",
+    message: "Upload files",
+    author: { name: "Ada <Lock>", email: "ada@example.test" },
+    ...more,
     archive: streamOf(bytes),
   });
 const refusal = (work: Promise<unknown>): Promise<string> =>
@@ -185,8 +188,12 @@ test("SRC-4 ignored files, environments, caches and secrets of an archive are le
   for (const bytes of [makeZip(entries), await makeTar(entries)]) {
     const made = await commit(bytes, { branch: `b-${bytes.length}` });
     expect((await tree(made.commit.sha)).split("\n")).toEqual([
-      ...["100644 .env.example", "100644 .gitignore", "100755 run.sh", "100644 server.py"],
-      ...["100644 src/.gitignore", "100644 src/kept.log"],
+      "100644 .env.example",
+      "100644 .gitignore",
+      "100755 run.sh",
+      "100644 server.py",
+      "100644 src/.gitignore",
+      "100644 src/kept.log",
     ]);
     expect(made.leftOut.toSorted()).toEqual([".env", ".venv/", "a.log", "dist/"]);
     expect(await git(bare(), "log", "--all", "-p")).not.toContain("SECRET=1");

@@ -121,7 +121,9 @@ test("SRC-3 forbidden content of a push is refused: broken objects, internal ref
   const blob = await git(work(), "rev-parse", "HEAD:server.py");
   const raw = Buffer.concat([Buffer.from("100644 .git\0"), Buffer.from(blob, "hex")]);
   const tree = execFileSync("git", ["hash-object", "-w", "-t", "tree", "--literally", "--stdin"], {
-    ...{ cwd: work(), input: raw, encoding: "utf8" },
+    cwd: work(),
+    input: raw,
+    encoding: "utf8",
   }).trim();
   const bad = await git(work(), "commit-tree", "-m", "Bad", tree);
   expect(await refusal(git(work(), "push", url, `${bad}:refs/heads/bad`))).toMatch(/hasDotgit|contains '\.git'/);
@@ -138,7 +140,10 @@ test("SRC-3 transfers of one repository that take long leave some for the others
   const open: ReadableStreamDefaultController[] = [];
   const ask = (of: string, init: RequestInit, asked: GitRequest) =>
     store.serve(new Request(`${url}/${asked.service}?service=git-upload-pack`, init), {
-      ...{ id: of, organizationId: of, defaultBranch: "main", asked },
+      id: of,
+      organizationId: of,
+      defaultBranch: "main",
+      asked,
       onPush: async () => {},
     });
   const push = () => {

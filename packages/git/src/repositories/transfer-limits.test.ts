@@ -40,7 +40,10 @@ beforeEach(async () => {
     const id = ids.get(name) ?? randomUUID();
     ids.set(name, id);
     const answer = await store.serve(sent, {
-      ...{ id, organizationId: name.slice(0, 1), asked, defaultBranch: "main" },
+      id,
+      organizationId: name.slice(0, 1),
+      asked,
+      defaultBranch: "main",
       onPush: async () => {},
     });
     response.writeHead(answer.status, Object.fromEntries(answer.headers));

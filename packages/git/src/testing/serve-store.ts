@@ -22,7 +22,10 @@ export async function serveStore(
     onRequest(request);
     const body = method === "POST" ? Readable.toWeb(request) : null;
     const sent = new Request(`http://localhost${target}`, {
-      ...{ method, headers: headers as Record<string, string>, body, duplex: "half" },
+      method,
+      headers: headers as Record<string, string>,
+      body,
+      duplex: "half",
     } as RequestInit);
     const [, id = "", path = ""] = /^\/([0-9a-f-]{36})\.git\/([^?]*)/.exec(target) ?? [];
     const asked = store.parseGitRequest(sent, path);

@@ -72,7 +72,10 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
       (await git(directory, "ls-remote", urlOf(machine, id))).split("\n").map((line) => line.split("\t").toReversed());
     const commitTo = (machine: 0 | 1, id: string, content: string, expectedHead?: string | null) =>
       stores[machine].commitFiles(id, {
-        ...{ branch: "main", author, message: content, archive: streamOf(makeZip([{ name: "a", content }])) },
+        branch: "main",
+        author,
+        message: content,
+        archive: streamOf(makeZip([{ name: "a", content }])),
         ...(expectedHead !== undefined && { expectedHead }),
       });
 
@@ -85,17 +88,13 @@ export function repositoryStorageContract(title: string, place: StoragePlace): v
       await git(work, "push", "--quiet", "origin", "v2");
       const tag = await git(work, "rev-parse", "v2");
       const expected = [
-        ...[
-          ["HEAD", head],
-          ["refs/heads/fix/a", head],
-          ["refs/heads/main", head],
-          ["refs/notes/mine", head],
-        ],
-        ...[
-          ["refs/tags/v1", head],
-          ["refs/tags/v2", tag],
-          ["refs/tags/v2^{}", head],
-        ],
+        ["HEAD", head],
+        ["refs/heads/fix/a", head],
+        ["refs/heads/main", head],
+        ["refs/notes/mine", head],
+        ["refs/tags/v1", head],
+        ["refs/tags/v2", tag],
+        ["refs/tags/v2^{}", head],
       ];
       for (const machine of [1, 0] as const) expect(await refsAt(machine, id)).toEqual(expected);
       const other = await clone(1, id);

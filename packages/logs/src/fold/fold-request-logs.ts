@@ -58,8 +58,15 @@ const takenCte = `
 /** Collects sums, limits names, and adds to the roll-ups. One statement, so that each sum counts exactly once. */
 const foldSql = `
   WITH ${[
-    ...[takenCte, cellsCte, callingCte, writtenMessagesCte, namesCtes],
-    ...[keepSeriesCtes, keepCallersCtes, keepMessagesCte, keepSessionsCtes],
+    takenCte,
+    cellsCte,
+    callingCte,
+    writtenMessagesCte,
+    namesCtes,
+    keepSeriesCtes,
+    keepCallersCtes,
+    keepMessagesCte,
+    keepSessionsCtes,
   ].join(", ")}
   SELECT count(*)::int AS folded FROM taken`;
 

@@ -41,11 +41,17 @@ export const isErrorRow = `(is_error AND ${classOfRow} = 1)`;
 export const isRefusedRow = `(is_error AND ${classOfRow} >= 2)`;
 /** Rows of `request_log` have `is_error`, an index column for both kinds; series and sums have a class. */
 const ofRows: Aliased = {
-  ...{ alias: "request_log", isError: isErrorRow, isRefused: isRefusedRow },
-  ...{ hasSucceeded: "NOT is_error", hasNoMethod: "method IS NULL" },
+  alias: "request_log",
+  isError: isErrorRow,
+  isRefused: isRefusedRow,
+  hasSucceeded: "NOT is_error",
+  hasNoMethod: "method IS NULL",
 };
 export const ofSeries = (alias: string): Aliased => ({
-  ...{ alias, isError: `${alias}.class = 1`, isRefused: `${alias}.class >= 2`, hasSucceeded: `${alias}.class = 0` },
+  alias,
+  isError: `${alias}.class = 1`,
+  isRefused: `${alias}.class >= 2`,
+  hasSucceeded: `${alias}.class = 0`,
   hasNoMethod: `(${alias}.method IS NULL AND NOT ${alias}.is_overflow)`,
 });
 
@@ -66,8 +72,13 @@ export function scopeCondition(query: LogQuery, conditions: Conditions, aliased:
 
 /** Methods of the protocol itself, in addition to all lists and notifications. */
 const protocolMethods = [
-  ...["initialize", "ping", "server/discover", "logging/setLevel", "subscriptions/listen"],
-  ...["resources/subscribe", "resources/unsubscribe"],
+  "initialize",
+  "ping",
+  "server/discover",
+  "logging/setLevel",
+  "subscriptions/listen",
+  "resources/subscribe",
+  "resources/unsubscribe",
 ];
 
 /** Methods of the protocol itself, and requests without a method, such as the event stream of a session. */

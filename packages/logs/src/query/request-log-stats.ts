@@ -52,9 +52,15 @@ export async function requestLogStats(reader: Reader, input: LogStatsQueryInput)
   ]);
   const [all] = total;
   return {
-    ...{ total: all?.calls ?? 0, errors: all?.errors ?? 0, refused: all?.refused ?? 0, limited: all?.limited ?? 0 },
-    ...{ ...percentilesOf(all), p99Ms: latencyQuantile(all?.latency ?? [], 0.99) },
-    ...{ startDate: new Date(from).toISOString(), endDate: new Date(end).toISOString(), bucketMs },
+    total: all?.calls ?? 0,
+    errors: all?.errors ?? 0,
+    refused: all?.refused ?? 0,
+    limited: all?.limited ?? 0,
+    ...percentilesOf(all),
+    p99Ms: latencyQuantile(all?.latency ?? [], 0.99),
+    startDate: new Date(from).toISOString(),
+    endDate: new Date(end).toISOString(),
+    bucketMs,
     buckets: fillBuckets(bucket, floorToMinute(from), end, bucketMs),
     methods: method.map(({ key, calls, errors }) => ({ method: key, total: calls, errors })),
     tools: tool.map(({ key, calls, errors }) => ({ tool: key, total: calls, errors })),

@@ -181,6 +181,9 @@ const furthestOf = (steps: readonly SignInStepEntry[]): SignInStepKind =>
   signInStepKinds[Math.max(...steps.map(({ kind }) => orderOf(kind)))] ?? "challenge";
 
 const stepOf = (kind: SignInStepKind, seen: SignInStepEntry | undefined, state: AttemptStep["state"]): AttemptStep => ({
-  ...{ kind, state, time: seen?.time.toISOString() ?? null },
-  ...{ problem: state === "failed" ? (seen?.problem ?? null) : null, detail: seen?.detail ?? null },
+  kind,
+  state,
+  time: seen?.time.toISOString() ?? null,
+  problem: state === "failed" ? (seen?.problem ?? null) : null,
+  detail: seen?.detail ?? null,
 });

@@ -52,8 +52,11 @@ async function unplacedByProgram(
            AND other.client_id <> ALL ($5::text[])))
      ORDER BY time DESC LIMIT ${maxUnplaced}`,
     [
-      ...[seen.map(({ time }) => time), seen.map(({ agent }) => agent), seen.map(({ network }) => network)],
-      ...[projectId, own.flatMap(({ clientId }) => clientId ?? [])],
+      seen.map(({ time }) => time),
+      seen.map(({ agent }) => agent),
+      seen.map(({ network }) => network),
+      projectId,
+      own.flatMap(({ clientId }) => clientId ?? []),
     ],
   );
   return rows;

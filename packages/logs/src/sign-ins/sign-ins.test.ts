@@ -87,8 +87,13 @@ test("GW-5 the steps of a client that gets in are one attempt, from the first 40
     leftOut: 0,
     attempts: [
       {
-        ...{ id: authorizationId, state: "connected", problem: null, clientName: "Friendly app" },
-        ...{ agent: `node-${projectId}/24.1`, network: "203.0.113.0/24", isProven: true },
+        id: authorizationId,
+        state: "connected",
+        problem: null,
+        clientName: "Friendly app",
+        agent: `node-${projectId}/24.1`,
+        network: "203.0.113.0/24",
+        isProven: true,
       },
     ],
   });
@@ -102,7 +107,11 @@ test("GW-5 a waiting attempt names its next step, and an abandoned one its last"
   signIn("consent");
   const [waiting] = (await attempts()).attempts as [SignInAttempt];
   expect([waiting.state, ...chain(waiting).slice(5)]).toEqual([
-    ...["waiting", "sign_in done", "consent waiting", "token unreached", "call unreached"],
+    "waiting",
+    "sign_in done",
+    "consent waiting",
+    "token unreached",
+    "call unreached",
   ]);
   const [later] = (await attempts(projectId, 20 * 60_000)).attempts as [SignInAttempt];
   expect([later.state, later.endedAt, later.problem]).toEqual(["unfinished", "sign_in", null]);
@@ -114,7 +123,10 @@ type Person = Record<"clientId" | "clientName" | "authorizationId" | "flow" | "u
 function twoClients({ shareClient = false } = {}) {
   const person = (name: string): Person => ({
     clientId: shareClient ? "https://app.example/client.json" : `${name}-${projectId}`,
-    ...{ clientName: `App of ${name}`, authorizationId: randomUUID(), flow: `flow-${name}`, userId: randomUUID() },
+    clientName: `App of ${name}`,
+    authorizationId: randomUUID(),
+    flow: `flow-${name}`,
+    userId: randomUUID(),
   });
   const sharedBrowser = { address: program.address, agent: null };
   const steps: Record<string, (by: Person) => void> = {
@@ -169,7 +181,8 @@ test("GW-5 a browser behind an address joins no attempt of another client there"
   record({ kind: "authorization", ...stranger }, { address: program.address, agent: null });
   const found = (await attempts()).attempts;
   expect(found.map(({ clientId, endedAt }) => `${endedAt} of ${clientId}`).sort()).toEqual([
-    ...["authorization of somebody-else", "challenge of null"],
+    "authorization of somebody-else",
+    "challenge of null",
   ]);
 });
 
@@ -304,7 +317,14 @@ test("GW-5 neither a whole address nor a long or broken text is stored, nor a st
     null,
   ];
   expect(networks.map(networkOf)).toEqual([
-    ...["203.0.113.0/24", "203.0.113.0/24", "2001:db8:1::/48", "2001:db8:0::/48", "loopback", "loopback", null, null],
+    "203.0.113.0/24",
+    "203.0.113.0/24",
+    "2001:db8:1::/48",
+    "2001:db8:0::/48",
+    "loopback",
+    "loopback",
+    null,
+    null,
   ]);
 });
 

@@ -105,7 +105,8 @@ test("BLD-6 a manifest can be stored and queried in the database, with any names
   const { manifest } = await readManifest({ url }, { timeoutMs: 10_000 });
   const name = "a\ufffdb\ufffdc\\u0000d😀";
   expect(manifest.tools[0]).toMatchObject({
-    ...{ tool_name: name, inputSchema: { properties: { [name]: { description: name } } } },
+    tool_name: name,
+    inputSchema: { properties: { [name]: { description: name } } },
   });
 });
 

@@ -213,7 +213,9 @@ function calls(
   const allowInputRequired = !options.onElicit && !options.onSample;
   const more = (signal: AbortSignal, call?: CallOptions) => ({
     // `guard` holds the deadline; the library's own must not fire before it.
-    ...{ signal, timeout: 2 ** 31 - 1, allowInputRequired },
+    signal,
+    timeout: 2 ** 31 - 1,
+    allowInputRequired,
     ...(call?.onProgress && { onprogress: ofServer(call.onProgress) }),
   });
   const meta =

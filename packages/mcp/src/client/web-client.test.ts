@@ -88,9 +88,13 @@ test.each(["modern", "legacy"] as const)(
       era === "modern"
         ? ["sent server/discover", "received answer", "sent tools/call", "received answer"]
         : [
-            ...["sent initialize", "received answer", "sent notifications/initialized"],
+            "sent initialize",
+            "received answer",
+            "sent notifications/initialized",
             // This server logs without being asked to.
-            ...["sent tools/call", "received notifications/message", "received answer"],
+            "sent tools/call",
+            "received notifications/message",
+            "received answer",
           ];
     expect(seen.slice(-expected.length)).toEqual(expected);
   },

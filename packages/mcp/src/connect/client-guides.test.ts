@@ -20,7 +20,15 @@ test("PRJ-15 every client that the product names has a guide with the server's U
   const guides = clientGuides(server, accessOf("towpath-cloud"));
   expect(guides.map(({ label }) => label)).toEqual(
     expect.arrayContaining([
-      ...["Cursor", "VS Code", "Claude Code", "Claude", "ChatGPT", "Codex", "Gemini CLI", "Windsurf", "LM Studio"],
+      "Cursor",
+      "VS Code",
+      "Claude Code",
+      "Claude",
+      "ChatGPT",
+      "Codex",
+      "Gemini CLI",
+      "Windsurf",
+      "LM Studio",
     ]),
   );
   for (const { steps, snippet } of guides) expect([snippet?.code, ...steps].join("\n")).toContain(url);

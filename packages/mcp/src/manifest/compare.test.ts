@@ -3,8 +3,13 @@ import { compareManifests } from "./compare.ts";
 import type { Manifest } from "./manifest.ts";
 
 const empty: Manifest = {
-  ...{ protocolVersion: "2025-11-25", server: { name: "weather", version: "1" }, instructions: null },
-  ...{ tools: [], resources: [], templates: [], prompts: [] },
+  protocolVersion: "2025-11-25",
+  server: { name: "weather", version: "1" },
+  instructions: null,
+  tools: [],
+  resources: [],
+  templates: [],
+  prompts: [],
 };
 const tool = (
   tool_name: string,
@@ -12,7 +17,11 @@ const tool = (
   required: readonly string[] = [],
   more: Partial<Manifest["tools"][number]> = {},
 ): Manifest["tools"][number] => ({
-  ...{ tool_name, title: null, description: null, outputSchema: null, annotations: null },
+  tool_name,
+  title: null,
+  description: null,
+  outputSchema: null,
+  annotations: null,
   inputSchema: { type: "object", properties, required: [...required] },
   ...more,
 });
@@ -83,7 +92,9 @@ test("BLD-14 resources, templates and prompts too", () => {
     resources: [{ ...named, resource_name: "readme", uri: "file:///readme", mimeType: "text/plain" }],
     prompts: [
       {
-        ...{ prompt_name: "ask", title: null, description: null },
+        prompt_name: "ask",
+        title: null,
+        description: null,
         arguments: [{ name: "about", description: null, required: true }],
       },
     ],

@@ -33,8 +33,12 @@ export function compareManifests(before: Manifest, after: Manifest): readonly Su
  */
 export function toolListTokens({ tools }: Pick<Manifest, "tools">): number {
   const listed = tools.map(({ tool_name: name, title, description, inputSchema, outputSchema, annotations }) => ({
-    ...{ name, ...(title !== null && { title }), ...(description !== null && { description }), inputSchema },
-    ...{ ...(outputSchema !== null && { outputSchema }), ...(annotations !== null && { annotations }) },
+    name,
+    ...(title !== null && { title }),
+    ...(description !== null && { description }),
+    inputSchema,
+    ...(outputSchema !== null && { outputSchema }),
+    ...(annotations !== null && { annotations }),
   }));
   return tools.length === 0 ? 0 : Math.ceil(JSON.stringify(listed).length / 4);
 }

@@ -8,9 +8,15 @@ const texts = { title: null, description: null, mimeType: null };
 
 function member(prefix: string, offered: Offered, chosen: Partial<PortalMember> = {}): PortalMember {
   const manifest: Manifest = {
-    ...{ protocolVersion: "2025-11-25", server: { name: prefix, version: "1" }, instructions: null },
+    protocolVersion: "2025-11-25",
+    server: { name: prefix, version: "1" },
+    instructions: null,
     tools: (offered.tools ?? []).map((tool_name) => ({
-      ...{ tool_name, ...texts, inputSchema: {}, outputSchema: null, annotations: null },
+      tool_name,
+      ...texts,
+      inputSchema: {},
+      outputSchema: null,
+      annotations: null,
     })),
     resources: (offered.resources ?? []).map((uri) => ({ resource_name: uri, uri, ...texts })),
     templates: (offered.templates ?? []).map((uriTemplate) => ({ template_name: uriTemplate, uriTemplate, ...texts })),

@@ -59,7 +59,9 @@ export function createCatalog(members: readonly PortalMember[]): Catalog {
       join,
     );
     return found.map(({ member, own: name, item }, at) => ({
-      ...{ projectId: member.projectId, own: name, item },
+      projectId: member.projectId,
+      own: name,
+      item,
       exposed: names[at] ?? name,
     }));
   };
@@ -120,7 +122,9 @@ export function portalManifest(
 ): Manifest {
   const { name, version, instructions } = portal;
   return {
-    ...{ protocolVersion: firstModernVersion, server: { name, version }, instructions },
+    protocolVersion: firstModernVersion,
+    server: { name, version },
+    instructions,
     tools: tools.map(({ item, exposed }) => ({ ...item, tool_name: exposed })),
     resources: resources.map(({ item, exposed }) => ({ ...item, uri: exposed })),
     templates: templates.map(({ item, exposed }) => ({ ...item, uriTemplate: exposed })),

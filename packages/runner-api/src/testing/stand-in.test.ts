@@ -84,8 +84,10 @@ test("the runner's address is a setting, and all processes of an instance derive
   const schema = z.object({ ...runnerListenSettings, TOWPATH_RUN_DIR: z.string(), TOWPATH_SECRET: z.string() });
   const valuesWith = (address: string | undefined, secret = "one", listen?: string) =>
     schema.parse({
-      ...{ TOWPATH_RUNNER_ADDRESS: address, TOWPATH_RUNNER_LISTEN: listen },
-      ...{ TOWPATH_RUN_DIR: "/run/t", TOWPATH_SECRET: secret },
+      TOWPATH_RUNNER_ADDRESS: address,
+      TOWPATH_RUNNER_LISTEN: listen,
+      TOWPATH_RUN_DIR: "/run/t",
+      TOWPATH_SECRET: secret,
     });
   const addressWith = (...given: Parameters<typeof valuesWith>) => runnerAddressFrom(valuesWith(...given));
   expect(addressWith(undefined)).toEqual({ kind: "unix", path: "/run/t/runner.sock" });

@@ -169,8 +169,12 @@ function memoryTest(driver: () => RuntimeDriver, isClaimed: boolean): void {
 function prewarmTest(driver: () => RuntimeDriver, isClaimed: boolean): void {
   const { layers, ...server } = tinyServer.server("serve");
   const spec: PrewarmSpec = {
-    ...{ organizationId: "org-1", dependencies: layers.dependencies, startTimeoutMs: 10_000 },
-    ...{ pythonVersion: server.pythonVersion, network: server.network, limits: server.limits },
+    organizationId: "org-1",
+    dependencies: layers.dependencies,
+    startTimeoutMs: 10_000,
+    pythonVersion: server.pythonVersion,
+    network: server.network,
+    limits: server.limits,
   };
   test(`RUN-3 an interpreter ${isClaimed ? "becomes the server of its organization, once" : "isn't prewarmed"}`, async () => {
     const result = await driver().servers.prewarm(spec);

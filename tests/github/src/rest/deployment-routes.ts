@@ -59,7 +59,9 @@ export function deploymentRoutes(context: ForgeContext): Hono<RestEnvironment> {
     const content = await readBody(c, statusSchema);
     const add = (to: Annotation, of: Record<string, unknown>) =>
       insertAnnotation(database, {
-        ...{ repositoryId: repository.id, kind: "deployment_status", subject: String(to.id) },
+        repositoryId: repository.id,
+        kind: "deployment_status",
+        subject: String(to.id),
         content: of,
       });
     const status = add(deployment, { ...content, environment: deployment.content.environment });

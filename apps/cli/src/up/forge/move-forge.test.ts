@@ -86,7 +86,10 @@ test("SRC-3 GH-3 repositories of the forge of earlier releases become the organi
   const { branches, defaultBranch } = await reader(made?.id ?? "").refs();
   expect([defaultBranch, Object.fromEntries(branches)]).toMatchObject(["main", { main: head }]);
   expect(await sourceOf(own.id)).toMatchObject({
-    ...{ url: null, repositoryId: made?.id, branch: null, previews: true },
+    url: null,
+    repositoryId: made?.id,
+    branch: null,
+    previews: true,
     heads: Object.fromEntries(branches),
   });
   const [row] = await database.db.select().from(project).where(eq(project.id, own.id));

@@ -72,7 +72,10 @@ export function readForge(path: string): Forge {
     const missed = all(deliverySchema, undelivered).flatMap(({ body }) => missedPush(body));
     return {
       repositories: all(repositorySchema, `${owned} ORDER BY repository.id`).map((row) => ({
-        ...{ id: row.id, owner: row.owner, name: row.name, defaultBranch: row.default_branch },
+        id: row.id,
+        owner: row.owner,
+        name: row.name,
+        defaultBranch: row.default_branch,
         madeByTerminal: row.made_by && row.made_by === "terminal",
         createdAt: row.created_at,
         reportedHeads: withoutMissed(

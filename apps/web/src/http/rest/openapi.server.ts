@@ -72,7 +72,10 @@ function described(
 ): Record<string, unknown> {
   const isPublic = permission === "public";
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    ...{ name, in: "path", required: true, schema: { type: "string" } },
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
   }));
   return {
     operationId: id,

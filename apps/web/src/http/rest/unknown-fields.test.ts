@@ -35,7 +35,10 @@ test("OPS-4 unknown fields are named all at once, at any depth, with the one tha
     fields: { entrypont: 'Did you mean "entrypoint"?' },
   });
   const value = {
-    ...{ NAME: 1, colour: 2, entrypiont: 3, server: [] },
+    NAME: 1,
+    colour: 2,
+    entrypiont: 3,
+    server: [],
     servers: [{ server: "x" }, { server: "y", prefx: "z" }],
     variables: [{ key_name: "K", secretValue: "", secretvalue: "" }],
     labels: { any: { colour: "red", color: "red" } },
@@ -101,7 +104,8 @@ test("OPS-4 parameters that are given twice are refused by their names", () => {
     return null;
   };
   expect(refused("a=1&b=1&a=1&c=&c=")).toEqual({
-    ...{ code: "unknown_field", message: 'Given more than once: "a", "c".' },
+    code: "unknown_field",
+    message: 'Given more than once: "a", "c".',
     fields: { a: "Give it once.", c: "Give it once." },
   });
   expect(refused("a=1&b=1")).toBeNull();

@@ -35,7 +35,9 @@ test("PRJ-4 an answer is passed on with its status, its bytes and the chosen hea
   const answer = await relay(requestOf(), readerOf(), send, ["mcp-session-id"]);
   expect([answer.status, await answer.text()]).toEqual([202, "hi"]);
   expect(Object.fromEntries(answer.headers)).toEqual({
-    ...{ "mcp-session-id": "s", "cache-control": "private, no-store", "x-accel-buffering": "no" },
+    "mcp-session-id": "s",
+    "cache-control": "private, no-store",
+    "x-accel-buffering": "no",
   });
 });
 

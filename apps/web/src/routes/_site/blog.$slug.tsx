@@ -16,7 +16,10 @@ export const Route = createFileRoute("/_site/blog/$slug")({
     const { title, description, image, publishedAt, author, tags } = post.meta;
     const path = `/blog/${post.slug}`;
     const { meta, links } = pageHead(match.context.site, {
-      ...{ path, image, description, type: "article" },
+      path,
+      image,
+      description,
+      type: "article",
       title: `${title} · Towpath`,
     });
     const article = [

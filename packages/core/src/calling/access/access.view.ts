@@ -86,7 +86,10 @@ function toolViews({ tools, knownTools }: Policy, live: readonly LiveTool[]): Ac
   const gone = (tools ?? []).filter((name) => !names.has(name));
   return [
     ...live.map(({ tool_name: name, title, description }) => ({
-      ...{ name, title, description, isLive: true },
+      name,
+      title,
+      description,
+      isLive: true,
       isAllowed: tools?.includes(name) ?? true,
       isNew: tools !== null && !knownTools.includes(name),
     })),

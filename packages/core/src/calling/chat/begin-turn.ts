@@ -56,8 +56,15 @@ export async function beginTurn(call: {
     const { row, history } = await openChat(tx, owner, input, now);
     const number = (history.at(-1)?.number ?? 0) + 1;
     await tx.insert(chatTurn).values({
-      ...{ id: turnId, chatId: row.id, number, question, attachments, model, deploymentId },
-      ...{ status: "running", createdAt: now },
+      id: turnId,
+      chatId: row.id,
+      number,
+      question,
+      attachments,
+      model,
+      deploymentId,
+      status: "running",
+      createdAt: now,
     });
     return { chatId: row.id, title: row.title, turnId, history };
   });

@@ -236,8 +236,13 @@ test("CHAT-1 LOG-6 chats go 90 days after their last question, what they used af
   await end(turnId);
   const sweep = (day: number) => {
     const policy = {
-      ...{ requestLogDays: 30, serverLogDays: 14, buildLogDays: 30, auditDays: 365 },
-      ...{ endedBranchDays: 14, buildsPerBranch: 100, deploymentsPerBranch: 20 },
+      requestLogDays: 30,
+      serverLogDays: 14,
+      buildLogDays: 30,
+      auditDays: 365,
+      endedBranchDays: 14,
+      buildsPerBranch: 100,
+      deploymentsPerBranch: 20,
     };
     const ctx = testContext(database.db, { kind: "job", job: "test" });
     return sweepRows({ ctx, input: { now: new Date(start.getTime() + day * 86_400_000), policy } });
@@ -257,8 +262,13 @@ test("CHAT-1 LOG-6 chats go 90 days after their last question, what they used af
 
 test("CHAT-2 questions made for a manifest are kept for it, its model and its project", async () => {
   const manifest = {
-    ...{ protocolVersion: "2026-07-28", server: { name: "s", version: "1" }, instructions: null },
-    ...{ tools: [], resources: [], templates: [], prompts: [] },
+    protocolVersion: "2026-07-28",
+    server: { name: "s", version: "1" },
+    instructions: null,
+    tools: [],
+    resources: [],
+    templates: [],
+    prompts: [],
   };
   const input = { ...scope(), manifest, model: "a" };
   expect(await findSuggestedQuestions({ ctx: as(member), input })).toBeNull();
@@ -276,8 +286,18 @@ test("CHAT-2 questions made for a manifest are kept for it, its model and its pr
 
 test("CHAT-1 events put an answer together in order, and a tool call is updated in its place", () => {
   const call: ChatToolPart = {
-    ...{ kind: "tool", id: "1", tool: "echo", arguments: {}, status: "running", approval: null, result: null },
-    ...{ error: null, truncated: false, durationMs: null, requestId: null, forms: [] },
+    kind: "tool",
+    id: "1",
+    tool: "echo",
+    arguments: {},
+    status: "running",
+    approval: null,
+    result: null,
+    error: null,
+    truncated: false,
+    durationMs: null,
+    requestId: null,
+    forms: [],
   };
   const parts = [
     { type: "text", delta: "Let me " } as const,

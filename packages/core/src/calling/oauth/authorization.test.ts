@@ -24,7 +24,10 @@ test("GW-5 a member's consent gives a code, and the code a token for this server
   expect(await getConsent({ ctx, input: { request: token } })).toMatchObject({
     client: { name: "App", verifiedHost: null },
     server: { name: suite.server.name, url: suite.server.resource },
-    ...{ scopes: ["mcp"], redirectHost: "app.example", isLocalOnly: false, refusal: null },
+    scopes: ["mcp"],
+    redirectHost: "app.example",
+    isLocalOnly: false,
+    refusal: null,
   });
   const { location } = await approveAuthorization({ ctx, input: { request: token, issuer } });
   const answer = new URL(location).searchParams;
@@ -67,15 +70,19 @@ test("GW-5 ORG-3 the consent for a portal names the servers that are reached thr
 test("GW-5 GW-15 the consent lists the tools that the policy allows, destructive ones marked and first", async () => {
   const { database, team } = suite;
   const tool = (tool_name: string, annotations: Record<string, boolean> | null = null) => ({
-    ...{ tool_name, title: null, description: null, inputSchema: {}, outputSchema: null, annotations },
+    tool_name,
+    title: null,
+    description: null,
+    inputSchema: {},
+    outputSchema: null,
+    annotations,
   });
   const seen = [
-    ...[
-      tool("echo"),
-      tool("read", { readOnlyHint: true, destructiveHint: true }),
-      tool("drop", { destructiveHint: true }),
-    ],
-    ...[tool("wipe", { destructiveHint: true }), tool("hidden", { destructiveHint: true })],
+    tool("echo"),
+    tool("read", { readOnlyHint: true, destructiveHint: true }),
+    tool("drop", { destructiveHint: true }),
+    tool("wipe", { destructiveHint: true }),
+    tool("hidden", { destructiveHint: true }),
   ];
   const manifest = sampleManifest({ tools: seen });
   const { name } = await seedLiveProject(database.db, team, { authMode: "towpath-cloud" }, { manifest });
@@ -90,14 +97,10 @@ test("GW-5 GW-15 the consent lists the tools that the policy allows, destructive
     .values({ projectId: found?.id ?? "", tools: ["echo", "read", "drop", "wipe"] });
   expect(await consent(suite.server.name)).toBeNull();
   expect(await consent(name)).toEqual([
-    ...[
-      { name: "drop", isDestructive: true },
-      { name: "wipe", isDestructive: true },
-    ],
-    ...[
-      { name: "echo", isDestructive: false },
-      { name: "read", isDestructive: false },
-    ],
+    { name: "drop", isDestructive: true },
+    { name: "wipe", isDestructive: true },
+    { name: "echo", isDestructive: false },
+    { name: "read", isDestructive: false },
   ]);
 });
 
@@ -130,7 +133,9 @@ test("GW-5 declining tells the client, and leaves nothing to exchange", async ()
   const stranger = (await seedOrganization(suite.database.db)).owner;
   const { location } = await denyAuthorization({ ctx: suite.as(stranger), input });
   expect(Object.fromEntries(new URL(location).searchParams)).toMatchObject({
-    ...{ error: "access_denied", state: "s1", iss: issuer },
+    error: "access_denied",
+    state: "s1",
+    iss: issuer,
   });
   expect(await suite.database.db.$count(oauthGrant, eq(oauthGrant.projectId, suite.server.id))).toBe(0);
 });
@@ -147,20 +152,26 @@ test("GW-5 requests without PKCE S256, without resource, or for another server a
   expect(await suite.requestError({ response_type: null })).toBe("unsupported_response_type");
   expect(await suite.requestError({ state: "s1", resource: null })).toBe("invalid_target");
   for (const resource of [
-    ...["http://localhost:8080/nobody-here/mcp", passthrough.resource, "https://evil.example/mcp", "nope"],
-    ...[
-      `${suite.server.resource}?a=1`,
-      `${suite.server.resource}#a`,
-      suite.server.resource.replace("/mcp", ""),
-      "http://localhost:8080/a/b/mcp",
-    ],
+    "http://localhost:8080/nobody-here/mcp",
+    passthrough.resource,
+    "https://evil.example/mcp",
+    "nope",
+    `${suite.server.resource}?a=1`,
+    `${suite.server.resource}#a`,
+    suite.server.resource.replace("/mcp", ""),
+    "http://localhost:8080/a/b/mcp",
     suite.server.resource.replace("localhost", "user:password@localhost"),
   ]) {
     expect([resource, await suite.requestError({ resource })]).toEqual([resource, "invalid_target"]);
   }
   const twice = new URLSearchParams({
-    ...{ client_id: suite.clientId, redirect_uri: redirectUri, response_type: "code", state: "s1" },
-    ...{ code_challenge: codeChallenge, code_challenge_method: "S256", resource: suite.server.resource },
+    client_id: suite.clientId,
+    redirect_uri: redirectUri,
+    response_type: "code",
+    state: "s1",
+    code_challenge: codeChallenge,
+    code_challenge_method: "S256",
+    resource: suite.server.resource,
   });
   twice.append("resource", passthrough.resource);
   const result = await requestAuthorization({ ctx: suite.platform(), input: { issuer, parameters: twice } });

@@ -131,30 +131,31 @@ test("GW-5 registrations that can't work are refused with the code of RFC 7591",
 
 test("GW-5 no redirect URI runs a script, opens a file or goes to another machine without TLS", () => {
   for (const uri of [
-    ...["javascript:alert(1)", "JavaScript://x/%0aalert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd"],
-    ...[
-      "blob:https://a.example/1",
-      "about:blank",
-      "mailto:a@b.example",
-      "ms-msdt:/id",
-      "search-ms://query=x&crumb=location:files.example",
-      "view-source:https://a.example",
-      "intent://a#b",
-    ],
-    ...["http://app.example/callback", "http://localhost.evil.example/", "http://127.0.0.2/", "http://10.0.0.1/"],
-    ...[
-      "https://user:password@app.example/",
-      "https://app.example/#fragment",
-      "https://app.example/#",
-      "/callback",
-      "",
-    ],
-    ...[
-      "https://app.example/\nx",
-      " https://app.example/",
-      "https://app.exämple/",
-      `https://a.example/${"x".repeat(2000)}`,
-    ],
+    "javascript:alert(1)",
+    "JavaScript://x/%0aalert(1)",
+    "data:text/html,x",
+    "vbscript:x",
+    "file:///etc/passwd",
+    "blob:https://a.example/1",
+    "about:blank",
+    "mailto:a@b.example",
+    "ms-msdt:/id",
+    "search-ms://query=x&crumb=location:files.example",
+    "view-source:https://a.example",
+    "intent://a#b",
+    "http://app.example/callback",
+    "http://localhost.evil.example/",
+    "http://127.0.0.2/",
+    "http://10.0.0.1/",
+    "https://user:password@app.example/",
+    "https://app.example/#fragment",
+    "https://app.example/#",
+    "/callback",
+    "",
+    "https://app.example/\nx",
+    " https://app.example/",
+    "https://app.exämple/",
+    `https://a.example/${"x".repeat(2000)}`,
     "cursor:callback",
   ]) {
     expect([uri, isAllowedRedirectUri(uri)]).toEqual([uri, false]);
@@ -180,13 +181,28 @@ test("GW-5 no redirect URI starts a part of an operating system, and those that 
     for (const uri of [`${scheme}://callback`, `${scheme}:/callback`, `${scheme.toUpperCase()}://x/callback`])
       expect([uri, isAllowedRedirectUri(uri)]).toEqual([uri, false]);
   for (const uri of [
-    ...["https://claude.ai/api/mcp/auth_callback", "https://claude.com/api/mcp/auth_callback"],
-    ...["http://localhost:54545/callback", "http://127.0.0.1:33418", "https://vscode.dev/redirect"],
-    ...["vscode://vscode.github-authentication/did-authenticate", "vscode-insiders://x/y", "vscodium://x/y"],
-    ...["cursor://anysphere.cursor-mcp/oauth/callback", "https://www.cursor.com/agents/mcp/oauth/callback"],
-    ...["windsurf://callback", "zed://oauth/callback", "goose://oauth", "raycast://oauth?package_name=mcp"],
-    ...["com.example.app:/callback", "ms-appx-web://microsoft.aad.brokerplugin/1", "warp://mcp/oauth2callback"],
-    ...["chatwise://oauth", "lmstudio://oauth", "obsidian://mcp", "claude://oauth", "jetbrains://idea/oauth"],
+    "https://claude.ai/api/mcp/auth_callback",
+    "https://claude.com/api/mcp/auth_callback",
+    "http://localhost:54545/callback",
+    "http://127.0.0.1:33418",
+    "https://vscode.dev/redirect",
+    "vscode://vscode.github-authentication/did-authenticate",
+    "vscode-insiders://x/y",
+    "vscodium://x/y",
+    "cursor://anysphere.cursor-mcp/oauth/callback",
+    "https://www.cursor.com/agents/mcp/oauth/callback",
+    "windsurf://callback",
+    "zed://oauth/callback",
+    "goose://oauth",
+    "raycast://oauth?package_name=mcp",
+    "com.example.app:/callback",
+    "ms-appx-web://microsoft.aad.brokerplugin/1",
+    "warp://mcp/oauth2callback",
+    "chatwise://oauth",
+    "lmstudio://oauth",
+    "obsidian://mcp",
+    "claude://oauth",
+    "jetbrains://idea/oauth",
   ])
     expect([uri, isAllowedRedirectUri(uri)]).toEqual([uri, true]);
 });
@@ -202,14 +218,15 @@ test("GW-5 a redirect URI is compared exactly, but for the port on this machine"
     expect([uri, isRegisteredRedirectUri(registered, uri)]).toEqual([uri, true]);
   }
   for (const uri of [
-    ...[
-      "http://127.0.0.1:1/callback",
-      "http://localhost:1/callback/",
-      "http://localhost:1/callback?x=1",
-      "http://localhost:1",
-    ],
-    ...["https://app.example:8443/callback", "https://app.example/callback/..", "https://evil.example/callback"],
-    ...["http://localhost:1@evil.example/callback", "https://app.example.evil.example/callback"],
+    "http://127.0.0.1:1/callback",
+    "http://localhost:1/callback/",
+    "http://localhost:1/callback?x=1",
+    "http://localhost:1",
+    "https://app.example:8443/callback",
+    "https://app.example/callback/..",
+    "https://evil.example/callback",
+    "http://localhost:1@evil.example/callback",
+    "https://app.example.evil.example/callback",
   ]) {
     expect([uri, isRegisteredRedirectUri(registered, uri)]).toEqual([uri, false]);
   }

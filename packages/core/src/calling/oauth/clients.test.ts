@@ -131,8 +131,13 @@ test("GW-5 LOG-6 a client that nobody granted anything is removed after a week, 
   suite.now += 8 * 86_400_000;
   const fresh = await suite.register();
   const policy = {
-    ...{ requestLogDays: 30, serverLogDays: 14, buildLogDays: 30, auditDays: 365 },
-    ...{ endedBranchDays: 14, buildsPerBranch: 100, deploymentsPerBranch: 20 },
+    requestLogDays: 30,
+    serverLogDays: 14,
+    buildLogDays: 30,
+    auditDays: 365,
+    endedBranchDays: 14,
+    buildsPerBranch: 100,
+    deploymentsPerBranch: 20,
   };
   const swept = await sweepRows({ ctx: suite.platform(), input: { now: new Date(suite.now), policy } });
   expect(swept?.problems).toEqual([]);

@@ -81,7 +81,12 @@ export async function requireClient(
     const { name: clientName } = client;
     // A failure is the authorization request's, which knows the server.
     ctx.recordSignInStep({
-      ...{ kind: "registration", problem: null, projectId: null, isProven: false, clientId, clientName },
+      kind: "registration",
+      problem: null,
+      projectId: null,
+      isProven: false,
+      clientId,
+      clientName,
     });
     return client;
   } catch (error) {

@@ -59,7 +59,9 @@ export async function getConsent(call: { ctx: Context<"recordSignInStep">; input
   recordDecision(ctx, { kind: "sign_in", problem: null, isProven: true }, { authorization, client });
   const { project, organization } = access;
   const server = {
-    ...{ name: project.name, url: authorization.resource, organizationName: organization.name },
+    name: project.name,
+    url: authorization.resource,
+    organizationName: organization.name,
     portalServers: await findPortalServerNames(ctx.db, project),
     tools: await consentTools(ctx, project),
   };
@@ -68,7 +70,8 @@ export async function getConsent(call: { ctx: Context<"recordSignInStep">; input
 
 async function consentTools(ctx: Context, project: ProjectAccess["project"]): Promise<readonly ConsentTool[] | null> {
   const tools = (await callableTools(ctx.db, project))?.map(({ tool_name: name, annotations }) => ({
-    ...{ name, isDestructive: annotations?.destructiveHint === true && annotations.readOnlyHint !== true },
+    name,
+    isDestructive: annotations?.destructiveHint === true && annotations.readOnlyHint !== true,
   }));
   return tools?.toSorted((one, other) => Number(other.isDestructive) - Number(one.isDestructive)) ?? null;
 }
@@ -91,8 +94,12 @@ function recordDecision(
   { authorization, client }: NonNullable<Awaited<ReturnType<typeof findRequest>>>,
 ): void {
   ctx.recordSignInStep({
-    ...{ ...step, projectId: authorization.projectId, authorizationId: authorization.id },
-    ...{ clientId: client.id, clientName: client.name, userId: requireUser(ctx) },
+    ...step,
+    projectId: authorization.projectId,
+    authorizationId: authorization.id,
+    clientId: client.id,
+    clientName: client.name,
+    userId: requireUser(ctx),
   });
 }
 
@@ -117,8 +124,12 @@ export async function approveAuthorization(call: {
     const [grant] = await tx
       .insert(oauthGrant)
       .values({
-        ...{ id: newId(), userId, clientId: client.id, projectId: project.id },
-        ...{ scopes: authorization.scopes, createdAt: now },
+        id: newId(),
+        userId,
+        clientId: client.id,
+        projectId: project.id,
+        scopes: authorization.scopes,
+        createdAt: now,
       })
       .onConflictDoUpdate({
         target: [oauthGrant.userId, oauthGrant.clientId, oauthGrant.projectId],
@@ -129,14 +140,18 @@ export async function approveAuthorization(call: {
     const approved = await tx
       .update(oauthAuthorization)
       .set({
-        ...{ status: "approved", grantId: grant?.id, codeHash: sha256(code) },
+        status: "approved",
+        grantId: grant?.id,
+        codeHash: sha256(code),
         expiresAt: new Date(now.getTime() + codeMs),
       })
       .where(stillPending(authorization.id, now));
     if (!grant || approved.rowCount !== 1) throw alreadyAnswered();
     await audit(tx, ctx, {
-      ...{ organizationId: access.organization.id, projectId: project.id },
-      ...{ action: "oauth.grant", subject: grant.id },
+      organizationId: access.organization.id,
+      projectId: project.id,
+      action: "oauth.grant",
+      subject: grant.id,
       detail: { client: client.name, clientId: client.id, scopes: authorization.scopes },
     });
   });

@@ -20,7 +20,8 @@ export async function getServerChoice(call: {
   return {
     clientName: client?.name ?? null,
     servers: servers.map(({ name, organizationName }) => ({
-      ...{ name, organizationName },
+      name,
+      organizationName,
       url: mcpUrl(ctx.serverUrlTemplate, name.toLowerCase()),
     })),
   };

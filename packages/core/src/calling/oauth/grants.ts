@@ -56,8 +56,11 @@ export async function revokeGrant(call: {
       .from(project)
       .where(eq(project.id, revoked.projectId));
     await audit(tx, ctx, {
-      ...{ organizationId: owner?.organizationId ?? null, projectId: revoked.projectId },
-      ...{ action: "oauth.revoke", subject: revoked.id, detail: { clientId: revoked.clientId } },
+      organizationId: owner?.organizationId ?? null,
+      projectId: revoked.projectId,
+      action: "oauth.revoke",
+      subject: revoked.id,
+      detail: { clientId: revoked.clientId },
     });
     return { id: revoked.id };
   });
@@ -110,8 +113,11 @@ export async function disconnectClient(call: {
     const revoked = await revokeGrants(tx, ctx.clock.now(), connected);
     if (revoked.length === 0) throw notFound("connected app");
     await audit(tx, ctx, {
-      ...{ organizationId: owner.id, projectId: found.id },
-      ...{ action: "oauth.disconnect", subject: input.clientId, detail: { grants: revoked.length } },
+      organizationId: owner.id,
+      projectId: found.id,
+      action: "oauth.disconnect",
+      subject: input.clientId,
+      detail: { grants: revoked.length },
     });
     return { grants: revoked.length };
   });

@@ -68,7 +68,10 @@ async function exchange({ ctx, input }: { ctx: Context; input: CodeInput }, know
   if (!found) throw unusableCode("code_unknown");
   const { authorization, grant } = found;
   Object.assign(known, {
-    ...{ projectId: grant.projectId, isProven: true, userId: grant.userId, authorizationId: authorization.id },
+    projectId: grant.projectId,
+    isProven: true,
+    userId: grant.userId,
+    authorizationId: authorization.id,
   });
   requireSameRequest(authorization, input);
   await requireCaller(ctx, grant);
@@ -140,8 +143,10 @@ async function refresh({ ctx, input }: { ctx: Context; input: RefreshInput }, kn
   const found = await findRefreshToken(ctx, given, client);
   if (!found) throw unusableToken("refresh_unknown");
   Object.assign(known, {
-    ...{ projectId: found.grant.projectId, isProven: true },
-    ...{ userId: found.grant.userId, authorizationId: found.token.familyId },
+    projectId: found.grant.projectId,
+    isProven: true,
+    userId: found.grant.userId,
+    authorizationId: found.token.familyId,
   });
   requireSameResource(found.token.resource, input.resource);
   await requireCaller(ctx, found.grant);
@@ -216,7 +221,12 @@ async function addRefreshToken(
   const { grantId, familyId, resource, scopes } = bound;
   const token = randomToken();
   await tx.insert(oauthRefreshToken).values({
-    ...{ hash: sha256(token), grantId, familyId, resource, scopes, createdAt: now },
+    hash: sha256(token),
+    grantId,
+    familyId,
+    resource,
+    scopes,
+    createdAt: now,
     expiresAt: new Date(now.getTime() + refreshMs),
   });
   return token;

@@ -106,16 +106,31 @@ async function store(ctx: Context, accepted: Accepted): Promise<string> {
   const request = randomToken();
   const now = ctx.clock.now();
   await ctx.db.insert(oauthAuthorization).values({
-    ...{ id, requestHash: sha256(request), status: "pending", clientId: client.id, projectId, redirectUri },
-    ...{ state: parameters.state, codeChallenge: parameters.code_challenge ?? "", resource: url },
-    ...{ scopes: [serverScope], createdAt: now, expiresAt: new Date(now.getTime() + requestMs) },
+    id,
+    requestHash: sha256(request),
+    status: "pending",
+    clientId: client.id,
+    projectId,
+    redirectUri,
+    state: parameters.state,
+    codeChallenge: parameters.code_challenge ?? "",
+    resource: url,
+    scopes: [serverScope],
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + requestMs),
   });
   await ctx.db.update(oauthClient).set({ lastUsedAt: now }).where(eq(oauthClient.id, client.id));
   return request;
 }
 
 const names = [
-  ...["client_id", "redirect_uri", "response_type", "state", "code_challenge", "code_challenge_method", "resource"],
+  "client_id",
+  "redirect_uri",
+  "response_type",
+  "state",
+  "code_challenge",
+  "code_challenge_method",
+  "resource",
 ] as const;
 type Parameters = Readonly<Record<(typeof names)[number], string | null>>;
 

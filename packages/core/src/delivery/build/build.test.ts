@@ -162,7 +162,9 @@ test("BLD-2 PRJ-3 a build stored by another version can still be read, without i
       status: "failed",
       diagnosis: {
         ...diagnosis,
-        ...{ code: "code_of_tomorrow", phase: "phase_of_tomorrow", action: { kind: "action_of_tomorrow" } },
+        code: "code_of_tomorrow",
+        phase: "phase_of_tomorrow",
+        action: { kind: "action_of_tomorrow" },
       },
       warnings: [{ ...known, code: "warning_of_tomorrow" }, known],
       manifest: { tools: "of yesterday" },

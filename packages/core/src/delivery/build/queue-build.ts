@@ -40,7 +40,9 @@ type Earlier = Pick<
 
 /** What an earlier build built, to be built again. */
 export const sourceOfBuild = (row: BuildRow): BuildSource => ({
-  ...{ sha: row.commitSha, message: row.commitMessage, author: row.commitAuthor },
+  sha: row.commitSha,
+  message: row.commitMessage,
+  author: row.commitAuthor,
   packageVersion: row.packageVersion,
 });
 
@@ -61,7 +63,9 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
     .set({
       endedAt: null,
       observation: sql`${branch.observation} + 1`,
-      ...{ skippedCommitSha: null, skippedCommitMessage: null, skippedAt: null },
+      skippedCommitSha: null,
+      skippedCommitMessage: null,
+      skippedAt: null,
     })
     .where(eq(branch.id, locked.id));
   const [newest] = await tx

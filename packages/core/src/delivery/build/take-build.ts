@@ -159,7 +159,9 @@ export async function takeBuild(call: {
     mcpUrl: mcpUrl(ctx.serverUrlTemplate, label),
     repository: repositoryName(from),
     project: {
-      ...{ id: of.project.id, name: of.project.name, keepsData: of.project.keepsData },
+      id: of.project.id,
+      name: of.project.name,
+      keepsData: of.project.keepsData,
       authMode: authModeSchema.catch("towpath-cloud").parse(of.project.authMode),
     },
   };

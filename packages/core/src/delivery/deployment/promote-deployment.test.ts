@@ -61,8 +61,14 @@ test("PRJ-14 BLD-10 a preview is promoted: its layers, entrypoint and arguments,
     input: { deploymentId: preview.deploymentId },
   });
   expect(promoted).toMatchObject({
-    ...{ status: "queued", trigger: "promote", branch: { name: "main" }, commitSha: shaOf("better") },
-    ...{ promotedFromBuildId: preview.buildId, ...program, requirements: null, startedBy: "Ada" },
+    status: "queued",
+    trigger: "promote",
+    branch: { name: "main" },
+    commitSha: shaOf("better"),
+    promotedFromBuildId: preview.buildId,
+    ...program,
+    requirements: null,
+    startedBy: "Ada",
     findsEntrypoint: true,
   });
   expect(queue.jobs).toHaveLength(1);
@@ -79,7 +85,8 @@ test("PRJ-14 BLD-10 a preview is promoted: its layers, entrypoint and arguments,
     .from(auditLog)
     .where(and(eq(auditLog.projectId, project.id), eq(auditLog.action, "build.promote")));
   expect(entry).toMatchObject({
-    ...{ subject: promoted.id, actor: `user:${(suite.team.owner as { userId: string }).userId}` },
+    subject: promoted.id,
+    actor: `user:${(suite.team.owner as { userId: string }).userId}`,
     detail: { of: preview.buildId, deployment: preview.deploymentId, commit: shaOf("better") },
   });
 });

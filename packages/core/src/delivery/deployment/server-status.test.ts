@@ -47,7 +47,11 @@ test("PRJ-19 a manifest of an earlier version that has what the database can't l
 test("PRJ-19 a project that was never deployed, one whose first build failed, and one that is live", async () => {
   const project = await seedProject(suite.database.db, suite.team);
   expect(await statusOf(project)).toMatchObject({
-    ...{ branch: { name: "main", isDefault: true }, live: null, latestBuild: null, instance: null, deployments: [] },
+    branch: { name: "main", isDefault: true },
+    live: null,
+    latestBuild: null,
+    instance: null,
+    deployments: [],
   });
   const { build: first } = await startBuild({ ctx: ctx(), input: { ...keyOf(project), commitSha: shaOf("a") } });
   const worker = testContext(suite.database.db, { kind: "job", job: "build.run" });
@@ -98,7 +102,9 @@ test("PRJ-19 ORG-2 awake, asleep, stopped or crashed, with memory and last start
   const ended = { state: "crashed", endedAt: new Date(), endReason: "It ran out of memory." };
   await suite.database.db.update(instance).set(ended).where(eq(instance.id, newest.id));
   expect((await statusOf(project)).instance).toMatchObject({
-    ...{ state: "crashed", endReason: "It ran out of memory.", memoryBytes: null },
+    state: "crashed",
+    endReason: "It ran out of memory.",
+    memoryBytes: null,
     startedAt: newest.startedAt.toISOString(),
   });
 });

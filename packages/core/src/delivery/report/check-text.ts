@@ -51,13 +51,18 @@ function contentOfBuild(state: BranchState, build: ReportedBuild, surface: Surfa
   switch (build.status) {
     case "queued":
       return {
-        ...{ ...plain, status: "queued", conclusion: null, title: "Waits for its turn" },
+        ...plain,
+        status: "queued",
+        conclusion: null,
+        title: "Waits for its turn",
         summary: "The build starts as soon as there is a free place.",
         actions: [cancelAction],
       };
     case "building":
       return {
-        ...{ ...plain, status: "in_progress", conclusion: null },
+        ...plain,
+        status: "in_progress",
+        conclusion: null,
         title: isPromotion ? "Promoting to production" : "Building",
         summary: "Towpath installs the dependencies, starts the server and asks it what it offers.",
         actions: [cancelAction],

@@ -179,7 +179,9 @@ test("PRJ-11 BLD-8 a deleted server leaves no active deployment, no running chec
 
 test("PRJ-11 BLD-8 the servers of a deleted organization leave GitHub too; a server beside a deleted one stays in the comment", async () => {
   const second = await seedProject(db(), suite.team, {
-    ...{ repositoryId: suite.project.repositoryId, repositoryFullName: own(), name: `${suite.project.name}-b` },
+    repositoryId: suite.project.repositoryId,
+    repositoryFullName: own(),
+    name: `${suite.project.name}-b`,
   });
   await deploy("main", "one");
   await deploy("topic", "two");

@@ -41,7 +41,10 @@ export async function leaveRepository(call: { ctx: Context; input: LeaveReposito
 }
 
 const leftCheck = (name: string, { sha, externalId }: Check, detailsUrl: string) => ({
-  ...{ sha, name: `towpath/${name}`, externalId, detailsUrl },
+  sha,
+  name: `towpath/${name}`,
+  externalId,
+  detailsUrl,
   ...({ status: "completed", conclusion: "cancelled", title: "Ended", text: null, actions: [] } as const),
   summary: "This server is no longer deployed from this repository.",
 });

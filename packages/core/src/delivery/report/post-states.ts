@@ -45,8 +45,12 @@ export async function postStates({ ctx, claim, state, page, post }: Posting): Pr
     await claim.renew();
     const problem = await problemOf(() =>
       post(hook, {
-        ...{ sha: build.commitSha, branch: state.branch.name, name, state: is },
-        ...{ description: is === "pending" ? "Building" : title, buildUrl: detailsUrl },
+        sha: build.commitSha,
+        branch: state.branch.name,
+        name,
+        state: is,
+        description: is === "pending" ? "Building" : title,
+        buildUrl: detailsUrl,
       }),
     );
     if (problem !== null && problem.code !== "conflict") later.push(problem);

@@ -33,9 +33,16 @@ test("PRJ-20 a tool that raised shows its exception and the innermost frame of t
 
 test("PRJ-20 of chained exceptions the last one counts, and of a group the group", () => {
   const chained = [
-    ...[begin, ...own, "KeyError: 'missing'", ""],
+    begin,
+    ...own,
+    "KeyError: 'missing'",
+    "",
     "The above exception was the direct cause of the following exception:",
-    ...["", begin, ...ofFramework, ...frame("/app/src/server.py", 29, "chained", "raise"), "RuntimeError: no"],
+    "",
+    begin,
+    ...ofFramework,
+    ...frame("/app/src/server.py", 29, "chained", "raise"),
+    "RuntimeError: no",
   ];
   expect(raisedIn(chained)).toEqual({
     exception: "RuntimeError: no",

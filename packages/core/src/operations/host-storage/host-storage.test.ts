@@ -28,8 +28,12 @@ afterAll(() => database.close());
 
 const gibibyte = 1024 ** 3;
 const report = (low: boolean): StorageReport => ({
-  ...{ totalBytes: 100 * gibibyte, freeBytes: gibibyte, availableBytes: gibibyte, reserveBytes: 2 * gibibyte },
-  ...{ low, kinds: { artifacts: 5 * gibibyte } },
+  totalBytes: 100 * gibibyte,
+  freeBytes: gibibyte,
+  availableBytes: gibibyte,
+  reserveBytes: 2 * gibibyte,
+  low,
+  kinds: { artifacts: 5 * gibibyte },
 });
 const record = (host: string, low: boolean, at = new Date()) =>
   recordHostStorage(database.db, { host, report: report(low), at });
@@ -47,8 +51,12 @@ test("LOG-6 while no host has disk space, every verb that starts builds is refus
     deployProject({
       ctx,
       input: {
-        ...{ orgSlug: team.slug, name: "another-server", installationId: team.installationId },
-        ...{ repositoryFullName: "acme/another", entrypoint: "echo.py", trigger: "import" },
+        orgSlug: team.slug,
+        name: "another-server",
+        installationId: team.installationId,
+        repositoryFullName: "acme/another",
+        entrypoint: "echo.py",
+        trigger: "import",
       },
     }),
   ];

@@ -77,13 +77,25 @@ async function seedOAuth(projectId: string, owner: SeededOrganization): Promise<
   const expiresAt = new Date(Date.now() + 86_400_000);
   const bound = { resource: `http://localhost:8080/${projectId}/mcp`, scopes: ["mcp"], expiresAt };
   await db.insert(oauthClient).values({
-    ...{ id: clientId, kind: "registered", name: "Client", redirectUris: ["http://localhost/callback"] },
-    ...{ tokenEndpointAuthMethod: "none", grantTypes: ["authorization_code"] },
+    id: clientId,
+    kind: "registered",
+    name: "Client",
+    redirectUris: ["http://localhost/callback"],
+    tokenEndpointAuthMethod: "none",
+    grantTypes: ["authorization_code"],
   });
   await db.insert(oauthGrant).values({ id: grantId, userId, clientId, projectId, scopes: ["mcp"] });
   await db.insert(oauthAuthorization).values({
-    ...{ id, requestHash: id, status: "exchanged", clientId, projectId, grantId, codeHash: id },
-    ...{ redirectUri: "http://localhost/callback", codeChallenge: "x", ...bound },
+    id,
+    requestHash: id,
+    status: "exchanged",
+    clientId,
+    projectId,
+    grantId,
+    codeHash: id,
+    redirectUri: "http://localhost/callback",
+    codeChallenge: "x",
+    ...bound,
   });
   await db.insert(oauthRefreshToken).values({ hash: newId(), grantId, familyId: id, ...bound });
 }
@@ -94,8 +106,12 @@ async function withPeople(owner: SeededOrganization): Promise<void> {
   const userId = row?.userId ?? "";
   const tomorrow = new Date(Date.now() + 86_400_000);
   await suite.database.db.insert(invitation).values({
-    ...{ id: newId(), organizationId: owner.id, email: "new@example.com", status: "pending" },
-    ...{ inviterId: userId, expiresAt: tomorrow },
+    id: newId(),
+    organizationId: owner.id,
+    email: "new@example.com",
+    status: "pending",
+    inviterId: userId,
+    expiresAt: tomorrow,
   });
   await suite.database.db.insert(apikey).values({ id: newId(), hash: newId(), organizationId: owner.id });
   await suite.database.db
@@ -130,8 +146,13 @@ async function traces(ids: readonly string[]): Promise<string[]> {
 }
 
 const policy = {
-  ...{ requestLogDays: 30, serverLogDays: 14, buildLogDays: 30, auditDays: 365 },
-  ...{ endedBranchDays: 14, buildsPerBranch: 100, deploymentsPerBranch: 20 },
+  requestLogDays: 30,
+  serverLogDays: 14,
+  buildLogDays: 30,
+  auditDays: 365,
+  endedBranchDays: 14,
+  buildsPerBranch: 100,
+  deploymentsPerBranch: 20,
 };
 async function sweep(): Promise<void> {
   const ctx = suite.as({ kind: "job", job: "sweep" });

@@ -25,7 +25,12 @@ const manifestWith = (...tools: string[]): Manifest => ({
   server: { name: "weather", version: "1.0" },
   instructions: null,
   tools: tools.map((tool_name) => ({
-    ...{ tool_name, title: null, description: null, inputSchema: {}, outputSchema: null, annotations: null },
+    tool_name,
+    title: null,
+    description: null,
+    inputSchema: {},
+    outputSchema: null,
+    annotations: null,
   })),
   resources: [],
   templates: [],
@@ -76,7 +81,11 @@ test("ORG-9 ORG-10 an external server is inspected, listed beside hosted ones an
   expect(asked).toEqual([{ url: "https://weather.example/mcp?x=1", credential: null }]);
   const [listed] = await listProjects({ ctx: as(), input: { orgSlug: team.slug, text: "weather.example" } });
   expect(listed).toMatchObject({
-    ...{ id: made.id, kind: "external", isLive: true, latestBuild: null, description: "Rain or shine" },
+    id: made.id,
+    kind: "external",
+    isLive: true,
+    latestBuild: null,
+    description: "Rain or shine",
     external: { url: "https://weather.example/mcp?x=1", problem: null },
   });
   expect(await getProject({ ctx: as(), input: scope(made.name) })).toMatchObject({ kind: "external", isLive: true });

@@ -29,7 +29,8 @@ export async function getFirstSteps(call: {
     .where(eq(project.id, row.id));
   const hasRepository = row.kind === "hosted" && row.packageName === null;
   const steps = {
-    ...{ isCalled, isConnected },
+    isCalled,
+    isConnected,
     isChanged: hasRepository ? (found?.isChanged ?? false) : null,
     hasInvited: found?.hasInvited ?? false,
   };

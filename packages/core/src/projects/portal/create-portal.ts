@@ -51,7 +51,13 @@ async function insert(tx: Transaction, ctx: Context, { organizationId, input, se
   const [projectId, portalId] = [newId(), newId()];
   const now = ctx.clock.now();
   await tx.insert(project).values({
-    ...{ id: projectId, organizationId, name, description, authMode, kind: "portal", entrypoint: "" },
+    id: projectId,
+    organizationId,
+    name,
+    description,
+    authMode,
+    kind: "portal",
+    entrypoint: "",
     createdByUserId: actingUserId(ctx),
     createdAt: now,
     updatedAt: now,

@@ -53,7 +53,11 @@ export function portalView(row: PortalRow, members: readonly PortalServer[]): Po
       const resources = [...(manifest?.resources ?? []), ...(manifest?.templates ?? [])];
       const authMode = authModeSchema.catch("towpath-cloud").parse(project.authMode);
       return {
-        ...{ projectId, prefix, authMode, name: project.name, pathName: projectPathName(project) },
+        projectId,
+        prefix,
+        authMode,
+        name: project.name,
+        pathName: projectPathName(project),
         kind: project.kind === "external" ? "external" : "hosted",
         chosen: { tools: member.tools, resources: member.resources, prompts: member.prompts },
         tools: items(manifest?.tools ?? [], ({ tool_name }) => tool_name, exposedBy(catalog.tools)),

@@ -9,8 +9,13 @@ import { defaultAuthMode, deployProjectSchema } from "./project.schema.ts";
 
 test("SRC-4 PRJ-12 every way to a server has one default of who may call it: members", () => {
   const schemas = {
-    ...{ deployProjectSchema, deployGitUrlSchema, deployPackageSchema, deployRepositorySchema, deployFilesSchema },
-    ...{ createExternalServerSchema, createPortalSchema },
+    deployProjectSchema,
+    deployGitUrlSchema,
+    deployPackageSchema,
+    deployRepositorySchema,
+    deployFilesSchema,
+    createExternalServerSchema,
+    createPortalSchema,
   };
   for (const [name, schema] of Object.entries(schemas))
     expect([name, schema.shape.authMode.parse(undefined)]).toEqual([name, "towpath-cloud"]);

@@ -31,7 +31,9 @@ export async function deployFound(
     createProject(tx, ctx, organization.id, {
       columns: { ...settings, ...columns, defaultBranch: branch },
       source: commit,
-      ...{ trigger, secrets, origin },
+      trigger,
+      secrets,
+      origin,
       storeSource: async (of) => {
         if (git !== null) await storeGitSource(tx, ctx, of, branch, git);
       },

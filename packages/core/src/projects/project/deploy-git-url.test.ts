@@ -21,7 +21,10 @@ test("SRC-2 a public Git URL deploys without an account: project, branch and fir
   const { project: made, build: first } = await scene.deploy(team, { entrypoint: "echo.py:mcp" });
   expect(first).toMatchObject({ commitSha: shaOf("m1"), trigger: "import", githubRepository: null });
   expect(made).toMatchObject({
-    ...{ githubRepository: null, package: null, defaultBranch: "main", kind: "hosted" },
+    githubRepository: null,
+    package: null,
+    defaultBranch: "main",
+    kind: "hosted",
     source: { kind: "git", url, host: "git.example", name: "acme/echo", problem: null },
   });
   expect(git.credentials.every((each) => each === null)).toBe(true);
@@ -33,8 +36,14 @@ test("SRC-2 a public Git URL deploys without an account: project, branch and fir
   });
   expect(listed).toMatchObject({ id: made.id, source: { kind: "git", url } });
   expect(await scene.view(team.owner, made.id)).toMatchObject({
-    ...{ url, branch: null, defaultBranch: "main", branches: ["main"], previews: false, problem: null },
-    ...{ credential: null, webhook: { hasSecret: false, receivedAt: null } },
+    url,
+    branch: null,
+    defaultBranch: "main",
+    branches: ["main"],
+    previews: false,
+    problem: null,
+    credential: null,
+    webhook: { hasSecret: false, receivedAt: null },
   });
   const [entry] = await scene.auditsOf(made.id, "project.create");
   expect(entry?.detail).toMatchObject({ url, branch: "main", credential: null });

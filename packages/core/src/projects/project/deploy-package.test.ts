@@ -34,7 +34,10 @@ afterAll(() => database.close());
 const published = new Map<string, string[]>();
 const asked: string[] = [];
 const releaseOf = (version: string): Release => ({
-  ...{ version, isPrerelease: version.includes("b"), requiresPython: ">=3.10", uploadedAt: null },
+  version,
+  isPrerelease: version.includes("b"),
+  requiresPython: ">=3.10",
+  uploadedAt: null,
 });
 const packages: PackageIndex = {
   releases: async (name) => {
@@ -49,7 +52,9 @@ const as = (actor: SeededOrganization["owner"], queue = memoryQueue()) =>
 const job = () => testContext(database.db, { kind: "job", job: "test" }, { queue: memoryQueue(), packages });
 let counter = 0;
 const newPackage = (packageName: string, more: object = {}) => ({
-  ...{ orgSlug: team.slug, name: `package-server-${++counter}`, packageName },
+  orgSlug: team.slug,
+  name: `package-server-${++counter}`,
+  packageName,
   ...more,
 });
 const buildsOf = (projectId: string) =>
@@ -67,10 +72,15 @@ test("BLD-17 a package's newest version becomes a project with a build of it, pi
   const created = await deployPackage({ ctx: as(team.owner, queue), input: newPackage("Shop_MCP") });
   expect(created.project).toMatchObject({
     package: { name: "shop-mcp", follows: false },
-    ...{ githubRepository: null, defaultBranch: "releases", isLive: false },
+    githubRepository: null,
+    defaultBranch: "releases",
+    isLive: false,
   });
   expect(created.build).toMatchObject({
-    ...{ status: "queued", trigger: "package", packageVersion: "1.10.0", commitMessage: "shop-mcp 1.10.0" },
+    status: "queued",
+    trigger: "package",
+    packageVersion: "1.10.0",
+    commitMessage: "shop-mcp 1.10.0",
     branch: { name: "releases" },
   });
   expect(queue.jobs).toMatchObject([{ name: "build.run", payload: { organizationId: team.id } }]);

@@ -126,7 +126,8 @@ async function listItems(
     ...projectView(ctx, row.project, {
       orgSlug: row.orgSlug,
       live: row.live.warnings === null ? null : { ...row.live, instance: row.instanceState },
-      ...{ external: row.external, git: row.git },
+      external: row.external,
+      git: row.git,
     }),
     deployments: (live.get(row.project.id) ?? []).map(({ deployment }) => deploymentSummary(ctx, deployment, true)),
     latestBuild: row.latestBuild && {

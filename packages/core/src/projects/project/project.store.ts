@@ -193,7 +193,10 @@ export function listProjectRows(db: Queryable, organizationIds: readonly string[
       external: externalColumns,
       git: gitColumns,
       live: {
-        ...{ warnings: live.warnings, ownSignIn: live.ownSignIn, buildId: live.buildId, tools: live.tools },
+        warnings: live.warnings,
+        ownSignIn: live.ownSignIn,
+        buildId: live.buildId,
+        tools: live.tools,
         rolledBackTo: live.rolledBackTo,
       },
       instanceState: running.state,

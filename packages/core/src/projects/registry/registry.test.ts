@@ -35,8 +35,12 @@ test("PUB-10 PUB-16 registry data of a public project: name, title, description 
   await seedLiveProject(database.db, team, more, { manifest: sampleManifest({ server }) });
   const entry = await entryOf("lock-KEEPER");
   expect(entry).toMatchObject({
-    ...{ projectName: "Lock-Keeper", title: "Lock keeper", description: "Knows locks.", authMode: "towpath-public" },
-    ...{ url: "https://lock-keeper.example.com/mcp", repository: "acme/Lock-Keeper" },
+    projectName: "Lock-Keeper",
+    title: "Lock keeper",
+    description: "Knows locks.",
+    authMode: "towpath-public",
+    url: "https://lock-keeper.example.com/mcp",
+    repository: "acme/Lock-Keeper",
     manifest: { tools: [{ tool_name: "echo" }] },
     meta: { canonicalUrl: `${baseUrl}/app/lock-keeper` },
   });
@@ -74,7 +78,8 @@ test("PUB-10 ORG-9 a public server elsewhere shows what its last inspection foun
   const elsewhere = { id: newId(), projectId, url: "https://mcp.example.net/mcp" };
   await database.db.insert(externalServer).values({ ...elsewhere, manifest: sampleManifest(), manifestAt });
   expect(await entryOf("distant-server-one")).toMatchObject({
-    ...{ liveAt: manifestAt.toISOString(), url: "https://distant-server-one.example.com/mcp" },
+    liveAt: manifestAt.toISOString(),
+    url: "https://distant-server-one.example.com/mcp",
     manifest: { tools: [{ tool_name: "echo" }] },
   });
 });

@@ -62,7 +62,8 @@ export async function listRegistryVersions(call: {
       url: mcpUrl(ctx.serverUrlTemplate, project.name.toLowerCase()),
       authMode: authModeSchema.catch("towpath-cloud").parse(project.authMode),
       repository: repositoryPrivate || fullName === null || id === null ? null : { fullName, id },
-      ...{ sequence, isLatest },
+      sequence,
+      isLatest,
       publishedAt: publishedAt.toISOString(),
       updatedAt: updatedAt.toISOString(),
     };

@@ -165,7 +165,8 @@ test("KEY-2 a build that gets variables has one entry in the audit log, with the
     .orderBy(desc(auditLog.createdAt));
   expect(others).toEqual([]);
   expect(entry).toMatchObject({
-    ...{ actor: "job:build.run", subject: buildId },
+    actor: "job:build.run",
+    subject: buildId,
     detail: { reason: "build", versions: { API_KEY: 1, REGION: 2 } },
   });
   expect(JSON.stringify(entry)).not.toContain("very secret");
@@ -175,7 +176,9 @@ test("KEY-1 KEY-5 what is given of a variable changes, the rest stays", async ()
   const more = { description: " For the weather ", sensitive: true, environments: ["preview" as const] };
   expect(await set("API_KEY", "first", more)).toMatchObject({ description: "For the weather", sensitive: true });
   expect(await update("API_KEY", { environments: ["production"] })).toMatchObject({
-    ...{ description: "For the weather", sensitive: true, environments: ["production"] },
+    description: "For the weather",
+    sensitive: true,
+    environments: ["production"],
   });
   expect((await deploy("a")).given).toEqual({ API_KEY: "first" });
   expect((await refusal(update("API_KEY", { sensitive: false }))).fields).toEqual({

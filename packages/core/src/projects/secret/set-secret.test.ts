@@ -41,7 +41,12 @@ test("KEY-1 a secret is set, listed without its value, and passed to the process
     ["AREA", ["preview"]],
   ]);
   expect(Object.keys(listed[0] ?? {}).sort()).toEqual([
-    ...["description", "environments", "id", "keyName", "sensitive", "updatedAt"],
+    "description",
+    "environments",
+    "id",
+    "keyName",
+    "sensitive",
+    "updatedAt",
   ]);
   expect(await processGets("production")).toEqual({ API_KEY: "very secret" });
   expect(await processGets("preview")).toEqual({ API_KEY: "very secret", AREA: "north" });

@@ -47,7 +47,15 @@ export async function listForkPullRequests(call: {
     if (state === undefined || number === null) return [];
     const { title, author, headBranch, commitSha, commitMessage, commitAuthor } = fork;
     return {
-      ...{ number, url, title, author, headBranch, commitSha, commitMessage, commitAuthor, state },
+      number,
+      url,
+      title,
+      author,
+      headBranch,
+      commitSha,
+      commitMessage,
+      commitAuthor,
+      state,
       repository: fork.repositoryFullName,
       waitingSince: fork.waitingSince.toISOString(),
       decidedBy: decidedBy && displayNameOf(decidedBy),

@@ -175,7 +175,10 @@ async function apply(tx: Transaction, ctx: Context, projectId: string, { before,
   const found =
     answer &&
     changesOf({
-      ...{ before: known, heads: answer.heads, live, previews: true },
+      before: known,
+      heads: answer.heads,
+      live,
+      previews: true,
       isLiveDue: known === null || known.get(live) !== answer.heads.get(live),
     });
   for (const { name, mayBeNew } of found?.changes ?? [])
@@ -192,7 +195,10 @@ async function apply(tx: Transaction, ctx: Context, projectId: string, { before,
     .update(githubCheck)
     .set({
       ...(found && { heads: found.heads, etag: answer?.etag ?? null }),
-      ...{ checkedAt: now, changedAt, missedAt, problem: null },
+      checkedAt: now,
+      changedAt,
+      missedAt,
+      problem: null,
       nextCheckAt: nextCheckAt(now, isFollowedSoon ? changedAt : longAgo),
     })
     .where(eq(githubCheck.projectId, projectId));

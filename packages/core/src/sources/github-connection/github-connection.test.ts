@@ -34,9 +34,16 @@ const as = (actor: Actor) => testContext(database.db, actor, { secrets });
 const job = () => as({ kind: "job", job: "test" });
 const open = () => openGitHub({ ctx: job(), input: { onProblem: (_app, error) => Promise.reject(error) } });
 const appOf = (host: string, appId: string) => ({
-  ...{ id: newId(), url: `https://${host}`, apiUrl: gitHubApiUrl(`https://${host}`), appId },
-  ...{ appSlug: `towpath-${appId}`, clientId: `Iv1.${appId}`, ownerLogin: "acme" },
-  ...{ clientSecret: "client secret", privateKey: "-----BEGIN private", webhookSecret: "webhook secret" },
+  id: newId(),
+  url: `https://${host}`,
+  apiUrl: gitHubApiUrl(`https://${host}`),
+  appId,
+  appSlug: `towpath-${appId}`,
+  clientId: `Iv1.${appId}`,
+  ownerLogin: "acme",
+  clientSecret: "client secret",
+  privateKey: "-----BEGIN private",
+  webhookSecret: "webhook secret",
 });
 const connect = (input = appOf("github.com", "1"), actor: Actor = own.owner, orgSlug = own.slug) =>
   connectGitHub({ ctx: as(actor), input: { ...input, orgSlug } });

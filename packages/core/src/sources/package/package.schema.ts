@@ -28,8 +28,14 @@ const firstProblem = ({ error }: { readonly error?: z.ZodError | undefined }) =>
 
 export const deployPackageSchema = deployProjectSchema
   .pick({
-    ...{ name: true, description: true, entrypoint: true, arguments: true, authMode: true, isPublic: true },
-    ...{ capturePayloads: true, secrets: true },
+    name: true,
+    description: true,
+    entrypoint: true,
+    arguments: true,
+    authMode: true,
+    isPublic: true,
+    capturePayloads: true,
+    secrets: true,
   })
   .extend({
     packageName: packageNameSchema,

@@ -29,8 +29,11 @@ export async function createRepository(call: {
     const inserted = await tx
       .insert(repository)
       .values({
-        ...{ ...input, id, organizationId: organization.id },
-        ...{ createdBy: actingUserId(ctx), createdAt: ctx.clock.now() },
+        ...input,
+        id,
+        organizationId: organization.id,
+        createdBy: actingUserId(ctx),
+        createdAt: ctx.clock.now(),
       })
       .onConflictDoNothing()
       .returning({ id: repository.id });

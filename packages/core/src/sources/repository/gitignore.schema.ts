@@ -92,8 +92,18 @@ function parseName(name: string): Name | undefined {
 
 /** ASCII, as git's own. */
 const classes: Readonly<Record<string, string>> = {
-  ...{ alnum: "09AZaz", alpha: "AZaz", blank: "\t\t  ", cntrl: "\0\x1f\x7f\x7f", digit: "09", graph: "!~" },
-  ...{ lower: "az", print: " ~", punct: "!/:@[`{~", space: "\t\r  ", upper: "AZ", xdigit: "09AFaf" },
+  alnum: "09AZaz",
+  alpha: "AZaz",
+  blank: "\t\t  ",
+  cntrl: "\0\x1f\x7f\x7f",
+  digit: "09",
+  graph: "!~",
+  lower: "az",
+  print: " ~",
+  punct: "!/:@[`{~",
+  space: "\t\r  ",
+  upper: "AZ",
+  xdigit: "09AFaf",
 };
 
 /** What follows a `[`. `end`: where its `]` is. Null: it has none, or names an unknown class. */

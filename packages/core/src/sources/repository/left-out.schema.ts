@@ -8,8 +8,20 @@ import { type IgnoreRule, parseGitignore, ruleMatches, type Spend } from "./giti
 
 /** What no server is built from: history, environments, caches. */
 export const leftOutDirectories = [
-  ...[".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__pycache__", ".tox", ".nox"],
-  ...[".mypy_cache", ".pytest_cache", ".ruff_cache", ".ipynb_checkpoints", ".idea"],
+  ".git",
+  ".hg",
+  ".svn",
+  ".venv",
+  "venv",
+  "node_modules",
+  "__pycache__",
+  ".tox",
+  ".nox",
+  ".mypy_cache",
+  ".pytest_cache",
+  ".ruff_cache",
+  ".ipynb_checkpoints",
+  ".idea",
 ];
 const files = [".DS_Store", "Thumbs.db", "desktop.ini"];
 /** Whoever may read the repository would read them. */

@@ -47,7 +47,11 @@ export async function makeGitCredential(call: {
   const made = await ctx.db.transaction(async (tx) => {
     const projectIds = (await projectsOf(tx, [id])).map((each) => each.id);
     return insertApiKey(tx, ctx, organization, {
-      ...{ kind: "personal", scope: "manage", name: `git push to ${name}`.slice(0, 64), userId, expiresAt },
+      kind: "personal",
+      scope: "manage",
+      name: `git push to ${name}`.slice(0, 64),
+      userId,
+      expiresAt,
       projectIds: projectIds.length === 0 ? null : projectIds,
     });
   });
@@ -55,7 +59,10 @@ export async function makeGitCredential(call: {
   const header = `Authorization: Basic ${Buffer.from(`${username}:${made.key}`).toString("base64")}`;
   const git = `git -c http.${new URL(url).origin}/.extraHeader="${header}"`;
   return {
-    ...{ url, username, password: made.key, expiresAt: expiresAt.toISOString() },
+    url,
+    username,
+    password: made.key,
+    expiresAt: expiresAt.toISOString(),
     commands: { git, clone: `${git} clone ${url}`, push: `${git} push ${url} HEAD:${shellWord(defaultBranch)}` },
   };
 }

@@ -52,7 +52,9 @@ async function recordPush(
     requireNotContinued(now);
     await tx.update(repository).set({ pushedAt: ctx.clock.now(), defaultBranch }).where(eq(repository.id, id));
     await audit(tx, ctx, {
-      ...{ organizationId, action: "repository.push", subject: name },
+      organizationId,
+      action: "repository.push",
+      subject: name,
       detail: {
         refs: refs.slice(0, maxNamed).map((ref) => ref.replace(/^refs\/(heads|tags)\//, "")),
         count: refs.length,

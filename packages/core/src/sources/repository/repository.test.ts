@@ -44,7 +44,12 @@ async function deployed(more: object = {}) {
   return { repositoryId: id, ...(await deployRepository({ ctx: scene.as(team.owner), input })) };
 }
 const keyOf = (of: SeededOrganization, projectIds: readonly string[] | null): Actor => ({
-  ...{ kind: "apiKey", keyId: "k", organizationId: of.id, userId: null, projectIds, ipAddress: null },
+  kind: "apiKey",
+  keyId: "k",
+  organizationId: of.id,
+  userId: null,
+  projectIds,
+  ipAddress: null,
 });
 const git = (actor: Actor, access: "read" | "write" = "read", of = team, name = "weather") =>
   findRepositoryForGit({ ctx: scene.as(actor), input: { orgSlug: of.slug, name, access } });
@@ -170,7 +175,9 @@ test("SRC-3 a renamed organization's repositories are found by its former slugs,
   const gitUrl = `https://towpath.example/git/${former}/weather.git`;
   const pasted = { orgSlug: second, name, gitUrl };
   expect((await deployGitUrl({ ctx: scene.as(team.owner), input: pasted })).project.source).toMatchObject({
-    ...{ kind: "repository", name: "weather", url: gitUrl.replace(former, second) },
+    kind: "repository",
+    name: "weather",
+    url: gitUrl.replace(former, second),
   });
   await rename(others, former);
   const theirs = await create(others.owner, "weather", { ...others, slug: former });
@@ -226,7 +233,8 @@ test("SRC-1 SRC-3 a server moves from a Git URL to a repository of the instance 
   expect(await scene.live(made.id)).toBe(shaOf("here"));
   const scope = { projectId: made.id };
   expect(await updateSource({ ctx: scene.as(team.owner), input: { ...scope, previews: false } })).toMatchObject({
-    ...{ kind: "repository", previews: false },
+    kind: "repository",
+    previews: false,
   });
   const token = { kind: "token", token: "x" } as const;
   expect(await refusalCode(updateSource({ ctx: scene.as(team.owner), input: { ...scope, credential: token } }))).toBe(

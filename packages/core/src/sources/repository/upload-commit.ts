@@ -37,7 +37,10 @@ export async function uploadCommit(call: {
   const { id, defaultBranch } = await findRepositoryForGit({ ctx, input: { orgSlug, name, access: "write" } });
   const branch = named ?? defaultBranch;
   const { commit, changed, leftOut } = await ctx.instanceRepositories.commitFiles(id, {
-    ...{ branch, archive, message, author: await authorOf(ctx) },
+    branch,
+    archive,
+    message,
+    author: await authorOf(ctx),
     ...(expectedHead !== undefined && { expectedHead }),
   });
   if (!changed) return { commit, branch, changed, leftOut };

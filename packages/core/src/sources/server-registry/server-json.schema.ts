@@ -93,7 +93,9 @@ function entryPackage(found: z.output<typeof packageSchema>): EntryPackage | nul
   if (found.registryType !== "pypi" || !isIndexed || !name.success) return null;
   const words = found.packageArguments.map(wordsOf);
   const declared = found.environmentVariables.map(({ name, description = "", isRequired = false }) => ({
-    ...{ name, description, isRequired },
+    name,
+    description,
+    isRequired,
   }));
   return {
     name: name.data,

@@ -122,8 +122,13 @@ test("SRC-1 from every kind of source to every kind: only the next one is stored
       to: { ...gitHub("acme/one"), branch: "next" },
       source: { kind: "github", fullName: "acme/one", branch: "next", defaultBranch: "next", private: true },
       row: {
-        ...{ ...noPackage, git: undefined, repositoryId: 501, repositoryFullName: "acme/one" },
-        ...{ installationId: team.installationId, repositoryPrivate: true, githubBranch: "next" },
+        ...noPackage,
+        git: undefined,
+        repositoryId: 501,
+        repositoryFullName: "acme/one",
+        installationId: team.installationId,
+        repositoryPrivate: true,
+        githubBranch: "next",
       },
       built: { commitSha: shaOf("n1"), packageVersion: null, trigger: "import", branch: { name: "next" } },
       audited: { to: "acme/one", branch: "next", commit: shaOf("n1"), credential: null },
@@ -327,7 +332,9 @@ test("SRC-1 BLD-8 nothing of an earlier source is reported to the next one: buil
   ]);
   expect(await readBranchState(job(), id)).toMatchObject({
     branch: { pullRequestNumber: null, pullRequestUrl: null },
-    ...{ builds: [], head: null, reported: { headCommitSha: null, headCheckRunId: null } },
+    builds: [],
+    head: null,
+    reported: { headCommitSha: null, headCheckRunId: null },
   });
 });
 

@@ -86,7 +86,8 @@ async function move(tx: Transaction, ctx: Context<"secrets">, projectId: string,
     action: "source.change",
     subject: before.name,
     detail: {
-      ...{ from, to: next.to },
+      from,
+      to: next.to,
       ...(isPackage
         ? { version: commit.packageVersion, follow: next.columns.followsPackage }
         : { branch: next.branch, commit: commit.sha }),
@@ -98,7 +99,9 @@ async function move(tx: Transaction, ctx: Context<"secrets">, projectId: string,
 
 const withoutFiles = ({ entrypoint }: ProjectRow) => ({
   ...(fileOfEntrypoint(entrypoint) !== null && { entrypoint: "" }),
-  ...{ requirements: null, rootDirectory: null, watchPaths: [] },
+  requirements: null,
+  rootDirectory: null,
+  watchPaths: [],
 });
 
 /** Pull requests, heads and checks of the earlier repository have numbers that mean others in the next one. */
@@ -107,8 +110,11 @@ async function forgetHost(tx: Transaction, branchIds: readonly string[]): Promis
   await tx
     .update(branch)
     .set({
-      ...{ pullRequestNumber: null, pullRequestUrl: null },
-      ...{ skippedCommitSha: null, skippedCommitMessage: null, skippedAt: null },
+      pullRequestNumber: null,
+      pullRequestUrl: null,
+      skippedCommitSha: null,
+      skippedCommitMessage: null,
+      skippedAt: null,
     })
     .where(inArray(branch.id, [...branchIds]));
   await tx

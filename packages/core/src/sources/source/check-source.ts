@@ -112,7 +112,10 @@ async function apply(tx: Transaction, ctx: Context, before: Checked, { refs, url
   const known = headsOf(row);
   const isLiveDue = known?.get(live) !== refs.branches.get(live) || live !== of.defaultBranch || row.problem !== null;
   const found = changesOf({
-    ...{ before: known, heads: refs.branches, live, previews: row.previews },
+    before: known,
+    heads: refs.branches,
+    live,
+    previews: row.previews,
     isLiveDue: isLiveDue && refs.branches.has(live),
   });
   for (const { name, mayBeNew } of found.changes) await hintBranch(tx, ctx, { project: of, branch: name, mayBeNew });
@@ -135,7 +138,10 @@ async function apply(tx: Transaction, ctx: Context, before: Checked, { refs, url
   const [after = row] = await tx
     .update(gitSource)
     .set({
-      ...{ url, heads: found.heads, checkedAt: now, changedAt },
+      url,
+      heads: found.heads,
+      checkedAt: now,
+      changedAt,
       nextCheckAt: url === null ? nextLookAt(now) : nextCheckAt(now, changedAt),
       problem: refs.branches.has(live) ? null : missingBranch(row, live, now),
     })

@@ -40,7 +40,10 @@ class TargetModel {
   }
   readonly port: GitHubTarget = {
     account: async () => ({
-      ...{ login: "acme", isPerson: this.isPerson, hostName: "GitHub", hostUrl: "https://github.com" },
+      login: "acme",
+      isPerson: this.isPerson,
+      hostName: "GitHub",
+      hostUrl: "https://github.com",
       settingsUrl: "https://github.com/settings/installations/1",
     }),
     find: async (of) => {
@@ -137,7 +140,9 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
   expect(await rowOf(one.id)).toMatchObject({ ...at, name: one.name, githubBranch: null, defaultBranch: "main" });
   expect(await rowOf(two.id)).toMatchObject({ ...at, githubBranch: "fix", defaultBranch: "fix" });
   expect(await getSource({ ctx: as(team.owner), input: { projectId: one.id } })).toMatchObject({
-    ...{ kind: "github", fullName: "acme/Weather-2", private: true },
+    kind: "github",
+    fullName: "acme/Weather-2",
+    private: true,
   });
   // They are of the same history, and are built again from there.
   const builtFrom = {

@@ -51,8 +51,11 @@ export async function continueOnGitHub(call: {
     if (defaultBranch === null) throw empty();
     const { installationId, private: isPrivate } = input;
     const to = await targetAtGitHub(ctx, {
-      ...{ row, installationId, private: isPrivate },
-      ...{ name: input.gitHubName ?? row.name, userToken: call.input.userToken },
+      row,
+      installationId,
+      private: isPrivate,
+      name: input.gitHubName ?? row.name,
+      userToken: call.input.userToken,
     });
     const servers = await pushAndSwitch(ctx, organization, { id, installationId, to, defaultBranch });
     return { repository: await repositoryView(ctx, ctx.db, organization, id), servers };
@@ -149,7 +152,9 @@ async function switchServers(
   await endAsContinued(tx, ctx, id);
   const names = servers.map(({ name }) => name);
   await audit(tx, ctx, {
-    ...{ organizationId: organization.id, action: "repository.continue", subject: row.name },
+    organizationId: organization.id,
+    action: "repository.continue",
+    subject: row.name,
     detail: { to: to.fullName, private: to.private, servers: names },
   });
   return names;

@@ -34,8 +34,12 @@ export async function continueSource(
   const from = await describeSource(tx, before);
   const githubBranch = git.branch ?? (namesBranch ? before.defaultBranch : null);
   const columns = {
-    ...{ ...noOtherSource, installationId, repositoryId: repository.id, repositoryFullName: repository.fullName },
-    ...{ repositoryPrivate: repository.private, githubBranch },
+    ...noOtherSource,
+    installationId,
+    repositoryId: repository.id,
+    repositoryFullName: repository.fullName,
+    repositoryPrivate: repository.private,
+    githubBranch,
   };
   const after = await setSource(tx, ctx, before, { branch: before.defaultBranch, columns, git: null });
   const to = await builtFromNow(tx, after);
@@ -50,7 +54,10 @@ export async function continueSource(
   // A push from a moment ago may not have become a build yet.
   for (const { name } of followed) await hintBranch(tx, ctx, { project: after, branch: name, mayBeNew: false });
   await audit(tx, ctx, {
-    ...{ organizationId: before.organizationId, projectId, action: "source.change", subject: before.name },
+    organizationId: before.organizationId,
+    projectId,
+    action: "source.change",
+    subject: before.name,
     detail: { from, to: repository.fullName, branch: before.defaultBranch, credential: null },
   });
 }

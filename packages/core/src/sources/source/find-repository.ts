@@ -75,7 +75,12 @@ export async function findAtUrl(
   const { url, heads, reader } = await seeAtUrl(ctx, { url: gitUrl, credential: given?.credential ?? null }, field);
   const at = chooseBranch(heads, { branch, urlField: field });
   return {
-    ...{ name: nameOfUrl(url), url, field, reader, ...at, columns: noOtherSource },
+    name: nameOfUrl(url),
+    url,
+    field,
+    reader,
+    ...at,
+    columns: noOtherSource,
     git: { place: { url }, named: branch ?? null, previews, given, heads },
   };
 }
@@ -91,7 +96,11 @@ export async function findHere(
   const { id, heads, reader } = await seeHere(ctx, organizationId, name, field);
   const at = chooseBranch(heads, { branch, urlField: field });
   return {
-    ...{ name, field, reader, ...at, columns: noOtherSource },
+    name,
+    field,
+    reader,
+    ...at,
+    columns: noOtherSource,
     git: { place: { repositoryId: id }, named: branch ?? null, previews, given: null, heads },
   };
 }
@@ -123,8 +132,12 @@ export async function findAtGitHub(
   const name = branch ?? found.defaultBranch;
   const sha = commitSha ?? (await reader.refs(name)).branches.get(name) ?? null;
   const columns = {
-    ...{ ...noOtherSource, installationId, repositoryId: found.id, repositoryFullName: found.fullName },
-    ...{ repositoryPrivate: found.private, githubBranch: branch ?? null },
+    ...noOtherSource,
+    installationId,
+    repositoryId: found.id,
+    repositoryFullName: found.fullName,
+    repositoryPrivate: found.private,
+    githubBranch: branch ?? null,
   };
   return { name: found.fullName, field: null, reader, branch: name, sha, columns, git: null };
 }

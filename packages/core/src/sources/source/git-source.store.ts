@@ -95,8 +95,11 @@ export async function sealedCredential(
 ) {
   if (!given) {
     return {
-      ...{ credentialKind: null, credentialCiphertext: null, credentialVersion: source.version },
-      ...{ deployKeyPublic: null, credentialExpiresAt: null },
+      credentialKind: null,
+      credentialCiphertext: null,
+      credentialVersion: source.version,
+      deployKeyPublic: null,
+      credentialExpiresAt: null,
     };
   }
   const value = JSON.stringify(given.credential);

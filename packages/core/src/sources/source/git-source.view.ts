@@ -156,7 +156,12 @@ export function sourceSummary(
     return { kind: "repository", name, url: cloneUrl(ctx, { orgSlug, name }), previews, problem };
   }
   return {
-    ...{ kind: "git", url, host: hostOfUrl(url), name: nameOfUrl(url), previews, problem },
+    kind: "git",
+    url,
+    host: hostOfUrl(url),
+    name: nameOfUrl(url),
+    previews,
+    problem,
     checkedAt: git.checkedAt?.toISOString() ?? null,
     credentialEndsSoon: endsSoon(git, ctx.clock.now()),
   };
@@ -191,7 +196,9 @@ export async function followedSourceView(
   if (!found) throw new TowpathError("internal", "The server's repository could not be found.");
   const { name, pushedAt } = found;
   return {
-    ...{ kind: "repository", name, url: cloneUrl(ctx, found) },
+    kind: "repository",
+    name,
+    url: cloneUrl(ctx, found),
     ...followedView(of, row),
     pushedAt: pushedAt?.toISOString() ?? null,
     head: headsOf(row)?.get(of.defaultBranch) ?? null,
@@ -201,7 +208,10 @@ export async function followedSourceView(
 export function gitSourceView(ctx: Context, of: ProjectRow, row: UrlSourceRow): GitSourceView {
   const path = webhookPath(of.id);
   return {
-    ...{ kind: "git", url: row.url, host: hostOfUrl(row.url), name: nameOfUrl(row.url) },
+    kind: "git",
+    url: row.url,
+    host: hostOfUrl(row.url),
+    name: nameOfUrl(row.url),
     ...followedView(of, row),
     checkedAt: row.checkedAt?.toISOString() ?? null,
     nextCheckAt: row.nextCheckAt.toISOString(),

@@ -119,7 +119,9 @@ async function record(
   await ctx.db.transaction(async (tx) => {
     await recordTarget(tx, row.id, installationId, there);
     await audit(tx, ctx, {
-      ...{ organizationId: row.organizationId, action: "repository.target", subject: row.name },
+      organizationId: row.organizationId,
+      action: "repository.target",
+      subject: row.name,
       detail: { to: there.fullName, how, private: there.private },
     });
   });

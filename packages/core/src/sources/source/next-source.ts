@@ -99,7 +99,10 @@ async function readPackage(
   if (credential) throw refused("credential", "A package is read from the index, without a credential.");
   const release = await unlessRefused("package", async () => chooseRelease(await ctx.packages.releases(name), version));
   return {
-    ...{ to: name, branch: packageBranch, commit: versionCommit(name, release.version), git: null },
+    to: name,
+    branch: packageBranch,
+    commit: versionCommit(name, release.version),
+    git: null,
     columns: { ...noOtherSource, packageName: name, followsPackage: follows },
   };
 }

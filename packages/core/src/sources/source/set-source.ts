@@ -61,13 +61,22 @@ export async function storeGitSource(
   if ("repositoryId" in place) await keepRepository(tx, organizationId, place.repositoryId);
   const url = "url" in place ? place.url : null;
   const values = {
-    ...{ url: null, repositoryId: null, ...place },
-    ...{ branch: named, previews },
+    url: null,
+    repositoryId: null,
+    ...place,
+    branch: named,
+    previews,
     ...(await sealedCredential(tx, ctx, { organizationId, projectId, url: url ?? "", version }, given)),
     // The webhook and the token for states were the other repository's.
-    ...{ webhookSecretCiphertext: null, webhookAt: null, ...noStatus },
+    webhookSecretCiphertext: null,
+    webhookAt: null,
+    ...noStatus,
     heads: storedHeads(heads.branches, liveBranch),
-    ...{ checkedAt: now, nextCheckAt: firstCheckAt(now), changedAt: now, problem: null, updatedAt: now },
+    checkedAt: now,
+    nextCheckAt: firstCheckAt(now),
+    changedAt: now,
+    problem: null,
+    updatedAt: now,
   };
   await tx
     .insert(gitSource)

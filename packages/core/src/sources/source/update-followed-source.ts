@@ -103,7 +103,9 @@ async function store(
       ...(changes.credential !== undefined && (await sealedCredential(tx, ctx, sealing, given))),
       ...(changes.status !== undefined &&
         (await sealedStatus(tx, ctx, { organizationId, projectId, url: url ?? "" }, changes.status))),
-      ...{ nextCheckAt: now, changedAt: now, updatedAt: now },
+      nextCheckAt: now,
+      changedAt: now,
+      updatedAt: now,
     })
     // A credential is for the URL that it was given for.
     .where(and(eq(gitSource.projectId, projectId), sql`${gitSource.url} IS NOT DISTINCT FROM ${url}`))

@@ -58,8 +58,11 @@ export async function updateGitHubSource(
     const hinted = branch ?? locked.defaultBranch;
     await hintBranch(tx, ctx, { project: row, branch: hinted, mayBeNew: true });
     await audit(tx, ctx, {
-      ...{ organizationId: of.organizationId, projectId: of.id },
-      ...{ action: "source.update", subject: of.name, detail: { branch } },
+      organizationId: of.organizationId,
+      projectId: of.id,
+      action: "source.update",
+      subject: of.name,
+      detail: { branch },
     });
     return row;
   });

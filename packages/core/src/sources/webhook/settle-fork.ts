@@ -35,8 +35,14 @@ export async function settleFork(tx: Transaction, ctx: Context, target: Target):
     return "unchanged";
   }
   const waiting = {
-    ...{ ...seen, commitSha: head.sha, commitMessage: head.message, commitAuthor: head.author, state: "waiting" },
-    ...{ waitingSince: ctx.clock.now(), decidedByUserId: null, decidedAt: null },
+    ...seen,
+    commitSha: head.sha,
+    commitMessage: head.message,
+    commitAuthor: head.author,
+    state: "waiting",
+    waitingSince: ctx.clock.now(),
+    decidedByUserId: null,
+    decidedAt: null,
   };
   await tx
     .insert(forkPullRequest)

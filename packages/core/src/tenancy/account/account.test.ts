@@ -45,7 +45,10 @@ test("ORG-7 ORG-10 people read what was done to their own account, by them and t
   expect(seen).toContainEqual(["account.two_factor_off", true, null]);
   await database.db.insert(auditLog).values(
     Array.from({ length: 30 }, () => ({
-      ...{ id: newId(), actor: `user:${own.id}`, action: "account.session_end", subject: own.id },
+      id: newId(),
+      actor: `user:${own.id}`,
+      action: "account.session_end",
+      subject: own.id,
     })),
   );
   expect(await listAccountActivity({ ctx: testContext(database.db, own.actor) })).toHaveLength(20);

@@ -27,7 +27,9 @@ export async function listAccountActivity(call: { ctx: Context }): Promise<reado
     .orderBy(desc(auditLog.createdAt), desc(auditLog.id))
     .limit(shown);
   return rows.map(({ id, action, createdAt, ipAddress, actor }) => ({
-    ...{ id, action, ipAddress },
+    id,
+    action,
+    ipAddress,
     at: createdAt.toISOString(),
     byOperator: actor === "operator",
   }));

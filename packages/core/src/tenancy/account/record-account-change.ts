@@ -23,7 +23,9 @@ export async function recordAccountChange(call: {
   if (ctx.actor.kind === "user" && requireUser(ctx) !== input.userId) throw notFound("account");
   await ctx.db.transaction((tx) =>
     audit(tx, ctx, {
-      ...{ organizationId: null, action: input.action, subject: input.userId },
+      organizationId: null,
+      action: input.action,
+      subject: input.userId,
       ...(input.detail && { detail: input.detail }),
     }),
   );

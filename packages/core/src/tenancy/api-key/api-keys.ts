@@ -61,10 +61,18 @@ export async function insertApiKey(
   const servers = projectIds && (await listServers(tx, organization.id, projectIds));
   if (servers && servers.length !== projectIds?.length) throw unknownServers();
   await tx.insert(apikey).values({
-    ...{ id, name, start, hash, userId, projectIds, scope, expiresAt },
+    id,
+    name,
+    start,
+    hash,
+    userId,
+    projectIds,
+    scope,
+    expiresAt,
     organizationId: organization.id,
     createdByUserId: ctx.actor.kind === "user" ? ctx.actor.userId : null,
-    ...{ createdAt: now, updatedAt: now },
+    createdAt: now,
+    updatedAt: now,
   });
   const view = await requireApiKeyView(ctx, tx, { organizationId: organization.id, id });
   await audit(tx, ctx, {
@@ -72,7 +80,10 @@ export async function insertApiKey(
     action: "apiKey.create",
     subject: id,
     detail: {
-      ...{ name, start, kind, scope },
+      name,
+      start,
+      kind,
+      scope,
       servers: servers?.map((each) => each.name) ?? "all",
       expiresAt: view.expiresAt,
     },

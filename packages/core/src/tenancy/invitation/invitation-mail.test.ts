@@ -18,6 +18,8 @@ test.each([
 
 test("ORG-6 addresses may be pasted in any form", () => {
   expect(splitAddresses("Ada <ADA@example.com>, bob@example.com;\neve@example.com  bob@example.com")).toEqual([
-    ...["ada@example.com", "bob@example.com", "eve@example.com"],
+    "ada@example.com",
+    "bob@example.com",
+    "eve@example.com",
   ]);
 });

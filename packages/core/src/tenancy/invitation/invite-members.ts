@@ -66,8 +66,16 @@ async function inviteOne(
   const offer = { email, role, expiresAt, link };
   const { mailId, notSent } = await sendInvitation(tx, ctx, organization, offer);
   await tx.insert(invitation).values({
-    ...{ id, organizationId: organization.id, email, role, status: "pending" },
-    ...{ inviterId, ...links, mailId, expiresAt, createdAt: now },
+    id,
+    organizationId: organization.id,
+    email,
+    role,
+    status: "pending",
+    inviterId,
+    ...links,
+    mailId,
+    expiresAt,
+    createdAt: now,
   });
   await audit(tx, ctx, {
     organizationId: organization.id,

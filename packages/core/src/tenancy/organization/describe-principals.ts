@@ -40,7 +40,10 @@ export async function describePrincipals(call: {
   const [users, keys] = await Promise.all([
     ctx.db
       .select({
-        ...{ id: user.id, firstName: user.firstName, lastName: user.lastName, email: user.email },
+        id: user.id,
+        firstName: user.firstName,
+        lastName: user.lastName,
+        email: user.email,
         pictureUrl: user.image,
       })
       .from(member)

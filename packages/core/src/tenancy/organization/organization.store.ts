@@ -80,8 +80,11 @@ export async function findUser(db: Queryable, userId: string) {
 export function listMemberships(db: Queryable, userId: string) {
   return db
     .select({
-      ...{ id: organization.id, slug: organization.slug, name: organization.name },
-      ...{ pictureUrl: organization.logo, role: member.role },
+      id: organization.id,
+      slug: organization.slug,
+      name: organization.name,
+      pictureUrl: organization.logo,
+      role: member.role,
     })
     .from(member)
     .innerJoin(organization, eq(organization.id, member.organizationId))

@@ -147,7 +147,10 @@ test("AUTH-4 AUTH-12 a session's role and permissions are those of its organizat
   await database.db.insert(member).values(joined);
   const sessionOf = (organizationId: string | null) => getSessionAccess({ ctx: as(actor), input: { organizationId } });
   const shown = ({ id, slug }: { id: string; slug: string }) => ({
-    ...{ orgId: id, orgSlug: slug, orgName: expect.any(String), externalId: id },
+    orgId: id,
+    orgSlug: slug,
+    orgName: expect.any(String),
+    externalId: id,
   });
   const viewer = { activeOrganization: shown(first), role: "viewer", permissions: permissionsOf("viewer") };
   const admin = { activeOrganization: shown(second), role: "admin", permissions: permissionsOf("admin") };

@@ -40,8 +40,11 @@ const machine = (
   more: { store?: ArtifactStore; maxBundles?: number; maxRefs?: number } = {},
 ) =>
   bundleStorage({
-    ...{ db: database.db, store: storeIn(directory), ...more },
-    ...{ cacheDirectory: join(directory, name, "cache"), scratchDirectory: join(directory, name, "git") },
+    db: database.db,
+    store: storeIn(directory),
+    ...more,
+    cacheDirectory: join(directory, name, "cache"),
+    scratchDirectory: join(directory, name, "git"),
   });
 
 repositoryStorageContract("bundles", {

@@ -44,7 +44,8 @@ export function bundledStates(db: Database) {
         .insert(repositoryBundles)
         .values({ repositoryId: id, ...values })
         .onConflictDoUpdate({
-          ...{ target: repositoryBundles.repositoryId, set: values },
+          target: repositoryBundles.repositoryId,
+          set: values,
           setWhere: eq(repositoryBundles.generation, 0),
         });
     },

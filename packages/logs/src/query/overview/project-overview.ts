@@ -38,7 +38,10 @@ export async function projectOverview(
     lastCall: lastCall?.toISOString() ?? null,
     hours: hoursOf(figures.hour, callers, cut, now),
     tools: figures.tool.map((tool) => ({
-      ...{ tool: tool.key, calls: tool.calls, errors: tool.errors, p95Ms: percentilesOf(tool).p95Ms },
+      tool: tool.key,
+      calls: tool.calls,
+      errors: tool.errors,
+      p95Ms: percentilesOf(tool).p95Ms,
     })),
   };
 }
@@ -58,8 +61,10 @@ function readFigures(reader: Reader, { projectId, deploymentIds }: OverviewInput
       half: { by: "current", hasLatency: true },
       hour: { by: "floor(date_part('epoch', time) / 3600)", where: "current", hasLatency: true },
       tool: {
-        ...{ by: "target", where: "current AND method = 'tools/call' AND target IS NOT NULL" },
-        ...{ max: maxTools, hasLatency: true },
+        by: "target",
+        where: "current AND method = 'tools/call' AND target IS NOT NULL",
+        max: maxTools,
+        hasLatency: true,
       },
     },
   );
@@ -76,7 +81,10 @@ async function readLastCall(reader: Reader, { projectId, deploymentIds }: Overvi
 }
 
 const trafficOf = (figure: Figure | undefined, callers: number | null): Traffic => ({
-  ...{ calls: figure?.calls ?? 0, errors: figure?.errors ?? 0, ...percentilesOf(figure), callers },
+  calls: figure?.calls ?? 0,
+  errors: figure?.errors ?? 0,
+  ...percentilesOf(figure),
+  callers,
 });
 
 /** The hours from that of `cut` to now, including those without calls. */

@@ -53,7 +53,12 @@ test("PRJ-5 the text of any filters parses to the same filters", () => {
         value.map((text) => `tool:${text}`),
       ),
       duration: fc.constantFrom(">500", "<20ms", ">1.5s"),
-      ...{ client: value, session: value, user: value, deployment: value, branch: value, search: word },
+      client: value,
+      session: value,
+      user: value,
+      deployment: value,
+      branch: value,
+      search: word,
     },
     { requiredKeys: ["status", "methodType"] },
   );

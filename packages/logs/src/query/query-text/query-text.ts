@@ -25,8 +25,17 @@ export type ParsedQuery = { readonly filters: LogFilters; readonly problems: rea
 const noFilters: LogFilters = { status: "all", methodType: "all" };
 export const statusValues = ["ok", "error", "failed", "refused"] as const;
 const maxLengths: Readonly<Record<QueryKey, number>> = {
-  ...{ tool: 507, prompt: 1024, resource: 1024, method: 512, status: 16, client: 256, user: 256, session: 128 },
-  ...{ deployment: 64, branch: 250, duration: 16 },
+  tool: 507,
+  prompt: 1024,
+  resource: 1024,
+  method: 512,
+  status: 16,
+  client: 256,
+  user: 256,
+  session: 128,
+  deployment: 64,
+  branch: 250,
+  duration: 16,
 };
 const maxSearch = 512;
 

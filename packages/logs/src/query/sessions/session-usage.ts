@@ -57,9 +57,12 @@ function usageOf(rows: readonly RequestLogEntry[]): Usage {
     const durations = calls.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
     const quantile = (share: number) => durations[Math.ceil(share * durations.length) - 1] ?? 0;
     return {
-      ...{ method: calls[0]?.method ?? null, target: calls[0]?.target ?? null, calls: calls.length },
+      method: calls[0]?.method ?? null,
+      target: calls[0]?.target ?? null,
+      calls: calls.length,
       errors: calls.filter(({ isError }) => isError).length,
-      ...{ p50Ms: quantile(0.5), p95Ms: quantile(0.95) },
+      p50Ms: quantile(0.5),
+      p95Ms: quantile(0.95),
     };
   });
   const order = ({ method, target }: UsageItem) => `${method ?? "~"} ${target ?? "~"}`;

@@ -51,7 +51,10 @@ test("RUN-1 a build can't hide its writes to the cache behind an old time", asyn
 test("RUN-1 a build that makes more files than it may is stopped, however small they are", async () => {
   watch.stop();
   watch = watchDisk({
-    ...{ directory: join(root, "build"), cache: join(root, "cache"), maxBytes: 16 * MiB, minFreeBytes: 0 },
+    directory: join(root, "build"),
+    cache: join(root, "cache"),
+    maxBytes: 16 * MiB,
+    minFreeBytes: 0,
     maxEntries: 100,
   });
   watch.start();
@@ -71,7 +74,10 @@ test.runIf(process.getuid?.() === 0)(
     try {
       await Promise.all([mkdir(join(small, "build")), mkdir(join(small, "cache"))]);
       watch = watchDisk({
-        ...{ directory: join(small, "build"), cache: join(small, "cache"), maxBytes: 16 * MiB, minFreeBytes: 0 },
+        directory: join(small, "build"),
+        cache: join(small, "cache"),
+        maxBytes: 16 * MiB,
+        minFreeBytes: 0,
       });
       watch.start();
       await sleep(100);

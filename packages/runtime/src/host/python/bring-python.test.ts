@@ -44,9 +44,18 @@ async function downloads(name: string, digest?: string): Promise<PythonDownloads
       .update(await readFile(`${directory}/python.tar.gz`))
       .digest("hex");
   const build = {
-    ...{ name: "cpython", arch: { family: machine, variant: null }, os: "linux", libc: "gnu" },
-    ...{ major: 3, minor: 11, patch: 99, prerelease: "", variant: null, build: "20260101" },
-    ...{ url: `file://${directory}/python.tar.gz`, sha256 },
+    name: "cpython",
+    arch: { family: machine, variant: null },
+    os: "linux",
+    libc: "gnu",
+    major: 3,
+    minor: 11,
+    patch: 99,
+    prerelease: "",
+    variant: null,
+    build: "20260101",
+    url: `file://${directory}/python.tar.gz`,
+    sha256,
   };
   const list = `${directory}/${name}.json`;
   await writeFile(list, JSON.stringify({ [`cpython-${version}-linux-${machine}-gnu`]: build }));

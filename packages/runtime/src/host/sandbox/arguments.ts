@@ -170,7 +170,10 @@ const directory = (path: string) => [
 ];
 
 const scratchDirectory = (path: string, { limits }: Pick<SandboxSpec, "limits">) => [
-  ...["--perms", "1777", "--size", String(limits.tmpBytes)],
+  "--perms",
+  "1777",
+  "--size",
+  String(limits.tmpBytes),
   "--tmpfs",
   path,
 ];

@@ -64,7 +64,9 @@ const columns: readonly Column<AccountActivity>[] = [
     ),
   }),
   {
-    ...{ name: "Address", by: ({ ipAddress }) => ipAddress, className: "text-muted" },
+    name: "Address",
+    by: ({ ipAddress }) => ipAddress,
+    className: "text-muted",
     cell: ({ ipAddress }) => <span className="font-mono text-xs break-all">{ipAddress ?? "Unknown"}</span>,
   },
   timeColumn("When", ({ at }) => at),

@@ -32,9 +32,9 @@ export function InvitationPage({ link, email }: { readonly link: Link } & Invite
         <Row label="Role" value={`${capitalized(offer.role)}: ${lowered(roleSummaries[offer.role])}`} />
         <Row label="For" value={offer.email} />
       </dl>
-      {offer.viewer === "signed-out" ? <SignIn address={offer.email} {...{ returnTo, email }} /> : null}
+      {offer.viewer === "signed-out" ? <SignIn address={offer.email} returnTo={returnTo} email={email} /> : null}
       {offer.viewer === "mine" ? <Accept link={link} organizationName={offer.organizationName} /> : null}
-      {offer.viewer === "other" ? <OtherAccount {...{ offer, userEmail, returnTo }} /> : null}
+      {offer.viewer === "other" ? <OtherAccount offer={offer} userEmail={userEmail} returnTo={returnTo} /> : null}
     </OAuthFrame>
   );
 }

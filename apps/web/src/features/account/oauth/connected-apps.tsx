@@ -50,7 +50,8 @@ function GrantTable({ grants }: { readonly grants: readonly GrantView[] }) {
   const columns: readonly Column<GrantView>[] = [
     leadColumn("App", ({ client }) => client.name, { cell: ({ client }) => <ClientName client={client} /> }),
     {
-      ...{ name: "Server", by: ({ server }) => server.name },
+      name: "Server",
+      by: ({ server }) => server.name,
       cell: ({ server }) => (
         <Link
           to="/$orgSlug/$projectName"

@@ -47,7 +47,9 @@ function ClientTable({ clients, projectKey }: ClientTableProps) {
   const columns: readonly Column<ConnectedClientView>[] = [
     leadColumn("Client", ({ client }) => client.name, { cell: ({ client }) => <ClientName client={client} /> }),
     {
-      ...{ name: "People", by: ({ people }) => people.length, className: "break-words" },
+      name: "People",
+      by: ({ people }) => people.length,
+      className: "break-words",
       cell: ({ people }) => (
         <span title={people.map(({ email }) => email).join(", ")}>
           {people.length === 1 ? people[0]?.email : `${people.length} people`}

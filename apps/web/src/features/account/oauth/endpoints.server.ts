@@ -108,7 +108,10 @@ export const tokenResponse = (request: Request): Promise<Response> =>
     const type = form.get("grant_type");
     if (type === "authorization_code") {
       const input = {
-        ...{ ...credentials, resource, code: form.get("code"), redirectUri: form.get("redirect_uri") || null },
+        ...credentials,
+        resource,
+        code: form.get("code"),
+        redirectUri: form.get("redirect_uri") || null,
         codeVerifier: form.get("code_verifier"),
       };
       return json(200, await tokens(await exchangeCode({ ctx: asProgram(request), input })));
@@ -138,14 +141,22 @@ async function tokens(issued: IssuedTokens): Promise<Readonly<Record<string, unk
     typ: "at+jwt",
     ttlSeconds: accessTokenSeconds,
     claims: {
-      ...{ sub: issued.userId, aud: issued.resource, client_id: issued.clientId, scope },
-      ...{ jti: randomUUID(), towpath_grant: issued.grantId, towpath_family: issued.familyId },
+      sub: issued.userId,
+      aud: issued.resource,
+      client_id: issued.clientId,
+      scope,
+      jti: randomUUID(),
+      towpath_grant: issued.grantId,
+      towpath_family: issued.familyId,
       // So that the first call can be shown as the end of this sign-in.
       ...(issued.authorizationId === null ? {} : { towpath_authorization: issued.authorizationId }),
     },
   });
   return {
-    ...{ access_token: token, token_type: "Bearer", expires_in: accessTokenSeconds, scope },
+    access_token: token,
+    token_type: "Bearer",
+    expires_in: accessTokenSeconds,
+    scope,
     ...(issued.refreshToken === null ? {} : { refresh_token: issued.refreshToken }),
   };
 }

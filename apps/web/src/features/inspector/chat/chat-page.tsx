@@ -50,7 +50,9 @@ export function ChatPage({
         <WithManifest
           // By branch, so that a version that goes live doesn't empty the field.
           key={chosen.branch.id}
-          {...{ projectKey, search, onSearch }}
+          projectKey={projectKey}
+          search={search}
+          onSearch={onSearch}
           deploymentId={chosen.branch.deployment.id}
         />
       ) : (

@@ -53,7 +53,11 @@ export function Conversation({
 
   const ask = (asked: Draft, replacesLast: boolean) => {
     chat.send({
-      ...{ question: asked.text.trim(), attachments: [...asked.attachments], model, deploymentId, replacesLast },
+      question: asked.text.trim(),
+      attachments: [...asked.attachments],
+      model,
+      deploymentId,
+      replacesLast,
       authorization: project.authMode === "passthrough" && authorization !== "" ? authorization : null,
     });
     end.follow();

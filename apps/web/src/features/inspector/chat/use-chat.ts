@@ -16,15 +16,17 @@ export type NewQuestion = Pick<AskInput, "question" | "attachments" | "model" | 
 type Asked = { readonly stop: AbortController; readonly turn: ChatTurnView; readonly chatId: string | null };
 
 const firstTurn = (question: NewQuestion, number: number): ChatTurnView => ({
-  ...{ id: "", number, question: question.question, attachments: question.attachments ?? [], model: question.model },
-  ...{
-    deploymentId: question.deploymentId,
-    status: "running",
-    parts: [],
-    problem: null,
-    inputTokens: 0,
-    outputTokens: 0,
-  },
+  id: "",
+  number,
+  question: question.question,
+  attachments: question.attachments ?? [],
+  model: question.model,
+  deploymentId: question.deploymentId,
+  status: "running",
+  parts: [],
+  problem: null,
+  inputTokens: 0,
+  outputTokens: 0,
   createdAt: new Date().toISOString(),
 });
 

@@ -48,7 +48,9 @@ export function ArgumentsEditor({
     if (parsed.ok) set(parsed.value);
   };
 
-  const json = <JsonArguments {...{ text, onSubmit, formId }} onChange={changeText} buttons={children} />;
+  const json = (
+    <JsonArguments text={text} onSubmit={onSubmit} formId={formId} onChange={changeText} buttons={children} />
+  );
   if (!prepared.ok) {
     return (
       <div className="flex flex-col gap-3">

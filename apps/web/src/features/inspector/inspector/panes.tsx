@@ -123,7 +123,13 @@ export function Panes({ projectKey, project, manifest, branch, search, onSearch,
             )}
           </div>
           <div data-pane className={`${pane} ${record === null ? "max-xl:hidden" : ""}`}>
-            <ResultPane {...{ record, calls, projectKey }} branchId={branch?.id ?? null} onRead={read} />
+            <ResultPane
+              record={record}
+              calls={calls}
+              projectKey={projectKey}
+              branchId={branch?.id ?? null}
+              onRead={read}
+            />
           </div>
         </div>
       )}

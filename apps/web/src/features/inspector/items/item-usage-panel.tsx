@@ -147,7 +147,10 @@ const columns: readonly Column<Caller>[] = [
     className: "max-w-0 max-sm:max-w-none",
   }),
   {
-    ...{ name: "Client", by: ({ client }) => client, wide: true, headClassName: "w-1/4" },
+    name: "Client",
+    by: ({ client }) => client,
+    wide: true,
+    headClassName: "w-1/4",
     cell: ({ client }) => client ?? "Unknown client",
     className: "max-w-0 truncate text-muted max-sm:max-w-none",
   },

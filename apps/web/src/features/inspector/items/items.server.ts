@@ -40,7 +40,9 @@ export const toolItems = (subject: Subject, timeRange: TimeRange) =>
   itemsOf(subject, { kind: "tool", timeRange }, ({ tools }) =>
     tools.map(({ tool_name: key, inputSchema: input, outputSchema: output, ...tool }) => ({
       ...texts(tool),
-      ...{ key, ownName: key, mimeType: null },
+      key,
+      ownName: key,
+      mimeType: null,
       schema: output ? { input, output } : { input },
     })),
   );
@@ -49,7 +51,10 @@ export const resourceItems = (subject: Subject, timeRange: TimeRange) =>
   itemsOf(subject, { kind: "resource", timeRange }, ({ resources }) =>
     resources.map(({ resource_name: ownName, uri: key, mimeType, ...resource }) => ({
       ...texts(resource),
-      ...{ key, ownName, mimeType, schema: null },
+      key,
+      ownName,
+      mimeType,
+      schema: null,
     })),
   );
 
@@ -57,7 +62,10 @@ export const templateItems = (subject: Subject, timeRange: TimeRange) =>
   itemsOf(subject, { kind: "template", timeRange }, ({ templates }) =>
     templates.map(({ template_name: ownName, uriTemplate: key, mimeType, ...template }) => ({
       ...texts(template),
-      ...{ key, ownName, mimeType, schema: null },
+      key,
+      ownName,
+      mimeType,
+      schema: null,
     })),
   );
 
@@ -65,7 +73,10 @@ export const promptItems = (subject: Subject, timeRange: TimeRange) =>
   itemsOf(subject, { kind: "prompt", timeRange }, ({ prompts }) =>
     prompts.map(({ prompt_name: key, arguments: args, ...prompt }) => ({
       ...texts(prompt),
-      ...{ key, ownName: key, mimeType: null, schema: args.length > 0 ? { arguments: args } : null },
+      key,
+      ownName: key,
+      mimeType: null,
+      schema: args.length > 0 ? { arguments: args } : null,
     })),
   );
 

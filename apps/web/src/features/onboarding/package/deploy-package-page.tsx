@@ -48,7 +48,11 @@ export function DeployPackagePage({
         const areValid = variables.isValid && split !== null && Object.values(chosen.problems).every((each) => !each);
         if (choice.problem !== null || !areValid) return;
         void submit({
-          ...{ name: choice.name, packageName: chosen.name, version: chosen.version.trim() || null, follow, authMode },
+          name: choice.name,
+          packageName: chosen.name,
+          version: chosen.version.trim() || null,
+          follow,
+          authMode,
           arguments: [...split],
           secrets: [...variables.filled],
         });

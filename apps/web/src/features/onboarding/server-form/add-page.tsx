@@ -97,7 +97,11 @@ export function AddPage({
 }) {
   return (
     <div className="max-w-3xl">
-      <PageHeader above={<AddCrumbs {...{ orgSlug, parent, crumb }} />} title={form.title} description={description} />
+      <PageHeader
+        above={<AddCrumbs orgSlug={orgSlug} parent={parent} crumb={crumb} />}
+        title={form.title}
+        description={description}
+      />
       <AddForm {...form} />
     </div>
   );

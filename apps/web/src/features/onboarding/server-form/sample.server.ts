@@ -37,8 +37,12 @@ export async function deploySampleServer(
   const { project, build } = await deployFiles({
     ctx,
     input: {
-      ...{ orgSlug, name: serverName, entrypoint: sampleEntrypoint, trigger: "quickstart" },
-      ...{ message: "Start from Towpath's echo sample", archive: new Blob([zip]).stream() },
+      orgSlug,
+      name: serverName,
+      entrypoint: sampleEntrypoint,
+      trigger: "quickstart",
+      message: "Start from Towpath's echo sample",
+      archive: new Blob([zip]).stream(),
     },
   });
   return { projectName: project.pathName, buildId: build.id };

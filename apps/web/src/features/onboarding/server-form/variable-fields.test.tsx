@@ -8,8 +8,13 @@ const variables = (...names: string[]): Variables => ({
   problems: [],
   filled: [],
   isValid: true,
-  ...{ change: () => {}, paste: () => 0, add: () => {}, offer: () => {}, remove: () => {} },
-  ...{ showAllProblems: () => {}, clear: () => {} },
+  change: () => {},
+  paste: () => 0,
+  add: () => {},
+  offer: () => {},
+  remove: () => {},
+  showAllProblems: () => {},
+  clear: () => {},
 });
 
 test("ONB-12 variables that the repository names are offered until they have a row, with the files that name them", () => {

@@ -156,7 +156,9 @@ function ChangeToGitUrl({
   const { found, source: pasted } = look;
   const change = found
     ? {
-        ...{ gitUrl: found.url, previews, credential: look.sentCredential },
+        gitUrl: found.url,
+        previews,
+        credential: look.sentCredential,
         branch: look.branch ?? (found.branch === found.defaultBranch ? null : found.branch),
       }
     : null;

@@ -50,7 +50,7 @@ export function DeploySource({ orgSlug, found, search, onKeep, urlTemplate, ...s
         else if (choice.problem === null) void form.submit(choice.name);
       }}
     >
-      <NewServerFields {...{ choice, urlTemplate, form, variables, found }} />
+      <NewServerFields choice={choice} urlTemplate={urlTemplate} form={form} variables={variables} found={found} />
       <Checkbox checked={previews} onChange={setPreviews} disabled={form.busy}>
         <span className="font-medium">Previews of other branches</span>
         <span className="block text-xs text-muted">

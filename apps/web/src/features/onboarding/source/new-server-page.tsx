@@ -71,7 +71,8 @@ export function NewServerPage({
       />
       {upload.chosen ? (
         <UploadForm
-          {...{ orgSlug, urlTemplate }}
+          orgSlug={orgSlug}
+          urlTemplate={urlTemplate}
           picked={upload.chosen}
           otherName={proposal.name}
           onChange={upload.forget}

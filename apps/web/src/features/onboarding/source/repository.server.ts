@@ -29,7 +29,10 @@ async function serve(request: Request, { orgSlug, repository, _splat: path = "" 
   // renamed.
   if (found.orgSlug !== orgSlug && request.method === "GET") return moved(request, { ...found, path });
   return repositoryStore.serve(request, {
-    ...{ id: found.id, organizationId: found.organizationId, defaultBranch: found.defaultBranch, asked },
+    id: found.id,
+    organizationId: found.organizationId,
+    defaultBranch: found.defaultBranch,
+    asked,
     onPush: (refs) => receivePush({ ctx, input: { repositoryId: found.id, refs } }),
   });
 }

@@ -123,7 +123,11 @@ async function saveGitUrl(ctx: SourceContext, input: z.output<typeof saveGitUrlS
   // The clone URL of a repository of this instance deploys that.
   const here = await findRepositoryHere({ ctx, input: { orgSlug, gitUrl } });
   return saveGitServer(ctx, {
-    ...{ orgSlug, name, variables, source, settings: settingsSchema.parse(input) },
+    orgSlug,
+    name,
+    variables,
+    source,
+    settings: settingsSchema.parse(input),
     isSame: (of) =>
       here === null
         ? of.kind === "git" && isSameRepository(of.url, gitUrl)
@@ -144,7 +148,11 @@ async function saveRepository(ctx: SourceContext, repository: string, input: z.o
   const { name, branch, previews, variables } = input;
   const source = { branch, previews };
   return saveGitServer(ctx, {
-    ...{ orgSlug, name, variables, source, settings: settingsSchema.parse(input) },
+    orgSlug,
+    name,
+    variables,
+    source,
+    settings: settingsSchema.parse(input),
     isSame: (of) => of.kind === "repository" && of.name === repository,
     deploy: (settings) =>
       deployRepository({

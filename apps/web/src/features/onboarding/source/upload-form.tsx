@@ -61,7 +61,13 @@ export function UploadForm({
       }}
     >
       <PickedSummary picked={picked} onChange={onChange} disabled={form.busy} />
-      <NewServerFields {...{ choice, urlTemplate, form, variables }} found={nothingFound} />
+      <NewServerFields
+        choice={choice}
+        urlTemplate={urlTemplate}
+        form={form}
+        variables={variables}
+        found={nothingFound}
+      />
     </AddForm>
   );
 }

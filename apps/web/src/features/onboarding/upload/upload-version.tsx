@@ -26,7 +26,7 @@ export function UploadVersion({ projectKey, source }: Props) {
     <div className="flex flex-col gap-3">
       {chosen ? (
         <section aria-label="Upload a new version">
-          <UploadCommit picked={chosen} {...{ projectKey, source, forget }} />
+          <UploadCommit picked={chosen} projectKey={projectKey} source={source} forget={forget} />
         </section>
       ) : (
         <DropZone title="Upload a new version" hint="Drop a folder or an archive here." onPicked={pick} />

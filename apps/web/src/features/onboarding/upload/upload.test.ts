@@ -12,19 +12,23 @@ const chosen = (path: string, text = "x") => {
 test("SRC-4 a folder without history, environments, caches and secrets: their names are kept, to be shown", async () => {
   const picked = await pickedFolder(
     [
-      ...[
-        "weather/server.py",
-        "weather/src/a.py",
-        "weather/.env.example",
-        "weather/.gitignore",
-        "weather/environ/x.py",
-      ],
-      ...["weather/.git/HEAD", "weather/src/__pycache__/a.pyc", "weather/web/node_modules/x/y.js"],
-      ...["weather/.venv/bin/python", "weather/.env", "weather/docs/.DS_Store"],
+      "weather/server.py",
+      "weather/src/a.py",
+      "weather/.env.example",
+      "weather/.gitignore",
+      "weather/environ/x.py",
+      "weather/.git/HEAD",
+      "weather/src/__pycache__/a.pyc",
+      "weather/web/node_modules/x/y.js",
+      "weather/.venv/bin/python",
+      "weather/.env",
+      "weather/docs/.DS_Store",
     ].map((path) => chosen(path)),
   );
   expect(picked).toMatchObject({
-    ...{ kind: "folder", name: "weather", bytes: 5 },
+    kind: "folder",
+    name: "weather",
+    bytes: 5,
     leftOut: [".DS_Store", ".env", ".git/", ".venv/", "__pycache__/", "node_modules/"],
   });
   const paths = "files" in picked ? picked.files.map(({ path }) => path) : [];
@@ -58,7 +62,11 @@ test("SRC-4 only ignored files, an unsupported file, and too many files are refu
   });
   expect(pickedArchive(new File(["x"], "Weather-1.2.tar.gz"))).toMatchObject({ kind: "archive", name: "Weather-1.2" });
   expect(["a.zip", "a.TGZ", "a.tar", "a.gz", "zip"].map((name) => isArchive({ name }))).toEqual([
-    ...[true, true, true, false, false],
+    true,
+    true,
+    true,
+    false,
+    false,
   ]);
   const of = (bytes: number, count: number) =>
     sizeProblem({ kind: "folder", name: "a", bytes, files: Array(count).fill({ path: "a" }), leftOut: [] });

@@ -33,18 +33,24 @@ type KeyTableProps = {
 export function ApiKeyTable({ keys, orgSlug, label, mayEnd, showsOwner = false }: KeyTableProps) {
   const plain = { className: "text-muted" };
   const owner: Column<ApiKeyView> = {
-    ...{ name: "Member", by: ({ owner }) => owner?.name, cell: ({ owner }) => owner?.name, ...plain },
+    name: "Member",
+    by: ({ owner }) => owner?.name,
+    cell: ({ owner }) => owner?.name,
+    ...plain,
   };
   const columns: readonly Column<ApiKeyView>[] = [
     leadColumn("Name", ({ name }) => name, { cell: (key) => <KeyName apiKey={key} /> }),
     ...(showsOwner ? [owner] : []),
     {
-      ...{ name: "May", by: ({ scope }) => scope, ...plain },
+      name: "May",
+      by: ({ scope }) => scope,
+      ...plain,
       cell: ({ scope }) => (scope === "manage" ? <Badge tone="warn">Manage</Badge> : "Call"),
     },
     { name: "Servers", cell: ({ servers }) => <Servers servers={servers} />, ...plain },
     {
-      ...{ name: "Status", by: ({ status }) => status },
+      name: "Status",
+      by: ({ status }) => status,
       cell: ({ status }) => <Badge tone={looks[status].tone}>{looks[status].label}</Badge>,
     },
     timeColumn("Last used", ({ lastUsedAt }) => lastUsedAt),

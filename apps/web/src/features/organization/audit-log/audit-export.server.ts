@@ -25,7 +25,13 @@ export async function auditExport(
 
 function cellsOf({ actor, project, detail, ...entry }: AuditEntryView): readonly string[] {
   return [
-    ...[entry.at, actor.name, actor.email ?? "", entry.text, project ? (project.name ?? project.id) : ""],
-    ...[entry.ipAddress ?? "", entry.action, detail === null ? "" : JSON.stringify(detail)],
+    entry.at,
+    actor.name,
+    actor.email ?? "",
+    entry.text,
+    project ? (project.name ?? project.id) : "",
+    entry.ipAddress ?? "",
+    entry.action,
+    detail === null ? "" : JSON.stringify(detail),
   ];
 }

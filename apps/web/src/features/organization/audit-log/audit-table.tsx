@@ -14,7 +14,9 @@ export function AuditTable({ entries, orgSlug, isWhole }: AuditTableProps) {
   const columns: readonly Column<ShownEntry>[] = [
     timeColumn("When", ({ at }) => at, { className: "tabular align-top whitespace-nowrap text-muted" }),
     {
-      ...{ name: "Who", by: ({ actor }) => actor.name, className: "align-top" },
+      name: "Who",
+      by: ({ actor }) => actor.name,
+      className: "align-top",
       cell: ({ actor }) => (
         <span className="block max-w-48 truncate font-medium" title={actor.email ?? actor.name}>
           {actor.name}
@@ -26,12 +28,23 @@ export function AuditTable({ entries, orgSlug, isWhole }: AuditTableProps) {
       className: "w-full align-top",
     }),
     {
-      ...{ name: "From", by: ({ ipAddress }) => ipAddress, cell: ({ ipAddress }) => ipAddress ?? "–" },
+      name: "From",
+      by: ({ ipAddress }) => ipAddress,
+      cell: ({ ipAddress }) => ipAddress ?? "–",
       className: "align-top font-mono text-xs whitespace-nowrap text-muted",
     },
   ];
   const keyOf = ({ id }: ShownEntry) => id;
-  return <DataTable label="Audit log" rows={entries} {...{ keyOf, columns, isWhole }} rowClassName="align-top" />;
+  return (
+    <DataTable
+      label="Audit log"
+      rows={entries}
+      keyOf={keyOf}
+      columns={columns}
+      isWhole={isWhole}
+      rowClassName="align-top"
+    />
+  );
 }
 
 /** The entry as a sentence with a link to its subject, and its stored details. */

@@ -57,7 +57,10 @@ export async function sendManifest(request: Request): Promise<Response> {
   if (!trip) return redirectTo("/?problem=expired");
   const { baseUrl } = services().config;
   const manifest = appManifest({
-    ...{ url: trip.url, instanceUrl: baseUrl, returnPath, webhookPath: webhookPathOf(trip.id) },
+    url: trip.url,
+    instanceUrl: baseUrl,
+    returnPath,
+    webhookPath: webhookPathOf(trip.id),
     name: `Towpath ${trip.orgSlug} ${trip.id.slice(-4)}`.slice(-maxNameLength).trim(),
   });
   const action = manifestUrl(trip.url, trip.organization, await begin(signedIn.sessionId, trip));

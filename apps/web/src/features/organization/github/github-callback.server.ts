@@ -91,7 +91,9 @@ async function afterAuthorization(caller: Caller, trip: RoundTrip, token: UserTo
 /** The form that sent the person to GitHub, as it was. */
 function formPath(trip: Extract<RoundTrip, { purpose: "continue" }>, signedInAs: string): string {
   const query = new URLSearchParams({
-    ...{ account: String(trip.installationId), gitHubName: trip.gitHubName, signedInAs },
+    account: String(trip.installationId),
+    gitHubName: trip.gitHubName,
+    signedInAs,
     visibility: trip.private ? "private" : "public",
   });
   return `/${trip.orgSlug}/${encodeURIComponent(trip.projectName)}/settings?${query}#source`;

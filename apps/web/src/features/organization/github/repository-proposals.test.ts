@@ -8,8 +8,17 @@ const proposalsOf = (files: Record<string, string>) =>
 
 test("ONB-5 ONB-12 BLD-16 entrypoints are suggested by the rule of builds, most likely first", async () => {
   const files = [
-    ...["README.md", "setup.py", "src/app/util.py", "tests/server.py", "src/server.py", "main.py", "weather_mcp.py"],
-    ...["test_main.py", ".github/tool.py", "requirements.txt", "requirements-dev.txt"],
+    "README.md",
+    "setup.py",
+    "src/app/util.py",
+    "tests/server.py",
+    "src/server.py",
+    "main.py",
+    "weather_mcp.py",
+    "test_main.py",
+    ".github/tool.py",
+    "requirements.txt",
+    "requirements-dev.txt",
   ];
   expect(await proposalsOf(Object.fromEntries(files.map((path) => [path, ""])))).toEqual({
     entrypoints: ["main.py", "src/server.py", "weather_mcp.py", "src/app/util.py"],
@@ -33,7 +42,10 @@ test("ONB-5 ONB-12 BLD-16 entrypoints are suggested by the rule of builds, most 
 
 test("ONB-5 nothing is suggested for a repository without Python, nor a path too long for an entrypoint", async () => {
   expect(await proposalsOf({ "package.json": "", [`${"a/".repeat(80)}server.py`]: "" })).toEqual({
-    ...{ entrypoints: [], projects: [], requirementFiles: [], variables: [] },
+    entrypoints: [],
+    projects: [],
+    requirementFiles: [],
+    variables: [],
   });
 });
 

@@ -28,8 +28,13 @@ const roundTripSchema = z.discriminatedUnion("purpose", [
   z.object({ purpose: z.literal("quickstart"), ...ofConnection, serverName: z.string() }),
   /** Authorize, to create one that continues a repository of this instance. The rest are the form's values. */
   z.object({
-    ...{ purpose: z.literal("continue"), ...ofConnection, projectName: z.string(), repository: z.string() },
-    ...{ installationId: z.number().int(), gitHubName: z.string(), private: z.boolean() },
+    purpose: z.literal("continue"),
+    ...ofConnection,
+    projectName: z.string(),
+    repository: z.string(),
+    installationId: z.number().int(),
+    gitHubName: z.string(),
+    private: z.boolean(),
   }),
 ]);
 export type RoundTrip = z.infer<typeof roundTripSchema>;

@@ -37,13 +37,18 @@ export function InvitationTable({ invitations, orgSlug, onSent }: TableProps) {
     { name: "Role", by: ({ role }) => role, cell: ({ role }) => role, className: "capitalize" },
     { name: "Message", cell: ({ mail }) => <MailStatus mail={mail} /> },
     {
-      ...{ name: "Expires", by: ({ expiresAt }) => expiresAt, className: "text-muted" },
+      name: "Expires",
+      by: ({ expiresAt }) => expiresAt,
+      className: "text-muted",
       cell: ({ status, expiresAt }) =>
         status === "expired" ? <Badge tone="warn">Expired</Badge> : <RelativeTime time={expiresAt} />,
     },
-    actionsColumn((each) => <InvitationActions invitation={each} {...{ orgSlug, onSent }} ask={setQuestion} />, {
-      wide: false,
-    }),
+    actionsColumn(
+      (each) => <InvitationActions invitation={each} orgSlug={orgSlug} onSent={onSent} ask={setQuestion} />,
+      {
+        wide: false,
+      },
+    ),
   ];
   return (
     <>
@@ -122,7 +127,9 @@ function InvitationActions(props: {
           ask({
             title: `Revoke the invitation of ${email}?`,
             description: "Its links stop working now. You can invite them again.",
-            ...{ action: "Revoke invitation", danger: true, run: revoke },
+            action: "Revoke invitation",
+            danger: true,
+            run: revoke,
           })
         }
       >

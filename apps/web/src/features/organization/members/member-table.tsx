@@ -37,7 +37,8 @@ export function MemberTable(props: {
   const columns: readonly Column<MemberView>[] = [
     leadColumn("Person", ({ name }) => name, { cell: (each) => <Person member={each} isSelf={isSelf(each)} /> }),
     {
-      ...{ name: "Role", by: ({ role }) => roleNames.indexOf(role) },
+      name: "Role",
+      by: ({ role }) => roleNames.indexOf(role),
       cell: (member) =>
         mayChange(member) ? (
           <RoleSelect member={member} mayMakeOwner={isOwner} onChange={(role) => change(member, role)} />
@@ -53,7 +54,10 @@ export function MemberTable(props: {
       (member) =>
         isSelf(member) || mayChange(member) ? (
           <MemberActions
-            {...{ member, organization, isSelf: isSelf(member), isLastOwner: isLastOwner(member) }}
+            member={member}
+            organization={organization}
+            isSelf={isSelf(member)}
+            isLastOwner={isLastOwner(member)}
             ask={setQuestion}
             remove={() => setRemoved(member)}
           />
@@ -161,7 +165,10 @@ function MemberActions(props: {
           disabled={isLastOwner}
           onClick={() =>
             ask({
-              ...{ title: `Leave ${name}?`, action: "Leave organization", danger: true, run: leave },
+              title: `Leave ${name}?`,
+              action: "Leave organization",
+              danger: true,
+              run: leave,
               description: `Your access ends now. ${membershipEnd} To come back, you need a new invitation.`,
             })
           }

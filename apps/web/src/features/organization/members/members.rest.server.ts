@@ -139,7 +139,8 @@ export const peopleOperations: readonly Operation[] = [
       removeMember({
         ctx,
         input: {
-          ...{ orgSlug, userId: params.userId },
+          orgSlug,
+          userId: params.userId,
           revokeKeys: revokeKeys === "all" ? revokeKeys : (revokeKeys?.split(",") ?? []),
         },
       }),

@@ -41,8 +41,10 @@ export function RemoveMemberDialog(props: {
       toast.success(`${member.name} was removed`);
       onClose();
       for (const queryKey of [
-        ...[membersQuery(orgSlug).queryKey, invitationsQuery(orgSlug).queryKey],
-        ...[profileQuery.queryKey, apiKeysQueryKey(orgSlug)],
+        membersQuery(orgSlug).queryKey,
+        invitationsQuery(orgSlug).queryKey,
+        profileQuery.queryKey,
+        apiKeysQueryKey(orgSlug),
       ])
         await queryClient.invalidateQueries({ queryKey });
     });

@@ -26,7 +26,9 @@ export function useAccessForm(projectKey: ProjectKey, stored: AccessView) {
       const { roles, apiKeys, tools } = draft;
       const saved = await saveAccess({
         data: {
-          ...{ ...projectKey, revision, roles: [...roles] },
+          ...projectKey,
+          revision,
+          roles: [...roles],
           apiKeys: apiKeys === "all" ? "all" : [...apiKeys],
           tools: tools === "all" ? "all" : [...tools],
         },
@@ -38,7 +40,12 @@ export function useAccessForm(projectKey: ProjectKey, stored: AccessView) {
     });
   };
   return {
-    ...{ draft, change, submit, failure, busy, isSaved },
+    draft,
+    change,
+    submit,
+    failure,
+    busy,
+    isSaved,
     isChanged: textOf(draft) !== textOf(savedDraft),
     toggleRole: (role: Draft["roles"][number], on: boolean) => change({ roles: toggled(draft.roles, role, on) }),
     toggleKey: (id: string, on: boolean) => change({ apiKeys: toggled(listOf(draft.apiKeys), id, on) }),

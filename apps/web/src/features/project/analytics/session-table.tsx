@@ -22,7 +22,10 @@ type SessionTableProps = {
 /** Sessions, most recently active first. */
 export function SessionTable({ projectKey, sessions, withPrincipal, isWhole }: SessionTableProps) {
   const user: Column<NamedSession> = {
-    ...{ name: "User", by: ({ principal }) => principal.name, wide: true, headClassName: "w-1/4" },
+    name: "User",
+    by: ({ principal }) => principal.name,
+    wide: true,
+    headClassName: "w-1/4",
     cell: ({ principal }) => <PrincipalLabel principal={principal} />,
     className: "max-w-0 max-sm:max-w-none",
   };
@@ -42,7 +45,8 @@ export function SessionTable({ projectKey, sessions, withPrincipal, isWhole }: S
     }),
     ...(withPrincipal ? [user] : []),
     {
-      ...{ name: "Protocol", by: ({ protocolVersion }) => protocolVersion },
+      name: "Protocol",
+      by: ({ protocolVersion }) => protocolVersion,
       cell: ({ protocolVersion }) => protocolVersion ?? "–",
       className: "tabular whitespace-nowrap text-muted",
     },
@@ -58,7 +62,8 @@ export function SessionTable({ projectKey, sessions, withPrincipal, isWhole }: S
       label="Sessions"
       rows={sessions}
       keyOf={({ id }) => id}
-      {...{ columns, isWhole }}
+      columns={columns}
+      isWhole={isWhole}
       rowClassName="relative"
     />
   );

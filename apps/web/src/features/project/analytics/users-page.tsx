@@ -44,7 +44,11 @@ export function UsersPage({
               ],
             }
       }
-      table={users.length > 0 ? <UserTable {...{ projectKey, users, timeRange }} isWhole={!list.hasNextPage} /> : null}
+      table={
+        users.length > 0 ? (
+          <UserTable projectKey={projectKey} users={users} timeRange={timeRange} isWhole={!list.hasNextPage} />
+        ) : null
+      }
       empty={{
         icon: <Users aria-hidden />,
         title: `Nobody called in the ${timeRangeLabels[timeRange].toLowerCase()}`,
@@ -80,11 +84,18 @@ function UserTable({ projectKey, users, timeRange, isWhole }: UserTableProps) {
       className: "max-w-0 max-sm:max-w-none",
     }),
     {
-      ...{ name: "Latest client", by: clientText, cell: clientText, wide: true, headClassName: "w-1/4" },
+      name: "Latest client",
+      by: clientText,
+      cell: clientText,
+      wide: true,
+      headClassName: "w-1/4",
       className: "max-w-0 truncate text-muted max-sm:max-w-none",
     },
     {
-      ...{ name: "Activity", isUnlabeled: true, headClassName: "max-lg:hidden", className: "w-24 max-lg:hidden!" },
+      name: "Activity",
+      isUnlabeled: true,
+      headClassName: "max-lg:hidden",
+      className: "w-24 max-lg:hidden!",
       cell: ({ course }) => (course.length > 2 ? <Sparkline values={course} className="w-20" /> : null),
     },
     ...callColumns<NamedUser>(),
@@ -92,5 +103,7 @@ function UserTable({ projectKey, users, timeRange, isWhole }: UserTableProps) {
     timeColumn("Last call", ({ lastSeen }) => lastSeen, lastColumn),
   ];
   const keyOf = ({ principal }: NamedUser) => principal.id;
-  return <DataTable label="Users" rows={users} {...{ keyOf, columns, isWhole }} rowClassName="relative" />;
+  return (
+    <DataTable label="Users" rows={users} keyOf={keyOf} columns={columns} isWhole={isWhole} rowClassName="relative" />
+  );
 }

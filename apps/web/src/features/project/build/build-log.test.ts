@@ -82,11 +82,12 @@ test("BLD-3 PRJ-3 a build that returns to an earlier phase to try other versions
     kind: "result" as const,
   });
   const lines = [
-    ...[line(1, "fetch", 0), line(2, "plan", 1), line(3, "install", 2), result(4, "install", "9 packages installed")],
-    ...[
-      line(5, "inspect", 4, "The code is written for another version"),
-      line(6, "install", 5, "Attempt 2: with mcp<2.\nMore"),
-    ],
+    line(1, "fetch", 0),
+    line(2, "plan", 1),
+    line(3, "install", 2),
+    result(4, "install", "9 packages installed"),
+    line(5, "inspect", 4, "The code is written for another version"),
+    line(6, "install", 5, "Attempt 2: with mcp<2.\nMore"),
   ];
   const again = phaseStates({ status: "building", timings: { install: 900 }, diagnosis: null }, lines);
   expect(again.map(({ state }) => state)).toEqual(["done", "done", "running", "waiting", "waiting"]);

@@ -151,7 +151,8 @@ function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummar
       {ways.map((way) => (
         <GoLiveDialog
           key={way}
-          {...{ project, way }}
+          project={project}
+          way={way}
           version={build}
           open={asked === way}
           onOpenChange={(open) => setAsked(open ? way : null)}

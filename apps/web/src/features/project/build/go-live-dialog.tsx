@@ -47,7 +47,7 @@ export const goLiveLabels: Readonly<Record<GoLive, string>> = {
 /** Buttons that make a version live, after asking. */
 export function GoLiveButton({ project, build, ...look }: ButtonLook & { project: ProjectKey; build: BuildSummary }) {
   const ways = useWaysToGoLive(build);
-  return ways.map((way) => <OneWayButton key={way} {...{ project, way }} version={build} {...look} />);
+  return ways.map((way) => <OneWayButton key={way} project={project} way={way} version={build} {...look} />);
 }
 
 /** A button that makes a version live in one way, after asking. */

@@ -60,7 +60,9 @@ export function Remedies({ project, build, diagnosis }: Failed) {
             action.candidates.map((value, index) => (
               <SetAndRebuild
                 key={value}
-                {...{ project, build, value }}
+                project={project}
+                build={build}
+                value={value}
                 setting={buildSettings[action.kind]}
                 variant={index === 0 ? "primary" : "secondary"}
               />

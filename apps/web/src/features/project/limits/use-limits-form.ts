@@ -44,7 +44,13 @@ export function useLimitsForm(projectKey: ProjectKey, stored: CallLimitView) {
     });
   };
   return {
-    ...{ draft, change, submit, problems, failure, busy, isSaved },
+    draft,
+    change,
+    submit,
+    problems,
+    failure,
+    busy,
+    isSaved,
     isChanged: JSON.stringify(draft) !== JSON.stringify(savedDraft),
     /** Switches between the instance's limit and the server's own. */
     choose: (subject: Subject, isOwn: boolean) => change(subject, isOwn ? proposed[subject] : null),

@@ -28,7 +28,10 @@ export async function latestFailures(
   const { projectId, deploymentIds } = scope;
   if (deploymentIds?.length === 0) return [];
   const { data } = await queryRequestLogs(reader, {
-    ...{ projectId, isError: true, timeRange: "24h", limit: maxFailures },
+    projectId,
+    isError: true,
+    timeRange: "24h",
+    limit: maxFailures,
     ...(deploymentIds && { deploymentIds: [...deploymentIds] }),
   });
   const kinds = Map.groupBy(data, (row) => `${whatOf(row)} ${row.outcome} ${row.httpStatus} ${row.errorMessage}`);

@@ -45,7 +45,7 @@ export function TopTools({ overview, projectKey }: { overview: Overview | undefi
       {overview && rows.length === 0 ? (
         <p className="px-4 pb-4 text-sm text-muted">No tool was called in the last 24 hours.</p>
       ) : null}
-      {rows.length > 0 ? <DataTable label="Top tools" {...{ rows, keyOf, columns }} /> : null}
+      {rows.length > 0 ? <DataTable label="Top tools" rows={rows} keyOf={keyOf} columns={columns} /> : null}
     </Card>
   );
 }

@@ -38,7 +38,10 @@ export function MemberCards({
       {members.map((member, at) => (
         <MemberCard
           key={member.projectId}
-          {...{ member, catalog, state, disabled }}
+          member={member}
+          catalog={catalog}
+          state={state}
+          disabled={disabled}
           offered={offered[at]}
           problems={{ server: problems[`servers.${at}.server`], prefix: problems[`servers.${at}.prefix`] }}
         />
@@ -88,7 +91,8 @@ function AddMember({
         if (server) add(server);
       }}
       options={choices.map(({ id, name, live, external }) => ({
-        ...{ value: id, label: name },
+        value: id,
+        label: name,
         detail: external
           ? "External"
           : live?.tools == null
@@ -156,25 +160,30 @@ function MemberCard({
         {offered ? (
           <>
             <ItemChoice
-              {...{ ...shared, kind: "tools", choices: tools, chosen: member.tools, offered: own(catalog.tools) }}
+              {...shared}
+              kind="tools"
+              choices={tools}
+              chosen={member.tools}
+              offered={own(catalog.tools)}
               onChange={(chosen) => state.change(projectId, { tools: chosen })}
             />
             {resources.length > 0 ? (
               <ItemChoice
-                {...{ ...shared, kind: "resources", choices: resources, chosen: member.resources }}
+                {...shared}
+                kind="resources"
+                choices={resources}
+                chosen={member.resources}
                 offered={[...own(catalog.resources), ...own(catalog.templates)]}
                 onChange={(chosen) => state.change(projectId, { resources: chosen })}
               />
             ) : null}
             {prompts.length > 0 ? (
               <ItemChoice
-                {...{
-                  ...shared,
-                  kind: "prompts",
-                  choices: prompts,
-                  chosen: member.prompts,
-                  offered: own(catalog.prompts),
-                }}
+                {...shared}
+                kind="prompts"
+                choices={prompts}
+                chosen={member.prompts}
+                offered={own(catalog.prompts)}
                 onChange={(chosen) => state.change(projectId, { prompts: chosen })}
               />
             ) : null}

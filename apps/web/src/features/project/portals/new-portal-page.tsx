@@ -40,7 +40,13 @@ export function NewPortalPage({ orgSlug, proposal }: { readonly orgSlug: string;
       <NameAndAccess added={added} label="Portal name" problem={problems.name} />
       <section aria-label="Servers" className="flex flex-col gap-3">
         <h2 className="text-lg font-semibold tracking-tight">Servers</h2>
-        <MemberCards {...{ orgSlug, state, problems }} isOpen={authMode === "towpath-public"} disabled={false} />
+        <MemberCards
+          orgSlug={orgSlug}
+          state={state}
+          problems={problems}
+          isOpen={authMode === "towpath-public"}
+          disabled={false}
+        />
       </section>
       <InstructionsField value={instructions} onChange={setInstructions} error={problems.instructions} />
     </AddPage>

@@ -30,14 +30,18 @@ export function PortalServersPage({
         title="Servers and tools"
         description="What this portal offers, and from which servers. Changes apply at once, and connected clients are notified."
       />
-      <ServersForm key={portal.revision} {...{ projectKey, portal, mayChange }} />
+      <ServersForm key={portal.revision} projectKey={projectKey} portal={portal} mayChange={mayChange} />
     </div>
   );
 }
 
 const membersOf = ({ servers }: PortalView): readonly Member[] =>
   servers.map(({ chosen, projectId, name, pathName, authMode, prefix }) => ({
-    ...{ projectId, name, pathName, authMode, prefix },
+    projectId,
+    name,
+    pathName,
+    authMode,
+    prefix,
     ...chosen,
   }));
 
@@ -68,7 +72,8 @@ function ServersForm({
       <Failure title="The portal was not saved">{failure}</Failure>
       <MemberCards
         orgSlug={projectKey.orgSlug}
-        {...{ state, problems }}
+        state={state}
+        problems={problems}
         isOpen={project.authMode === "towpath-public"}
         disabled={!mayChange}
       />

@@ -81,7 +81,8 @@ function PortalTable({ portals, orgSlug }: { readonly portals: readonly PortalLi
       className: "max-w-0 max-sm:max-w-none sm:w-2/5",
     }),
     {
-      ...{ name: "Servers", className: "max-w-56 text-muted" },
+      name: "Servers",
+      className: "max-w-56 text-muted",
       cell: ({ portal: { servers } }) => (
         <span className="line-clamp-2">{servers.length === 0 ? "None left" : servers.join(", ")}</span>
       ),
@@ -95,12 +96,16 @@ function PortalTable({ portals, orgSlug }: { readonly portals: readonly PortalLi
     ),
     timeColumn("Last call", ({ activity }) => activity?.lastCall, { className: "whitespace-nowrap text-muted" }),
     actionsColumn(({ portal }) => <CopyButton text={portal.url} label={`Copy the URL of ${portal.name}`} />, {
-      ...{ name: "URL", wide: false, className: "relative z-10 w-10 max-sm:hidden" },
+      name: "URL",
+      wide: false,
+      className: "relative z-10 w-10 max-sm:hidden",
     }),
   ];
   const isWhole = portals.length <= serversShown;
   const keyOf = ({ portal }: Listed) => portal.id;
-  return <DataTable label="Portals" {...{ rows, columns, keyOf, isWhole }} rowClassName="relative" />;
+  return (
+    <DataTable label="Portals" rows={rows} columns={columns} keyOf={keyOf} isWhole={isWhole} rowClassName="relative" />
+  );
 }
 
 function PortalName({ portal, orgSlug }: { readonly portal: PortalListItem; readonly orgSlug: string }) {

@@ -37,8 +37,14 @@ export function useMembers(orgSlug: string, initial: readonly Member[]) {
       setMembers((before) => [
         ...before,
         {
-          ...{ projectId: id, name, pathName, authMode, prefix: freePrefix(name, before) },
-          ...{ tools: null, resources: null, prompts: null },
+          projectId: id,
+          name,
+          pathName,
+          authMode,
+          prefix: freePrefix(name, before),
+          tools: null,
+          resources: null,
+          prompts: null,
         },
       ]),
     remove: (projectId: string) => setMembers((before) => before.filter((each) => each.projectId !== projectId)),
@@ -50,8 +56,11 @@ export function useMembers(orgSlug: string, initial: readonly Member[]) {
 /** The members as input of server functions. */
 export const inputOf = (members: readonly Member[]) =>
   members.map(({ projectId, prefix, tools, resources, prompts }) => ({
-    ...{ server: projectId, prefix },
-    ...{ tools: copy(tools), resources: copy(resources), prompts: copy(prompts) },
+    server: projectId,
+    prefix,
+    tools: copy(tools),
+    resources: copy(resources),
+    prompts: copy(prompts),
   }));
 
 const copy = (list: readonly string[] | null) => (list === null ? null : [...list]);

@@ -15,8 +15,22 @@ const pageSize = 1000;
 
 const exportSchema = logParametersSchema.extend({ format: z.enum(downloadFormats).default("jsonl") });
 const columns = [
-  ...["Time (UTC)", "Request", "HTTP", "Method", "Target", "Status", "Outcome", "Error", "Duration (ms)", "Held (ms)"],
-  ...["Bytes in", "Bytes out", "Client", "Caller", "Session", "Deployment"],
+  "Time (UTC)",
+  "Request",
+  "HTTP",
+  "Method",
+  "Target",
+  "Status",
+  "Outcome",
+  "Error",
+  "Duration (ms)",
+  "Held (ms)",
+  "Bytes in",
+  "Bytes out",
+  "Client",
+  "Caller",
+  "Session",
+  "Deployment",
 ];
 
 /**
@@ -62,8 +76,18 @@ function cellsOf(row: Exported): readonly string[] {
     String(row.responseBytes),
   ];
   return [
-    ...[row.time, row.requestId, row.httpMethod, row.method ?? "", row.target ?? "", String(row.httpStatus)],
-    ...[row.isRefused ? "refused" : row.outcome, row.errorMessage ?? "", ...numbers],
-    ...[row.client ?? "", row.caller.email ?? row.caller.name, row.session ?? "", row.deploymentId ?? ""],
+    row.time,
+    row.requestId,
+    row.httpMethod,
+    row.method ?? "",
+    row.target ?? "",
+    String(row.httpStatus),
+    row.isRefused ? "refused" : row.outcome,
+    row.errorMessage ?? "",
+    ...numbers,
+    row.client ?? "",
+    row.caller.email ?? row.caller.name,
+    row.session ?? "",
+    row.deploymentId ?? "",
   ];
 }

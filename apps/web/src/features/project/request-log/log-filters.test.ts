@@ -28,13 +28,19 @@ test("PRJ-5 other filters keep the times, and leave none of the filters before",
     protocol: true,
   } as const;
   expect(withFilters(before, { status: "all", methodType: "ping" })).toEqual({
-    ...{ status: "all", methodType: "ping", timeRange: "7d", from: undefined, to: undefined, protocol: true },
+    status: "all",
+    methodType: "ping",
+    timeRange: "7d",
+    from: undefined,
+    to: undefined,
+    protocol: true,
   });
 });
 
 test("PRJ-5 the address has a period in one form only, and no other times", () => {
   const read = (search: unknown) => logSearchParameters.parse(search);
   expect(read({ from: "2026-11-21T10:00:00Z", to: "x" })).toMatchObject({
-    ...{ from: "2026-11-21T10:00:00.000Z", to: undefined },
+    from: "2026-11-21T10:00:00.000Z",
+    to: undefined,
   });
 });

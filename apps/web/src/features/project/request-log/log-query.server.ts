@@ -50,12 +50,10 @@ const booleanText = z.enum(["true", "false"]).transform((value) => value === "tr
 export const logParametersSchema = logQuerySchema
   .omit({ projectId: true, exceptTargets: true, principals: true })
   .extend({
-    ...{
-      hasFailed: booleanText.optional(),
-      isError: booleanText.optional(),
-      isRefused: booleanText.optional(),
-      withoutProtocol: booleanText.optional(),
-    },
+    hasFailed: booleanText.optional(),
+    isError: booleanText.optional(),
+    isRefused: booleanText.optional(),
+    withoutProtocol: booleanText.optional(),
     ...logNamesSchema.shape,
     deploymentIds: z
       .string()

@@ -10,7 +10,10 @@ const call = (params: unknown, method = "tools/call") => ({
 test("PRJ-20 captured calls of tools and prompts can be replayed, with their arguments", () => {
   const args = { text: "hi", list: [1, { deep: true }] };
   expect(replayOf(call({ name: "echo", arguments: args, _meta: { progressToken: 1 } }))).toEqual({
-    ...{ tab: "tools", name: "echo", arguments: args, isRedacted: false },
+    tab: "tools",
+    name: "echo",
+    arguments: args,
+    isRedacted: false,
   });
   expect(replayOf(call({ name: "greet" }, "prompts/get"))).toMatchObject({ tab: "prompts", arguments: {} });
 });

@@ -98,7 +98,10 @@ const pageSize = 100;
 const queryOf = (key: ProjectKey, search: LogSearch, showsProtocol: boolean) => {
   const { user, deployment, branch } = search;
   return {
-    ...{ ...key, user, deployment, branch },
+    ...key,
+    user,
+    deployment,
+    branch,
     ...logQueryFromFilters(search, showsProtocol),
     ...periodOfSearch(search),
   };

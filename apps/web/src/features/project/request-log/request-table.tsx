@@ -20,7 +20,12 @@ function moveFocus(event: KeyboardEvent<HTMLElement>, onMove: (id: string) => vo
   );
   const at = buttons.findIndex((button) => button.matches(":focus"));
   const targets: Readonly<Record<string, number>> = {
-    ...{ ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: buttons.length - 1 },
+    ArrowDown: at + 1,
+    j: at + 1,
+    ArrowUp: at - 1,
+    k: at - 1,
+    Home: 0,
+    End: buttons.length - 1,
   };
   const target = targets[event.key];
   const next = target === undefined ? undefined : buttons[Math.min(Math.max(target, 0), buttons.length - 1)];

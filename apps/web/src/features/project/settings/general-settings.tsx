@@ -113,7 +113,9 @@ function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Sav
       });
     });
   return {
-    ...{ choice, form, submit },
+    choice,
+    form,
+    submit,
     /** Why the server refused this name; undefined for a name that it hasn't checked. */
     nameRefusal: triedName === name ? form.problems.name : undefined,
     description: { value: description, set: setDescription },

@@ -51,7 +51,9 @@ async function saveProject(ctx: Context<"repositories" | "secrets">, input: z.ou
       project: await updateProject({
         ctx,
         input: {
-          ...{ ...settings, orgSlug, projectName: existing.name },
+          ...settings,
+          orgSlug,
+          projectName: existing.name,
           entrypoint: changedEntrypoint(settings.entrypoint),
         },
       }),

@@ -77,7 +77,8 @@ export function SettingsPage({
         <div className="flex flex-col gap-5 xl:flex-row-reverse xl:justify-end xl:gap-8">
           <SectionLinks
             sections={sectionsOf({
-              ...{ kind: project.kind, mayDelete },
+              kind: project.kind,
+              mayDelete,
               isPackage: project.package !== null,
               hasChecks: project.source !== null && sourceKinds[project.source.kind].reports === "checks",
             })}

@@ -29,7 +29,9 @@ test("SRC-1 for an unknown host only the repository's page is linked, and for SS
   const pages = pagesOf("https://git.example.com:8443/team/echo.git");
   expect(pages.home).toBe("https://git.example.com:8443/team/echo");
   expect([pages.commit("abc"), pages.branch("main"), pages.file({ sha: "abc", path: "a.py", line: 1 })]).toEqual([
-    ...[null, null, null],
+    null,
+    null,
+    null,
   ]);
   expect(pagesOf("ssh://git@git.example.com/team/echo").home).toBeNull();
   expect(settingsPage("https://git.example.com/team/echo", "webhook")).toBeNull();

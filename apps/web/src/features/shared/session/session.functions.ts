@@ -113,7 +113,8 @@ export const currentAuthQuery = queryOf(["auth", "current"], getCurrentAuth, und
 export const roleAndPermissionsQuery = queryOptions({
   queryKey: ["auth", "role-and-permissions"],
   queryFn: ({ signal }) => getRoleAndPermissions({ signal }),
-  ...{ ...cacheTimes.auth, staleTime: 0 },
+  ...cacheTimes.auth,
+  staleTime: 0,
 });
 
 /** The signed-in user's own. Fresh 2 minutes (AUTH-9). Invalidate it after creating an organization, an installation or a project. */

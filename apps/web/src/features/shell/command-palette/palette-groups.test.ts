@@ -7,15 +7,25 @@ import { type PaletteActions, type PalettePlace, paletteGroups } from "./palette
 
 type Projects = PalettePlace["profile"]["projects"];
 const own = (name: string, kind: Projects[number]["kind"] = "hosted"): Projects[number] => ({
-  ...{ id: name, name, kind, pathName: name, orgSlug: "team" },
+  id: name,
+  name,
+  kind,
+  pathName: name,
+  orgSlug: "team",
 });
 const foreign = { ...own("forecast-archive"), orgSlug: "other-team" };
 const team = { id: "o1", slug: "team", name: "Team" };
 const profile = {
-  ...{ id: "u1", email: "a@b.example", firstName: null, lastName: null, displayName: "a", profilePictureUrl: null },
+  id: "u1",
+  email: "a@b.example",
+  firstName: null,
+  lastName: null,
+  displayName: "a",
+  profilePictureUrl: null,
   preferences: { timeZone: null, hourCycle: "h23" },
   hidesFirstSteps: false,
-  ...{ githubUserId: null, githubInstallations: [] },
+  githubUserId: null,
+  githubInstallations: [],
   organizations: [
     { ...team, externalId: "o1", pictureUrl: null, role: "owner" },
     { id: "o2", slug: "other-team", name: "Weather people", externalId: "o2", pictureUrl: null, role: "member" },
@@ -39,7 +49,9 @@ function palette(role: Role, opened: Projects[number] | null = null) {
   const groups = paletteGroups(
     { profile, organization, open: key && screens && { key, screens } },
     opened && {
-      ...{ name: opened.name, url: `https://towpath.example/${opened.name}/mcp`, latest },
+      name: opened.name,
+      url: `https://towpath.example/${opened.name}/mcp`,
+      latest,
       tools: ["forecast", "weather-api"],
       builds: latest ? [{ ...latest, commitMessage: "Add gusts\n\nIn knots.", branch: { name: "gusts-2" } }] : [],
     },
@@ -107,15 +119,20 @@ const byRole = {
   admin: [],
   member: ["Audit log", "Admin JWT", "General", "Instance"],
   viewer: [
-    ...[
-      "Deploy a new server",
-      "Add an external server",
-      "Deploy a package",
-      "Find a server in a registry",
-      "New portal",
-      "Rebuild production",
-    ],
-    ...["API keys", "GitHub", "Clients", "Sign-ins", "Audit log", "Admin JWT", "General", "Instance"],
+    "Deploy a new server",
+    "Add an external server",
+    "Deploy a package",
+    "Find a server in a registry",
+    "New portal",
+    "Rebuild production",
+    "API keys",
+    "GitHub",
+    "Clients",
+    "Sign-ins",
+    "Audit log",
+    "Admin JWT",
+    "General",
+    "Instance",
   ],
 } as const satisfies Record<Role, readonly string[]>;
 

@@ -220,7 +220,10 @@ function organizationsOf(
 function creating(organization: OrganizationAccessView | null, actions: PaletteActions): SearchAction[] {
   if (!organization?.permissions.includes("project.create")) return [];
   const entry = (label: string, icon: ReactNode, path: string, ...keywords: string[]): SearchAction => ({
-    ...{ id: path, label, icon, keywords: ["create", ...keywords] },
+    id: path,
+    label,
+    icon,
+    keywords: ["create", ...keywords],
     run: () => actions.open(`/${organization.slug}/${path}`),
   });
   return [
@@ -241,7 +244,9 @@ const themes = [
 function personal(actions: PaletteActions): SearchAction[] {
   return [
     ...themes.map(({ theme, ...entry }) => ({
-      ...{ id: `theme-${theme}`, ...entry, keywords: ["appearance", "mode"] },
+      id: `theme-${theme}`,
+      ...entry,
+      keywords: ["appearance", "mode"],
       run: () => actions.setTheme(theme),
     })),
     {

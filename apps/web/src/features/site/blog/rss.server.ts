@@ -18,7 +18,10 @@ export function rssFeed(baseUrl: string): string {
   for (const { slug, meta } of posts) {
     const link = `${baseUrl}/blog/${slug}`;
     feed.addItem({
-      ...{ id: link, link, title: meta.title, description: meta.description },
+      id: link,
+      link,
+      title: meta.title,
+      description: meta.description,
       date: new Date(meta.publishedAt),
       category: meta.tags.map((name) => ({ name })),
     });

@@ -15,12 +15,16 @@ type Group = { readonly title: string; readonly pages: readonly DocumentSummary[
 
 /** Written for this site. */
 const own = (...[slug, title, description]: Entry): DocumentSummary => ({
-  ...{ slug, title, description },
+  slug,
+  title,
+  description,
   file: `apps/web/src/features/site/docs/pages/${slug || "start"}.md`,
 });
 /** A document of the repository, which tests compare with the code. */
 const ofRepository = (...[slug, title, description]: Entry): DocumentSummary => ({
-  ...{ slug, title, description },
+  slug,
+  title,
+  description,
   file: `docs/${slug}.md`,
 });
 

@@ -23,7 +23,9 @@ export function registryOffers(manifest: NonNullable<RegistryEntry["manifest"]>)
   return {
     protocolVersion,
     tools: tools.map(({ tool_name: name, description, inputSchema, annotations }) => ({
-      ...{ name, description, arguments: argumentRows(inputSchema) },
+      name,
+      description,
+      arguments: argumentRows(inputSchema),
       isReadOnly: annotations?.readOnlyHint === true,
       isDestructive: annotations?.destructiveHint === true && annotations.readOnlyHint !== true,
     })),

@@ -34,14 +34,12 @@ export function argumentRows(schema: Schema): readonly ArgumentRow[] {
 }
 
 const typeNames: Readonly<Record<string, string>> = {
-  ...{
-    string: "text",
-    integer: "whole number",
-    number: "number",
-    boolean: "yes or no",
-    object: "object",
-    null: "nothing",
-  },
+  string: "text",
+  integer: "whole number",
+  number: "number",
+  boolean: "yes or no",
+  object: "object",
+  null: "nothing",
 };
 const formats: Readonly<Record<string, string>> = {
   date: "date",

@@ -36,7 +36,10 @@ async function draw(card: SocialCard): Promise<Uint8Array<ArrayBuffer>> {
   // Loaded on demand, as loading this native library would delay the start of the process.
   const { render } = await import("takumi-js");
   const image = await render(<SocialCardImage {...card} />, {
-    ...{ width: 1200, height: 630, format: "png", fonts: fonts() },
+    width: 1200,
+    height: 630,
+    format: "png",
+    fonts: fonts(),
     // The default fetches drawings from a content network.
     emoji: "from-font",
   });

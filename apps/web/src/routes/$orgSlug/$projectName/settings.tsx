@@ -11,7 +11,9 @@ import { oneOf, positiveInteger, searchParameters, text } from "~/http/search-pa
 export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
   // For the return from GitHub to the form that sent the person there.
   validateSearch: searchParameters({
-    ...{ account: positiveInteger, gitHubName: text(100), signedInAs: text(100) },
+    account: positiveInteger,
+    gitHubName: text(100),
+    signedInAs: text(100),
     visibility: oneOf(["private", "public"]),
   }),
   loader: async ({ context, params }) => {

@@ -32,5 +32,13 @@ function ConnectGitHub() {
   const { problem, account } = Route.useSearch();
   const { profile } = Route.useRouteContext();
   const hasServers = profile.projects.some((project) => project.orgSlug === orgSlug);
-  return <ConnectGitHubPage {...Route.useLoaderData()} {...{ orgSlug, problem, account, hasServers }} />;
+  return (
+    <ConnectGitHubPage
+      {...Route.useLoaderData()}
+      orgSlug={orgSlug}
+      problem={problem}
+      account={account}
+      hasServers={hasServers}
+    />
+  );
 }

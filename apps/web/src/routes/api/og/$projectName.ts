@@ -15,7 +15,9 @@ export const Route = createFileRoute("/api/og/$projectName")({
         const entry = await getRegistryEntry({ ctx, input: { projectName: params.projectName, baseUrl } });
         return imageResponse(
           entry && {
-            ...{ title: entry.title, description: entry.description, color: entry.meta.themeColor },
+            title: entry.title,
+            description: entry.description,
+            color: entry.meta.themeColor,
             label: "MCP server",
             footer: entry.url.replace(/^https?:\/\//, ""),
           },

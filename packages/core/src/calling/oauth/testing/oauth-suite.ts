@@ -74,8 +74,14 @@ export function openOAuthSuite() {
     /** Sends an authorization request; `null` leaves a parameter out. */
     request(more: Given = {}, ctx?: FullContext): ReturnType<typeof requestAuthorization> {
       const parameters = {
-        ...{ client_id: suite.clientId, redirect_uri: redirectUri, response_type: "code", state: "s1" },
-        ...{ code_challenge: codeChallenge, code_challenge_method: "S256", resource: server.resource, scope: "mcp x" },
+        client_id: suite.clientId,
+        redirect_uri: redirectUri,
+        response_type: "code",
+        state: "s1",
+        code_challenge: codeChallenge,
+        code_challenge_method: "S256",
+        resource: server.resource,
+        scope: "mcp x",
         ...more,
       };
       const given = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== null);

@@ -21,7 +21,10 @@ function browserStore() {
 }
 
 const answer = (text: string): CallResult => ({
-  ...{ ok: true, durationMs: 1, connectMs: 0, protocolVersion: "2026-07-28" },
+  ok: true,
+  durationMs: 1,
+  connectMs: 0,
+  protocolVersion: "2026-07-28",
   result: { content: [{ type: "text", text }] },
 });
 

@@ -82,7 +82,12 @@ function keptOf(record: CallRecord, schema: unknown): z.infer<typeof recordSchem
   const isResultDropped =
     record.isResultDropped || text.length > limits.resultLength || shows(text, secretsOf(record, call));
   return {
-    ...{ id, time, item, call, requestId, isResultDropped },
+    id,
+    time,
+    item,
+    call,
+    requestId,
+    isResultDropped,
     hidden: [...new Set([...record.hidden, ...hidden])],
     outcome: isResultDropped ? withoutContent(outcome) : outcome,
   };

@@ -120,7 +120,10 @@ test("PRJ-4 failures say why: the tool's own message, the protocol's, the gatewa
   });
   const ours = await refusing(401, { error: { message: "Not authenticated" } }, { [refusalHeader]: "1" });
   expect(await ours.perform(work, quiet, never)).toEqual({
-    ...{ ok: false, code: "refused", rpcCode: null, message: "Not authenticated" },
+    ok: false,
+    code: "refused",
+    rpcCode: null,
+    message: "Not authenticated",
   });
   await server.close();
   ends.splice(0, 1);

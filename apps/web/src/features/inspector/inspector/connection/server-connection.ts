@@ -175,7 +175,10 @@ export class ServerConnection {
         }),
       },
       {
-        ...{ clientName, maxBytes, timeoutMs: callMs, signal: end.signal },
+        clientName,
+        maxBytes,
+        timeoutMs: callMs,
+        signal: end.signal,
         onElicit: (asked) => this.#asked((call) => call.onElicit(asked), { action: "cancel", content: null }),
         onSample: (asked) => this.#asked((call) => call.onSample(asked), null),
         onLog: (message) => this.#running?.onLog(message),

@@ -55,7 +55,7 @@ export function AnswerView({
           <ContentView key={index} block={block} onRead={onRead} />
         ))}
         {blocks.length === 0 && <p className="text-sm text-muted">The result has no content.</p>}
-        {record.call.kind === "prompt" && <TryInChat {...{ blocks, projectKey, branchId }} />}
+        {record.call.kind === "prompt" && <TryInChat blocks={blocks} projectKey={projectKey} branchId={branchId} />}
       </TabPanel>
       <TabPanel value="structured" className="pt-3">
         <JsonTree value={structuredContent} openTo={3} />

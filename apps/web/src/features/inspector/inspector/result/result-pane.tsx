@@ -43,7 +43,14 @@ export function ResultPane({
         {outcome && (
           <div aria-live="polite">
             {outcome.ok ? (
-              <AnswerView key={record.id} {...{ record, projectKey, branchId, onRead }} answer={outcome} />
+              <AnswerView
+                key={record.id}
+                record={record}
+                projectKey={projectKey}
+                branchId={branchId}
+                onRead={onRead}
+                answer={outcome}
+              />
             ) : (
               <Failure outcome={outcome} />
             )}

@@ -14,9 +14,25 @@ const limits = { characters: 65_536, depth: 16, nodes: 2_000 };
  * anyway.
  */
 const droppedKeywords = new Set([
-  ...["pattern", "patternProperties", "propertyNames", "$id", "id", "$schema", "$anchor", "$dynamicRef"],
-  ...["$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment", "unevaluatedProperties"],
-  ...["unevaluatedItems", "contentMediaType", "contentEncoding", "contentSchema", "examples"],
+  "pattern",
+  "patternProperties",
+  "propertyNames",
+  "$id",
+  "id",
+  "$schema",
+  "$anchor",
+  "$dynamicRef",
+  "$dynamicAnchor",
+  "$recursiveRef",
+  "$recursiveAnchor",
+  "$vocabulary",
+  "$comment",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+  "contentMediaType",
+  "contentEncoding",
+  "contentSchema",
+  "examples",
 ]);
 const unsafeNames = new Set(["__proto__", "constructor", "prototype"]);
 const safeFormats = new Set(["date", "date-time", "time", "email", "uri", "uuid", "password"]);

@@ -11,7 +11,11 @@ const values: LogValues = {
     { value: "tools/list", calls: 2 },
     { value: "ping", calls: 1 },
   ],
-  ...{ prompt: [], resource: [{ value: "notes://all" }], client: [{ value: "cursor" }], session: [], deployment: [] },
+  prompt: [],
+  resource: [{ value: "notes://all" }],
+  client: [{ value: "cursor" }],
+  session: [],
+  deployment: [],
   branch: [{ value: "main" }],
   user: [{ value: "ada@example.com", detail: "Ada Lovelace" }],
 };
@@ -20,8 +24,17 @@ const at = (text: string, caret = text.length) =>
 
 test("PRJ-5 the query bar offers filters, and values of the filter that is typed", () => {
   expect(at("")).toEqual([
-    ...["tool:", "prompt:", "resource:", "method:", "status:", "duration:", "client:", "user:", "session:"],
-    ...["deployment:", "branch:"],
+    "tool:",
+    "prompt:",
+    "resource:",
+    "method:",
+    "status:",
+    "duration:",
+    "client:",
+    "user:",
+    "session:",
+    "deployment:",
+    "branch:",
   ]);
   expect(at("s")).toEqual(["status:", "session:"]);
   expect(at("tool:")).toEqual(["tool:echo", 'tool:"make echo"']);

@@ -21,9 +21,15 @@ export type Completion = {
 export type CompletionGroup = { readonly label: string; readonly items: readonly Completion[] };
 
 const descriptions: Readonly<Record<QueryKey, string>> = {
-  ...{ tool: "Name of a tool", prompt: "Name of a prompt", resource: "URI of a resource" },
-  ...{ method: "MCP method, or a group such as tools/*", status: "ok, error, failed or refused" },
-  ...{ client: "Name of a client", user: "Person or API key", session: "Session id", deployment: "Commit" },
+  tool: "Name of a tool",
+  prompt: "Name of a prompt",
+  resource: "URI of a resource",
+  method: "MCP method, or a group such as tools/*",
+  status: "ok, error, failed or refused",
+  client: "Name of a client",
+  user: "Person or API key",
+  session: "Session id",
+  deployment: "Commit",
   branch: "Name of a branch",
   duration: "More or less than a time",
 };

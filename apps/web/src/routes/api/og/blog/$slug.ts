@@ -14,8 +14,11 @@ export const Route = createFileRoute("/api/og/blog/$slug")({
         return imageResponse(
           post
             ? {
-                ...{ title: post.meta.title, description: post.meta.description, color: "#0b6a70" },
-                ...{ label: "Blog", footer: `${host}/blog` },
+                title: post.meta.title,
+                description: post.meta.description,
+                color: "#0b6a70",
+                label: "Blog",
+                footer: `${host}/blog`,
               }
             : null,
         );
