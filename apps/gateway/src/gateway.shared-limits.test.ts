@@ -107,9 +107,9 @@ test("GW-8 GW-14 the workers of a gateway let in what one would, to within the b
   expectWithin(await flood([url]), 2, 1000);
 });
 
-test("GW-8 what another gateway let in counts here, and invalid messages on its channel don't", async () => {
+test("GW-8 what another gateway says that it let in counts here, and nonsense on its channel for nothing", async () => {
   const server = await rig.deploy(answerEmpty);
-  const receive = (payload: string) =>
+  const hear = (payload: string) =>
     rig.database.pool.query("SELECT pg_notify('towpath_gateways', $1)", [payload]).then(() => sleep(100));
   const name = `server ${server.projectId} 127.0.0.1`;
   const hourMs = 3_600_000;
@@ -117,13 +117,13 @@ test("GW-8 what another gateway let in counts here, and invalid messages on its 
   for (const nonsense of [
     ...["", "{", "[]", '{"from":1,"news":[]}', '{"from":"x"}', '{"from":"x","news":[{"kind":"other"}]}'],
     ...[message("x", [name, -5]), message("x", [name, "5"]), message("x", [name]), message(undefined, [name, 5])],
-    // A gateway's own message comes back to it.
+    // Its own words come back to it.
     message(rig.config.gatewayId, [name, hourMs]),
   ]) {
-    await receive(nonsense);
+    await hear(nonsense);
   }
   expect(await post(server.url)).toBe(200);
-  await receive(message("third", [name, hourMs]));
+  await hear(message("third", [name, hourMs]));
   await until(async () => (await post(server.url)) === 429);
   const answer = await undiciFetch(server.url, { method: "POST", body: rpc(), dispatcher });
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(3500);

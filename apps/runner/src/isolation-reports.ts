@@ -7,8 +7,8 @@ const everyMs = 30_000;
 export type IsolationReports = { stop(): Promise<void> };
 
 /**
- * Writes the result of this host's self-test to the database, now and every half minute. The dashboard reads it, and
- * its age shows whether the runner is up.
+ * Writes the result of this host's self-test to the database, now and every half minute. The dashboard reads it there,
+ * and tells by its age whether the runner is up.
  */
 export function startIsolationReports(
   db: Database,

@@ -4,11 +4,14 @@ import type { InstancePool } from "./instances/instance-pool.ts";
 
 const everyMs = 600_000;
 
-/** Waiting interpreters use dependency layers too. */
+/** What waits for a server uses its dependency layer too. */
 type PrewarmedLayers = { layersInUse(): readonly string[] };
 type Read = (deploymentId: string) => Promise<StoredDeployment | null>;
 
-/** Digests of the layers of all servers. @throws if a deployment can't be read, because the list must be complete */
+/**
+ * Digests of the layers of all servers.
+ * @throws if a deployment can't be read, because none may be missing
+ */
 export async function layersInUse(
   pool: Pick<InstancePool, "list">,
   prewarmed: PrewarmedLayers,
@@ -17,7 +20,7 @@ export async function layersInUse(
   const inUse = new Set(prewarmed.layersInUse());
   for (const { deploymentId } of await pool.list()) {
     const deployment = await read(deploymentId);
-    // The server of a deleted deployment ends within seconds.
+    // A server whose deployment was deleted ends within seconds.
     if (deployment === null) continue;
     inUse.add(deployment.layers.dependencies);
     inUse.add(deployment.layers.code);

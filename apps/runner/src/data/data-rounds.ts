@@ -6,7 +6,7 @@ const everyMs = 60_000;
 
 type Host = Pick<HostReport, "name" | "data">;
 
-/** Records the usage of the servers' `/data`, and deletes it with its project or after it was turned off (BLD-19). */
+/** Stores how full the servers' `/data` is, and deletes that of deleted projects and what was switched off (BLD-19). */
 export async function dataRound(db: Database, { name, data }: Host, now = new Date()): Promise<void> {
   await recordDataUsage(db, { host: name, volumes: await data.usage(), at: now });
   await forgetDataUsage(db, await data.remove((ids) => projectsThatKeepData(db, ids, now)));

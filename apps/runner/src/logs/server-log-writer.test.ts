@@ -47,11 +47,11 @@ test("RUN-5 lines are written in batches and in order", async () => {
 });
 
 test("RUN-5 while the database is unavailable, lines are buffered up to a limit, and the number of lost lines is logged", async () => {
-  let fails = true;
+  let away = true;
   const written: string[] = [];
   const writer = createServerLogWriter(
     async (rows) => {
-      if (fails) throw new Error("unavailable");
+      if (away) throw new Error("away");
       written.push(...rows.map((each) => each.line));
     },
     () => {},
@@ -59,18 +59,18 @@ test("RUN-5 while the database is unavailable, lines are buffered up to a limit,
   );
   for (let index = 0; index < 21_000; index += 1) writer.push(row(String(index)));
   await sleep(20);
-  fails = false;
+  away = false;
   await writer.close(5000);
   expect(written[0]).toBe("… 1000 lines were lost while the log could not be written");
   expect(written.slice(1)).toEqual(Array.from({ length: 20_000 }, (_, index) => String(index + 1000)));
 });
 
 test("RUN-5 a project that floods the log displaces its own lines only, and its log says so", async () => {
-  let fails = true;
+  let away = true;
   const written: ServerLogRow[] = [];
   const writer = createServerLogWriter(
     async (rows) => {
-      if (fails) throw new Error("unavailable");
+      if (away) throw new Error("away");
       written.push(...rows);
     },
     () => {},
@@ -80,7 +80,7 @@ test("RUN-5 a project that floods the log displaces its own lines only, and its 
   for (const line of quiet) writer.push(line);
   for (let at = 0; at < 30_000; at++) writer.push(row(`chatty ${at}`));
   await sleep(20);
-  fails = false;
+  away = false;
   await writer.close(5000);
   expect(written.filter((line) => line.projectId === "q")).toEqual(quiet);
   const chatty = written.filter((line) => line.projectId === "p");
