@@ -45,8 +45,8 @@ test("RUN-8 GW-10 a gateway that is killed under load loses no row of an answere
     await gateway.ended;
     gateway = await start();
   }
-  const wanted = 1 + kills * 200;
-  expect(answered).toBe(wanted);
+  const expected = 1 + kills * 200;
+  expect(answered).toBe(expected);
   const rows = async () => {
     const { rows: found } = await rig.database.pool.query(
       "SELECT count(*)::int AS count FROM request_log WHERE project_id = $1",
@@ -54,9 +54,9 @@ test("RUN-8 GW-10 a gateway that is killed under load loses no row of an answere
     );
     return found[0].count;
   };
-  await expect.poll(rows, { timeout: 20_000 }).toBe(wanted);
+  await expect.poll(rows, { timeout: 20_000 }).toBe(expected);
   await new Promise((resolve) => setTimeout(resolve, 1500));
-  expect(await rows()).toBe(wanted);
+  expect(await rows()).toBe(expected);
 });
 
 test("GW-10 GW-14 a row that a gateway keeps after another one has started beside it is not lost when it is killed", async () => {

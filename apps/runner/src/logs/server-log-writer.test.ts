@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerLogRow } from "@towpath/logs";
 import { expect, onTestFinished, test } from "vitest";
 import { LineSpool } from "./line-spool.ts";
@@ -47,30 +46,38 @@ test("RUN-5 lines are written in batches and in order", async () => {
 });
 
 test("RUN-5 while the database is unavailable, lines are buffered up to a limit, and the number of lost lines is logged", async () => {
-  let away = true;
+  let isUnreachable = true;
+  let failed = 0;
   const written: string[] = [];
   const writer = createServerLogWriter(
     async (rows) => {
-      if (away) throw new Error("away");
+      if (isUnreachable) {
+        failed += 1;
+        throw new Error("unreachable");
+      }
       written.push(...rows.map((each) => each.line));
     },
     () => {},
     openSpool(),
   );
   for (let index = 0; index < 21_000; index += 1) writer.push(row(String(index)));
-  await sleep(20);
-  away = false;
+  await expect.poll(() => failed).toBeGreaterThan(0);
+  isUnreachable = false;
   await writer.close(5000);
   expect(written[0]).toBe("… 1000 lines were lost while the log could not be written");
   expect(written.slice(1)).toEqual(Array.from({ length: 20_000 }, (_, index) => String(index + 1000)));
 });
 
 test("RUN-5 a project that floods the log displaces its own lines only, and its log says so", async () => {
-  let away = true;
+  let isUnreachable = true;
+  let failed = 0;
   const written: ServerLogRow[] = [];
   const writer = createServerLogWriter(
     async (rows) => {
-      if (away) throw new Error("away");
+      if (isUnreachable) {
+        failed += 1;
+        throw new Error("unreachable");
+      }
       written.push(...rows);
     },
     () => {},
@@ -79,8 +86,8 @@ test("RUN-5 a project that floods the log displaces its own lines only, and its 
   const quiet = Array.from({ length: 50 }, (_, at) => ({ ...row(`quiet ${at}`), projectId: "q", deploymentId: "dq" }));
   for (const line of quiet) writer.push(line);
   for (let at = 0; at < 30_000; at++) writer.push(row(`chatty ${at}`));
-  await sleep(20);
-  away = false;
+  await expect.poll(() => failed).toBeGreaterThan(0);
+  isUnreachable = false;
   await writer.close(5000);
   expect(written.filter((line) => line.projectId === "q")).toEqual(quiet);
   const chatty = written.filter((line) => line.projectId === "p");
