@@ -34,25 +34,16 @@ const getDiskWarning = createServerFn({ method: "GET" })
 
 /** The runner reports every 30 seconds. */
 const reportIntervalMs = 30_000;
+const everyReport = { staleTime: reportIntervalMs, refetchInterval: reportIntervalMs };
 
 export const instanceIsolationQuery = (orgSlug: string) =>
   queryOf(["instance-isolation", orgSlug], getInstanceIsolation, { orgSlug }, { refetchInterval: reportIntervalMs });
 
 export const missingProtectionsQuery = (orgSlug: string) =>
-  queryOf(
-    ["missing-protections", orgSlug],
-    getMissingProtections,
-    { orgSlug },
-    { staleTime: reportIntervalMs, refetchInterval: reportIntervalMs },
-  );
+  queryOf(["missing-protections", orgSlug], getMissingProtections, { orgSlug }, everyReport);
 
 export const instanceStorageQuery = (orgSlug: string) =>
   queryOf(["instance-storage", orgSlug], getInstanceStorage, { orgSlug }, { refetchInterval: reportIntervalMs });
 
 export const diskWarningQuery = (orgSlug: string) =>
-  queryOf(
-    ["disk-warning", orgSlug],
-    getDiskWarning,
-    { orgSlug },
-    { staleTime: reportIntervalMs, refetchInterval: reportIntervalMs },
-  );
+  queryOf(["disk-warning", orgSlug], getDiskWarning, { orgSlug }, everyReport);
