@@ -63,9 +63,9 @@ class SessionAdoption:
         self._sessions: OrderedDict[bytes, asyncio.Task[Opened | Refused] | None] = OrderedDict()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        headers = _headers(scope)
-        given, parameters = headers.get(_SESSION), headers.get(HEADER)
-        if given is None or parameters is None:
+        parameters = _header(scope, HEADER)
+        given = None if parameters is None else _header(scope, _SESSION)
+        if parameters is None or given is None:
             await self._app(scope, receive, send)
             return
         opened = await self._open(given, scope, parameters)
@@ -116,7 +116,7 @@ class SessionAdoption:
             return Refused(tuple(answer.messages))
         session = answer.header(_SESSION)
         if session is not None:
-            version = _headers(scope).get(_OF_THE_VERSION)
+            version = _header(scope, _OF_THE_VERSION)
             more = {_SESSION: session} | ({_OF_THE_VERSION: version} if version is not None else {})
             await self._post(scope, {"jsonrpc": "2.0", "method": "notifications/initialized"}, more)
         return Opened(session)
@@ -187,10 +187,9 @@ _NOT_FOUND = Refused(
 )
 
 
-def _headers(scope: Any) -> dict[bytes, bytes]:
-    if scope["type"] != "http":
-        return {}
-    return {bytes(name).lower(): bytes(value) for name, value in scope["headers"]}
+def _header(scope: Any, wanted: bytes) -> bytes | None:
+    """The first of that name, which is in lower case as in ASGI. A lifespan has none."""
+    return next((bytes(value) for name, value in scope.get("headers", ()) if name == wanted), None)
 
 
 def _with_session(scope: Any, session: bytes | None) -> Any:
