@@ -53,7 +53,10 @@ async function load(side: Side, forSeconds: number): Promise<Round> {
 
 async function usedBy({ serverPid }: Side): Promise<Used> {
   const [all, gateway, inSandbox, server, throttledMs] = await Promise.all([
-    ...[pids.launcher, pids.gateway, pids.server, serverPid].map(cpuMicrosOf),
+    cpuMicrosOf(pids.launcher),
+    cpuMicrosOf(pids.gateway),
+    cpuMicrosOf(pids.server),
+    cpuMicrosOf(serverPid),
     throttledMsOf(serverPid),
   ]);
   return { server, gateway, rest: all - gateway - inSandbox, throttledMs };

@@ -81,7 +81,7 @@ export async function startBench(): Promise<Bench> {
       const url = (label: string) => `http://localhost:${port}/${label}/mcp`;
       const child = await startGatewayProcess(directory, {
         databaseUrl: postgres.url,
-        main: join(checkout, "apps/gateway/src/main.ts"),
+        checkout,
         port,
         workers,
         core,
@@ -166,16 +166,17 @@ async function startGatewayProcess(
   directory: string,
   options: {
     databaseUrl: string;
-    main: string;
+    checkout: string;
     port: number;
     workers: number;
     core?: string | undefined;
     environment: Readonly<Record<string, string>>;
   },
 ): Promise<ChildProcess> {
-  const { databaseUrl, main, port, workers, core, environment } = options;
+  const { databaseUrl, checkout, port, workers, core, environment } = options;
+  const [node = "", ...rest] = (await import(join(checkout, "apps/cli/src/up/role-process.ts"))).commandOf("gateway");
   const flags = process.env.BENCH_NODE_FLAGS?.split(" ").filter(Boolean) ?? [];
-  const command = [process.execPath, ...flags, main];
+  const command = [node, ...rest.slice(0, -1), ...flags, ...rest.slice(-1)];
   const [program = "", ...args] = core === undefined ? command : ["taskset", "-c", core, ...command];
   const dataDirectory = join(directory, `gateway-${port}`);
   await mkdir(dataDirectory);
