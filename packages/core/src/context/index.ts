@@ -101,3 +101,9 @@ export type GitServices = "gitRemotes" | "instanceRepositories" | "secrets";
 export type SourceServices = GitServices | "repositories";
 /** For a process that serves all verbs. */
 export type FullContext = Context<keyof Services>;
+
+/** The parameter of a verb: in what context, and what for. */
+export type Call<Input, Service extends keyof Services = never> = {
+  readonly ctx: Context<Service>;
+  readonly input: Input;
+};

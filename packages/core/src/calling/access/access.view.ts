@@ -1,5 +1,5 @@
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context, Role } from "../../context/index.ts";
+import type { Call, Context, Role } from "../../context/index.ts";
 import { type AuthMode, authModeSchema } from "../../projects/project/project.schema.ts";
 import { listKeys, liveTools, type Policy, readPolicy } from "./access.store.ts";
 
@@ -47,8 +47,7 @@ export type AccessView = {
  *
  * @throws TowpathError `not_found` for a project of others, `forbidden` for viewers
  */
-export async function getAccess(call: { ctx: Context; input: ProjectScope }): Promise<AccessView> {
-  const { ctx, input } = call;
+export async function getAccess({ ctx, input }: Call<ProjectScope>): Promise<AccessView> {
   const { project } = await authorizeProject(ctx, "access.read", input);
   const policy = await readPolicy(ctx.db, project.id);
   return accessView(ctx, policy, project);

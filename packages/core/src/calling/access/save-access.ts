@@ -3,7 +3,7 @@ import { accessPolicy, project as projectTable } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { type AccessInput, accessSchema } from "./access.schema.ts";
@@ -17,7 +17,7 @@ import { type AccessView, accessView } from "./access.view.ts";
  * @throws TowpathError `conflict` when somebody else has changed it since `revision`, `invalid_input` for a key that the
  * organization doesn't have
  */
-export async function saveAccess(call: { ctx: Context; input: ProjectScope & AccessInput }): Promise<AccessView> {
+export async function saveAccess(call: Call<ProjectScope & AccessInput>): Promise<AccessView> {
   const { ctx } = call;
   const { project, organization } = await authorizeProject(ctx, "access.manage", call.input);
   const { revision, ...chosen } = parseInput(accessSchema, call.input);

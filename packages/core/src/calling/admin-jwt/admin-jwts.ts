@@ -3,7 +3,7 @@ import { project } from "@towpath/db/schema";
 import { and, eq, sql } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 
 export type AdminJwtView = {
@@ -17,8 +17,7 @@ export type AdminJwtView = {
  * The project's admin JWT, with which admins call its servers (PRJ-10). It names the user: it ends with their
  * membership. The operator's names nobody. Audited when a new one is signed.
  */
-export async function getAdminJwt(call: { ctx: Context<"adminTokens">; input: ProjectScope }): Promise<AdminJwtView> {
-  const { ctx, input } = call;
+export async function getAdminJwt({ ctx, input }: Call<ProjectScope, "adminTokens">): Promise<AdminJwtView> {
   const access = await authorizeProject(ctx, "adminJwt.manage", input);
   const userId = ctx.actor.kind === "user" ? ctx.actor.userId : null;
   const { token, expiresAt, isCached } = await ctx.adminTokens.issue({ ...generationOf(access.project), userId });
@@ -40,11 +39,7 @@ export async function getAdminJwt(call: { ctx: Context<"adminTokens">; input: Pr
  * Forgets the project's cached admin JWTs and revokes all that were issued (PRJ-10), in every process: gateways refuse
  * them as soon as they have read the new generation. Answers that are open go on until their token expires.
  */
-export async function clearAdminJwtCache(call: {
-  ctx: Context<"adminTokens">;
-  input: ProjectScope;
-}): Promise<AdminTokenStats> {
-  const { ctx, input } = call;
+export async function clearAdminJwtCache({ ctx, input }: Call<ProjectScope, "adminTokens">): Promise<AdminTokenStats> {
   const { project: before, organization } = await authorizeProject(ctx, "adminJwt.manage", input);
   return ctx.db.transaction(async (tx) => {
     const [row] = await tx
@@ -64,10 +59,7 @@ export async function clearAdminJwtCache(call: {
 }
 
 /** What the cache of this process has done for the project's current tokens (PRJ-10). */
-export async function getAdminJwtCacheStats(call: {
-  ctx: Context<"adminTokens">;
-  input: ProjectScope;
-}): Promise<AdminTokenStats> {
+export async function getAdminJwtCacheStats(call: Call<ProjectScope, "adminTokens">): Promise<AdminTokenStats> {
   const { ctx, input } = call;
   const access = await authorizeProject(ctx, "adminJwt.manage", input);
   return ctx.adminTokens.stats(generationOf(access.project));

@@ -1,6 +1,6 @@
 import type { CallLimits, Rate } from "@towpath/limits";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { type OwnLimits, readLimits } from "./call-limit.store.ts";
 
 /** How many calls a server takes (GW-8). */
@@ -20,8 +20,7 @@ export type CallLimitView = {
  *
  * @throws TowpathError `not_found` for a project of others
  */
-export async function getCallLimits(call: { ctx: Context<"callLimits">; input: ProjectScope }): Promise<CallLimitView> {
-  const { ctx, input } = call;
+export async function getCallLimits({ ctx, input }: Call<ProjectScope, "callLimits">): Promise<CallLimitView> {
   const { project } = await authorizeProject(ctx, "project.read", input);
   return limitsView(ctx, await readLimits(ctx.db, project.id));
 }

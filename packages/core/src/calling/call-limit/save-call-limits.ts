@@ -3,7 +3,7 @@ import type { Rate } from "@towpath/limits";
 import { eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { type CallLimitInput, callLimitSchema } from "./call-limit.schema.ts";
@@ -16,10 +16,7 @@ import { type CallLimitView, limitsView } from "./call-limit.view.ts";
  * @throws TowpathError `conflict` when somebody else has changed it since `revision`, `invalid_input` for more than the
  * instance allows
  */
-export async function saveCallLimits(call: {
-  ctx: Context<"callLimits">;
-  input: ProjectScope & CallLimitInput;
-}): Promise<CallLimitView> {
+export async function saveCallLimits(call: Call<ProjectScope & CallLimitInput, "callLimits">): Promise<CallLimitView> {
   const { ctx } = call;
   const { project, organization } = await authorizeProject(ctx, "limit.manage", call.input);
   const { revision, ...chosen } = parseInput(callLimitSchema, call.input);

@@ -1,7 +1,7 @@
 import { chat } from "@towpath/db/schema";
 import { and, desc, eq } from "drizzle-orm";
 import { authorizeProject, type ProjectScope, requireUser } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { chatTitleSchema } from "./chat.schema.ts";
 import { type ChatOwner, fetchChat, selectTurns } from "./chat.store.ts";
@@ -20,8 +20,7 @@ async function ownerOf(ctx: Context, scope: ProjectScope): Promise<ChatOwner> {
 }
 
 /** The acting person's latest 200 chats with a project, newest first. */
-export async function listChats(call: { ctx: Context; input: ProjectScope }): Promise<readonly ChatSummary[]> {
-  const { ctx, input } = call;
+export async function listChats({ ctx, input }: Call<ProjectScope>): Promise<readonly ChatSummary[]> {
   const { projectId, userId } = await ownerOf(ctx, input);
   const rows = await ctx.db
     .select()
@@ -33,19 +32,14 @@ export async function listChats(call: { ctx: Context; input: ProjectScope }): Pr
 }
 
 /** One of their chats with all turns. @throws TowpathError `not_found` */
-export async function getChat(call: { ctx: Context; input: ChatScope }): Promise<ChatView> {
-  const { ctx, input } = call;
+export async function getChat({ ctx, input }: Call<ChatScope>): Promise<ChatView> {
   const row = await fetchChat(ctx.db, await ownerOf(ctx, input), input.chatId);
   const turns = await selectTurns(ctx.db, row.id);
   return { ...chatSummary(row), turns: turns.map((turn) => turnView(turn, ctx.clock.now())) };
 }
 
 /** @throws TowpathError `not_found`; `invalid_input` for no name or one of more than 120 characters */
-export async function renameChat(call: {
-  ctx: Context;
-  input: ChatScope & { readonly title: string };
-}): Promise<ChatSummary> {
-  const { ctx, input } = call;
+export async function renameChat({ ctx, input }: Call<ChatScope & { readonly title: string }>): Promise<ChatSummary> {
   const owner = await ownerOf(ctx, input);
   const title = parseInput(chatTitleSchema, input.title);
   const row = await fetchChat(ctx.db, owner, input.chatId);
@@ -54,8 +48,7 @@ export async function renameChat(call: {
 }
 
 /** Deletes a chat with its turns. What it used of the models still counts. @throws TowpathError `not_found` */
-export async function deleteChat(call: { ctx: Context; input: ChatScope }): Promise<void> {
-  const { ctx, input } = call;
+export async function deleteChat({ ctx, input }: Call<ChatScope>): Promise<void> {
   const row = await fetchChat(ctx.db, await ownerOf(ctx, input), input.chatId);
   await ctx.db.delete(chat).where(eq(chat.id, row.id));
 }

@@ -1,7 +1,7 @@
 import { chat, chatTurn, chatUsage } from "@towpath/db/schema";
 import { and, eq, isNull, sql } from "drizzle-orm";
 import { authorizeProject, type ProjectScope, requireUser } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { isId, parseInput } from "../../input/index.ts";
 import { type ChatPart, type ChatProblem, type ChatReply, type ChatStatus, chatReplySchema } from "./chat.schema.ts";
@@ -15,11 +15,7 @@ const maxReplyBytes = 64 * 1024;
 type TurnTokens = { readonly inputTokens: number; readonly outputTokens: number };
 
 /** Records what a turn has used so far, so that it counts even if the process dies. `tokens`: totals of the turn. */
-export async function recordUsage(call: {
-  ctx: Context;
-  input: { readonly turnId: string } & TurnTokens;
-}): Promise<void> {
-  const { ctx, input } = call;
+export async function recordUsage({ ctx, input }: Call<{ readonly turnId: string } & TurnTokens>): Promise<void> {
   const { turnId, inputTokens, outputTokens } = input;
   const own = and(eq(chatUsage.id, turnId), eq(chatUsage.userId, requireUser(ctx)));
   await ctx.db.update(chatUsage).set({ inputTokens, outputTokens }).where(own);
@@ -54,8 +50,7 @@ export async function endTurn(call: {
 type TurnScope = ProjectScope & { readonly chatId: string; readonly turnId: string };
 
 /** Stops a turn, wherever it runs: its process stores what was answered until then. */
-export async function stopTurn(call: { ctx: Context; input: TurnScope }): Promise<void> {
-  const { ctx, input } = call;
+export async function stopTurn({ ctx, input }: Call<TurnScope>): Promise<void> {
   const { project } = await authorizeProject(ctx, "project.read", input);
   const row = await fetchChat(ctx.db, { projectId: project.id, userId: requireUser(ctx) }, input.chatId);
   await ctx.db.execute(sql`WITH stopped AS (
@@ -66,8 +61,7 @@ export async function stopTurn(call: { ctx: Context; input: TurnScope }): Promis
 }
 
 /** Whether a turn of the acting person is still stored as running. */
-export async function isTurnRunning(call: { ctx: Context; input: { readonly turnId: string } }): Promise<boolean> {
-  const { ctx, input } = call;
+export async function isTurnRunning({ ctx, input }: Call<{ readonly turnId: string }>): Promise<boolean> {
   const [row] = await ctx.db
     .select({ status: chatTurn.status })
     .from(chatTurn)
@@ -102,11 +96,10 @@ export async function replyToTurn(call: {
 }
 
 /** Takes the reply to an approval or a form of the acting person's turn; null while there is none. It isn't kept. */
-export async function takeReply(call: {
-  ctx: Context;
-  input: { readonly turnId: string; readonly id: string };
-}): Promise<ChatReply | null> {
-  const { ctx, input } = call;
+export async function takeReply({
+  ctx,
+  input,
+}: Call<{ readonly turnId: string; readonly id: string }>): Promise<ChatReply | null> {
   const userId = requireUser(ctx);
   return ctx.db.transaction(async (tx) => {
     const [row] = await tx

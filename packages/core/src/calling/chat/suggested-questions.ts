@@ -3,7 +3,7 @@ import { suggestedQuestions } from "@towpath/db/schema";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { and, eq } from "drizzle-orm";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 
 type Input = ProjectScope & { readonly manifest: Manifest; readonly model: string };
 
@@ -14,8 +14,7 @@ const digestOf = ({ manifest, model }: Pick<Input, "manifest" | "model">): strin
     .digest("hex");
 
 /** Questions that the model has made for this manifest before; null when there are none (CHAT-2). */
-export async function findSuggestedQuestions(call: { ctx: Context; input: Input }): Promise<readonly string[] | null> {
-  const { ctx, input } = call;
+export async function findSuggestedQuestions({ ctx, input }: Call<Input>): Promise<readonly string[] | null> {
   const { project } = await authorizeProject(ctx, "project.read", input);
   const [row] = await ctx.db
     .select({ questions: suggestedQuestions.questions })
@@ -25,11 +24,10 @@ export async function findSuggestedQuestions(call: { ctx: Context; input: Input 
 }
 
 /** Keeps them for everybody who chats with the project. */
-export async function keepSuggestedQuestions(call: {
-  ctx: Context;
-  input: Input & { readonly questions: readonly string[] };
-}): Promise<void> {
-  const { ctx, input } = call;
+export async function keepSuggestedQuestions({
+  ctx,
+  input,
+}: Call<Input & { readonly questions: readonly string[] }>): Promise<void> {
   const { project } = await authorizeProject(ctx, "project.read", input);
   const values = { projectId: project.id, digest: digestOf(input), questions: [...input.questions] };
   await ctx.db

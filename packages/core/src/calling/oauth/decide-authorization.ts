@@ -3,7 +3,7 @@ import { oauthAuthorization, oauthGrant, user } from "@towpath/db/schema";
 import { and, eq, gt, isNull, sql } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { requireUser } from "../../authorize/index.ts";
-import type { Context, ProjectAccess } from "../../context/index.ts";
+import type { Call, Context, ProjectAccess } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
 import { findPortalServerNames } from "../../projects/portal/internal.ts";
@@ -37,8 +37,7 @@ const alreadyAnswered = () =>
  *
  * @throws TowpathError `not_found` for a request that is unknown, expired or already answered
  */
-export async function getConsent(call: { ctx: Context<"recordSignInStep">; input: Request }): Promise<ConsentView> {
-  const { ctx, input } = call;
+export async function getConsent({ ctx, input }: Call<Request, "recordSignInStep">): Promise<ConsentView> {
   const userId = requireUser(ctx);
   const { authorization, client } = await requirePending(ctx, input);
   const [account] = await ctx.db.select({ email: user.email }).from(user).where(eq(user.id, userId));
@@ -109,11 +108,10 @@ function recordDecision(
  *
  * @throws TowpathError `not_found` for an answered request or a server of others, `forbidden` for a role that may not call
  */
-export async function approveAuthorization(call: {
-  ctx: Context<"recordSignInStep">;
-  input: Request & { readonly issuer: string };
-}): Promise<{ readonly location: string }> {
-  const { ctx, input } = call;
+export async function approveAuthorization({
+  ctx,
+  input,
+}: Call<Request & { readonly issuer: string }, "recordSignInStep">): Promise<{ readonly location: string }> {
   const userId = requireUser(ctx);
   const { authorization, client } = await requirePending(ctx, input);
   const access = await authorizeCaller(ctx, { projectId: authorization.projectId });
@@ -161,11 +159,10 @@ export async function approveAuthorization(call: {
 }
 
 /** Tells the client that the user declined. Needs no permission on the server. */
-export async function denyAuthorization(call: {
-  ctx: Context<"recordSignInStep">;
-  input: Request & { readonly issuer: string };
-}): Promise<{ readonly location: string }> {
-  const { ctx, input } = call;
+export async function denyAuthorization({
+  ctx,
+  input,
+}: Call<Request & { readonly issuer: string }, "recordSignInStep">): Promise<{ readonly location: string }> {
   requireUser(ctx);
   const { authorization, client } = await requirePending(ctx, input);
   const denied = await ctx.db

@@ -1,5 +1,5 @@
 import { requireUser } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { mcpUrl } from "../../projects/server-url/index.ts";
 import { callableServers } from "../access/internal.ts";
 import { findClient } from "./clients.ts";
@@ -10,11 +10,7 @@ import type { ServerChoiceView } from "./oauth.schema.ts";
  * 2025-03-26 know no `resource` (RFC 8707), and where servers share a host nothing else tells. The token is for the
  * chosen one only, after the consent that names it.
  */
-export async function getServerChoice(call: {
-  ctx: Context;
-  input: { readonly clientId: string };
-}): Promise<ServerChoiceView> {
-  const { ctx, input } = call;
+export async function getServerChoice({ ctx, input }: Call<{ readonly clientId: string }>): Promise<ServerChoiceView> {
   const userId = requireUser(ctx);
   const [client, servers] = await Promise.all([findClient(ctx, input.clientId), callableServers(ctx.db, userId)]);
   return {

@@ -2,7 +2,7 @@ import { oauthClient, oauthGrant, organization, project, user } from "@towpath/d
 import { and, desc, eq, isNull } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, requireUser } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 import { isId } from "../../input/index.ts";
 import { mcpUrl } from "../../projects/server-url/index.ts";
@@ -40,10 +40,7 @@ export async function listGrants(call: { ctx: Context }): Promise<readonly Grant
  *
  * @throws TowpathError `not_found` for a grant of somebody else, or one that is revoked
  */
-export async function revokeGrant(call: {
-  ctx: Context;
-  input: { readonly grantId: string };
-}): Promise<{ readonly id: string }> {
+export async function revokeGrant(call: Call<{ readonly grantId: string }>): Promise<{ readonly id: string }> {
   const { ctx, input } = call;
   const userId = requireUser(ctx);
   if (!isId(input.grantId)) throw notFound("connected app");
@@ -69,11 +66,7 @@ export async function revokeGrant(call: {
 type ProjectKey = { readonly orgSlug: string; readonly projectName: string };
 
 /** The clients that are connected to a server, with who connected them (PRJ-8, GW-5). */
-export async function listConnectedClients(call: {
-  ctx: Context;
-  input: ProjectKey;
-}): Promise<readonly ConnectedClientView[]> {
-  const { ctx, input } = call;
+export async function listConnectedClients({ ctx, input }: Call<ProjectKey>): Promise<readonly ConnectedClientView[]> {
   const { project: found } = await authorizeProject(ctx, "client.read", input);
   const rows = await ctx.db
     .select({ grant: oauthGrant, client: oauthClient, name: user.name, email: user.email })
@@ -102,11 +95,10 @@ export async function listConnectedClients(call: {
  *
  * @throws TowpathError `not_found` for a client that isn't connected
  */
-export async function disconnectClient(call: {
-  ctx: Context;
-  input: ProjectKey & { readonly clientId: string };
-}): Promise<{ readonly grants: number }> {
-  const { ctx, input } = call;
+export async function disconnectClient({
+  ctx,
+  input,
+}: Call<ProjectKey & { readonly clientId: string }>): Promise<{ readonly grants: number }> {
   const { project: found, organization: owner } = await authorizeProject(ctx, "client.disconnect", input);
   return ctx.db.transaction(async (tx) => {
     const connected = and(eq(oauthGrant.projectId, found.id), eq(oauthGrant.clientId, input.clientId));

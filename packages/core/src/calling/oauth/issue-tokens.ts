@@ -2,7 +2,7 @@ import { deriveKey, equalInConstantTime, open, randomToken, seal, sha256 } from 
 import type { Transaction } from "@towpath/db";
 import { oauthAuthorization, oauthClient, oauthGrant, oauthRefreshToken } from "@towpath/db/schema";
 import { and, eq, gt, isNull, ne, sql } from "drizzle-orm";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { authorizeCaller } from "../access/internal.ts";
 import { authenticateClient, type ClientCredentials } from "./authenticate-client.ts";
@@ -52,7 +52,7 @@ const unusableToken = (problem: SignInProblem) =>
  *
  * @throws OAuthError `invalid_client`, `invalid_request`, `invalid_grant`, `invalid_target`
  */
-export function exchangeCode(call: { ctx: Context<"recordSignInStep">; input: CodeInput }): Promise<IssuedTokens> {
+export function exchangeCode(call: Call<CodeInput, "recordSignInStep">): Promise<IssuedTokens> {
   return recordedStep(call.ctx, { kind: "token", resource: call.input.resource }, (known) => exchange(call, known));
 }
 
@@ -132,7 +132,7 @@ function requireSameResource(bound: string, given: string | null): void {
  *
  * @throws OAuthError `invalid_client`, `invalid_request`, `invalid_grant`, `invalid_target`
  */
-export function refreshTokens(call: { ctx: Context<"recordSignInStep">; input: RefreshInput }): Promise<IssuedTokens> {
+export function refreshTokens(call: Call<RefreshInput, "recordSignInStep">): Promise<IssuedTokens> {
   return recordedStep(call.ctx, { kind: "refresh", resource: call.input.resource }, (known) => refresh(call, known));
 }
 

@@ -1,7 +1,7 @@
 import { build } from "@towpath/db/schema";
 import { and, eq, inArray } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { enqueueReport } from "../branch/index.ts";
 import { expectedBefore } from "./build.state.ts";
@@ -16,8 +16,7 @@ import { auditedVersion } from "./queue-build.ts";
  *
  * @throws TowpathError `conflict` for a build that has ended
  */
-export async function cancelBuild(call: { ctx: Context; input: { readonly buildId: string } }): Promise<BuildView> {
-  const { ctx, input } = call;
+export async function cancelBuild({ ctx, input }: Call<{ readonly buildId: string }>): Promise<BuildView> {
   const { project, organization } = await authorizeBuild(ctx, "build.start", input.buildId);
   await ctx.db.transaction(async (tx) => {
     const now = ctx.clock.now();

@@ -1,7 +1,7 @@
 import { branch, build, deployment } from "@towpath/db/schema";
 import { and, eq, isNotNull } from "drizzle-orm";
 import { authorizeProject, type Permission } from "../../authorize/index.ts";
-import type { Context, ProjectAccess } from "../../context/index.ts";
+import type { Call, Context, ProjectAccess } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { isId, parseInput } from "../../input/index.ts";
 import { type ListBuildsInput, listBuildsSchema } from "./build.schema.ts";
@@ -10,7 +10,7 @@ import { type BuildPage, type BuildView, buildSummary, findBuildView } from "./b
 import { readManifest } from "./stored-build.ts";
 
 /** One build with its manifest (PRJ-3). */
-export async function getBuild(call: { ctx: Context; input: { readonly buildId: string } }): Promise<BuildView> {
+export async function getBuild(call: Call<{ readonly buildId: string }>): Promise<BuildView> {
   await authorizeBuild(call.ctx, "build.read", call.input.buildId);
   return findBuildView(call.ctx, call.input.buildId);
 }
@@ -37,7 +37,7 @@ export async function authorizeBuild(ctx: Context, permission: Permission, build
  *
  * @throws TowpathError `not_found` for a branch that the project doesn't have
  */
-export async function listBuilds(call: { ctx: Context; input: ListBuildsInput }): Promise<BuildPage> {
+export async function listBuilds(call: Call<ListBuildsInput>): Promise<BuildPage> {
   const { ctx } = call;
   const { project } = await authorizeProject(ctx, "build.read", {
     orgSlug: call.input.orgSlug,

@@ -1,7 +1,7 @@
 import { build, project } from "@towpath/db/schema";
 import { and, eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { writeToBuildLog } from "./build.store.ts";
 
 const maxBuilds = 100;
@@ -10,11 +10,10 @@ const maxBuilds = 100;
  * Writes to the logs of an organization's queued builds why they wait, once. They stay queued until the sweep gives the
  * organization another turn.
  */
-export async function holdBuilds(call: {
-  ctx: Context;
-  input: { readonly organizationId: string; readonly reason: string };
-}): Promise<{ readonly held: number }> {
-  const { ctx, input } = call;
+export async function holdBuilds({
+  ctx,
+  input,
+}: Call<{ readonly organizationId: string; readonly reason: string }>): Promise<{ readonly held: number }> {
   authorizePlatform(ctx);
   return ctx.db.transaction(async (tx) => {
     const waiting = await tx

@@ -2,7 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { build, project as projects } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { requireStorageForBuilds } from "../../operations/host-storage/index.ts";
 import { builtFromNow, builtFromOf, isSameSource } from "../../sources/source/internal.ts";
@@ -15,8 +15,7 @@ import { auditedVersion, type BuildRow, enqueueBuild, insertBuild, sourceOfBuild
  * Builds the commit of an earlier build again, with the project's current settings, as the newest build of its branch
  * (PRJ-13). Doesn't change the earlier build.
  */
-export async function redeployBuild(call: { ctx: Context; input: { readonly buildId: string } }): Promise<BuildView> {
-  const { ctx, input } = call;
+export async function redeployBuild({ ctx, input }: Call<{ readonly buildId: string }>): Promise<BuildView> {
   const { project: of, organization } = await authorizeBuild(ctx, "build.start", input.buildId);
   await requireStorageForBuilds(ctx);
   const buildId = await ctx.db.transaction(async (tx) => {

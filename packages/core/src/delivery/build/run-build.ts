@@ -1,7 +1,7 @@
 import { build } from "@towpath/db/schema";
 import { sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { enqueueReport } from "../branch/index.ts";
 import { isCurrentAttempt, ofAttempt } from "./build.store.ts";
 import type { BuildTimings, Diagnosis } from "./build-contract.schema.ts";
@@ -11,10 +11,7 @@ import { storableDiagnosis } from "./stored-build.ts";
  * A worker's heartbeat for its build, due every few seconds: without it the sweep gives the build to another worker.
  * False when that has happened, or the build was canceled or deleted: the worker must stop.
  */
-export async function keepBuild(call: {
-  ctx: Context;
-  input: { readonly buildId: string; readonly attempt: number };
-}): Promise<boolean> {
+export async function keepBuild(call: Call<{ readonly buildId: string; readonly attempt: number }>): Promise<boolean> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   const kept = await ctx.db
@@ -29,11 +26,10 @@ export async function keepBuild(call: {
  * Queues a build again that a worker can't finish because it is stopping; the retry of its job or the next sweep runs
  * it. False when the attempt isn't the current one.
  */
-export async function releaseBuild(call: {
-  ctx: Context;
-  input: { readonly buildId: string; readonly attempt: number };
-}): Promise<boolean> {
-  const { ctx, input } = call;
+export async function releaseBuild({
+  ctx,
+  input,
+}: Call<{ readonly buildId: string; readonly attempt: number }>): Promise<boolean> {
   authorizePlatform(ctx);
   const released = await ctx.db
     .update(build)

@@ -1,7 +1,7 @@
 import { branch, build, organization, project } from "@towpath/db/schema";
 import { and, asc, eq, inArray, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { isId } from "../../input/index.ts";
 import { chooseLabel } from "../../projects/label/index.ts";
 import { type AuthMode, authModeSchema } from "../../projects/project/project.schema.ts";
@@ -171,11 +171,10 @@ export async function takeBuild(call: {
  * Takes the organization's oldest queued build for one worker; null when none is queued. If there is another one,
  * enqueues the organization's next turn, behind the turns of other organizations.
  */
-export async function takeNextBuild(call: {
-  ctx: Context;
-  input: { readonly organizationId: string; readonly worker?: string };
-}): Promise<TakenBuild | null> {
-  const { ctx, input } = call;
+export async function takeNextBuild({
+  ctx,
+  input,
+}: Call<{ readonly organizationId: string; readonly worker?: string }>): Promise<TakenBuild | null> {
   authorizePlatform(ctx);
   const { worker } = input;
   for (;;) {

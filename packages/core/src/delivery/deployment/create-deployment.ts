@@ -3,7 +3,7 @@ import { branch, build, deployment, project, recordedAnswers } from "@towpath/db
 import type { RecordedAnswers } from "@towpath/mcp/manifest";
 import { eq, sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
 import { chooseLabel, lockLabels } from "../../projects/label/index.ts";
 import { mcpUrl } from "../../projects/server-url/index.ts";
@@ -46,8 +46,7 @@ export type NewDeployment = {
  * Stores a build's result and creates its deployment, which can be started but isn't live yet. Idempotent for the
  * build's current attempt; null for another attempt, whose worker must stop.
  */
-export async function createDeployment(call: { ctx: Context; input: BuildOutcome }): Promise<NewDeployment | null> {
-  const { ctx, input } = call;
+export async function createDeployment({ ctx, input }: Call<BuildOutcome>): Promise<NewDeployment | null> {
   authorizePlatform(ctx);
   // A manifest can be a megabyte, so write it before taking the lock that all organizations share.
   if (!(await storeOutcome(ctx, input))) return null;

@@ -1,7 +1,7 @@
 import { deployment } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { authorizeProject, type Permission } from "../../authorize/index.ts";
-import type { Context, ProjectAccess } from "../../context/index.ts";
+import type { Call, Context, ProjectAccess } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { isId } from "../../input/index.ts";
 import { mcpUrl } from "../../projects/server-url/index.ts";
@@ -12,11 +12,7 @@ import { deploymentView, projectIdOfDeployment, selectBranches, selectDeployment
 import type { BranchView, DeploymentView } from "./deployment.view.ts";
 
 /** One deployment (PRJ-3, PRJ-4). */
-export async function getDeployment(call: {
-  ctx: Context;
-  input: { readonly deploymentId: string };
-}): Promise<DeploymentView> {
-  const { ctx, input } = call;
+export async function getDeployment({ ctx, input }: Call<{ readonly deploymentId: string }>): Promise<DeploymentView> {
   await authorizeDeployment(ctx, "project.read", input.deploymentId);
   const [row] = await selectDeployments(ctx.db, eq(deployment.id, input.deploymentId));
   if (!row) throw notFound("deployment");
@@ -40,21 +36,17 @@ export async function authorizeDeployment(
 }
 
 /** The newest deployment of a project, on any branch; null when there is none (PRJ-13). */
-export async function getMostRecentDeployment(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly projectName: string };
-}): Promise<DeploymentView | null> {
-  const { ctx, input } = call;
+export async function getMostRecentDeployment({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly projectName: string }>): Promise<DeploymentView | null> {
   const { project } = await authorizeProject(ctx, "project.read", input);
   const [row] = await selectDeployments(ctx.db, eq(deployment.projectId, project.id)).limit(1);
   return row ? deploymentView(ctx, row) : null;
 }
 
 /** The build of a deployment (PRJ-13). */
-export async function getBuildByDeployment(call: {
-  ctx: Context;
-  input: { readonly deploymentId: string };
-}): Promise<BuildView> {
+export async function getBuildByDeployment(call: Call<{ readonly deploymentId: string }>): Promise<BuildView> {
   const { ctx, input } = call;
   await authorizeDeployment(ctx, "build.read", input.deploymentId);
   const [row] = await selectBuilds(ctx.db, eq(deployment.id, input.deploymentId)).limit(1);
@@ -63,11 +55,10 @@ export async function getBuildByDeployment(call: {
 }
 
 /** The branches of a project that have not ended, the default one first, with their live deployments (PRJ-2). */
-export async function listBranchesWithDeployments(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly projectName: string };
-}): Promise<readonly BranchView[]> {
-  const { ctx, input } = call;
+export async function listBranchesWithDeployments({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly projectName: string }>): Promise<readonly BranchView[]> {
   const { project } = await authorizeProject(ctx, "project.read", input);
   const rows = await selectBranches(ctx.db, project.id);
   return rows.map(({ branch, latestBuild, deployment, liveBuild, liveSince, ...rollback }) => ({

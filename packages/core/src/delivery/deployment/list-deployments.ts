@@ -1,7 +1,7 @@
 import { branch, build, deployment } from "@towpath/db/schema";
 import { and, desc, eq, isNull, like, or, type SQL } from "drizzle-orm";
 import { authorizeProject } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { isId } from "../../input/index.ts";
 
@@ -26,11 +26,7 @@ const maxFound = 200;
 type Project = { readonly orgSlug: string; readonly projectName: string };
 
 /** The newest deployments of a project, of all branches, at most 100. */
-export async function listRecentDeployments(call: {
-  ctx: Context;
-  input: Project;
-}): Promise<readonly DeployedCommit[]> {
-  const { ctx, input } = call;
+export async function listRecentDeployments({ ctx, input }: Call<Project>): Promise<readonly DeployedCommit[]> {
   const { project } = await authorizeProject(ctx, "project.read", input);
   const rows = await selectCommits(ctx, eq(deployment.projectId, project.id)).limit(maxListed);
   return rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() }));
@@ -42,10 +38,7 @@ export async function listRecentDeployments(call: {
  *
  * @throws TowpathError `invalid_input` when the project has none
  */
-export async function findDeployments(call: {
-  ctx: Context;
-  input: Project & { readonly text: string };
-}): Promise<readonly string[]> {
+export async function findDeployments(call: Call<Project & { readonly text: string }>): Promise<readonly string[]> {
   const { ctx, input } = call;
   const { project } = await authorizeProject(ctx, "project.read", input);
   const text = input.text.trim().toLowerCase();
@@ -63,11 +56,10 @@ export async function findDeployments(call: {
 }
 
 /** The commit of one deployment; null when the project has no such deployment, or no longer. */
-export async function findDeployedCommit(call: {
-  ctx: Context;
-  input: Project & { readonly deploymentId: string };
-}): Promise<DeployedCommit | null> {
-  const { ctx, input } = call;
+export async function findDeployedCommit({
+  ctx,
+  input,
+}: Call<Project & { readonly deploymentId: string }>): Promise<DeployedCommit | null> {
   const { project } = await authorizeProject(ctx, "project.read", input);
   if (!isId(input.deploymentId)) return null;
   const own = and(eq(deployment.projectId, project.id), eq(deployment.id, input.deploymentId));

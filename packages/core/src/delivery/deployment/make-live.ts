@@ -2,7 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { branch as branches, build, deployment, route } from "@towpath/db/schema";
 import { and, asc, eq, or, sql } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import type { ServerHost } from "../../ports/index.ts";
 import { chooseLabel, lockLabels } from "../../projects/label/index.ts";
@@ -24,11 +24,10 @@ import { authorizeDeployment, getDeployment } from "./get-deployment.ts";
  *   live meanwhile, its branch has ended, or it was built for the other environment; `not_found`; `upstream_unavailable`
  *   when no server can be started now; `not_configured`
  */
-export async function makeDeploymentLive(call: {
-  ctx: Context<"serverHost">;
-  input: { readonly deploymentId: string };
-}): Promise<DeploymentView> {
-  const { ctx, input } = call;
+export async function makeDeploymentLive({
+  ctx,
+  input,
+}: Call<{ readonly deploymentId: string }, "serverHost">): Promise<DeploymentView> {
   const { project, organization } = await authorizeDeployment(ctx, "build.start", input.deploymentId);
   const live = await liveBefore(ctx, input.deploymentId);
   // Without a lock: a start may take long.

@@ -1,7 +1,7 @@
 import { build, deployment } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { ensureBranch, findFork } from "../branch/index.ts";
 import { type BuildView, enqueueBuild, findBuildView, insertBuild } from "../build/internal.ts";
@@ -14,11 +14,7 @@ import { authorizeDeployment } from "./get-deployment.ts";
  *
  * @throws TowpathError `conflict` for a deployment of production, and one whose build did not succeed; `not_found`
  */
-export async function promoteDeployment(call: {
-  ctx: Context;
-  input: { readonly deploymentId: string };
-}): Promise<BuildView> {
-  const { ctx, input } = call;
+export async function promoteDeployment({ ctx, input }: Call<{ readonly deploymentId: string }>): Promise<BuildView> {
   const { project, organization } = await authorizeDeployment(ctx, "build.start", input.deploymentId);
   const buildId = await ctx.db.transaction(async (tx) => {
     // Production's branch first: everything that adds a build of it takes this lock.

@@ -1,7 +1,7 @@
 import { build, deployment, route } from "@towpath/db/schema";
 import { and, eq, notExists } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { isCurrentAttempt } from "../build/internal.ts";
 
 /**
@@ -10,11 +10,10 @@ import { isCurrentAttempt } from "../build/internal.ts";
  *
  * @returns whether nobody needs its server any more: false while another attempt has the build or it has succeeded
  */
-export async function withdrawDeployment(call: {
-  ctx: Context;
-  input: { readonly buildId: string; readonly attempt: number };
-}): Promise<boolean> {
-  const { ctx, input } = call;
+export async function withdrawDeployment({
+  ctx,
+  input,
+}: Call<{ readonly buildId: string; readonly attempt: number }>): Promise<boolean> {
   authorizePlatform(ctx);
   const { buildId } = input;
   return ctx.db.transaction(async (tx) => {

@@ -1,7 +1,7 @@
 import { branch, build, githubUser, project } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { isId } from "../../input/index.ts";
 import { decideForkPullRequest } from "../../sources/fork-pull-request/index.ts";
@@ -25,8 +25,7 @@ export type CheckAction = {
  * account, and with its permissions: the right to write to the repository gives none here. `refused`: no member of the
  * organization has authorized that account, or has the permission, or there is nothing left to do.
  */
-export async function actFromCheck(call: { ctx: Context; input: CheckAction }): Promise<"done" | "refused"> {
-  const { ctx, input } = call;
+export async function actFromCheck({ ctx, input }: Call<CheckAction>): Promise<"done" | "refused"> {
   authorizePlatform(ctx);
   const target = await findTarget(ctx, input);
   if (!target) return "refused";

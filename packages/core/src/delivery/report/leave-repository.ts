@@ -1,7 +1,7 @@
 import { organization } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { addressOf, type JobPayloads } from "../../ports/index.ts";
 import type { GitHubReporter } from "./report.port.ts";
 import { reportPullRequest } from "./report-pull-request.ts";
@@ -17,8 +17,7 @@ export type LeaveRepositoryInput = { readonly leaving: Leaving; readonly reporte
  *
  * @throws when GitHub is unavailable, or somebody else writes the comment; the job is then retried
  */
-export async function leaveRepository(call: { ctx: Context; input: LeaveRepositoryInput }): Promise<void> {
-  const { ctx, input } = call;
+export async function leaveRepository({ ctx, input }: Call<LeaveRepositoryInput>): Promise<void> {
   authorizePlatform(ctx);
   const { reporter } = input;
   const { dashboardUrl } = ctx;

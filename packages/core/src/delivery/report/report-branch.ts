@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { branch, branchReport, buildReport, project } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { surfaceChangesOf } from "../surface/internal.ts";
 import { type BranchState, type ReportedBuild, readBranchState } from "./branch-state.ts";
 import { buildUrl, checkOfBuild, checkOfHead, type Page } from "./check-text.ts";
@@ -38,11 +38,7 @@ type Report = {
  *
  * @throws when the host is unavailable; the job is then retried
  */
-export async function reportBranch(call: {
-  ctx: Context<"secrets">;
-  input: ReportBranchInput;
-}): Promise<ReportOutcome> {
-  const { ctx, input } = call;
+export async function reportBranch({ ctx, input }: Call<ReportBranchInput, "secrets">): Promise<ReportOutcome> {
   authorizePlatform(ctx);
   if ((await ctx.db.$count(branch, eq(branch.id, input.branchId))) === 0) return "unknown";
   const claim = await claimBranch(ctx.db, input.branchId);

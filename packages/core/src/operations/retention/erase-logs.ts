@@ -2,7 +2,7 @@ import type { Database } from "@towpath/db";
 import { erasure } from "@towpath/db/schema";
 import { and, eq, lte, type SQL, sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { type Removal, runParts, type SweepInput } from "./sweep-parts.ts";
 
 type Kind = "project" | "deployment" | "build";
@@ -39,8 +39,7 @@ const lookAgainMs = 3_600_000;
 const lateForMs = 86_400_000;
 
 /** Erases the logs of deleted rows. Repeats for a day, because log rows may still arrive. */
-export async function eraseLogs(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
-  const { ctx, input } = call;
+export async function eraseLogs({ ctx, input }: Call<SweepInput>): Promise<Removal> {
   authorizePlatform(ctx);
   const due = await ctx.db
     .select()

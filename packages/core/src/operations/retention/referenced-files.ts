@@ -1,7 +1,7 @@
 import { build, deployment, organization, repository, repositoryBundles } from "@towpath/db/schema";
 import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { isId } from "../../input/index.ts";
 
 /** Digests of the layers of all deployments and of builds under way; a promotion has its layers while it waits. */
@@ -28,11 +28,10 @@ export async function referencedBundles(call: { ctx: Context }): Promise<Readonl
 }
 
 /** Which of these organizations exist. */
-export async function existingOrganizations(call: {
-  ctx: Context;
-  input: { readonly ids: readonly string[] };
-}): Promise<ReadonlySet<string>> {
-  const { ctx, input } = call;
+export async function existingOrganizations({
+  ctx,
+  input,
+}: Call<{ readonly ids: readonly string[] }>): Promise<ReadonlySet<string>> {
   authorizePlatform(ctx);
   const ids = [...input.ids];
   const existing = await ctx.db.select({ id: organization.id }).from(organization).where(inArray(organization.id, ids));
@@ -40,11 +39,10 @@ export async function existingOrganizations(call: {
 }
 
 /** Which of these repositories of this instance exist. */
-export async function existingRepositories(call: {
-  ctx: Context;
-  input: { readonly ids: readonly string[] };
-}): Promise<ReadonlySet<string>> {
-  const { ctx, input } = call;
+export async function existingRepositories({
+  ctx,
+  input,
+}: Call<{ readonly ids: readonly string[] }>): Promise<ReadonlySet<string>> {
   authorizePlatform(ctx);
   const ids = [...input.ids];
   const existing = await ctx.db.select({ id: repository.id }).from(repository).where(inArray(repository.id, ids));
@@ -52,10 +50,7 @@ export async function existingRepositories(call: {
 }
 
 /** Which of these builds run, with whichever worker. */
-export async function runningBuilds(call: {
-  ctx: Context;
-  input: { readonly ids: readonly string[] };
-}): Promise<ReadonlySet<string>> {
+export async function runningBuilds(call: Call<{ readonly ids: readonly string[] }>): Promise<ReadonlySet<string>> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   const named = inArray(build.id, input.ids.filter(isId));

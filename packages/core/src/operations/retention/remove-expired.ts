@@ -2,7 +2,7 @@ import type { Database, Transaction } from "@towpath/db";
 import { type RetentionMoment, retentionRules } from "@towpath/db/schema";
 import { sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { type Removal, runParts, type SweepInput } from "./sweep-parts.ts";
 
 /** Rows per statement, which locks them for some milliseconds. */
@@ -11,8 +11,7 @@ const batchRows = 1000;
 const maxBatches = 20;
 
 /** Removes expired rows of the tables with such a rule (see `retentionRules`). */
-export async function removeExpired(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
-  const { ctx, input } = call;
+export async function removeExpired({ ctx, input }: Call<SweepInput>): Promise<Removal> {
   authorizePlatform(ctx);
   return runParts(
     input,
@@ -38,8 +37,7 @@ async function removeRows(db: Database, table: string, condition: ReturnType<typ
 }
 
 /** Drops the daily partitions of the logs that end before the cutoff (LOG-3). */
-export async function dropLogDays(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
-  const { ctx, input } = call;
+export async function dropLogDays({ ctx, input }: Call<SweepInput>): Promise<Removal> {
   authorizePlatform(ctx);
   return runParts(
     input,

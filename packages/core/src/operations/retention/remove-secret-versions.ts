@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { type Removal, runParts, type SweepInput } from "./sweep-parts.ts";
 
 const batchRows = 1000;
@@ -9,8 +9,7 @@ const batchRows = 1000;
  * Removes versions of variables that were replaced or deleted, once neither a deployment nor a build under way refers to
  * them: then no server can start with them any more.
  */
-export async function removeSecretVersions(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
-  const { ctx, input } = call;
+export async function removeSecretVersions({ ctx, input }: Call<SweepInput>): Promise<Removal> {
   authorizePlatform(ctx);
   return runParts(input, [
     {

@@ -2,7 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { branch, build, deployment, instance, route } from "@towpath/db/schema";
 import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notExists, notInArray, sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { lockBranch } from "../../delivery/branch/index.ts";
 import { mergeRemovals, type Removal, runParts, type SweepInput } from "./sweep-parts.ts";
 
@@ -17,8 +17,7 @@ const maxRunningDays = 7;
  * builds unless one of them is live. Keeps live deployments of any age, those whose server still runs, because sessions and
  * streams end with it, and builds that have a deployment or have not ended. Other sweeps then remove their logs (`eraseLogs`) and layers.
  */
-export async function removeSuperseded(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
-  const { ctx, input } = call;
+export async function removeSuperseded({ ctx, input }: Call<SweepInput>): Promise<Removal> {
   authorizePlatform(ctx);
   const ended = await endedBranches(ctx, input);
   const parts = [
@@ -129,8 +128,7 @@ const buildsAtOnce = 20;
 const maxRounds = 10;
 
 /** Removes the logs of builds that ended before the cutoff, but keeps the builds. */
-export async function removeBuildLogs(call: { ctx: Context; input: SweepInput }): Promise<Removal> {
-  const { ctx, input } = call;
+export async function removeBuildLogs({ ctx, input }: Call<SweepInput>): Promise<Removal> {
   authorizePlatform(ctx);
   const before = new Date(input.now.getTime() - input.policy.buildLogDays * 86_400_000);
   const removals: Removal[] = [];

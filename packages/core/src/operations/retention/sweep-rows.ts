@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { eraseLogs } from "./erase-logs.ts";
 import { dropLogDays, removeExpired } from "./remove-expired.ts";
 import { removeSecretVersions } from "./remove-secret-versions.ts";
@@ -15,7 +15,7 @@ const steps = [eraseLogs, removeExpired, dropLogDays, removeSuperseded, removeSe
  * transaction of its own with at most some thousand rows, so that a worker can be killed at any time and the next sweep
  * continues.
  */
-export async function sweepRows(call: { ctx: Context; input: SweepInput }): Promise<Removal | null> {
+export async function sweepRows(call: Call<SweepInput>): Promise<Removal | null> {
   const { ctx } = call;
   authorizePlatform(ctx);
   return aloneAmongWorkers(ctx, "towpath_retention", async () => {

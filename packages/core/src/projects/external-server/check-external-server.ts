@@ -1,7 +1,7 @@
 import { externalServer, project } from "@towpath/db/schema";
 import { and, asc, eq, lte } from "drizzle-orm";
 import { authorizePlatform, authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import {
   type ExternalServerRow,
   nextCheckAt,
@@ -26,11 +26,10 @@ export async function checkExternalServer(call: {
 }
 
 /** Inspects servers whose inspection is due, a few in a round; for the worker. Returns how many there were. */
-export async function checkDueExternalServers(call: {
-  ctx: Context<"secrets" | "externalServers">;
-  input: { readonly limit: number };
-}): Promise<number> {
-  const { ctx, input } = call;
+export async function checkDueExternalServers({
+  ctx,
+  input,
+}: Call<{ readonly limit: number }, "secrets" | "externalServers">): Promise<number> {
   authorizePlatform(ctx);
   const due = await ctx.db.transaction(async (tx) => {
     const now = ctx.clock.now();

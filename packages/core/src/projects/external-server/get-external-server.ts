@@ -1,5 +1,5 @@
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { requireExternalServer } from "./external-server.store.ts";
 import { type ExternalServerView, externalServerView } from "./external-server.view.ts";
 
@@ -8,7 +8,7 @@ import { type ExternalServerView, externalServerView } from "./external-server.v
  *
  * @throws TowpathError `not_found` for a project of another kind
  */
-export async function getExternalServer(call: { ctx: Context; input: ProjectScope }): Promise<ExternalServerView> {
+export async function getExternalServer(call: Call<ProjectScope>): Promise<ExternalServerView> {
   const { project } = await authorizeProject(call.ctx, "build.read", call.input);
   return externalServerView(await requireExternalServer(call.ctx.db, project.id));
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { authorize } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { externalUrlSchema } from "./external-server.schema.ts";
 import { refusedInspection, requireElsewhere } from "./external-server.store.ts";
@@ -12,11 +12,10 @@ import { refusedInspection, requireElsewhere } from "./external-server.store.ts"
  * @throws TowpathError `invalid_input` with `fields.url` for an address that is none, isn't on the public internet, or
  * where nothing answers
  */
-export async function reachExternalServer(call: {
-  ctx: Context<"externalServers">;
-  input: { readonly orgSlug: string; readonly url: string };
-}): Promise<{ readonly host: string }> {
-  const { ctx, input } = call;
+export async function reachExternalServer({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly url: string }, "externalServers">): Promise<{ readonly host: string }> {
   await authorize(ctx, "project.create", { orgSlug: input.orgSlug });
   const { url } = parseInput(reachSchema, input);
   requireElsewhere(ctx, url);

@@ -3,7 +3,7 @@ import { portal, project, route } from "@towpath/db/schema";
 import type { z } from "zod";
 import { audit } from "../../audit/index.ts";
 import { actingUserId, authorize } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { lockLabels } from "../label/index.ts";
@@ -26,7 +26,7 @@ type CreatedPortal = {
  *
  * @throws TowpathError `invalid_input` by field for VAL-1, a name that is taken, and servers as in `chosenServers`
  */
-export async function createPortal(call: { ctx: Context; input: CreatePortalInput }): Promise<CreatedPortal> {
+export async function createPortal(call: Call<CreatePortalInput>): Promise<CreatedPortal> {
   const { ctx } = call;
   const { organization } = await authorize(ctx, "project.create", { orgSlug: call.input.orgSlug });
   const input = parseInput(createPortalSchema, call.input);

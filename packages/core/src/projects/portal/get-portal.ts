@@ -2,7 +2,7 @@ import { portal, project } from "@towpath/db/schema";
 import { createCatalog } from "@towpath/mcp/portal";
 import { and, asc, eq, sql } from "drizzle-orm";
 import { authorize, authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
@@ -14,7 +14,7 @@ import { type PortalView, portalView } from "./portal.view.ts";
  *
  * @throws TowpathError `not_found` for a project of another kind
  */
-export async function getPortal(call: { ctx: Context; input: ProjectScope }): Promise<PortalView> {
+export async function getPortal(call: Call<ProjectScope>): Promise<PortalView> {
   const { ctx } = call;
   const { project: found, organization } = await authorizeProject(ctx, "build.read", call.input);
   const row = await requirePortal(ctx.db, found.id);
@@ -36,10 +36,7 @@ export type PortalListItem = {
 };
 
 /** The portals of an organization, by name (ORG-3). */
-export async function listPortals(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string };
-}): Promise<readonly PortalListItem[]> {
+export async function listPortals(call: Call<{ readonly orgSlug: string }>): Promise<readonly PortalListItem[]> {
   const { ctx, input } = call;
   const { organization } = await authorize(ctx, "project.read", { orgSlug: input.orgSlug });
   const rows = await ctx.db

@@ -2,7 +2,7 @@ import { portal } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { type UpdatePortalInput, updatePortalSchema } from "./portal.schema.ts";
@@ -16,10 +16,7 @@ import { type PortalView, portalView } from "./portal.view.ts";
  * @throws TowpathError `not_found` for a project of another kind, `conflict` when somebody else has changed it since
  * `revision`, `invalid_input` as `createPortal`
  */
-export async function updatePortal(call: {
-  ctx: Context;
-  input: ProjectScope & UpdatePortalInput;
-}): Promise<PortalView> {
+export async function updatePortal(call: Call<ProjectScope & UpdatePortalInput>): Promise<PortalView> {
   const { ctx } = call;
   const { project, organization } = await authorizeProject(ctx, "project.update", call.input);
   const input = parseInput(updatePortalSchema, call.input);

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from "@towpath/db";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { takenNames } from "../label/index.ts";
 import { isReservedName } from "../reserved-names/index.ts";
@@ -10,10 +10,7 @@ import type { ProjectNameAvailability } from "./project.view.ts";
  * Whether a project of this name can be created now (VAL-1). Names are unique on the whole instance, ignoring case,
  * because they are host labels. Doesn't disclose who has a taken name.
  */
-export async function checkProjectName(call: {
-  ctx: Context;
-  input: { readonly name: string };
-}): Promise<ProjectNameAvailability> {
+export async function checkProjectName(call: Call<{ readonly name: string }>): Promise<ProjectNameAvailability> {
   const { ctx, input } = call;
   const parsed = projectNameSchema.safeParse(input.name);
   if (!parsed.success) {

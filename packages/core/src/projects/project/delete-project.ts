@@ -3,7 +3,7 @@ import { auditLog, branch, project } from "@towpath/db/schema";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { enqueueLeaving } from "../../delivery/branch/index.ts";
 import { requireConfirmation } from "../../input/index.ts";
 import { lockLabels } from "../label/index.ts";
@@ -20,11 +20,7 @@ export type DeleteProjectInput = ProjectScope & {
  *
  * @throws TowpathError `invalid_input` with `fields.confirmation` when that isn't the project's name
  */
-export async function deleteProject(call: {
-  ctx: Context;
-  input: DeleteProjectInput;
-}): Promise<{ readonly id: string }> {
-  const { ctx, input } = call;
+export async function deleteProject({ ctx, input }: Call<DeleteProjectInput>): Promise<{ readonly id: string }> {
   const { project: found, organization } = await authorizeProject(ctx, "project.delete", input);
   requireConfirmation(input.confirmation, found.name);
   await ctx.db.transaction(async (tx) => {

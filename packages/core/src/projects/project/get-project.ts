@@ -8,7 +8,7 @@ import {
   requireUser,
 } from "../../authorize/index.ts";
 import { mayCallServer } from "../../calling/access/internal.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { buildStatusSchema } from "../../delivery/build/build-contract.schema.ts";
 import { deploymentSummary } from "../../delivery/deployment/internal.ts";
 import { notFound } from "../../errors/index.ts";
@@ -36,8 +36,7 @@ const deploymentsShown = 20;
  *
  * @throws TowpathError `not_found` when it doesn't exist or belongs to others
  */
-export async function getProject(call: { ctx: Context; input: ProjectScope }): Promise<ProjectDetailView> {
-  const { ctx, input } = call;
+export async function getProject({ ctx, input }: Call<ProjectScope>): Promise<ProjectDetailView> {
   const { project, organization, role } = await authorizeProject(ctx, "project.read", input);
   const [state, deployments, mayCall, data] = await Promise.all([
     findProjectState(ctx.db, project),
@@ -60,10 +59,7 @@ export async function getProject(call: { ctx: Context; input: ProjectScope }): P
  * A project by its name, a former one or its id alone, which are unique on the instance: for the operator, who acts in
  * every organization, and for API keys, which find those of their own organization. Null when there is none.
  */
-export async function findProjectOfInstance(call: {
-  ctx: Context;
-  input: { readonly name: string };
-}): Promise<ProjectDetailView | null> {
+export async function findProjectOfInstance(call: Call<{ readonly name: string }>): Promise<ProjectDetailView | null> {
   const { ctx, input } = call;
   const { actor } = ctx;
   if (actor.kind !== "operator" && actor.kind !== "apiKey") return null;
@@ -79,10 +75,7 @@ export async function findProjectOfInstance(call: {
  * The projects of an organization in the order of their names, with the filters of the servers screen (ORG-2). An API key
  * that is limited to some servers gets those.
  */
-export async function listProjects(call: {
-  ctx: Context;
-  input: ListProjectsInput;
-}): Promise<readonly ProjectListItem[]> {
+export async function listProjects(call: Call<ListProjectsInput>): Promise<readonly ProjectListItem[]> {
   const { ctx } = call;
   const { organization, isVisible } = await authorizeVisible(ctx, "project.read", { orgSlug: call.input.orgSlug });
   const items = await listItems(ctx, [organization.id], parseInput(projectListSchema, call.input));
@@ -105,11 +98,10 @@ export async function listProjectsOfUser(call: {
 }
 
 /** Those of the given ids that are projects of the organization. */
-export async function ownProjectIds(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly projectIds: readonly string[] };
-}): Promise<readonly string[]> {
-  const { ctx, input } = call;
+export async function ownProjectIds({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly projectIds: readonly string[] }>): Promise<readonly string[]> {
   const { organization } = await authorize(ctx, "project.read", { orgSlug: input.orgSlug });
   return selectProjectIds(ctx.db, organization.id, input.projectIds);
 }

@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, roleMay } from "../../authorize/index.ts";
 import { restrictsCallers } from "../../calling/access/internal.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { sourceOf } from "../../sources/source/internal.ts";
@@ -18,7 +18,7 @@ import { moveToName } from "./rename-project.ts";
  * Another name moves the server's address (`moveToName`). Where an admin has restricted who may call (GW-15), only admins
  * change the auth mode.
  */
-export async function updateProject(call: { ctx: Context; input: UpdateProjectInput }): Promise<ProjectView> {
+export async function updateProject(call: Call<UpdateProjectInput>): Promise<ProjectView> {
   const { ctx } = call;
   const {
     project: before,

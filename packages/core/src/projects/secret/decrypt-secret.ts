@@ -3,7 +3,7 @@ import { findDataKey } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 
 /**
@@ -11,11 +11,10 @@ import { notFound, TowpathError } from "../../errors/index.ts";
  *
  * @throws TowpathError `not_found`; `conflict` for a sensitive one, whose value never comes back
  */
-export async function decryptSecret(call: {
-  ctx: Context<"secrets">;
-  input: ProjectScope & { readonly keyName: string };
-}): Promise<{ readonly secretValue: string }> {
-  const { ctx, input } = call;
+export async function decryptSecret({
+  ctx,
+  input,
+}: Call<ProjectScope & { readonly keyName: string }, "secrets">): Promise<{ readonly secretValue: string }> {
   const { project, organization } = await authorizeProject(ctx, "secret.decrypt", input);
   const box = ctx.secrets;
   return ctx.db.transaction(async (tx) => {

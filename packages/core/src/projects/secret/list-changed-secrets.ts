@@ -1,7 +1,7 @@
 import { branch, build, deployment, route, secretVersion } from "@towpath/db/schema";
 import { and, desc, eq, inArray } from "drizzle-orm";
 import { authorizeProject } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { listCurrentVersions } from "./secret.store.ts";
 
 /** A live deployment that runs with other variables than the project has now. */
@@ -18,11 +18,10 @@ type ChangedSecrets = {
  * Live deployments whose variables have changed since they were built, production first. Not those of releases that
  * did not keep versions: it isn't known what they run with.
  */
-export async function listChangedSecrets(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly projectName: string };
-}): Promise<readonly ChangedSecrets[]> {
-  const { ctx, input } = call;
+export async function listChangedSecrets({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly projectName: string }>): Promise<readonly ChangedSecrets[]> {
   const { project } = await authorizeProject(ctx, "secret.read", {
     orgSlug: input.orgSlug,
     projectName: input.projectName,

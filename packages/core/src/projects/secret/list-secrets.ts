@@ -2,13 +2,12 @@ import { secret } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 import { type SecretView, secretView } from "./secret.store.ts";
 
 /** The secrets of a project by name, without their values (KEY-1). */
-export async function listSecrets(call: { ctx: Context; input: ProjectScope }): Promise<readonly SecretView[]> {
-  const { ctx, input } = call;
+export async function listSecrets({ ctx, input }: Call<ProjectScope>): Promise<readonly SecretView[]> {
   const { project } = await authorizeProject(ctx, "secret.read", input);
   const rows = await ctx.db.select().from(secret).where(eq(secret.projectId, project.id)).orderBy(secret.keyName);
   return rows.map(secretView);
@@ -19,11 +18,10 @@ export async function listSecrets(call: { ctx: Context; input: ProjectScope }): 
  *
  * @throws TowpathError `not_found` when the project has no secret of that name
  */
-export async function deleteSecret(call: {
-  ctx: Context;
-  input: ProjectScope & { readonly keyName: string };
-}): Promise<{ readonly id: string }> {
-  const { ctx, input } = call;
+export async function deleteSecret({
+  ctx,
+  input,
+}: Call<ProjectScope & { readonly keyName: string }>): Promise<{ readonly id: string }> {
   const { project, organization } = await authorizeProject(ctx, "secret.manage", input);
   return ctx.db.transaction(async (tx) => {
     const [row] = await tx

@@ -2,7 +2,7 @@ import { openSecrets, readDeploymentSecrets, versionsOf } from "@towpath/secrets
 import { audit } from "../../audit/index.ts";
 import type { ProjectScope } from "../../authorize/index.ts";
 import { authorizeCaller } from "../../calling/access/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 
 /**
@@ -11,11 +11,10 @@ import { notFound } from "../../errors/index.ts";
  *
  * @throws TowpathError `forbidden` for who may not call the server; Error when a value doesn't open
  */
-export async function readValuesToRedact(call: {
-  ctx: Context<"secrets">;
-  input: ProjectScope & { readonly deploymentId: string };
-}): Promise<Readonly<Record<string, string>>> {
-  const { ctx, input } = call;
+export async function readValuesToRedact({
+  ctx,
+  input,
+}: Call<ProjectScope & { readonly deploymentId: string }, "secrets">): Promise<Readonly<Record<string, string>>> {
   const { project, organization } = await authorizeCaller(ctx, input);
   const stored = await readDeploymentSecrets(ctx.db.$client, input.deploymentId);
   if (stored === null) throw notFound("deployment");

@@ -5,7 +5,7 @@ import { and, count, eq } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context, ProjectAccess } from "../../context/index.ts";
+import type { Call, Context, ProjectAccess } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
 import { parseInput } from "../../input/index.ts";
@@ -27,10 +27,7 @@ type Input<Schema extends z.ZodType> = z.input<Schema> & ProjectScope;
  *
  * @throws TowpathError `invalid_input` for VAL-4, and as `setSecrets`; `conflict` when there is one of that name
  */
-export async function createSecret(call: {
-  ctx: Context<"secrets">;
-  input: Input<typeof createSecretSchema>;
-}): Promise<SecretView> {
+export async function createSecret(call: Call<Input<typeof createSecretSchema>, "secrets">): Promise<SecretView> {
   const access = await authorizeProject(call.ctx, "secret.manage", call.input);
   const input = parseInput(createSecretSchema, call.input);
   return only(await storeSecrets(call.ctx, access, { changes: [input], expected: "new" }));
@@ -57,10 +54,7 @@ export async function setSecrets(call: {
  *
  * @throws TowpathError `not_found`; `invalid_input` as `setSecrets`, and for making a sensitive value visible
  */
-export async function updateSecret(call: {
-  ctx: Context<"secrets">;
-  input: Input<typeof updateSecretSchema>;
-}): Promise<SecretView> {
+export async function updateSecret(call: Call<Input<typeof updateSecretSchema>, "secrets">): Promise<SecretView> {
   const access = await authorizeProject(call.ctx, "secret.manage", call.input);
   const input = parseInput(updateSecretSchema, call.input);
   return only(await storeSecrets(call.ctx, access, { changes: [input], expected: "existing" }));

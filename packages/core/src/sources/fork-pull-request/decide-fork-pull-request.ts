@@ -2,7 +2,7 @@ import { branch, forkPullRequest } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { actingUserId, authorizeProject } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { enqueueReport, forkBranchName, lockBranch } from "../../delivery/branch/index.ts";
 import { enqueueBuild, insertBuild } from "../../delivery/build/internal.ts";
 import { shortCommit } from "../../delivery/build/version.schema.ts";
@@ -19,10 +19,7 @@ import { type DecisionInput, decisionSchema } from "./fork-pull-request.schema.t
  * @throws TowpathError `not_found`; `conflict` when the pull request has another head by now, is closed, or was decided
  *   about; `out_of_storage`
  */
-export async function decideForkPullRequest(call: {
-  ctx: Context;
-  input: DecisionInput;
-}): Promise<{ readonly buildId: string | null }> {
+export async function decideForkPullRequest(call: Call<DecisionInput>): Promise<{ readonly buildId: string | null }> {
   const { ctx } = call;
   const { project, organization } = await authorizeProject(ctx, "build.approve", scopeOf(call.input));
   const input = parseInput(decisionSchema, call.input);

@@ -1,7 +1,7 @@
 import { branch, forkPullRequest, user } from "@towpath/db/schema";
 import { and, asc, eq, isNull } from "drizzle-orm";
 import { authorizeProject } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { displayNameOf } from "../../tenancy/organization/index.ts";
 
 /** An open pull request from a fork, and the state of its head (BLD-9). */
@@ -24,11 +24,10 @@ export type ForkPullRequestView = {
 };
 
 /** The open pull requests from forks of a project's repository, the longest waiting first. */
-export async function listForkPullRequests(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly projectName: string };
-}): Promise<readonly ForkPullRequestView[]> {
-  const { ctx, input } = call;
+export async function listForkPullRequests({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly projectName: string }>): Promise<readonly ForkPullRequestView[]> {
   const { project } = await authorizeProject(ctx, "project.read", input);
   const rows = await ctx.db
     .select({

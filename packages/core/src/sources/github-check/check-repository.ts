@@ -2,7 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { githubCheck, githubInstallation, project } from "@towpath/db/schema";
 import { and, asc, eq, gte, isNotNull, isNull, lt, lte, ne, or, sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { asTowpathError, notFound, TowpathError } from "../../errors/index.ts";
 import { addressOf, type HeadsAtHost } from "../../ports/index.ts";
 import { numbersOf } from "../github-connection/numbers.schema.ts";
@@ -27,11 +27,10 @@ type ProjectRow = typeof project.$inferSelect;
  * arrive, and every few minutes otherwise. A head that differs becomes the same job as a webhook's. Returns how many were
  * asked.
  */
-export async function checkDueGitHubRepositories(call: {
-  ctx: Context<"repositories">;
-  input: { readonly limit: number };
-}): Promise<number> {
-  const { ctx, input } = call;
+export async function checkDueGitHubRepositories({
+  ctx,
+  input,
+}: Call<{ readonly limit: number }, "repositories">): Promise<number> {
   authorizePlatform(ctx);
   const now = ctx.clock.now();
   const due = await ctx.db
@@ -82,11 +81,7 @@ export async function checkGitHubRepository(ctx: Context<"repositories">, of: Pr
  * A host has reported that it couldn't deliver webhooks: repositories of that connection are asked soon, until one arrives
  * again.
  */
-export async function recordMissedWebhooks(call: {
-  ctx: Context;
-  input: { readonly connection: number };
-}): Promise<void> {
-  const { ctx, input } = call;
+export async function recordMissedWebhooks({ ctx, input }: Call<{ readonly connection: number }>): Promise<void> {
   authorizePlatform(ctx);
   const now = ctx.clock.now();
   const { from, below } = numbersOf(input.connection);

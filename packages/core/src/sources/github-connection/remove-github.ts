@@ -1,7 +1,7 @@
 import { githubConnection, githubInstallation, githubUser } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { requireConfirmation } from "../../input/index.ts";
 import { gitHubHostName } from "./github-connection.schema.ts";
 import { authorizeInstance, lockConnection, ofConnection, usesOf } from "./github-connection.store.ts";
@@ -12,11 +12,10 @@ import { authorizeInstance, lockConnection, ofConnection, usesOf } from "./githu
  *
  * @throws TowpathError `not_found`; `invalid_input` unless `confirmation` is the App's name
  */
-export async function removeGitHub(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly id: string; readonly confirmation: string };
-}): Promise<void> {
-  const { ctx, input } = call;
+export async function removeGitHub({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly id: string; readonly confirmation: string }>): Promise<void> {
   const { organization } = await authorizeInstance(ctx, input);
   await ctx.db.transaction(async (tx) => {
     const row = await lockConnection(tx, input.id);

@@ -2,7 +2,7 @@ import { githubInstallation } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorize } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 
 /**
@@ -11,11 +11,10 @@ import { notFound } from "../../errors/index.ts";
  *
  * @throws TowpathError `not_found` when the organization has no such installation
  */
-export async function disconnectInstallation(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly installationId: number };
-}): Promise<void> {
-  const { ctx, input } = call;
+export async function disconnectInstallation({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly installationId: number }>): Promise<void> {
   const { organization } = await authorize(ctx, "installation.disconnect", { orgSlug: input.orgSlug });
   await ctx.db.transaction(async (tx) => {
     const [removed] = await tx

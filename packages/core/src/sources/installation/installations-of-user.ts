@@ -1,7 +1,7 @@
 import { githubInstallation, member, user } from "@towpath/db/schema";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { requireUser, roleMay } from "../../authorize/index.ts";
-import { type Context, roles } from "../../context/index.ts";
+import { type Call, type Context, roles } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 import { type InstallationView, installationView, requireUsable } from "./installation.store.ts";
 
@@ -24,11 +24,10 @@ function rowsOfUser(ctx: Context, userId: string) {
  *
  * @throws TowpathError `not_found` for another GitHub account than the one with which the user authorized the App
  */
-export async function listInstallationsOfUser(call: {
-  ctx: Context;
-  input: { readonly githubUserId: number };
-}): Promise<readonly InstallationView[]> {
-  const { ctx, input } = call;
+export async function listInstallationsOfUser({
+  ctx,
+  input,
+}: Call<{ readonly githubUserId: number }>): Promise<readonly InstallationView[]> {
   const userId = requireUser(ctx);
   const [account] = await ctx.db.select({ githubUserId: user.githubUserId }).from(user).where(eq(user.id, userId));
   if (account?.githubUserId !== input.githubUserId) throw notFound("GitHub user");
@@ -41,11 +40,10 @@ export async function listInstallationsOfUser(call: {
  * @throws TowpathError `not_found` for another user, and for an installation that none of their organizations has;
  * `conflict` for a suspended one
  */
-export async function requireInstallationOfUser(call: {
-  ctx: Context;
-  input: { readonly userId: string; readonly installationId: number };
-}): Promise<void> {
-  const { ctx, input } = call;
+export async function requireInstallationOfUser({
+  ctx,
+  input,
+}: Call<{ readonly userId: string; readonly installationId: number }>): Promise<void> {
   const userId = requireUser(ctx);
   if (input.userId !== userId) throw notFound("user");
   const rows = await rowsOfUser(ctx, userId);

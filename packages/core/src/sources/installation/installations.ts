@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { z } from "zod";
 import { audit } from "../../audit/index.ts";
 import { authorize, requireUser } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { atHost } from "../github-connection/numbers.schema.ts";
@@ -17,11 +17,10 @@ import {
 } from "./installation.store.ts";
 
 /** The GitHub installations of an organization, oldest first (GH-1). */
-export async function listInstallations(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string };
-}): Promise<readonly (InstallationView & { readonly projectCount: number })[]> {
-  const { ctx, input } = call;
+export async function listInstallations({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string }>): Promise<readonly (InstallationView & { readonly projectCount: number })[]> {
   const { organization } = await authorize(ctx, "installation.read", { orgSlug: input.orgSlug });
   const rows = await listInstallationRows(ctx.db, organization.id);
   return rows.map(({ installation, projectCount }) => ({ ...installationView(installation), projectCount }));
@@ -32,11 +31,10 @@ export async function listInstallations(call: {
  *
  * @throws TowpathError see `requireUsableInstallation`
  */
-export async function requireInstallation(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly installationId: number };
-}): Promise<void> {
-  const { ctx, input } = call;
+export async function requireInstallation({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly installationId: number }>): Promise<void> {
   const { organization } = await authorize(ctx, "installation.read", { orgSlug: input.orgSlug });
   await requireUsableInstallation(ctx.db, organization.id, input.installationId);
 }
@@ -46,10 +44,7 @@ export async function requireInstallation(call: {
  * have checked that the user may claim it: GitHub lists the installation for them, and they administer its account.
  * Several organizations may connect the same installation.
  */
-export async function recordInstallation(call: {
-  ctx: Context;
-  input: RecordInstallationInput;
-}): Promise<InstallationView> {
+export async function recordInstallation(call: Call<RecordInstallationInput>): Promise<InstallationView> {
   const { ctx } = call;
   const { organization } = await authorize(ctx, "installation.manage", { orgSlug: call.input.orgSlug });
   const input = parseInput(recordInstallationSchema, call.input);
@@ -95,10 +90,7 @@ type RecordInstallationInput = z.input<typeof recordInstallationSchema> & { read
 const gitHubUserSchema = z.object({ githubUserId: z.number().int().positive() });
 
 /** Stores the GitHub account with which the signed-in user has authorized the App (`Profile.githubUserId`). */
-export async function recordGitHubUser(call: {
-  ctx: Context;
-  input: { readonly githubUserId: number };
-}): Promise<void> {
+export async function recordGitHubUser(call: Call<{ readonly githubUserId: number }>): Promise<void> {
   const { ctx } = call;
   const userId = requireUser(ctx);
   const { githubUserId } = parseInput(gitHubUserSchema, call.input);

@@ -2,7 +2,7 @@ import { gitSource, repository } from "@towpath/db/schema";
 import { and, eq, inArray, isNull, lt, notExists, or, sql } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorize, authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { requireConfirmation } from "../../input/index.ts";
 import { lockRepository } from "./moving.store.ts";
@@ -56,11 +56,10 @@ const continuedForMs = 30 * 86_400_000;
  * and of deploys that never became one. What somebody made for pushes stays. Any that continues on GitHub is deleted after 30 days.
  * Returns how many.
  */
-export async function removeUnusedRepositories(call: {
-  ctx: Context<"instanceRepositories">;
-  input: { readonly unchangedSince: Date };
-}): Promise<number> {
-  const { ctx, input } = call;
+export async function removeUnusedRepositories({
+  ctx,
+  input,
+}: Call<{ readonly unchangedSince: Date }, "instanceRepositories">): Promise<number> {
   authorizePlatform(ctx);
   const isUsed = ctx.db.select().from(gitSource).where(eq(gitSource.repositoryId, repository.id));
   const unused = await ctx.db

@@ -1,5 +1,5 @@
 import { authorize, requireUser } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { insertApiKey } from "../../tenancy/api-key/internal.ts";
 import { findRepositoryForGit } from "./find-repository-for-git.ts";
 import { cloneUrl, projectsOf } from "./repository.store.ts";
@@ -34,11 +34,10 @@ type GitCredentialView = {
  *
  * @throws TowpathError `not_found`, `forbidden` for who may not push, and for API keys
  */
-export async function makeGitCredential(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly name: string };
-}): Promise<GitCredentialView> {
-  const { ctx, input } = call;
+export async function makeGitCredential({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly name: string }>): Promise<GitCredentialView> {
   const { organization } = await authorize(ctx, "apiKey.create", { orgSlug: input.orgSlug });
   const userId = requireUser(ctx);
   const { id, name, defaultBranch } = await findRepositoryForGit({ ctx, input: { ...input, access: "write" } });

@@ -3,7 +3,7 @@ import { build, gitSource, project } from "@towpath/db/schema";
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizePlatform, authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context, GitServices, SourceServices } from "../../context/index.ts";
+import type { Call, Context, GitServices, SourceServices } from "../../context/index.ts";
 import { isId } from "../../input/index.ts";
 import type { GitHeads } from "../../ports/index.ts";
 import { checkGitHubRepository } from "../github-check/internal.ts";
@@ -25,7 +25,7 @@ type Checked = { readonly row: GitSourceRow; readonly project: ProjectRow };
  *
  * @throws TowpathError `not_found` for a package, and a repository of GitHub that no installation can read
  */
-export async function checkSource(call: { ctx: Context<SourceServices>; input: ProjectScope }): Promise<SourceView> {
+export async function checkSource(call: Call<ProjectScope, SourceServices>): Promise<SourceView> {
   const { ctx } = call;
   const { project: found } = await authorizeProject(ctx, "build.start", call.input);
   if (sourceOf(found)?.kind === "github") {
@@ -38,11 +38,7 @@ export async function checkSource(call: { ctx: Context<SourceServices>; input: P
 }
 
 /** The same for the platform: a webhook or a push came, or the source was changed. */
-export async function checkGitSource(call: {
-  ctx: Context<GitServices>;
-  input: { readonly projectId: string };
-}): Promise<void> {
-  const { ctx, input } = call;
+export async function checkGitSource({ ctx, input }: Call<{ readonly projectId: string }, GitServices>): Promise<void> {
   authorizePlatform(ctx);
   if (!isId(input.projectId)) return;
   const [found] = await ctx.db
@@ -57,10 +53,7 @@ export async function checkGitSource(call: {
  * Asks Git URLs that are due, a few in a round; for the worker. Returns how many there were. Repositories of this instance
  * are among them now and then, in case a push was stored by a process that ended before it could say so.
  */
-export async function checkDueGitSources(call: {
-  ctx: Context<GitServices>;
-  input: { readonly limit: number };
-}): Promise<number> {
+export async function checkDueGitSources(call: Call<{ readonly limit: number }, GitServices>): Promise<number> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   const due = await ctx.db.transaction(async (tx) => {

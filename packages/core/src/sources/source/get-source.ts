@@ -1,6 +1,6 @@
 import type { project } from "@towpath/db/schema";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 import { gitHubCheckView, gitHubHeads } from "../github-check/internal.ts";
 import { recordLook, requireGitSource } from "./git-source.store.ts";
@@ -12,7 +12,7 @@ import { sourceOf } from "./source.ts";
  *
  * @throws TowpathError `not_found` for a project that isn't built here
  */
-export async function getSource(call: { ctx: Context<"repositories">; input: ProjectScope }): Promise<SourceView> {
+export async function getSource(call: Call<ProjectScope, "repositories">): Promise<SourceView> {
   const { ctx } = call;
   const { project: of } = await authorizeProject(ctx, "project.read", call.input);
   if (sourceOf(of)?.kind === "git") await recordLook(ctx, of.id);

@@ -1,7 +1,7 @@
 import { createSshKey } from "@towpath/crypto";
 import { sealDeployKey } from "@towpath/secrets";
 import { authorize } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import type { DeployKey } from "./git-source.store.ts";
 
 const dayMs = 86_400_000;
@@ -17,10 +17,7 @@ type DeployKeyView = {
  * Makes a key pair for a private repository (SRC-2). Nothing is stored before a source uses it; the private part never
  * leaves in the clear.
  */
-export async function makeDeployKey(call: {
-  ctx: Context<"secrets">;
-  input: { readonly orgSlug: string };
-}): Promise<DeployKeyView> {
+export async function makeDeployKey(call: Call<{ readonly orgSlug: string }, "secrets">): Promise<DeployKeyView> {
   const { ctx, input } = call;
   const { organization } = await authorize(ctx, "project.create", { orgSlug: input.orgSlug });
   const { publicKey, privateKey } = createSshKey(`towpath-${organization.slug}`);

@@ -1,7 +1,7 @@
 import { organization } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { authorize } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { refused } from "./read-refs.ts";
 
 /**
@@ -28,11 +28,10 @@ export async function repositoryHere(
 }
 
 /** The same for front doors, of an organization by its slug; the field is `gitUrl`. */
-export async function findRepositoryHere(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly gitUrl: string };
-}): Promise<string | null> {
-  const { ctx, input } = call;
+export async function findRepositoryHere({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly gitUrl: string }>): Promise<string | null> {
   const { organization: of } = await authorize(ctx, "project.create", { orgSlug: input.orgSlug });
   return repositoryHere(ctx, of, { gitUrl: input.gitUrl, field: "gitUrl" });
 }

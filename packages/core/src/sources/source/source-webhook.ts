@@ -4,7 +4,7 @@ import { findDataKey, openSourceSecret, sealSourceSecret } from "@towpath/secret
 import { eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizePlatform, authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { isId } from "../../input/index.ts";
 import { requireUrlSource } from "./git-source.store.ts";
@@ -16,11 +16,10 @@ import { type GitSourceView, gitSourceView } from "./git-source.view.ts";
  * @returns the secret, which is shown this once
  * @throws TowpathError `not_found`, `conflict` for a project with another source
  */
-export async function makeSourceWebhookSecret(call: {
-  ctx: Context<"secrets">;
-  input: ProjectScope;
-}): Promise<{ readonly secret: string; readonly source: GitSourceView }> {
-  const { ctx, input } = call;
+export async function makeSourceWebhookSecret({
+  ctx,
+  input,
+}: Call<ProjectScope, "secrets">): Promise<{ readonly secret: string; readonly source: GitSourceView }> {
   const { project: of, organization } = await authorizeProject(ctx, "project.update", input);
   const box = ctx.secrets;
   const secret = randomToken();
@@ -43,8 +42,7 @@ export async function makeSourceWebhookSecret(call: {
 }
 
 /** Removes it: webhooks are refused from then on, and the repository is only asked. */
-export async function removeSourceWebhookSecret(call: { ctx: Context; input: ProjectScope }): Promise<GitSourceView> {
-  const { ctx, input } = call;
+export async function removeSourceWebhookSecret({ ctx, input }: Call<ProjectScope>): Promise<GitSourceView> {
   const { project: of, organization } = await authorizeProject(ctx, "project.update", input);
   return ctx.db.transaction(async (tx) => {
     const before = await requireUrlSource(tx, of.id);
@@ -75,8 +73,7 @@ export type SourceWebhook = {
  *
  * @throws TowpathError `unauthenticated` for a wrong signature, and likewise for a project without webhook secret
  */
-export async function receiveSourceWebhook(call: { ctx: Context<"secrets">; input: SourceWebhook }): Promise<void> {
-  const { ctx, input } = call;
+export async function receiveSourceWebhook({ ctx, input }: Call<SourceWebhook, "secrets">): Promise<void> {
   authorizePlatform(ctx);
   const { projectId } = input;
   const found = isId(projectId) ? await findSecret(ctx, projectId) : null;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Context, SourceServices } from "../../context/index.ts";
+import type { Call, SourceServices } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { updateSourceSchema } from "./git-source.schema.ts";
@@ -21,10 +21,7 @@ type UpdateSourceInput = z.input<typeof updateSourceSchema>;
  * kind of source doesn't have; `conflict` for a server that isn't built here, and for a credential or states of a
  * repository of this instance; errors of the host
  */
-export async function updateSource(call: {
-  ctx: Context<SourceServices>;
-  input: ProjectScope & UpdateSourceInput;
-}): Promise<SourceView> {
+export async function updateSource(call: Call<ProjectScope & UpdateSourceInput, SourceServices>): Promise<SourceView> {
   const { ctx } = call;
   const { project: of, organization } = await authorizeProject(ctx, "project.update", call.input);
   const changes = parseInput(updateSourceSchema, call.input);

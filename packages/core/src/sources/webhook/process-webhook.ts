@@ -1,7 +1,7 @@
 import { project, webhookDelivery } from "@towpath/db/schema";
 import { and, asc, eq, isNull } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { recordWebhook } from "../github-check/internal.ts";
 import { hintBranch } from "./hint-branch.ts";
 
@@ -34,11 +34,7 @@ export type ProcessWebhookInput = { readonly deliveryId: string; readonly hint: 
  *
  * @throws AggregateError when some projects could not be marked; the others are
  */
-export async function processWebhook(call: {
-  ctx: Context;
-  input: ProcessWebhookInput;
-}): Promise<{ readonly hinted: number }> {
-  const { ctx, input } = call;
+export async function processWebhook({ ctx, input }: Call<ProcessWebhookInput>): Promise<{ readonly hinted: number }> {
   authorizePlatform(ctx);
   const hinted = await passOn(ctx, input.hint);
   await ctx.db

@@ -2,7 +2,7 @@ import { webhookDelivery } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { z } from "zod";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { parseInput } from "../../input/index.ts";
 
 const receiveWebhookSchema = z.object({
@@ -21,10 +21,7 @@ type ReceiveWebhookInput = z.input<typeof receiveWebhookSchema>;
  * not stored again, and enqueued again only if it hasn't been processed. The actor is `{ kind: "job", job:
  * "webhook.receive" }`.
  */
-export async function receiveWebhook(call: {
-  ctx: Context;
-  input: ReceiveWebhookInput;
-}): Promise<{ readonly duplicate: boolean }> {
+export async function receiveWebhook(call: Call<ReceiveWebhookInput>): Promise<{ readonly duplicate: boolean }> {
   const { ctx } = call;
   authorizePlatform(ctx);
   const input = parseInput(receiveWebhookSchema, call.input);

@@ -1,7 +1,7 @@
 import { branch, project, webhookDelivery } from "@towpath/db/schema";
 import { and, eq, isNull, sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { enqueueSync } from "./hint-branch.ts";
 
 /** Chosen at random, so that those that always fail don't block others. */
@@ -11,11 +11,10 @@ const maxAtOnce = 100;
  * Enqueues stored deliveries again that were received more than `olderThanMs` and less than a day ago and are not
  * processed: their jobs were lost or have failed for good (BLD-12).
  */
-export async function requeueLostDeliveries(call: {
-  ctx: Context;
-  input: { readonly olderThanMs: number };
-}): Promise<{ readonly requeued: readonly string[] }> {
-  const { ctx, input } = call;
+export async function requeueLostDeliveries({
+  ctx,
+  input,
+}: Call<{ readonly olderThanMs: number }>): Promise<{ readonly requeued: readonly string[] }> {
   authorizePlatform(ctx);
   const lost = await ctx.db
     .select({ id: webhookDelivery.id })
@@ -36,11 +35,10 @@ export async function requeueLostDeliveries(call: {
  * The same for marked branches that have not been checked since, because GitHub was unavailable for longer than their
  * jobs were retried.
  */
-export async function requeueLostHints(call: {
-  ctx: Context;
-  input: { readonly olderThanMs: number };
-}): Promise<{ readonly requeued: readonly string[] }> {
-  const { ctx, input } = call;
+export async function requeueLostHints({
+  ctx,
+  input,
+}: Call<{ readonly olderThanMs: number }>): Promise<{ readonly requeued: readonly string[] }> {
   authorizePlatform(ctx);
   const lost = await ctx.db
     .select({

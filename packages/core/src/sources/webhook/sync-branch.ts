@@ -2,7 +2,7 @@ import type { Database } from "@towpath/db";
 import { branch, build, githubInstallation, gitSource, project } from "@towpath/db/schema";
 import { and, asc, desc, eq, gte, isNull, lt, notInArray } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context, SourceServices } from "../../context/index.ts";
+import type { Call, Context, SourceServices } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { isId } from "../../input/index.ts";
 import type { BranchAtSource } from "../../ports/index.ts";
@@ -24,11 +24,7 @@ const maxRequests = 5;
  * response that is newer than the previous decision, and the live commit never goes back (BLD-11, decision 007). A head
  * that already has a build gets no second one (BLD-12).
  */
-export async function syncBranch(call: {
-  ctx: Context<SourceServices>;
-  input: SyncBranchInput;
-}): Promise<BranchSettled> {
-  const { ctx, input } = call;
+export async function syncBranch({ ctx, input }: Call<SyncBranchInput, SourceServices>): Promise<BranchSettled> {
   authorizePlatform(ctx);
   for (let requests = 0; requests < maxRequests; requests++) {
     const before = await readTarget(ctx.db, input);

@@ -3,7 +3,7 @@ import { branch, githubInstallation, project } from "@towpath/db/schema";
 import { and, asc, eq, isNull, or } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import type { InstallationAtGitHub } from "../../ports/index.ts";
 import { hintBranch } from "./hint-branch.ts";
@@ -20,11 +20,10 @@ const maxRequests = 5;
  *
  * @throws when GitHub is unavailable; the job is then retried
  */
-export async function syncInstallation(call: {
-  ctx: Context<"repositories">;
-  input: { readonly installationId: number };
-}): Promise<{ readonly changed: boolean }> {
-  const { ctx, input } = call;
+export async function syncInstallation({
+  ctx,
+  input,
+}: Call<{ readonly installationId: number }, "repositories">): Promise<{ readonly changed: boolean }> {
   authorizePlatform(ctx);
   for (let requests = 0; requests < maxRequests; requests++) {
     const seen = await ctx.repositories.installation(input.installationId);

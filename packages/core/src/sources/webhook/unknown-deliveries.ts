@@ -1,13 +1,10 @@
 import { webhookDelivery } from "@towpath/db/schema";
 import { inArray } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 
 /** Which of these deliveries, by X-GitHub-Delivery, have never arrived. */
-export async function unknownDeliveries(call: {
-  ctx: Context;
-  input: { readonly ids: readonly string[] };
-}): Promise<readonly string[]> {
+export async function unknownDeliveries(call: Call<{ readonly ids: readonly string[] }>): Promise<readonly string[]> {
   const { ctx, input } = call;
   authorizePlatform(ctx);
   const ids = [...new Set(input.ids)];

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../../audit/index.ts";
 import { requireUser } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { updateProfileSchema } from "./account.schema.ts";
@@ -11,10 +11,7 @@ import { updateProfileSchema } from "./account.schema.ts";
 type ProfileNames = { readonly firstName: string; readonly lastName: string };
 
 /** Changes the signed-in user's own name (ORG-4). */
-export async function updateProfile(call: {
-  ctx: Context;
-  input: z.input<typeof updateProfileSchema>;
-}): Promise<ProfileNames> {
+export async function updateProfile(call: Call<z.input<typeof updateProfileSchema>>): Promise<ProfileNames> {
   const { ctx } = call;
   const userId = requireUser(ctx);
   const { firstName, lastName } = parseInput(updateProfileSchema, call.input);

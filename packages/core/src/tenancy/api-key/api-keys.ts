@@ -5,7 +5,7 @@ import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../../audit/index.ts";
 import { authorize, requireUser, roleMay } from "../../authorize/index.ts";
-import type { Context, OrganizationAccess } from "../../context/index.ts";
+import type { Call, Context, OrganizationAccess } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
 import { parseInput } from "../../input/index.ts";
@@ -28,7 +28,7 @@ const dayMs = 86_400_000;
  *
  * @throws TowpathError `forbidden` for a lower role, and for a personal key of the operator; `invalid_input`
  */
-export async function createApiKey(call: { ctx: Context; input: CreateApiKeyInput }): Promise<NewApiKeyView> {
+export async function createApiKey(call: Call<CreateApiKeyInput>): Promise<NewApiKeyView> {
   const { ctx } = call;
   const { organization, role } = await authorize(ctx, "apiKey.create", { orgSlug: call.input.orgSlug });
   const input = parseInput(createApiKeySchema, call.input);
@@ -92,11 +92,7 @@ export async function insertApiKey(
 }
 
 /** The organization's own keys, newest first, including revoked and expired ones (KEY-3). */
-export async function listApiKeys(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string };
-}): Promise<readonly ApiKeyView[]> {
-  const { ctx, input } = call;
+export async function listApiKeys({ ctx, input }: Call<{ readonly orgSlug: string }>): Promise<readonly ApiKeyView[]> {
   const { organization } = await authorize(ctx, "apiKey.read", { orgSlug: input.orgSlug });
   return listApiKeyViews(ctx, organization.id, { kind: "organization" });
 }
@@ -122,8 +118,7 @@ export async function listPersonalApiKeys(call: {
 type KeyInput = { readonly orgSlug: string; readonly keyId: string };
 
 /** Revokes a key immediately and permanently; it stays in the list (KEY-3). Idempotent. */
-export async function revokeApiKey(call: { ctx: Context; input: KeyInput }): Promise<ApiKeyView> {
-  const { ctx, input } = call;
+export async function revokeApiKey({ ctx, input }: Call<KeyInput>): Promise<ApiKeyView> {
   const { organization, key } = await authorizeApiKey(ctx, input);
   return ctx.db.transaction(async (tx) => {
     const revoked = await revokeKeys(tx, ctx, organization.id, eq(apikey.id, key.id));
@@ -169,8 +164,7 @@ async function revokeKeys(tx: Transaction, ctx: Context, organizationId: string,
 }
 
 /** Deletes a key; it stops working immediately (KEY-3). */
-export async function deleteApiKey(call: { ctx: Context; input: KeyInput }): Promise<{ readonly id: string }> {
-  const { ctx, input } = call;
+export async function deleteApiKey({ ctx, input }: Call<KeyInput>): Promise<{ readonly id: string }> {
   const { organization, key } = await authorizeApiKey(ctx, input);
   await ctx.db.transaction(async (tx) => {
     await tx.delete(apikey).where(and(eq(apikey.organizationId, organization.id), eq(apikey.id, key.id)));

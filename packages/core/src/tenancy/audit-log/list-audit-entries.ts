@@ -1,7 +1,7 @@
 import { apikey, auditLog, project, user } from "@towpath/db/schema";
 import { and, desc, eq, gte, inArray, like, lt, type SQL, sql } from "drizzle-orm";
 import { authorize } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { isId, parseInput } from "../../input/index.ts";
 import { displayNameOf } from "../organization/index.ts";
@@ -66,10 +66,7 @@ function cursorOf(text: string): Cursor {
 }
 
 /** Who has entries in the log, by name. */
-export async function listAuditActors(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string };
-}): Promise<readonly AuditActor[]> {
+export async function listAuditActors(call: Call<{ readonly orgSlug: string }>): Promise<readonly AuditActor[]> {
   const { ctx } = call;
   const { organization } = await authorize(ctx, "audit.read", { orgSlug: call.input.orgSlug });
   const from = sql`SELECT actor FROM audit_log WHERE organization_id = ${organization.id}`;
@@ -99,11 +96,10 @@ const maxExported = 100_000;
  *
  * @throws TowpathError `limit_reached` for more than 100,000 entries, before the first page
  */
-export async function exportAuditEntries(call: {
-  ctx: Context;
-  input: AuditFilter & { readonly orgSlug: string };
-}): Promise<AsyncGenerator<readonly AuditEntryView[]>> {
-  const { ctx, input } = call;
+export async function exportAuditEntries({
+  ctx,
+  input,
+}: Call<AuditFilter & { readonly orgSlug: string }>): Promise<AsyncGenerator<readonly AuditEntryView[]>> {
   const { organization } = await authorize(ctx, "audit.read", { orgSlug: input.orgSlug });
   const filter = parseInput(auditFilterSchema, input);
   const counted = ctx.db

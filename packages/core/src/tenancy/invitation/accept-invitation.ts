@@ -3,7 +3,7 @@ import { invitation, member, organization, user } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { requireUser } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
 import { isId } from "../../input/index.ts";
@@ -19,8 +19,7 @@ type LinkInput = { readonly invitationId: string; readonly token: string };
  *
  * @throws TowpathError `not_found` for a link that was never given out, or was replaced by a later one
  */
-export async function getInvitationOffer(call: { ctx: Context; input: LinkInput }): Promise<InvitationOfferView> {
-  const { ctx, input } = call;
+export async function getInvitationOffer({ ctx, input }: Call<LinkInput>): Promise<InvitationOfferView> {
   const row = await requireOpenedBy(ctx.db, input);
   const state = await stateOf(ctx, ctx.db, row, input.token);
   const [found] = await ctx.db.select().from(organization).where(eq(organization.id, row.organizationId));

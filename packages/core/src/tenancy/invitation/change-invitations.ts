@@ -2,7 +2,7 @@ import { invitation } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorize } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import {
   type InvitationRow,
   type InvitationView,
@@ -19,10 +19,7 @@ import { type NewInvitationView, sendInvitation } from "./invite-members.ts";
 type InvitationInput = { readonly orgSlug: string; readonly invitationId: string };
 
 /** Invitations that nobody has accepted, newest first, also expired ones (ORG-6). */
-export async function listInvitations(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string };
-}): Promise<readonly InvitationView[]> {
+export async function listInvitations(call: Call<{ readonly orgSlug: string }>): Promise<readonly InvitationView[]> {
   const { ctx, input } = call;
   const { organization } = await authorize(ctx, "member.manage", { orgSlug: input.orgSlug });
   return listInvitationViews(ctx, organization.id);
@@ -32,11 +29,7 @@ export async function listInvitations(call: {
  * Sends it again, for another seven days. Earlier links end, so that only the latest message works, and who sends it
  * is from now on who invites.
  */
-export async function resendInvitation(call: {
-  ctx: Context<"mail">;
-  input: InvitationInput;
-}): Promise<NewInvitationView> {
-  const { ctx, input } = call;
+export async function resendInvitation({ ctx, input }: Call<InvitationInput, "mail">): Promise<NewInvitationView> {
   const { organization } = await authorize(ctx, "member.manage", { orgSlug: input.orgSlug });
   return ctx.db.transaction(async (tx) => {
     const row = await lockPending(tx, organization.id, input.invitationId);
@@ -64,11 +57,10 @@ export async function resendInvitation(call: {
  * A further link, to hand over by other means. Those that were sent go on working, and it expires with them; it ends
  * also when who made it may no longer invite.
  */
-export async function createInvitationLink(call: {
-  ctx: Context;
-  input: InvitationInput;
-}): Promise<{ readonly link: string; readonly expiresAt: string }> {
-  const { ctx, input } = call;
+export async function createInvitationLink({
+  ctx,
+  input,
+}: Call<InvitationInput>): Promise<{ readonly link: string; readonly expiresAt: string }> {
   const { organization } = await authorize(ctx, "member.manage", { orgSlug: input.orgSlug });
   return ctx.db.transaction(async (tx) => {
     const row = await lockPending(tx, organization.id, input.invitationId);
@@ -85,11 +77,7 @@ export async function createInvitationLink(call: {
 }
 
 /** Ends all of its links at once. */
-export async function revokeInvitation(call: {
-  ctx: Context;
-  input: InvitationInput;
-}): Promise<{ readonly id: string }> {
-  const { ctx, input } = call;
+export async function revokeInvitation({ ctx, input }: Call<InvitationInput>): Promise<{ readonly id: string }> {
   const { organization } = await authorize(ctx, "member.manage", { orgSlug: input.orgSlug });
   await ctx.db.transaction(async (tx) => {
     const row = await lockPending(tx, organization.id, input.invitationId);

@@ -4,7 +4,7 @@ import { and, eq } from "drizzle-orm";
 import type { z } from "zod";
 import { audit } from "../../audit/index.ts";
 import { authorize, requireUser, roleMay } from "../../authorize/index.ts";
-import type { Context, Role } from "../../context/index.ts";
+import type { Call, Context, Role } from "../../context/index.ts";
 import { roles } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { isId, parseInput } from "../../input/index.ts";
@@ -16,11 +16,7 @@ type MemberInput = { readonly orgSlug: string; readonly userId: string };
 type Organization = { readonly id: string; readonly name: string };
 
 /** The members of an organization, those who joined first first (ORG-6). */
-export async function listMembers(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string };
-}): Promise<readonly MemberView[]> {
-  const { ctx, input } = call;
+export async function listMembers({ ctx, input }: Call<{ readonly orgSlug: string }>): Promise<readonly MemberView[]> {
   const { organization } = await authorize(ctx, "member.read", { orgSlug: input.orgSlug });
   return listMemberViews(ctx.db, organization.id);
 }
@@ -31,11 +27,10 @@ export async function listMembers(call: {
  *
  * @throws TowpathError `not_found`, `forbidden`; `conflict` for the last owner
  */
-export async function changeMemberRole(call: {
-  ctx: Context;
-  input: MemberInput & { readonly role: Role };
-}): Promise<{ readonly userId: string; readonly role: Role }> {
-  const { ctx, input } = call;
+export async function changeMemberRole({
+  ctx,
+  input,
+}: Call<MemberInput & { readonly role: Role }>): Promise<{ readonly userId: string; readonly role: Role }> {
   const { organization } = await authorize(ctx, "member.manage", { orgSlug: input.orgSlug });
   const { role } = parseInput(changeRoleSchema, input);
   await ctx.db.transaction(async (tx) => {
@@ -63,11 +58,10 @@ export async function changeMemberRole(call: {
  *
  * @throws TowpathError as `changeMemberRole`; `invalid_input` for a key that they didn't create
  */
-export async function removeMember(call: {
-  ctx: Context;
-  input: MemberInput & z.input<typeof removeMemberSchema>;
-}): Promise<{ readonly userId: string }> {
-  const { ctx, input } = call;
+export async function removeMember({
+  ctx,
+  input,
+}: Call<MemberInput & z.input<typeof removeMemberSchema>>): Promise<{ readonly userId: string }> {
   const { organization } = await authorize(ctx, "member.manage", { orgSlug: input.orgSlug });
   const { revokeKeys } = parseInput(removeMemberSchema, { revokeKeys: input.revokeKeys });
   await endMembership(ctx, organization, { userId: input.userId, action: "member.remove", revokeKeys });
@@ -75,11 +69,10 @@ export async function removeMember(call: {
 }
 
 /** The same for oneself, in any role (ORG-6). @throws TowpathError `conflict` for the last owner */
-export async function leaveOrganization(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string };
-}): Promise<{ readonly userId: string }> {
-  const { ctx, input } = call;
+export async function leaveOrganization({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string }>): Promise<{ readonly userId: string }> {
   const { organization } = await authorize(ctx, "organization.read", { orgSlug: input.orgSlug });
   const userId = requireUser(ctx);
   await endMembership(ctx, organization, { userId, action: "member.leave" });

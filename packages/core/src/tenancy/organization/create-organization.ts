@@ -1,7 +1,7 @@
 import { organization } from "@towpath/db/schema";
 import { audit } from "../../audit/index.ts";
 import { requireUser } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { type CreateOrganizationInput, createOrganizationSchema } from "./organization.schema.ts";
@@ -9,10 +9,7 @@ import { addOwner, lockSlugs, type OrganizationView } from "./organization.store
 import { freeSlugFor } from "./organization-slug.ts";
 
 /** Creates an organization with a unique slug; the user becomes its owner (ONB-1). */
-export async function createOrganization(call: {
-  ctx: Context;
-  input: CreateOrganizationInput;
-}): Promise<OrganizationView> {
+export async function createOrganization(call: Call<CreateOrganizationInput>): Promise<OrganizationView> {
   const { ctx } = call;
   const userId = requireUser(ctx);
   const { name } = parseInput(createOrganizationSchema, call.input);

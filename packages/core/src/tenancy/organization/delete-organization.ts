@@ -2,7 +2,7 @@ import { apikey, organization, project, session } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorize } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { enqueueLeaving } from "../../delivery/branch/index.ts";
 import { requireConfirmation } from "../../input/index.ts";
 import { lockForDeletion } from "../../projects/project/internal.ts";
@@ -13,11 +13,10 @@ import { lockForDeletion } from "../../projects/project/internal.ts";
  *
  * @throws TowpathError `invalid_input` with `fields.confirmation` when that isn't the organization's slug
  */
-export async function deleteOrganization(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly confirmation: string };
-}): Promise<{ readonly id: string }> {
-  const { ctx, input } = call;
+export async function deleteOrganization({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly confirmation: string }>): Promise<{ readonly id: string }> {
   const { organization: found } = await authorize(ctx, "organization.delete", { orgSlug: input.orgSlug });
   requireConfirmation(input.confirmation, found.slug);
   await ctx.db.transaction(async (tx) => {

@@ -1,7 +1,7 @@
 import { apikey, member, user } from "@towpath/db/schema";
 import { and, eq, or, sql } from "drizzle-orm";
 import { authorize } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 
 const maxFound = 100;
@@ -12,11 +12,10 @@ const maxFound = 100;
  *
  * @throws TowpathError `invalid_input` when nobody of the organization is called so
  */
-export async function findPrincipals(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string; readonly text: string };
-}): Promise<readonly string[]> {
-  const { ctx, input } = call;
+export async function findPrincipals({
+  ctx,
+  input,
+}: Call<{ readonly orgSlug: string; readonly text: string }>): Promise<readonly string[]> {
   const { organization } = await authorize(ctx, "organization.read", { orgSlug: input.orgSlug });
   const text = input.text.trim().toLowerCase();
   if (/^(admin|anonymous|user:\S+|key:\S+)$/.test(text)) return [text];

@@ -1,5 +1,5 @@
 import { authorize, permissionsOf, requireUser } from "../../authorize/index.ts";
-import { type Context, roles } from "../../context/index.ts";
+import { type Call, roles } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 import { projectKindOf } from "../../projects/project/project.schema.ts";
 import { projectPathName } from "../../projects/reserved-names/index.ts";
@@ -19,8 +19,7 @@ import {
  *
  * @throws TowpathError `not_found` when the account is gone, and for somebody else's (AUTH-7)
  */
-export async function getProfile(call: { ctx: Context; input: { readonly userId: string } }): Promise<ProfileView> {
-  const { ctx, input } = call;
+export async function getProfile({ ctx, input }: Call<{ readonly userId: string }>): Promise<ProfileView> {
   const isOwn = requireUser(ctx) === input.userId;
   const found = isOwn ? await findUser(ctx.db, input.userId) : undefined;
   if (!found) throw notFound("profile");
@@ -68,10 +67,7 @@ export function displayNameOf(person: {
  *
  * @throws TowpathError `forbidden` for non-members, whether it exists or not (ERR-1)
  */
-export async function getOrganizationAccess(call: {
-  ctx: Context;
-  input: { readonly orgSlug: string };
-}): Promise<OrganizationAccessView> {
+export async function getOrganizationAccess(call: Call<{ readonly orgSlug: string }>): Promise<OrganizationAccessView> {
   const { organization, role } = await authorize(call.ctx, "organization.read", { orgSlug: call.input.orgSlug });
   return { ...organization, role, permissions: permissionsOf(role) };
 }

@@ -1,7 +1,7 @@
 import { organization } from "@towpath/db/schema";
 import { audit } from "../../audit/index.ts";
 import { authorizePlatform } from "../../authorize/index.ts";
-import type { Context } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
 import { isId } from "../../input/index.ts";
@@ -43,11 +43,10 @@ export async function ensureLocalOrganization(call: { ctx: Context }): Promise<O
  * browser. Null when there is no such organization, when it already has a member, and for all other accounts, which
  * must not get the operator's servers. Called by the sign-up hook.
  */
-export async function claimLocalOrganization(call: {
-  ctx: Context;
-  input: { readonly userId: string };
-}): Promise<OrganizationView | null> {
-  const { ctx, input } = call;
+export async function claimLocalOrganization({
+  ctx,
+  input,
+}: Call<{ readonly userId: string }>): Promise<OrganizationView | null> {
   authorizePlatform(ctx);
   return ctx.db.transaction(async (tx) => {
     await lockSlugs(tx);

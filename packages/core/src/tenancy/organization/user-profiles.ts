@@ -1,7 +1,7 @@
 import { member, user } from "@towpath/db/schema";
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { authorize, requireUser, roleMay } from "../../authorize/index.ts";
-import { type Context, roles } from "../../context/index.ts";
+import { type Call, type Context, roles } from "../../context/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { displayNameOf } from "./get-profile.ts";
 import { userIdsSchema } from "./organization.schema.ts";
@@ -18,11 +18,10 @@ export type UserProfileView = {
 };
 
 /** The profiles of an organization's members, those who joined first first (ORG-11). */
-export async function listUserProfiles(call: {
-  ctx: Context;
-  input: { readonly organizationId: string };
-}): Promise<readonly UserProfileView[]> {
-  const { ctx, input } = call;
+export async function listUserProfiles({
+  ctx,
+  input,
+}: Call<{ readonly organizationId: string }>): Promise<readonly UserProfileView[]> {
   const { organization } = await authorize(ctx, "member.read", { organizationId: input.organizationId });
   const rows = await ctx.db
     .select({ user })
