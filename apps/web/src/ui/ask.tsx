@@ -17,16 +17,14 @@ export type Question = {
   run: () => Promise<unknown>;
 };
 
-/** A dialog that asks `question` before running it; null: closed. */
-export function Ask({
-  question,
-  onClose,
-  finalFocus,
-}: {
+type AskProps = {
   question: Question | null;
   onClose: () => void;
   finalFocus?: FinalFocus;
-}) {
+};
+
+/** A dialog that asks `question` before running it; null: closed. */
+export function Ask({ question, onClose, finalFocus }: AskProps) {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
   const close = () => {

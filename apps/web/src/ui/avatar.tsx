@@ -9,22 +9,19 @@ export const initialsOf = (name: string) =>
     .join("")
     .toUpperCase();
 
-/**
- * The picture of a person (round) or an organization, or their initials. Next to their name, so that it needs no text of
- * its own.
- */
-export function Avatar({
-  name,
-  picture,
-  shape = "person",
-  className = "size-8 text-2xs",
-}: {
+type AvatarProps = {
   readonly name: string;
   readonly picture?: string | null;
   readonly shape?: "person" | "organization";
   /** Size and type. */
   readonly className?: string;
-}) {
+};
+
+/**
+ * The picture of a person (round) or an organization, or their initials. Next to their name, so that it needs no text of
+ * its own.
+ */
+export function Avatar({ name, picture, shape = "person", className = "size-8 text-2xs" }: AvatarProps) {
   // Removed since, or at an issuer that doesn't answer.
   const [broken, setBroken] = useState<string | null>(null);
   const look = classNames("shrink-0", shape === "person" ? "rounded-full" : "rounded-md", className);

@@ -11,16 +11,14 @@ const looks = {
   outline: "border border-line-strong/60 text-muted",
 };
 
-/** A short label beside its subject. */
-export function Badge({
-  tone = "neutral",
-  mono = false,
-  children,
-}: {
+type BadgeProps = {
   tone?: keyof typeof looks | undefined;
   mono?: boolean;
   children: ReactNode;
-}) {
+};
+
+/** A short label beside its subject. */
+export function Badge({ tone = "neutral", mono = false, children }: BadgeProps) {
   return (
     <span
       className={classNames(

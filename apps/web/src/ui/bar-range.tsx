@@ -2,16 +2,7 @@ import { type KeyboardEvent, type PointerEvent, useState } from "react";
 
 type Range = { readonly anchor: number; readonly cursor: number };
 
-/**
- * Selects adjacent bars of a chart. By pointer: drag, or click one. By keys: arrows move, with Shift they extend, Home
- * and End go to the ends, Enter selects, Escape cancels.
- */
-export function BarRange({
-  count,
-  describe,
-  onCursor,
-  onRange,
-}: {
+type BarRangeProps = {
   count: number;
   /** Text of the bar at an index. */
   describe: (at: number) => string;
@@ -19,7 +10,13 @@ export function BarRange({
   onCursor: (at: number | null) => void;
   /** The first of the chosen bars, and the one after the last. */
   onRange: (begin: number, end: number) => void;
-}) {
+};
+
+/**
+ * Selects adjacent bars of a chart. By pointer: drag, or click one. By keys: arrows move, with Shift they extend, Home
+ * and End go to the ends, Enter selects, Escape cancels.
+ */
+export function BarRange({ count, describe, onCursor, onRange }: BarRangeProps) {
   const [range, setRange] = useState<Range | null>(null);
   const move = (next: Range | null) => {
     setRange(next);

@@ -5,26 +5,22 @@ import { classNames } from "./class-names.ts";
 import { failureText } from "./toast.ts";
 
 const looks = {
-  info: { box: "bg-info-soft", icon: <Info className="text-info" aria-hidden /> },
-  ok: { box: "bg-ok-soft", icon: <CircleCheck className="text-ok" aria-hidden /> },
-  warn: { box: "bg-warn-soft", icon: <TriangleAlert className="text-warn" aria-hidden /> },
-  bad: { box: "bg-bad-soft", icon: <CircleAlert className="text-bad" aria-hidden /> },
+  info: { box: "bg-info-soft", icon: <Info className="text-info" /> },
+  ok: { box: "bg-ok-soft", icon: <CircleCheck className="text-ok" /> },
+  warn: { box: "bg-warn-soft", icon: <TriangleAlert className="text-warn" /> },
+  bad: { box: "bg-bad-soft", icon: <CircleAlert className="text-bad" /> },
 };
 
-/** An important message within a page. */
-export function Callout({
-  tone = "info",
-  title,
-  children,
-  actions,
-  className,
-}: {
+type CalloutProps = {
   tone?: keyof typeof looks;
   title?: ReactNode;
   children?: ReactNode;
   actions?: ReactNode;
   className?: string;
-}) {
+};
+
+/** An important message within a page. */
+export function Callout({ tone = "info", title, children, actions, className }: CalloutProps) {
   return (
     <div
       role={tone === "bad" ? "alert" : undefined}

@@ -6,18 +6,15 @@ export function Card({ className, ...rest }: ComponentProps<"section">) {
   return <section className={classNames("min-w-0 rounded-lg border bg-surface shadow-card", className)} {...rest} />;
 }
 
-/** Title, description and actions of a card. */
-export function CardHeader({
-  title,
-  description,
-  actions,
-  className,
-}: {
+type CardHeaderProps = {
   title: ReactNode;
   description?: ReactNode;
   actions?: ReactNode;
   className?: string;
-}) {
+};
+
+/** Title, description and actions of a card. */
+export function CardHeader({ title, description, actions, className }: CardHeaderProps) {
   return (
     <header className={classNames("flex flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-3.5 pb-2.5", className)}>
       <div className="min-w-0 flex-1 basis-48">

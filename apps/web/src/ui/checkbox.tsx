@@ -3,19 +3,16 @@ import { type ComponentProps, type ReactNode, useRef } from "react";
 import { classNames } from "./class-names.ts";
 import { useEarlyChoice } from "./early-entry.ts";
 
+type ChoiceProps = Omit<ComponentProps<"input">, "checked" | "onChange" | "ref"> & {
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+};
+
 /**
  * A native checkbox, switch or radio button, which works before the page's script. Earlier choices are reported, too,
  * but not those that the browser restored from an earlier visit.
  */
-export function Choice({
-  checked,
-  onChange,
-  className,
-  ...rest
-}: Omit<ComponentProps<"input">, "checked" | "onChange" | "ref"> & {
-  readonly checked: boolean;
-  readonly onChange: (checked: boolean) => void;
-}) {
+export function Choice({ checked, onChange, className, ...rest }: ChoiceProps) {
   const element = useRef<HTMLInputElement>(null);
   useEarlyChoice(element, checked, onChange);
   return (
@@ -30,18 +27,15 @@ export function Choice({
   );
 }
 
-/** A checkbox with its label. A click anywhere on the row toggles it. */
-export function Checkbox({
-  checked,
-  onChange,
-  children,
-  disabled,
-}: {
+type CheckboxProps = {
   checked: boolean;
   onChange: (checked: boolean) => void;
   children: ReactNode;
   disabled?: boolean;
-}) {
+};
+
+/** A checkbox with its label. A click anywhere on the row toggles it. */
+export function Checkbox({ checked, onChange, children, disabled }: CheckboxProps) {
   return (
     <label className="flex min-h-6 cursor-pointer items-start gap-2 text-sm">
       <span className="relative mt-0.5 flex size-4 shrink-0 items-center justify-center">
@@ -55,7 +49,6 @@ export function Checkbox({
         <Check
           className="pointer-events-none invisible relative size-3 text-on-accent peer-checked:visible"
           strokeWidth={3}
-          aria-hidden
         />
       </span>
       <span className="min-w-0">{children}</span>
@@ -63,12 +56,7 @@ export function Checkbox({
   );
 }
 
-/** A switch that takes effect at once. Label it by `aria-label` or by a `label` for `id`. */
-export function Switch({
-  onChange,
-  readOnly = false,
-  ...rest
-}: {
+type SwitchProps = {
   checked: boolean;
   onChange: (checked: boolean) => void;
   disabled?: boolean;
@@ -77,7 +65,10 @@ export function Switch({
   id?: string;
   "aria-label"?: string;
   "aria-describedby"?: string;
-}) {
+};
+
+/** A switch that takes effect at once. Label it by `aria-label` or by a `label` for `id`. */
+export function Switch({ onChange, readOnly = false, ...rest }: SwitchProps) {
   return (
     <span className="relative inline-flex h-5 w-9 shrink-0 items-center p-[3px]">
       <Choice

@@ -2,21 +2,17 @@ import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 import { CopyButton } from "./icon-button.tsx";
 
-/** Preformatted text with a copy button. It scrolls, and is reachable by keyboard. */
-export function CodeBlock({
-  code,
-  label,
-  className,
-  wrap = false,
-  children,
-}: {
+type CodeBlockProps = {
   /** The text to copy, and to show unless `children` renders it. */
   code: string;
   label: string;
   className?: string;
   wrap?: boolean;
   children?: ReactNode;
-}) {
+};
+
+/** Preformatted text with a copy button. It scrolls, and is reachable by keyboard. */
+export function CodeBlock({ code, label, className, wrap = false, children }: CodeBlockProps) {
   return (
     <div className={classNames("group/code relative min-w-0 rounded-md border bg-sunken", className)}>
       {/* biome-ignore lint/a11y/useSemanticElements: neither a fieldset nor a landmark */}

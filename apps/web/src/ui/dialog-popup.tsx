@@ -46,7 +46,7 @@ export function DialogPopup(props: DialogProps) {
             <Dialog.Close
               render={
                 <IconButton label="Close" size="sm" className="-mr-1.5">
-                  <X aria-hidden />
+                  <X />
                 </IconButton>
               }
             />

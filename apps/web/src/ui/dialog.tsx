@@ -10,21 +10,18 @@ type TriggerProps = {
   onClick: () => void;
 };
 
-/**
- * A modal dialog, opened by `trigger` or controlled by `open`. Its code is loaded when it opens, or with the first
- * pointer or key that reaches the trigger.
- */
-export function Dialog({
-  open: controlled,
-  onOpenChange,
-  trigger,
-  ...content
-}: DialogContent & {
+type DialogProps = DialogContent & {
   open?: boolean;
   onOpenChange?: (open: boolean) => void;
   /** A button that passes its props on. */
   trigger?: ReactElement<Partial<TriggerProps>>;
-}) {
+};
+
+/**
+ * A modal dialog, opened by `trigger` or controlled by `open`. Its code is loaded when it opens, or with the first
+ * pointer or key that reaches the trigger.
+ */
+export function Dialog({ open: controlled, onOpenChange, trigger, ...content }: DialogProps) {
   const [own, setOwn] = useState(false);
   const open = controlled ?? own;
   const change = (next: boolean) => {

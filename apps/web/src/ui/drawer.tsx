@@ -60,7 +60,7 @@ export function Drawer({
               <BaseDrawer.Close
                 render={
                   <IconButton label="Close" size="sm" className="-mr-1">
-                    <X aria-hidden />
+                    <X />
                   </IconButton>
                 }
               />

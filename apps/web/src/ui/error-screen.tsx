@@ -61,19 +61,16 @@ const texts: Record<ErrorKind, { code: string; title: string; text: string; caus
   },
 };
 
-/** The screen for an error (ERR-1, ERR-2, ERR-3), with plain links, because the router itself may have failed. */
-export function ErrorScreen({
-  error,
-  kind,
-  reason,
-  actions,
-}: {
+type ErrorScreenProps = {
   error?: unknown;
   kind?: ErrorKind;
   /** Details in addition to the screen's own text. */
   reason?: ReactNode;
   actions?: ReactNode;
-}) {
+};
+
+/** The screen for an error (ERR-1, ERR-2, ERR-3), with plain links, because the router itself may have failed. */
+export function ErrorScreen({ error, kind, reason, actions }: ErrorScreenProps) {
   const failure: Failure = kind ? { kind, message: "" } : classifyError(error);
   const { code, title, text, causes } = texts[failure.kind];
   const isUnexpected = failure.kind === "other" && error !== undefined && !(error instanceof Response);

@@ -1,21 +1,17 @@
 import type { ReactNode } from "react";
 import { Skeleton } from "./loading.tsx";
 
-/** A number with its name, in a `dl`: 28 px, tabular digits. Without a value, a placeholder. */
-export function Figure({
-  name,
-  value,
-  detail,
-  bad = false,
-  children,
-}: {
+type FigureProps = {
   name: string;
   value: string | undefined;
   detail?: ReactNode;
   bad?: boolean;
   /** Below the number: its chart. */
   children?: ReactNode;
-}) {
+};
+
+/** A number with its name, in a `dl`: 28 px, tabular digits. Without a value, a placeholder. */
+export function Figure({ name, value, detail, bad = false, children }: FigureProps) {
   return (
     <div className="min-w-24">
       <dt className="text-xs text-muted">{name}</dt>

@@ -1,15 +1,14 @@
 import { type ComponentProps, useLayoutEffect, useRef } from "react";
 
+type FormProps = Omit<ComponentProps<"form">, "action" | "method" | "onSubmit" | "ref"> & {
+  readonly onSubmit: (form: HTMLFormElement) => unknown;
+};
+
 /**
  * A form that its page handles. React keeps a submission from before the page's script ran, and repeats it by the form's
  * action once it has the form.
  */
-export function Form({
-  onSubmit,
-  ...rest
-}: Omit<ComponentProps<"form">, "action" | "method" | "onSubmit" | "ref"> & {
-  readonly onSubmit: (form: HTMLFormElement) => unknown;
-}) {
+export function Form({ onSubmit, ...rest }: FormProps) {
   const element = useRef<HTMLFormElement>(null);
   const latest = useRef(onSubmit);
   useLayoutEffect(() => {

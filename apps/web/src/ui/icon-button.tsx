@@ -31,16 +31,14 @@ export function IconButton({
   );
 }
 
-/** Copies `text`, and confirms it for two seconds. `label`: names the copied text, such as "Copy URL". */
-export function CopyButton({
-  text,
-  label = "Copy",
-  className,
-}: {
+type CopyButtonProps = {
   text: string | (() => string);
   label?: string;
   className?: string;
-}) {
+};
+
+/** Copies `text`, and confirms it for two seconds. `label`: names the copied text, such as "Copy URL". */
+export function CopyButton({ text, label = "Copy", className }: CopyButtonProps) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -59,7 +57,7 @@ export function CopyButton({
 
   return (
     <IconButton label={copied ? "Copied" : label} size="sm" onClick={copy} className={className}>
-      {copied ? <Check className="text-ok" aria-hidden /> : <Copy aria-hidden />}
+      {copied ? <Check className="text-ok" /> : <Copy />}
     </IconButton>
   );
 }

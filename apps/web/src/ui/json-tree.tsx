@@ -57,7 +57,6 @@ function Branch({ name, value, depth, openTo }: NodeProps & { value: object }) {
       >
         <ChevronRight
           className={classNames("size-3.5 shrink-0 text-faint transition-transform duration-100", open && "rotate-90")}
-          aria-hidden
         />
         <Name name={name} />
         <span className="text-faint">{summary}</span>

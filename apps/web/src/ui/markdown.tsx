@@ -29,7 +29,7 @@ function OutsideLink({ href, children }: { href: string | undefined; children: R
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow">
       {children}
-      <ExternalLink className="ml-0.5 inline size-3 align-baseline" aria-hidden />
+      <ExternalLink className="ml-0.5 inline size-3 align-baseline" />
     </a>
   );
 }

@@ -8,22 +8,17 @@ import { returnFocus } from "./return-focus.ts";
 const { Item, Separator, Group, GroupLabel, RadioGroup, RadioItem } = Menu;
 const parts: Parts = { Item, Separator, Group, GroupLabel, RadioGroup, RadioItem, Mark: Check };
 
-/** The list of a `Menu`, beside its button. */
-export function MenuPopup({
-  anchor,
-  open,
-  onOpenChange,
-  align,
-  className,
-  children,
-}: {
+type MenuPopupProps = {
   anchor: RefObject<HTMLButtonElement | null>;
   open: boolean;
   onOpenChange: (open: boolean) => void;
   align: "start" | "center" | "end";
   className: string | undefined;
   children: ReactNode;
-}) {
+};
+
+/** The list of a `Menu`, beside its button. */
+export function MenuPopup({ anchor, open, onOpenChange, align, className, children }: MenuPopupProps) {
   const popup = useRef<HTMLDivElement>(null);
   return (
     <Menu.Root

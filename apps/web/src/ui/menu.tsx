@@ -19,18 +19,7 @@ type TriggerProps = {
   onKeyDown: (event: React.KeyboardEvent) => void;
 };
 
-/**
- * A menu of actions that a button opens; or controlled by `open`. Its code is loaded with the first pointer or key that
- * reaches the button.
- */
-export function Menu({
-  trigger,
-  open: controlled,
-  onOpenChange,
-  align = "end",
-  children,
-  className,
-}: {
+type MenuProps = {
   /** A button that passes its props on. */
   trigger: ReactElement<Partial<TriggerProps>>;
   open?: boolean;
@@ -38,7 +27,13 @@ export function Menu({
   align?: "start" | "center" | "end";
   children: ReactNode;
   className?: string;
-}) {
+};
+
+/**
+ * A menu of actions that a button opens; or controlled by `open`. Its code is loaded with the first pointer or key that
+ * reaches the button.
+ */
+export function Menu({ trigger, open: controlled, onOpenChange, align = "end", children, className }: MenuProps) {
   const anchor = useRef<HTMLButtonElement>(null);
   const [own, setOwn] = useState(false);
   const open = controlled ?? own;
@@ -78,22 +73,17 @@ export function Menu({
 const itemLook =
   "flex min-h-7 w-full cursor-default items-center gap-2 rounded-md px-2 py-1 text-left text-sm outline-none select-none data-disabled:opacity-55 data-highlighted:bg-hover [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-faint";
 
-/** An action of a menu, or a link with `render={<Link … />}`. */
-export function MenuItem({
-  icon,
-  children,
-  onClick,
-  disabled,
-  danger,
-  render,
-}: {
+type MenuItemProps = {
   icon?: ReactNode;
   children: ReactNode;
   onClick?: () => void;
   disabled?: boolean;
   danger?: boolean;
   render?: ReactElement;
-}) {
+};
+
+/** An action of a menu, or a link with `render={<Link … />}`. */
+export function MenuItem({ icon, children, onClick, disabled, danger, render }: MenuItemProps) {
   const { Item } = useParts();
   return (
     <Item
@@ -108,16 +98,14 @@ export function MenuItem({
   );
 }
 
-/** A choice of items: `[value, label]` each. */
-export function MenuChoices<Value extends string>({
-  value,
-  choices,
-  onChange,
-}: {
+type MenuChoicesProps<Value extends string> = {
   value: Value;
   choices: readonly (readonly [Value, string])[];
   onChange: (value: Value) => void;
-}) {
+};
+
+/** A choice of items: `[value, label]` each. */
+export function MenuChoices<Value extends string>({ value, choices, onChange }: MenuChoicesProps<Value>) {
   const { RadioGroup, RadioItem, Mark } = useParts();
   return (
     <RadioGroup value={value} onValueChange={(next) => onChange(next as Value)}>

@@ -1,21 +1,17 @@
 import { Fragment, type ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
-/** The top of a page: its title (the only h1), a description, its actions. */
-export function PageHeader({
-  title,
-  description,
-  actions,
-  above,
-  className,
-}: {
+type PageHeaderProps = {
   title: ReactNode;
   description?: ReactNode;
   actions?: ReactNode;
   /** Breadcrumbs or a link back. */
   above?: ReactNode;
   className?: string;
-}) {
+};
+
+/** The top of a page: its title (the only h1), a description, its actions. */
+export function PageHeader({ title, description, actions, above, className }: PageHeaderProps) {
   return (
     <header className={classNames("mb-6", className)}>
       {above && <div className="mb-2">{above}</div>}
@@ -30,15 +26,14 @@ export function PageHeader({
   );
 }
 
-/** Links to the parents of this page; the last item is the page itself, as text. */
-export function Breadcrumbs({
-  items,
-  label = "Breadcrumb",
-}: {
+type BreadcrumbsProps = {
   items: readonly { key: string; content: ReactNode }[];
   /** Must differ when a page has two of them. */
   label?: string;
-}) {
+};
+
+/** Links to the parents of this page; the last item is the page itself, as text. */
+export function Breadcrumbs({ items, label = "Breadcrumb" }: BreadcrumbsProps) {
   return (
     <nav aria-label={label}>
       <ol className="flex min-w-0 flex-wrap items-center gap-1.5 text-sm text-muted [&_a]:rounded-sm [&_a:hover]:text-ink">

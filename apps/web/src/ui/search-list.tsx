@@ -10,17 +10,7 @@ export type SearchAction = SearchItem & {
   readonly run: () => void;
 };
 
-/**
- * A text field above a grouped list that it searches: arrow keys move, Enter runs the highlighted entry. For popups; load
- * it lazily.
- */
-export function SearchList({
-  label,
-  placeholder,
-  groups,
-  empty,
-  onDone,
-}: {
+type SearchListProps = {
   /** Accessible name of the text field. */
   label: string;
   placeholder: string;
@@ -29,7 +19,13 @@ export function SearchList({
   empty: ReactNode;
   /** Called before an entry runs: closes the popup. */
   onDone: () => void;
-}) {
+};
+
+/**
+ * A text field above a grouped list that it searches: arrow keys move, Enter runs the highlighted entry. For popups; load
+ * it lazily.
+ */
+export function SearchList({ label, placeholder, groups, empty, onDone }: SearchListProps) {
   const [query, setQuery] = useState("");
   const found = useMemo(() => rankItems(groups, query), [groups, query]);
   return (
@@ -44,7 +40,7 @@ export function SearchList({
       itemToStringValue={(item: SearchAction) => item.label}
     >
       <div className="flex items-center gap-2.5 border-b px-3.5">
-        <Search className="size-4 shrink-0 text-faint" aria-hidden />
+        <Search className="size-4 shrink-0 text-faint" />
         <Autocomplete.Input
           aria-label={label}
           placeholder={placeholder}

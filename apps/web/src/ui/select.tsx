@@ -69,7 +69,7 @@ export function Select<Value extends string>({
         {prefix && <span className="shrink-0 text-faint [&_svg]:size-4">{prefix}</span>}
         <BaseSelect.Value placeholder={placeholder} className="min-w-0 flex-1 truncate data-placeholder:text-faint" />
         <BaseSelect.Icon className="text-faint">
-          <ChevronsUpDown className="size-3.5" aria-hidden />
+          <ChevronsUpDown className="size-3.5" />
         </BaseSelect.Icon>
       </BaseSelect.Trigger>
       <BaseSelect.Portal>
@@ -104,7 +104,7 @@ function SelectRow({ option }: { option: SelectOption<string> }) {
     >
       <span className="flex size-3.5 shrink-0 items-center">
         <BaseSelect.ItemIndicator>
-          <Check className="size-3.5 text-accent-text" aria-hidden />
+          <Check className="size-3.5 text-accent-text" />
         </BaseSelect.ItemIndicator>
       </span>
       <BaseSelect.ItemText className="min-w-0 flex-1 truncate">{option.label}</BaseSelect.ItemText>

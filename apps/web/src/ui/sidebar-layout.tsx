@@ -28,17 +28,15 @@ export function SidebarLayout({ sidebar, children }: { sidebar: ReactNode; child
   );
 }
 
-/** Grouped links to the screens of a section. Empty groups are left out. */
-export function SidebarNavigation({
-  label,
-  groups,
-  onNavigate,
-}: {
+type SidebarNavigationProps = {
   label: string;
   groups: readonly SidebarGroup[];
   /** Called when a link is followed: closes the drawer. */
   onNavigate?: () => void;
-}) {
+};
+
+/** Grouped links to the screens of a section. Empty groups are left out. */
+export function SidebarNavigation({ label, groups, onNavigate }: SidebarNavigationProps) {
   return (
     <nav aria-label={label} className="flex flex-col gap-5">
       {groups

@@ -1,18 +1,16 @@
 import { classNames } from "./class-names.ts";
 
+type SparklineProps = {
+  values: readonly (number | null)[];
+  tone?: "accent" | "bad";
+  className?: string;
+};
+
 /**
  * A number over time, oldest first, as a line of any width over a tinted area. Null: unknown, a gap. Hidden from screen
  * readers, as the figure beside it has the information.
  */
-export function Sparkline({
-  values,
-  tone = "accent",
-  className,
-}: {
-  values: readonly (number | null)[];
-  tone?: "accent" | "bad";
-  className?: string;
-}) {
+export function Sparkline({ values, tone = "accent", className }: SparklineProps) {
   const most = Math.max(...values.map((value) => value ?? 0));
   const step = values.length > 1 ? 100 / (values.length - 1) : 0;
   const y = (value: number) => (most === 0 ? 23 : 23 - (value / most) * 21);

@@ -5,18 +5,7 @@ import { classNames } from "./class-names.ts";
 import type { SwitcherPopupProps } from "./switcher-popup.tsx";
 import { useLazyModule } from "./use-lazy-module.ts";
 
-/**
- * A button that shows the current choice and opens a searchable list of alternatives. The list's code is loaded when a
- * pointer or the focus first reaches the button.
- */
-export function Switcher({
-  label,
-  icon,
-  children,
-  className,
-  onOpen,
-  ...list
-}: Pick<SwitcherPopupProps, "placeholder" | "groups" | "empty"> & {
+type SwitcherProps = Pick<SwitcherPopupProps, "placeholder" | "groups" | "empty"> & {
   /** The button's action, for screen readers: "Switch server". */
   label: string;
   icon?: ReactNode;
@@ -25,7 +14,13 @@ export function Switcher({
   className?: string;
   /** Called when the list opens, to load its data. */
   onOpen?: () => void;
-}) {
+};
+
+/**
+ * A button that shows the current choice and opens a searchable list of alternatives. The list's code is loaded when a
+ * pointer or the focus first reaches the button.
+ */
+export function Switcher({ label, icon, children, className, onOpen, ...list }: SwitcherProps) {
   const button = useRef<HTMLButtonElement>(null);
   const [open, setOpen] = useState(false);
   const [popup, preload] = useLazyModule(
@@ -53,7 +48,7 @@ export function Switcher({
         {icon}
         <span className="min-w-0 truncate">{children}</span>
         <span className="sr-only">: {label}</span>
-        <ChevronsUpDown className="size-3.5 text-faint" aria-hidden />
+        <ChevronsUpDown className="size-3.5 text-faint" />
       </PlainButton>
       {popup && <popup.SwitcherPopup {...list} label={label} anchor={button} open={open} onOpenChange={setOpen} />}
     </>

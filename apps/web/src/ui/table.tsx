@@ -29,21 +29,18 @@ export function Table({ className, label, children }: { className?: string; labe
   );
 }
 
-/**
- * `columns`: names of plain columns; others are `Th` children. `sort`: of `useSorted`, for the plain ones.
- * `hasActions`: the last column has buttons.
- */
-export function TableHead({
-  columns = [],
-  sort,
-  hasActions = false,
-  children,
-}: {
+type TableHeadProps = {
   columns?: readonly string[];
   sort?: (column: string) => ColumnSort | undefined;
   hasActions?: boolean;
   children?: ReactNode;
-}) {
+};
+
+/**
+ * `columns`: names of plain columns; others are `Th` children. `sort`: of `useSorted`, for the plain ones.
+ * `hasActions`: the last column has buttons.
+ */
+export function TableHead({ columns = [], sort, hasActions = false, children }: TableHeadProps) {
   return (
     // Above cards: the sort buttons, if any, for at least two rows.
     <thead

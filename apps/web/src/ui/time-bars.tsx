@@ -176,19 +176,15 @@ function Grid() {
   );
 }
 
-function Stack<Row extends Bucket>({
-  row,
-  bars,
-  at,
-  top,
-  isDim,
-}: {
+type StackProps<Row extends Bucket> = {
   row: Row;
   bars: readonly Bar<Row>[];
   at: number;
   top: number;
   isDim: boolean;
-}) {
+};
+
+function Stack<Row extends Bucket>({ row, bars, at, top, isDim }: StackProps<Row>) {
   let base = 100;
   return (
     <g className={isDim ? "opacity-55" : undefined} data-bucket={row.start}>

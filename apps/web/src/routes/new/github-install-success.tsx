@@ -14,7 +14,7 @@ function GitHubInstallSuccess() {
     <OnboardingFrame
       title={
         <span className="flex items-center gap-2.5">
-          <CircleCheck className="size-6 text-ok" aria-hidden />
+          <CircleCheck className="size-6 text-ok" />
           GitHub is connected
         </span>
       }

@@ -55,7 +55,7 @@ export const LogRow = memo(function LogRow({ line, query, wrap, linked, current 
           // 24 px: the minimum target size of WCAG 2.2 (2.5.8).
           className="-mx-1.5 flex size-6 shrink-0 items-center justify-center text-faint select-none hover:text-accent-text"
         >
-          <Activity className="size-3" aria-hidden />
+          <Activity className="size-3" />
         </a>
       )}
       <span

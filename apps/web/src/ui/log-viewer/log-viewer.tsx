@@ -7,19 +7,7 @@ import type { LogLine } from "./log-line.ts";
 import { LogRow } from "./log-row.tsx";
 import { handleLogKey, type LogNavigation, useLogNavigation } from "./use-log-navigation.ts";
 
-/**
- * Shows a log of any length, rendering only the lines in view. It follows new lines until the user scrolls up. Keys: `/`
- * searches, `n` and `N` go to the next and previous match, `g` and `G` to the first and last line, `w` toggles wrapping,
- * arrow and page keys scroll. `#L12` in the URL opens line 12.
- */
-export function LogViewer({
-  lines,
-  label,
-  live = false,
-  filters,
-  empty,
-  className,
-}: {
+type LogViewerProps = {
   lines: readonly LogLine[];
   label: string;
   /** More lines may come, so follow the end from the start. */
@@ -27,7 +15,14 @@ export function LogViewer({
   filters?: ReactNode;
   empty?: ReactNode;
   className?: string;
-}) {
+};
+
+/**
+ * Shows a log of any length, rendering only the lines in view. It follows new lines until the user scrolls up. Keys: `/`
+ * searches, `n` and `N` go to the next and previous match, `g` and `G` to the first and last line, `w` toggles wrapping,
+ * arrow and page keys scroll. `#L12` in the URL opens line 12.
+ */
+export function LogViewer({ lines, label, live = false, filters, empty, className }: LogViewerProps) {
   const navigation = useLogNavigation(lines, live);
   return (
     <div className={classNames("flex min-h-0 min-w-0 flex-col overflow-hidden rounded-lg border bg-sunken", className)}>
@@ -98,7 +93,7 @@ function LogToolbar({ navigation, filters }: { navigation: LogNavigation; filter
           value={query}
           onChange={(event) => search(event.target.value)}
           onKeyDown={onKeyDown}
-          leading={<Search aria-hidden />}
+          leading={<Search />}
           className="h-7"
         />
       </div>
@@ -109,15 +104,15 @@ function LogToolbar({ navigation, filters }: { navigation: LogNavigation; filter
         {matches.length > 0 && (
           <>
             <IconButton label="Previous match" size="sm" onClick={() => step(-1)}>
-              <ChevronUp aria-hidden />
+              <ChevronUp />
             </IconButton>
             <IconButton label="Next match" size="sm" onClick={() => step(1)}>
-              <ChevronDown aria-hidden />
+              <ChevronDown />
             </IconButton>
           </>
         )}
         <IconButton label="Wrap long lines" size="sm" onClick={navigation.toggleWrap} aria-pressed={wrap}>
-          <WrapText aria-hidden />
+          <WrapText />
         </IconButton>
         <IconButton
           label="Follow new lines"
@@ -125,7 +120,7 @@ function LogToolbar({ navigation, filters }: { navigation: LogNavigation; filter
           onClick={() => navigation.setFollowing(!following)}
           aria-pressed={following}
         >
-          <ArrowDownToLine aria-hidden />
+          <ArrowDownToLine />
         </IconButton>
         <CopyButton text={() => navigation.plain.join("\n")} label="Copy log" />
       </div>

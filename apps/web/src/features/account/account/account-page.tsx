@@ -5,17 +5,15 @@ import { buttonLook } from "~/ui/button.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
-/** The user's profile, and their role and permissions in the active organization (ORG-8). */
-export function AccountPage({
-  profile,
-  organization,
-  access,
-}: {
+type AccountPageProps = {
   readonly profile: ProfileView;
   readonly organization: OrganizationAccessView | null;
   /** Of the session, in its organization. */
   readonly access: { readonly role: string | null; readonly permissions: readonly string[] };
-}) {
+};
+
+/** The user's profile, and their role and permissions in the active organization (ORG-8). */
+export function AccountPage({ profile, organization, access }: AccountPageProps) {
   const rows: readonly { label: string; value: string; copy?: boolean }[] = [
     { label: "First name", value: profile.firstName ?? "" },
     { label: "Last name", value: profile.lastName ?? "" },

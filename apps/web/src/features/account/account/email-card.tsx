@@ -44,7 +44,7 @@ function IssuerEmail({ email, issuer }: { readonly email: string; readonly issue
         actions={
           <a href={issuer} target="_blank" rel="noreferrer" className={buttonLook()}>
             Open {host}
-            <ExternalLink aria-hidden />
+            <ExternalLink />
           </a>
         }
       />
@@ -102,15 +102,13 @@ function ChangeEmail(props: { readonly email: string; readonly sendsMail: boolea
   );
 }
 
-function ChangeForm({
-  email: current,
-  sendsMail,
-  onClose,
-}: {
+type ChangeFormProps = {
   readonly email: string;
   readonly sendsMail: boolean;
   readonly onClose: () => void;
-}) {
+};
+
+function ChangeForm({ email: current, sendsMail, onClose }: ChangeFormProps) {
   const queryClient = useQueryClient();
   const reload = useReloadedProfile();
   const [email, setEmail] = useState("");

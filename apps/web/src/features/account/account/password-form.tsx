@@ -4,20 +4,17 @@ import { Button, type ButtonLook } from "~/ui/button.tsx";
 import { TextField } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
 
-/** Asks for the password again before a change of the account, in a dialog. */
-export function PasswordForm({
-  label,
-  variant = "primary",
-  onCancel,
-  onSubmit,
-}: {
+type PasswordFormProps = {
   /** Of the button. */
   readonly label: string;
   readonly variant?: ButtonLook["variant"];
   readonly onCancel: () => void;
   /** Its rejection is shown. */
   readonly onSubmit: (password: string) => Promise<void>;
-}) {
+};
+
+/** Asks for the password again before a change of the account, in a dialog. */
+export function PasswordForm({ label, variant = "primary", onCancel, onSubmit }: PasswordFormProps) {
   const [password, setPassword] = useState("");
   const { problems, busy, run } = useSubmit();
   const submit = () => {
@@ -36,16 +33,14 @@ export function PasswordForm({
   );
 }
 
-/** The signed-in person's password, to prove their identity. */
-export function CurrentPasswordField({
-  error,
-  value,
-  onChange,
-}: {
+type CurrentPasswordFieldProps = {
   readonly error: string | undefined;
   readonly value: string;
   readonly onChange: (value: string) => void;
-}) {
+};
+
+/** The signed-in person's password, to prove their identity. */
+export function CurrentPasswordField({ error, value, onChange }: CurrentPasswordFieldProps) {
   return (
     <TextField
       label="Your password"

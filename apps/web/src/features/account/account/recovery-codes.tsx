@@ -25,7 +25,7 @@ export function RecoveryCodes({ codes, onDone }: { readonly codes: readonly stri
         <CopyButton text={text} label="Copy codes" />
       </div>
       <div className="flex flex-wrap justify-end gap-2">
-        <Button icon={<Download aria-hidden />} onClick={download}>
+        <Button icon={<Download />} onClick={download}>
           Download
         </Button>
         <Button variant="primary" onClick={onDone}>

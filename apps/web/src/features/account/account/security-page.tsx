@@ -51,7 +51,7 @@ function IssuerCard({ issuer }: { readonly issuer: string }) {
       <CardBody>
         <a href={issuer} target="_blank" rel="noreferrer" className={buttonLook()}>
           Open {new URL(issuer).host}
-          <ExternalLink aria-hidden />
+          <ExternalLink />
         </a>
       </CardBody>
     </Card>

@@ -35,13 +35,12 @@ export function ChooseServerPage({ parameters }: { readonly parameters: URLSearc
   );
 }
 
-function ServerLink({
-  server,
-  parameters,
-}: {
+type ServerLinkProps = {
   readonly server: ServerChoiceView["servers"][number];
   readonly parameters: URLSearchParams;
-}) {
+};
+
+function ServerLink({ server, parameters }: ServerLinkProps) {
   return (
     <li>
       <a
@@ -54,7 +53,7 @@ function ServerLink({
           </span>
           <span className="block text-xs break-all text-muted">{server.url}</span>
         </span>
-        <ChevronRight className="size-4 shrink-0 text-faint" aria-hidden />
+        <ChevronRight className="size-4 shrink-0 text-faint" />
       </a>
     </li>
   );

@@ -18,16 +18,14 @@ export function OAuthFrame({ title, children }: { readonly title: string; readon
   );
 }
 
-/** `back`: the app's redirect URI, with the error. */
-export function OAuthProblem({
-  title,
-  text,
-  back = null,
-}: {
+type OAuthProblemProps = {
   readonly title: string;
   readonly text: string;
   readonly back?: { readonly location: string; readonly host: string } | null;
-}) {
+};
+
+/** `back`: the app's redirect URI, with the error. */
+export function OAuthProblem({ title, text, back = null }: OAuthProblemProps) {
   return (
     <OAuthFrame title={title}>
       <p className="mt-2 text-base break-words text-muted">{text}</p>

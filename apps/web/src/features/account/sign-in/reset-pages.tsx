@@ -2,16 +2,14 @@ import { Button, buttonLook } from "~/ui/button.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
 import { CredentialField, linkLook, SignInFrame } from "./sign-in-frame.tsx";
 
-/** Requests a link that sets a new password; without a mail server, shows who can make one. */
-export function ForgotPasswordPage({
-  sendsMail,
-  isSent,
-  refused,
-}: {
+type ForgotPasswordPageProps = {
   readonly sendsMail: boolean;
   readonly isSent: boolean;
   readonly refused: RefusedForm | null;
-}) {
+};
+
+/** Requests a link that sets a new password; without a mail server, shows who can make one. */
+export function ForgotPasswordPage({ sendsMail, isSent, refused }: ForgotPasswordPageProps) {
   if (!sendsMail) {
     return (
       <SignInFrame
@@ -52,16 +50,14 @@ export function ForgotPasswordPage({
   );
 }
 
-/** Sets a new password with a link. `email`: the account's; null for a link that doesn't work. */
-export function ResetPasswordPage({
-  email,
-  isDone,
-  refused,
-}: {
+type ResetPasswordPageProps = {
   readonly email: string | null;
   readonly isDone: boolean;
   readonly refused: RefusedForm | null;
-}) {
+};
+
+/** Sets a new password with a link. `email`: the account's; null for a link that doesn't work. */
+export function ResetPasswordPage({ email, isDone, refused }: ResetPasswordPageProps) {
   if (isDone) {
     return (
       <SignInFrame

@@ -2,17 +2,15 @@ import { Button } from "~/ui/button.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
 import { CredentialField, linkLook, SignInFrame } from "./sign-in-frame.tsx";
 
-/** The second step of a sign-in. A plain form, which works without scripts. */
-export function SecondFactorPage({
-  refused,
-  returnTo,
-  recovery,
-}: {
+type SecondFactorPageProps = {
   readonly refused: RefusedForm | null;
   readonly returnTo: string | undefined;
   /** Asks for a recovery code instead. */
   readonly recovery: boolean;
-}) {
+};
+
+/** The second step of a sign-in. A plain form, which works without scripts. */
+export function SecondFactorPage({ refused, returnTo, recovery }: SecondFactorPageProps) {
   const back = refused?.values.returnTo ?? returnTo ?? "";
   const search = new URLSearchParams({
     ...(back ? { returnTo: back } : {}),

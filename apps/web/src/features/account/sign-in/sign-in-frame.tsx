@@ -6,19 +6,16 @@ import type { RefusedForm } from "./credentials.schema.ts";
 
 export const linkLook = "font-medium text-accent-text underline underline-offset-3";
 
-/** The layout of the embedded provider's pages. */
-export function SignInFrame({
-  title,
-  description,
-  problem,
-  children,
-}: {
+type SignInFrameProps = {
   readonly title: string;
   readonly description: ReactNode;
   /** Why the form was refused. */
   readonly problem?: ReactNode;
   readonly children?: ReactNode;
-}) {
+};
+
+/** The layout of the embedded provider's pages. */
+export function SignInFrame({ title, description, problem, children }: SignInFrameProps) {
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col justify-center px-4 py-12">
       <a href="/" className="mb-8 self-start rounded-md" aria-label="Towpath home">

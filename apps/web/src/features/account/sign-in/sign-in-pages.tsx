@@ -3,19 +3,16 @@ import { Logo } from "~/ui/logo.tsx";
 import type { RefusedForm } from "./credentials.schema.ts";
 import { CredentialField, linkLook, SignInFrame } from "./sign-in-frame.tsx";
 
-/** Pages of the embedded provider: plain forms and links, which work without scripts. */
-export function CredentialsPage({
-  kind,
-  refused,
-  returnTo,
-  email,
-}: {
+type CredentialsPageProps = {
   readonly kind: "sign-in" | "sign-up";
   readonly refused: RefusedForm | null;
   readonly returnTo?: string | undefined;
   /** Filled in: of an invitation. */
   readonly email?: string | undefined;
-}) {
+};
+
+/** Pages of the embedded provider: plain forms and links, which work without scripts. */
+export function CredentialsPage({ kind, refused, returnTo, email }: CredentialsPageProps) {
   const back = refused?.values.returnTo ?? returnTo ?? "";
   const parameters = new URLSearchParams({ ...(back && { returnTo: back }), ...(email && { email }) });
   const query = parameters.size === 0 ? "" : `?${parameters}`;

@@ -10,18 +10,15 @@ import { Menu, MenuGroup, MenuItem } from "~/ui/menu.tsx";
 
 type Prompt = Manifest["prompts"][number];
 
-/** Adds a prompt or a resource of the server to the question. A prompt with arguments asks for them first. */
-export function AttachMenu({
-  manifest,
-  open,
-  onOpenChange,
-  onAttach,
-}: {
+type AttachMenuProps = {
   manifest: Manifest;
   open: boolean;
   onOpenChange: (open: boolean) => void;
   onAttach: (attachment: ChatAttachment) => void;
-}) {
+};
+
+/** Adds a prompt or a resource of the server to the question. A prompt with arguments asks for them first. */
+export function AttachMenu({ manifest, open, onOpenChange, onAttach }: AttachMenuProps) {
   const [asking, setAsking] = useState<Prompt | null>(null);
   const attachPrompt = (prompt: Prompt) => {
     if (prompt.arguments.length > 0) setAsking(prompt);
@@ -36,18 +33,14 @@ export function AttachMenu({
         className="max-w-80"
         trigger={
           <IconButton label="Add a prompt or resource (/ or @)">
-            <Plus aria-hidden />
+            <Plus />
           </IconButton>
         }
       >
         {manifest.prompts.length > 0 && (
           <MenuGroup label="Prompts">
             {manifest.prompts.map((prompt) => (
-              <MenuItem
-                key={prompt.prompt_name}
-                icon={<MessageSquareText aria-hidden />}
-                onClick={() => attachPrompt(prompt)}
-              >
+              <MenuItem key={prompt.prompt_name} icon={<MessageSquareText />} onClick={() => attachPrompt(prompt)}>
                 {prompt.title ?? prompt.prompt_name}
               </MenuItem>
             ))}
@@ -58,7 +51,7 @@ export function AttachMenu({
             {manifest.resources.map(({ uri, resource_name, title }) => (
               <MenuItem
                 key={uri}
-                icon={<FileText aria-hidden />}
+                icon={<FileText />}
                 onClick={() => onAttach({ kind: "resource", name: title ?? resource_name, uri })}
               >
                 {title ?? resource_name}

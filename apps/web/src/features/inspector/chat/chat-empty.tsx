@@ -9,25 +9,22 @@ import { Callout } from "~/ui/callout.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 
-/** An empty chat: an introduction, and questions to start with (CHAT-2). */
-export function ChatEmpty({
-  projectKey,
-  found,
-  onChoose,
-  hasModel,
-}: {
+type ChatEmptyProps = {
   projectKey: ProjectKey;
   found: { readonly buildId: string; readonly manifest: Manifest };
   onChoose: (question: string) => void;
   hasModel: boolean;
-}) {
+};
+
+/** An empty chat: an introduction, and questions to start with (CHAT-2). */
+export function ChatEmpty({ projectKey, found, onChoose, hasModel }: ChatEmptyProps) {
   const suggestions = useQuery(suggestedQuestionsQuery(projectKey, found));
   const count = found.manifest.tools.length;
   return (
     <div className="mx-auto flex w-full max-w-2xl flex-1 flex-col justify-center gap-6 py-8">
       <div className="flex flex-col items-center text-center">
         <span className="mb-3 flex size-10 items-center justify-center rounded-full bg-accent-soft text-accent-text">
-          <MessagesSquare className="size-5" aria-hidden />
+          <MessagesSquare className="size-5" />
         </span>
         <h2 className="text-base font-semibold tracking-tight">Chat with {projectKey.projectName}</h2>
         <p className="mt-1 max-w-md text-sm text-pretty text-muted">
@@ -52,10 +49,7 @@ export function ChatEmpty({
                     className="group flex w-full items-start gap-2 rounded-lg border bg-surface px-3 py-2.5 text-left text-sm hover:bg-hover"
                   >
                     <span className="min-w-0 flex-1 break-words">{question}</span>
-                    <ArrowUpRight
-                      className="mt-0.5 size-4 shrink-0 text-faint group-hover:text-accent-text"
-                      aria-hidden
-                    />
+                    <ArrowUpRight className="mt-0.5 size-4 shrink-0 text-faint group-hover:text-accent-text" />
                   </PlainButton>
                 </li>
               ))}

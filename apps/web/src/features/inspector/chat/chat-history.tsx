@@ -20,17 +20,15 @@ import { SkeletonRows } from "~/ui/loading.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 
-/** The person's chats with this server: open, rename, delete. */
-export function ChatHistory({
-  projectKey,
-  openId,
-  onOpen,
-}: {
+type ChatHistoryProps = {
   projectKey: ProjectKey;
   openId: string | null;
   /** Null: the open chat was deleted. */
   onOpen: (chatId: string | null) => void;
-}) {
+};
+
+/** The person's chats with this server: open, rename, delete. */
+export function ChatHistory({ projectKey, openId, onOpen }: ChatHistoryProps) {
   const [isOpen, setIsOpen] = useState(false);
   const [renaming, setRenaming] = useState<ChatSummary | null>(null);
   const [deleting, setDeleting] = useState<ChatSummary | null>(null);
@@ -40,12 +38,12 @@ export function ChatHistory({
       open={isOpen}
       onOpenChange={setIsOpen}
       title="Your chats"
-      trigger={<Button icon={<History aria-hidden />}>History</Button>}
+      trigger={<Button icon={<History />}>History</Button>}
     >
       {chats.isPending && <SkeletonRows rows={4} label="Loading chats" />}
       {chats.isError && <p className="text-sm text-bad">{failureText(chats.error)}</p>}
       {chats.data?.length === 0 && (
-        <EmptyState icon={<History aria-hidden />} title="No chats yet">
+        <EmptyState icon={<History />} title="No chats yet">
           Chats are kept for 90 days. Only you can see them.
         </EmptyState>
       )}
@@ -77,19 +75,15 @@ export function ChatHistory({
   );
 }
 
-function Row({
-  chat,
-  isCurrent,
-  onOpen,
-  onRename,
-  onDelete,
-}: {
+type RowProps = {
   chat: ChatSummary;
   isCurrent: boolean;
   onOpen: () => void;
   onRename: () => void;
   onDelete: () => void;
-}) {
+};
+
+function Row({ chat, isCurrent, onOpen, onRename, onDelete }: RowProps) {
   return (
     <li className="flex items-center gap-1 rounded-md hover:bg-hover">
       <PlainButton
@@ -101,10 +95,10 @@ function Row({
         <RelativeTime time={chat.updatedAt} className="text-xs text-muted" />
       </PlainButton>
       <IconButton label={`Rename ${chat.title}`} size="sm" onClick={onRename}>
-        <Pencil aria-hidden />
+        <Pencil />
       </IconButton>
       <IconButton label={`Delete ${chat.title}`} size="sm" onClick={onDelete}>
-        <Trash2 aria-hidden />
+        <Trash2 />
       </IconButton>
     </li>
   );
@@ -130,15 +124,13 @@ function useChange(projectKey: ProjectKey, chatId: string) {
   return { busy, change };
 }
 
-function RenameDialog({
-  projectKey,
-  chat,
-  onClose,
-}: {
+type RenameDialogProps = {
   projectKey: ProjectKey;
   chat: ChatSummary;
   onClose: () => void;
-}) {
+};
+
+function RenameDialog({ projectKey, chat, onClose }: RenameDialogProps) {
   const [title, setTitle] = useState(chat.title);
   const { busy, change } = useChange(projectKey, chat.id);
   const problem = title.trim() === "" ? "Give the chat a name" : undefined;
@@ -161,17 +153,14 @@ function RenameDialog({
   );
 }
 
-function DeleteDialog({
-  projectKey,
-  chat,
-  onClose,
-  onDeleted,
-}: {
+type DeleteDialogProps = {
   projectKey: ProjectKey;
   chat: ChatSummary;
   onClose: () => void;
   onDeleted: () => void;
-}) {
+};
+
+function DeleteDialog({ projectKey, chat, onClose, onDeleted }: DeleteDialogProps) {
   const { busy, change } = useChange(projectKey, chat.id);
   const confirm = () =>
     change(async () => {

@@ -15,16 +15,14 @@ import { ChatHistory } from "./chat-history.tsx";
 import type { ChatSearch } from "./chat-search.ts";
 import { Conversation } from "./conversation.tsx";
 
-/** Chat with a project's server (PRJ-9, CHAT-1). */
-export function ChatPage({
-  projectKey,
-  search,
-  onSearch,
-}: {
+type ChatPageProps = {
   projectKey: ProjectKey;
   search: ChatSearch;
   onSearch: (change: Partial<ChatSearch>) => void;
-}) {
+};
+
+/** Chat with a project's server (PRJ-9, CHAT-1). */
+export function ChatPage({ projectKey, search, onSearch }: ChatPageProps) {
   const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
   const chosen = chosenBranch(branches, search);
   const openId = search.chat ?? null;
@@ -36,7 +34,7 @@ export function ChatPage({
       actions={
         <>
           <ChatHistory projectKey={projectKey} openId={openId} onOpen={open} />
-          <Button icon={<Plus aria-hidden />} disabled={openId === null} onClick={() => open(null)}>
+          <Button icon={<Plus />} disabled={openId === null} onClick={() => open(null)}>
             New chat
           </Button>
         </>
@@ -62,17 +60,14 @@ export function ChatPage({
   );
 }
 
-function WithManifest({
-  projectKey,
-  deploymentId,
-  search,
-  onSearch,
-}: {
+type WithManifestProps = {
   projectKey: ProjectKey;
   deploymentId: string;
   search: ChatSearch;
   onSearch: (change: Partial<ChatSearch>) => void;
-}) {
+};
+
+function WithManifest({ projectKey, deploymentId, search, onSearch }: WithManifestProps) {
   const { data: found } = useSuspenseQuery(deploymentBuildQuery(projectKey, deploymentId));
   if (!found.manifest) {
     const why = found.warnings.find((warning) => warning.code === "lists_not_read");
@@ -110,7 +105,7 @@ function NothingToAsk({ why, projectKey }: { why: "nothing live" | "unknown"; pr
     );
   }
   return (
-    <EmptyState icon={<MessagesSquare aria-hidden />} title="Nothing is live yet" actions={toDeployments}>
+    <EmptyState icon={<MessagesSquare />} title="Nothing is live yet" actions={toDeployments}>
       You can chat with the server once a build succeeds.
     </EmptyState>
   );

@@ -66,7 +66,7 @@ export function Composer({
                   className="rounded-sm text-faint hover:text-ink"
                   onClick={() => onChange({ ...draft, attachments: draft.attachments.filter((one) => one !== each) })}
                 >
-                  <X className="size-3.5" aria-hidden />
+                  <X className="size-3.5" />
                 </PlainButton>
               </AttachmentChip>
             </li>
@@ -111,11 +111,11 @@ export function Composer({
         )}
         <div className="flex min-w-0 flex-1 items-center justify-end gap-2">{children}</div>
         {isAnswering ? (
-          <Button variant="primary" icon={<Square aria-hidden className="fill-current" />} onClick={onStop}>
+          <Button variant="primary" icon={<Square className="fill-current" />} onClick={onStop}>
             Stop
           </Button>
         ) : (
-          <Button type="submit" variant="primary" icon={<ArrowUp aria-hidden />} disabled={!canSend}>
+          <Button type="submit" variant="primary" icon={<ArrowUp />} disabled={!canSend}>
             Ask
           </Button>
         )}

@@ -21,15 +21,7 @@ import { useFollowEnd } from "./use-follow-end.ts";
 const goOn = "Continue where your answer was cut off.";
 const noDraft: Draft = { text: "", attachments: [] };
 
-/** The questions and answers of one chat, and the field for the next question. */
-export function Conversation({
-  projectKey,
-  deploymentId,
-  found,
-  chatId,
-  question,
-  onStarted,
-}: {
+type ConversationProps = {
   projectKey: ProjectKey;
   deploymentId: string;
   found: { readonly buildId: string; readonly manifest: Manifest };
@@ -37,7 +29,10 @@ export function Conversation({
   /** From the URL: filled in, not asked. */
   question: string;
   onStarted: (chatId: string) => void;
-}) {
+};
+
+/** The questions and answers of one chat, and the field for the next question. */
+export function Conversation({ projectKey, deploymentId, found, chatId, question, onStarted }: ConversationProps) {
   const { data: setup } = useSuspenseQuery(chatSetupQuery(projectKey));
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const [draft, setDraft] = useState<Draft>({ ...noDraft, text: question });

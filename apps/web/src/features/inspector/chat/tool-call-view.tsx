@@ -16,12 +16,12 @@ import { Duration } from "~/ui/time.tsx";
 export type SendReply = (id: string, reply: ChatReply) => Promise<void>;
 
 const icons: Record<ChatToolPart["status"], ReactNode> = {
-  asked: <Wrench className="text-warn" aria-hidden />,
+  asked: <Wrench className="text-warn" />,
   running: <Spinner className="text-faint" />,
-  done: <Check className="text-ok" aria-hidden />,
-  failed: <X className="text-bad" aria-hidden />,
-  denied: <CircleSlash className="text-faint" aria-hidden />,
-  stopped: <CircleSlash className="text-faint" aria-hidden />,
+  done: <Check className="text-ok" />,
+  failed: <X className="text-bad" />,
+  denied: <CircleSlash className="text-faint" />,
+  stopped: <CircleSlash className="text-faint" />,
 };
 
 const statusTexts: Record<ChatToolPart["status"], string> = {
@@ -45,17 +45,15 @@ const formReply = (action: ElicitationAnswer["action"], content: ElicitationAnsw
   content: content && { ...content },
 });
 
-/** A tool call within an answer: its arguments, its result, and its questions to the person. */
-export function ToolCallView({
-  part,
-  projectKey,
-  onReply,
-}: {
+type ToolCallViewProps = {
   part: ChatToolPart;
   projectKey: ProjectKey;
   /** Null when the answer isn't under way on this page. */
   onReply: SendReply | null;
-}) {
+};
+
+/** A tool call within an answer: its arguments, its result, and its questions to the person. */
+export function ToolCallView({ part, projectKey, onReply }: ToolCallViewProps) {
   const asks = onReply !== null && (part.status === "asked" || part.forms.some((form) => form.status === "asked"));
   const [isOpen, setIsOpen] = useState(false);
   return (
@@ -161,7 +159,7 @@ function LogLink({ projectKey, requestId }: { projectKey: ProjectKey; requestId:
       search={{ request: requestId }}
       className="inline-flex h-7 shrink-0 items-center gap-1 rounded-md px-2 text-xs text-muted hover:bg-hover hover:text-ink"
     >
-      <ScrollText className="size-3.5" aria-hidden /> Log
+      <ScrollText className="size-3.5" /> Log
     </Link>
   );
 }

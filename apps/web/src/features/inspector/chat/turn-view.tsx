@@ -59,7 +59,7 @@ export const TurnView = memo(function TurnView({
           {texts.length > 0 && <CopyButton text={texts.join("\n\n")} label="Copy answer" />}
           {onRetry && !turn.problem && (
             <IconButton label="Ask again" size="sm" onClick={onRetry}>
-              <RotateCw aria-hidden />
+              <RotateCw />
             </IconButton>
           )}
           <span className="tabular">
@@ -72,20 +72,18 @@ export const TurnView = memo(function TurnView({
   );
 });
 
-/** A failure, with the next step. */
-function Problem({
-  problem,
-  onRetry,
-  onContinue,
-}: {
+type ProblemProps = {
   problem: ChatProblem;
   onRetry: (() => void) | null;
   onContinue: (() => void) | null;
-}) {
+};
+
+/** A failure, with the next step. */
+function Problem({ problem, onRetry, onContinue }: ProblemProps) {
   if (problem.code !== "answer_cut")
     return <Callout tone="bad" title={problem.message} actions={onRetry && <Retry onRetry={onRetry} />} />;
   const goOn = onContinue && (
-    <Button size="sm" icon={<ArrowDown aria-hidden />} onClick={onContinue}>
+    <Button size="sm" icon={<ArrowDown />} onClick={onContinue}>
       Continue
     </Button>
   );
@@ -93,7 +91,7 @@ function Problem({
 }
 
 const Retry = ({ onRetry }: { onRetry: () => void }) => (
-  <Button size="sm" icon={<RotateCw aria-hidden />} onClick={onRetry}>
+  <Button size="sm" icon={<RotateCw />} onClick={onRetry}>
     Try again
   </Button>
 );
@@ -108,7 +106,7 @@ function Question({ turn, onEdit }: { turn: ChatTurnView; onEdit: (() => void) |
           onClick={onEdit}
           className="opacity-0 group-hover/question:opacity-100 focus-visible:opacity-100 max-lg:opacity-100"
         >
-          <Pencil aria-hidden />
+          <Pencil />
         </IconButton>
       )}
       <div className="max-w-[min(85%,36rem)] min-w-0 rounded-2xl rounded-br-md bg-accent-soft px-3.5 py-2">
@@ -135,9 +133,9 @@ export function AttachmentChip({ attachment, children }: { attachment: ChatAttac
   return (
     <span className="inline-flex h-6 max-w-60 items-center gap-1 rounded-md border bg-surface px-1.5 text-xs">
       {attachment.kind === "resource" ? (
-        <FileText className="size-3.5 shrink-0 text-faint" aria-hidden />
+        <FileText className="size-3.5 shrink-0 text-faint" />
       ) : (
-        <MessageSquareText className="size-3.5 shrink-0 text-faint" aria-hidden />
+        <MessageSquareText className="size-3.5 shrink-0 text-faint" />
       )}
       <span className="truncate">{attachment.name}</span>
       {children}

@@ -11,15 +11,7 @@ import { NoArguments } from "./text-arguments.tsx";
 // The form library is large: load it when a tool is shown.
 const SchemaForm = lazy(() => import("./schema-form/schema-form.tsx"));
 
-/** Edits a tool's arguments in a form generated from its schema, or as JSON. Both edit the same values. */
-export function ArgumentsEditor({
-  schema,
-  initial,
-  onChange,
-  onSubmit,
-  formId,
-  children,
-}: {
+type ArgumentsEditorProps = {
   schema: unknown;
   initial: Arguments;
   onChange?: (value: Arguments) => void;
@@ -28,7 +20,10 @@ export function ArgumentsEditor({
   formId?: string;
   /** Buttons inside the form. */
   children?: ReactNode;
-}) {
+};
+
+/** Edits a tool's arguments in a form generated from its schema, or as JSON. Both edit the same values. */
+export function ArgumentsEditor({ schema, initial, onChange, onSubmit, formId, children }: ArgumentsEditorProps) {
   const prepared = useMemo(() => prepareSchema(schema), [schema]);
   const [mode, setMode] = useState<"form" | "json">(prepared.ok ? "form" : "json");
   const [value, setValue] = useState<Arguments>(initial);
@@ -94,19 +89,15 @@ export function ArgumentsEditor({
   );
 }
 
-function JsonArguments({
-  text,
-  onChange,
-  onSubmit,
-  formId,
-  buttons,
-}: {
+type JsonArgumentsProps = {
   text: string;
   onChange: (text: string) => void;
   onSubmit: (value: Arguments) => void;
   formId: string | undefined;
   buttons: ReactNode;
-}) {
+};
+
+function JsonArguments({ text, onChange, onSubmit, formId, buttons }: JsonArgumentsProps) {
   const parsed = parseArguments(text);
   return (
     <Form

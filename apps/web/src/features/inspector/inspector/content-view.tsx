@@ -15,15 +15,14 @@ import { formatBytes } from "~/ui/time.tsx";
 // The parser of Markdown is large: load it with the first text that needs it.
 const Markdown = lazy(async () => ({ default: (await import("~/ui/markdown.tsx")).Markdown }));
 
-/** One block of a result. It is untrusted: text is never rendered as HTML. */
-export function ContentView({
-  block,
-  onRead,
-}: {
+type ContentViewProps = {
   block: ContentBlock;
   /** Reads a resource of the server that the result links to. */
   onRead?: ((uri: string) => void) | undefined;
-}) {
+};
+
+/** One block of a result. It is untrusted: text is never rendered as HTML. */
+export function ContentView({ block, onRead }: ContentViewProps) {
   switch (block.kind) {
     case "text":
       return <TextContent text={block.text} speaker={block.role} />;
@@ -49,7 +48,7 @@ export function ContentView({
           download={block.name.replace(/[^\w.-]+/g, "_").slice(0, 80) || "content"}
           className={buttonLook()}
         >
-          <Download aria-hidden /> {block.mimeType || "Binary"}, {formatBytes(Math.floor(block.base64.length * 0.75))}
+          <Download /> {block.mimeType || "Binary"}, {formatBytes(Math.floor(block.base64.length * 0.75))}
         </a>
       );
     case "link":
@@ -69,15 +68,13 @@ export function ContentView({
   }
 }
 
-function TextContent({
-  text,
-  speaker,
-  isMarkdown,
-}: {
+type TextContentProps = {
   text: string;
   speaker: string | null;
   isMarkdown?: boolean | undefined;
-}) {
+};
+
+function TextContent({ text, speaker, isMarkdown }: TextContentProps) {
   const json = jsonOf(text);
   return (
     <div>
@@ -123,13 +120,12 @@ function MarkdownContent({ text }: { text: string }) {
   );
 }
 
-function LinkContent({
-  block,
-  onRead,
-}: {
+type LinkContentProps = {
   block: Extract<ContentBlock, { kind: "link" }>;
   onRead: ((uri: string) => void) | undefined;
-}) {
+};
+
+function LinkContent({ block, onRead }: LinkContentProps) {
   const isWeb = isWebAddress(block.uri);
   return (
     <div className="text-sm">
@@ -141,7 +137,7 @@ function LinkContent({
           className="inline-flex max-w-full items-center gap-1 text-accent-text underline underline-offset-2"
         >
           <span className="truncate">{block.name}</span>
-          <ExternalLink className="size-3.5 shrink-0" aria-hidden />
+          <ExternalLink className="size-3.5 shrink-0" />
         </a>
       ) : (
         <span className="flex flex-wrap items-center gap-2">

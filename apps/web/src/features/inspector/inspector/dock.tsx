@@ -31,11 +31,7 @@ export function Dock({ calls, onOpen }: { calls: Calls; onOpen: (record: CallRec
               view === each && "bg-hover text-ink",
             )}
           >
-            {view === each ? (
-              <ChevronDown className="size-4" aria-hidden />
-            ) : (
-              <ChevronUp className="size-4" aria-hidden />
-            )}
+            {view === each ? <ChevronDown className="size-4" /> : <ChevronUp className="size-4" />}
             {views[each]}
             <span className="tabular rounded-full bg-hover px-1.5 text-2xs text-muted">{counts[each]}</span>
           </PlainButton>
@@ -79,7 +75,7 @@ function ProtocolPane({ messages, onClear }: { messages: readonly ProtocolMessag
     <>
       <div className="flex items-center justify-end gap-1 border-b px-2 py-1">
         <CopyButton text={asLines} label="Copy all messages" />
-        <Button size="sm" variant="ghost" icon={<Trash2 aria-hidden />} onClick={onClear}>
+        <Button size="sm" variant="ghost" icon={<Trash2 />} onClick={onClear}>
           Clear
         </Button>
       </div>
@@ -104,9 +100,9 @@ function Message({ entry }: { entry: ProtocolMessage }) {
       >
         <span className="tabular shrink-0 text-muted">{clock(entry.time)}</span>
         {isSent ? (
-          <ArrowUp className="size-3.5 shrink-0 text-info" aria-hidden />
+          <ArrowUp className="size-3.5 shrink-0 text-info" />
         ) : (
-          <ArrowDown className="size-3.5 shrink-0 text-ok" aria-hidden />
+          <ArrowDown className="size-3.5 shrink-0 text-ok" />
         )}
         <span className="sr-only">{isSent ? "Sent" : "Received"}</span>
         <span className="min-w-0 flex-1 truncate">{titleOf(entry.message)}</span>

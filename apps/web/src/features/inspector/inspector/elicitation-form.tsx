@@ -7,19 +7,17 @@ import { ArgumentsEditor } from "./arguments-editor.tsx";
 
 type OnAnswer = (answer: ElicitationAnswer) => void | Promise<void>;
 
-/**
- * A tool's question to the person while it runs (MCP, elicitation). `outcome`: shown once it is answered or given up.
- */
-export function ElicitationForm({
-  asked,
-  outcome,
-  onAnswer,
-}: {
+type ElicitationFormProps = {
   asked: Elicitation;
   outcome: ReactNode;
   /** Null: it can't be answered here. */
   onAnswer: OnAnswer | null;
-}) {
+};
+
+/**
+ * A tool's question to the person while it runs (MCP, elicitation). `outcome`: shown once it is answered or given up.
+ */
+export function ElicitationForm({ asked, outcome, onAnswer }: ElicitationFormProps) {
   return (
     <fieldset aria-label="The server asks" className="flex min-w-0 flex-col gap-2 rounded-md border p-3">
       <p className="text-sm">
@@ -58,7 +56,7 @@ function Answer({ asked, onAnswer }: { asked: Elicitation; onAnswer: OnAnswer })
             className={buttonLook({ size: "sm", variant: "primary" })}
             onClick={() => void reply("accept", null)}
           >
-            <ExternalLink aria-hidden /> Open {new URL(asked.url).host}
+            <ExternalLink /> Open {new URL(asked.url).host}
           </a>
         )}
         {decline}

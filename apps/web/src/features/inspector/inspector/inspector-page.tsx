@@ -22,16 +22,14 @@ import { replayedBranch } from "./replayed-branch.ts";
 
 type SearchChange = (change: Partial<InspectorSearch>) => void;
 
-/** Call a server's tools, read its resources, get its prompts (PRJ-4). */
-export function InspectorPage({
-  projectKey,
-  search,
-  onSearch,
-}: {
+type InspectorPageProps = {
   projectKey: ProjectKey;
   search: InspectorSearch;
   onSearch: SearchChange;
-}) {
+};
+
+/** Call a server's tools, read its resources, get its prompts (PRJ-4). */
+export function InspectorPage({ projectKey, search, onSearch }: InspectorPageProps) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
   const { replay, deploymentId, problem } = useReplay(projectKey, search);
@@ -73,21 +71,19 @@ export function InspectorPage({
   );
 }
 
-function BranchSelect({
-  branches,
-  value,
-  onSearch,
-}: {
+type BranchSelectProps = {
   branches: readonly BranchItem[];
   value: string;
   onSearch: SearchChange;
-}) {
+};
+
+function BranchSelect({ branches, value, onSearch }: BranchSelectProps) {
   const live = branches.filter((each) => each.deployment !== null);
   if (live.length < 2) return null;
   return (
     <Select
       aria-label="Branch"
-      prefix={<GitBranch aria-hidden />}
+      prefix={<GitBranch />}
       className="w-56"
       value={value}
       onChange={(branchId) => onSearch({ branchId })}
@@ -100,17 +96,15 @@ function BranchSelect({
   );
 }
 
-/** Shows why there is nothing to call: no such branch, a running or failed build, or no build. */
-function NothingLive({
-  projectKey,
-  named,
-  branches,
-}: {
+type NothingLiveProps = {
   projectKey: ProjectKey;
   /** The branch that the address names; null: none. */
   named: BranchItem | "unknown" | null;
   branches: readonly BranchItem[];
-}) {
+};
+
+/** Shows why there is nothing to call: no such branch, a running or failed build, or no build. */
+function NothingLive({ projectKey, named, branches }: NothingLiveProps) {
   const toDeployments = (
     <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
       Go to deployments

@@ -5,19 +5,16 @@ import { Input } from "~/ui/field.tsx";
 import { filterItems, type InspectorItem, itemTexts } from "./inspector-items.ts";
 import { moveInList } from "./list-navigation.ts";
 
-/** The items of a tab: one tab stop; arrow keys, Home and End move; typing filters. */
-export function ItemList({
-  items,
-  chosen,
-  onChoose,
-  label,
-}: {
+type ItemListProps = {
   items: readonly InspectorItem[];
   /** Null: none of them. */
   chosen: InspectorItem | null;
   onChoose: (item: InspectorItem) => void;
   label: string;
-}) {
+};
+
+/** The items of a tab: one tab stop; arrow keys, Home and End move; typing filters. */
+export function ItemList({ items, chosen, onChoose, label }: ItemListProps) {
   const [text, setText] = useState("");
   const filter = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -56,7 +53,7 @@ export function ItemList({
             if (event.key === "Escape" && text !== "") setText("");
             if (event.key === "ArrowDown") onKeyDown(event, -1);
           }}
-          leading={<Search aria-hidden />}
+          leading={<Search />}
           className="h-7"
         />
       </div>

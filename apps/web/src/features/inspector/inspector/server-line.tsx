@@ -7,20 +7,17 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 import { instanceLooks } from "~/features/shared/project-screen/project-labels.tsx";
 import { WaterLevel } from "~/ui/water-level.tsx";
 
-/** The server's name, state, and instructions for models. */
-export function ServerLine({
-  manifest,
-  projectKey,
-  branchId,
-  isCalling,
-}: {
+type ServerLineProps = {
   manifest: Manifest;
   projectKey: ProjectKey;
   /** Null for servers that aren't built here, which have no sleep state. */
   branchId: string | null;
   /** Whether a call of this page is in progress. */
   isCalling: boolean;
-}) {
+};
+
+/** The server's name, state, and instructions for models. */
+export function ServerLine({ manifest, projectKey, branchId, isCalling }: ServerLineProps) {
   return (
     <div className="text-sm text-muted">
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">

@@ -15,16 +15,7 @@ export type Suggest = (
   signal: AbortSignal,
 ) => Promise<readonly string[]>;
 
-/** Text fields for the variables of a URI template or the arguments of a prompt. */
-export function TextArguments({
-  fields,
-  initial,
-  onChange,
-  onSubmit,
-  suggest,
-  formId,
-  children,
-}: {
+type TextArgumentsProps = {
   fields: readonly TextArgument[];
   initial: Readonly<Record<string, string>>;
   onChange?: (values: Record<string, string>) => void;
@@ -32,7 +23,10 @@ export function TextArguments({
   suggest?: Suggest | undefined;
   formId?: string | undefined;
   children?: ReactNode;
-}) {
+};
+
+/** Text fields for the variables of a URI template or the arguments of a prompt. */
+export function TextArguments({ fields, initial, onChange, onSubmit, suggest, formId, children }: TextArgumentsProps) {
   const [values, setValues] = useState<Record<string, string>>(initial);
   const [touched, setTouched] = useState(false);
   const missing = (field: TextArgument) => field.required && !values[field.name];
@@ -85,20 +79,16 @@ export function TextArguments({
 
 const typingMs = 200;
 
-/** A text field with the server's suggestions below it, by the browser's own list. */
-function SuggestingInput({
-  suggest,
-  name,
-  value,
-  onChange,
-  ...control
-}: {
+type SuggestingInputProps = {
   suggest: Suggest | undefined;
   name: string;
   value: string;
   onChange: (value: string) => void;
   id: string;
-}) {
+};
+
+/** A text field with the server's suggestions below it, by the browser's own list. */
+function SuggestingInput({ suggest, name, value, onChange, ...control }: SuggestingInputProps) {
   const listId = useId();
   const [found, setFound] = useState<readonly string[]>([]);
   const [isFocused, setFocused] = useState(false);
@@ -141,18 +131,15 @@ function SuggestingInput({
   );
 }
 
-/** Replaces an empty form: a text, with the buttons. */
-export function NoArguments({
-  onSubmit,
-  formId,
-  text = "No arguments",
-  children,
-}: {
+type NoArgumentsProps = {
   onSubmit: () => void;
   formId?: string | undefined;
   text?: string;
   children?: ReactNode;
-}) {
+};
+
+/** Replaces an empty form: a text, with the buttons. */
+export function NoArguments({ onSubmit, formId, text = "No arguments", children }: NoArgumentsProps) {
   return (
     <Form id={formId} onSubmit={onSubmit}>
       <p className="text-sm text-muted">{text}</p>
@@ -161,20 +148,16 @@ export function NoArguments({
   );
 }
 
-/** The variables of a URI template as fields, with a live preview of the URI. */
-export function TemplateForm({
-  template,
-  onChange,
-  onSubmit,
-  suggest,
-  formId,
-}: {
+type TemplateFormProps = {
   template: string;
   onChange: (uri: string) => void;
   onSubmit: (uri: string) => void;
   suggest: Suggest;
   formId: string;
-}) {
+};
+
+/** The variables of a URI template as fields, with a live preview of the URI. */
+export function TemplateForm({ template, onChange, onSubmit, suggest, formId }: TemplateFormProps) {
   const [values, setValues] = useState<Record<string, string>>({});
   const fields = templateVariables(template).map((variable) => ({
     name: variable.name,

@@ -20,18 +20,15 @@ import { failureText } from "~/ui/toast.ts";
 import { type ItemKind, kindTexts } from "./item-kinds.ts";
 import { type Item, type ItemStats, itemStatsQuery } from "./items.functions.ts";
 
-/** An item's description, its usage, and its callers (PRJ-7). */
-export function ItemUsagePanel({
-  kind,
-  item,
-  projectKey,
-  timeRange,
-}: {
+type ItemUsagePanelProps = {
   kind: ItemKind;
   item: Item;
   projectKey: ProjectKey;
   timeRange: TimeRange;
-}) {
+};
+
+/** An item's description, its usage, and its callers (PRJ-7). */
+export function ItemUsagePanel({ kind, item, projectKey, timeRange }: ItemUsagePanelProps) {
   const query = useQuery({
     ...itemStatsQuery(projectKey, kind, item.key, timeRange),
     placeholderData: keepPreviousData,
@@ -68,7 +65,7 @@ export function ItemUsagePanel({
       </Card>
       {query.isError ? (
         <EmptyState
-          icon={<CloudOff aria-hidden />}
+          icon={<CloudOff />}
           title="Couldn't load its usage"
           actions={<Button onClick={() => void query.refetch()}>Try again</Button>}
         >
@@ -101,7 +98,7 @@ function ItemLinks({ kind, item, projectKey, timeRange }: Parameters<typeof Item
         search={{ tab, [parameter]: item.key }}
         className={buttonLook()}
       >
-        <SquareTerminal aria-hidden />
+        <SquareTerminal />
         Inspector
       </Link>
       <Link
@@ -110,7 +107,7 @@ function ItemLinks({ kind, item, projectKey, timeRange }: Parameters<typeof Item
         search={{ ...filter, timeRange }}
         className={buttonLook()}
       >
-        <ScrollText aria-hidden />
+        <ScrollText />
         Log
       </Link>
     </>

@@ -16,15 +16,7 @@ import { type Item, itemsQuery } from "./items.functions.ts";
 
 type ItemLink = Pick<LinkProps, "to" | "params" | "search">;
 
-/** A server's items of one kind, and the usage of the chosen one (PRJ-7). */
-export function ItemsPage({
-  kind,
-  projectKey,
-  name,
-  timeRange,
-  onTimeRange,
-  linkTo,
-}: {
+type ItemsPageProps = {
   kind: ItemKind;
   projectKey: ProjectKey;
   /** The chosen item; undefined without items. */
@@ -32,7 +24,10 @@ export function ItemsPage({
   timeRange: TimeRange;
   onTimeRange: (timeRange: TimeRange) => void;
   linkTo: (name: string) => ItemLink;
-}) {
+};
+
+/** A server's items of one kind, and the usage of the chosen one (PRJ-7). */
+export function ItemsPage({ kind, projectKey, name, timeRange, onTimeRange, linkTo }: ItemsPageProps) {
   const { data: list } = useSuspenseQuery(itemsQuery(projectKey, kind, timeRange));
   const { title, nouns } = kindTexts[kind];
   const chosen = list.data.find((item) => item.name === name) ?? list.data.find((item) => item.key === name);
@@ -59,17 +54,14 @@ export function ItemsPage({
   );
 }
 
-function ItemLinks({
-  items,
-  chosen,
-  label,
-  linkTo,
-}: {
+type ItemLinksProps = {
   items: readonly Item[];
   chosen: Item | undefined;
   label: string;
   linkTo: (name: string) => ItemLink;
-}) {
+};
+
+function ItemLinks({ items, chosen, label, linkTo }: ItemLinksProps) {
   return (
     <nav aria-label={label} className="rounded-lg border bg-surface">
       <ul className="scroll-thin max-h-56 overflow-y-auto p-1.5 lg:max-h-[calc(100dvh-16rem)]">
@@ -101,14 +93,14 @@ function NoItems({ kind, isBuilt, projectKey }: { kind: ItemKind; isBuilt: boole
   const { nouns } = kindTexts[kind];
   if (isBuilt) {
     return (
-      <EmptyState icon={<PackageOpen aria-hidden />} title={`This server has no ${nouns}`}>
+      <EmptyState icon={<PackageOpen />} title={`This server has no ${nouns}`}>
         The list is read from the server itself.
       </EmptyState>
     );
   }
   return (
     <EmptyState
-      icon={<PackageOpen aria-hidden />}
+      icon={<PackageOpen />}
       title="No build has succeeded yet"
       actions={
         <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
@@ -123,7 +115,7 @@ function NoItems({ kind, isBuilt, projectKey }: { kind: ItemKind; isBuilt: boole
 
 function Unknown({ kind, name }: { kind: ItemKind; name: string | undefined }) {
   return (
-    <EmptyState icon={<SearchX aria-hidden />} title={`No ${kindTexts[kind].noun} of this name`}>
+    <EmptyState icon={<SearchX />} title={`No ${kindTexts[kind].noun} of this name`}>
       The latest build has no <code className="break-all">{name}</code>. It may have been renamed or removed.
     </EmptyState>
   );

@@ -6,16 +6,14 @@ import { Spinner } from "~/ui/loading.tsx";
 import { CredentialFields, useCredential } from "./credential-fields.tsx";
 import { type AddStep, addSteps, useAddServer } from "./use-add-server.ts";
 
-/** Adds a server that runs elsewhere, by its URL (ORG-9). */
-export function AddServerPage({
-  orgSlug,
-  proposal,
-  initialUrl,
-}: {
+type AddServerPageProps = {
   readonly orgSlug: string;
   readonly proposal: NameProposal;
   readonly initialUrl: string;
-}) {
+};
+
+/** Adds a server that runs elsewhere, by its URL (ORG-9). */
+export function AddServerPage({ orgSlug, proposal, initialUrl }: AddServerPageProps) {
   const added = useAdded(orgSlug, proposal);
   const [url, setUrl] = useState(initialUrl);
   const credential = useCredential();
@@ -90,8 +88,8 @@ function AddProgress({ step, hasFailed }: { readonly step: AddStep; readonly has
 }
 
 const marks = {
-  done: <Check className="text-ok" aria-hidden />,
+  done: <Check className="text-ok" />,
   running: <Spinner className="text-accent-text" />,
-  failed: <CircleAlert className="text-bad" aria-hidden />,
-  waiting: <Circle className="text-faint" aria-hidden />,
+  failed: <CircleAlert className="text-bad" />,
+  waiting: <Circle className="text-faint" />,
 };

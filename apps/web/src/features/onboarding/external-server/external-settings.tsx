@@ -64,7 +64,7 @@ function CheckButton({ projectKey }: { readonly projectKey: ProjectKey }) {
     }
   };
   return (
-    <Button icon={<RefreshCw aria-hidden />} busy={busy} onClick={() => void check()}>
+    <Button icon={<RefreshCw />} busy={busy} onClick={() => void check()}>
       Check now
     </Button>
   );

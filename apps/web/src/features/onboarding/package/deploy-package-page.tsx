@@ -15,16 +15,14 @@ import { PackageFields } from "./package-fields.tsx";
 import type { PackageSearch } from "./package-search.ts";
 import { usePackage } from "./use-package.ts";
 
-/** Deploys a package of the index as it is (BLD-17). */
-export function DeployPackagePage({
-  orgSlug,
-  proposal,
-  search,
-}: {
+type DeployPackagePageProps = {
   readonly orgSlug: string;
   readonly proposal: NameProposal;
   readonly search: PackageSearch;
-}) {
+};
+
+/** Deploys a package of the index as it is (BLD-17). */
+export function DeployPackagePage({ orgSlug, proposal, search }: DeployPackagePageProps) {
   const added = useAdded(orgSlug, proposal);
   const chosen = usePackage(orgSlug, { name: search.name ?? "", version: search.version ?? "" });
   const variables = useVariables(search.envVariables ?? []);

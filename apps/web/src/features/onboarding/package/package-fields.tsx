@@ -6,20 +6,17 @@ import type { usePackage } from "./use-package.ts";
 /** So many versions are offered as buttons; others can be typed. */
 const shownVersions = 6;
 
-/** Fields for a package and its version, with the newest versions to choose from. */
-export function PackageFields({
-  chosen,
-  refused,
-  disabled = false,
-  isFixed = false,
-}: {
+type PackageFieldsProps = {
   readonly chosen: ReturnType<typeof usePackage>;
   /** The server's errors, by field. */
   readonly refused: Readonly<Record<string, string>>;
   readonly disabled?: boolean;
   /** Whether the package can't be changed, only its version. */
   readonly isFixed?: boolean;
-}) {
+};
+
+/** Fields for a package and its version, with the newest versions to choose from. */
+export function PackageFields({ chosen, refused, disabled = false, isFixed = false }: PackageFieldsProps) {
   const { name, setName, version, setVersion, releases, newest, isLooking, problems } = chosen;
   const typed = { autoComplete: "off", autoCapitalize: "none", spellCheck: false } as const;
   return (

@@ -43,16 +43,14 @@ export function NameAndAccess({
 
 type AddParent = { readonly to: "/$orgSlug/servers" | "/$orgSlug/portals"; readonly label: string };
 
-/** Breadcrumbs: the parent list and this page. */
-export function AddCrumbs({
-  orgSlug,
-  parent,
-  crumb,
-}: {
+type AddCrumbsProps = {
   readonly orgSlug: string;
   readonly parent: AddParent;
   readonly crumb: string;
-}) {
+};
+
+/** Breadcrumbs: the parent list and this page. */
+export function AddCrumbs({ orgSlug, parent, crumb }: AddCrumbsProps) {
   const list = (
     <Link to={parent.to} params={{ orgSlug }}>
       {parent.label}
@@ -81,20 +79,16 @@ type AddFormProps = {
   readonly children: ReactNode;
 };
 
-/** A page with a form that adds something to the organization: breadcrumbs, fields, failure, and the button. */
-export function AddPage({
-  orgSlug,
-  parent,
-  crumb,
-  description,
-  ...form
-}: AddFormProps & {
+type AddPageProps = AddFormProps & {
   readonly orgSlug: string;
   /** The list that it is added to. */
   readonly parent: AddParent;
   readonly crumb: string;
   readonly description: string;
-}) {
+};
+
+/** A page with a form that adds something to the organization: breadcrumbs, fields, failure, and the button. */
+export function AddPage({ orgSlug, parent, crumb, description, ...form }: AddPageProps) {
   return (
     <div className="max-w-3xl">
       <PageHeader

@@ -1,13 +1,6 @@
 import { PlainButton } from "~/ui/button.tsx";
 
-/** Buttons of values found for a field; nothing without any. */
-export function Candidates({
-  label,
-  values,
-  chosen = null,
-  titles,
-  onChoose,
-}: {
+type CandidatesProps = {
   /** For screen readers. */
   readonly label: string;
   readonly values: readonly string[];
@@ -15,7 +8,10 @@ export function Candidates({
   /** Where each was found. */
   readonly titles?: readonly string[];
   readonly onChoose: (value: string) => void;
-}) {
+};
+
+/** Buttons of values found for a field; nothing without any. */
+export function Candidates({ label, values, chosen = null, titles, onChoose }: CandidatesProps) {
   if (values.length === 0) return null;
   return (
     <ul aria-label={label} className="mt-2 flex flex-wrap gap-1.5">

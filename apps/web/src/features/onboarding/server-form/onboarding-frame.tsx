@@ -3,21 +3,17 @@ import { classNames } from "~/ui/class-names.ts";
 import { Main } from "~/ui/main.tsx";
 import { type FirstServerStep, FirstServerSteps, useHasNoServer } from "./first-server-steps.tsx";
 
-/** Layout of the welcome screens: progress to the first server, one question, and its form. */
-export function OnboardingFrame({
-  step,
-  title,
-  description,
-  wide = false,
-  children,
-}: {
+type OnboardingFrameProps = {
   /** Absent for screens that are no step. */
   readonly step?: FirstServerStep;
   readonly title: ReactNode;
   readonly description?: ReactNode;
   readonly wide?: boolean;
   readonly children: ReactNode;
-}) {
+};
+
+/** Layout of the welcome screens: progress to the first server, one question, and its form. */
+export function OnboardingFrame({ step, title, description, wide = false, children }: OnboardingFrameProps) {
   const hasNoServer = useHasNoServer();
   return (
     <Main className={classNames("mx-auto w-full px-4 py-10 sm:px-6 sm:py-14", wide ? "max-w-3xl" : "max-w-xl")}>

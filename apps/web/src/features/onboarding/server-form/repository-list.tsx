@@ -15,17 +15,15 @@ import { LoadingRepositories } from "./choose-repo-states.tsx";
 
 export type ListedRepository = Awaited<ReturnType<typeof getInstallationRepositories>>["data"][number];
 
-/** Repositories of an account, most recently updated first, each with a `choice`. A search loads all pages. */
-export function RepositoryList({
-  orgSlug,
-  installationId,
-  choice,
-}: {
+type RepositoryListProps = {
   readonly orgSlug: string;
   readonly installationId: number;
   /** A link or button. */
   readonly choice: (repository: ListedRepository) => ReactNode;
-}) {
+};
+
+/** Repositories of an account, most recently updated first, each with a `choice`. A search loads all pages. */
+export function RepositoryList({ orgSlug, installationId, choice }: RepositoryListProps) {
   const [text, setText] = useState("");
   const query = useInfiniteQuery(repositoriesQuery(orgSlug, installationId));
   const needle = text.trim().toLowerCase();
@@ -45,7 +43,7 @@ export function RepositoryList({
           type="search"
           aria-label="Search repositories"
           placeholder="Search repositories"
-          leading={<Search aria-hidden />}
+          leading={<Search />}
           value={text}
           onChange={(event) => setText(event.target.value)}
           // Enter must not submit the form.

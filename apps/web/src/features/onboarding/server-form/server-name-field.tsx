@@ -49,7 +49,7 @@ export function ServerNameField({
             choice={choice}
             trailing={
               <IconButton label="Suggest another name" busy={rolling} onClick={() => void another()}>
-                {rolling ? null : <Dices aria-hidden />}
+                {rolling ? null : <Dices />}
               </IconButton>
             }
           />
@@ -81,16 +81,14 @@ function useRefusalOf(name: string, error: string | null): string | null {
   return refused.error === error && refused.name === name ? error : null;
 }
 
-/** The text field of a server's name. */
-export function NameInput({
-  control,
-  choice: { name, setName },
-  trailing,
-}: {
+type NameInputProps = {
   readonly control: Parameters<Parameters<typeof Field>[0]["children"]>[0];
   readonly choice: Pick<ReturnType<typeof useServerName>, "name" | "setName">;
   readonly trailing?: ReactNode;
-}) {
+};
+
+/** The text field of a server's name. */
+export function NameInput({ control, choice: { name, setName }, trailing }: NameInputProps) {
   return (
     <Input
       {...control}

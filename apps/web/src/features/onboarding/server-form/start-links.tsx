@@ -2,18 +2,15 @@ import { Link, type LinkProps } from "@tanstack/react-router";
 import { ArrowRight, Package, Search } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** A way to a server, as a row that leads to its page. */
-export function StartLink({
-  link,
-  icon,
-  title,
-  children,
-}: {
+type StartLinkProps = {
   readonly link: LinkProps;
   readonly icon: ReactNode;
   readonly title: string;
   readonly children: ReactNode;
-}) {
+};
+
+/** A way to a server, as a row that leads to its page. */
+export function StartLink({ link, icon, title, children }: StartLinkProps) {
   return (
     <Link
       {...link}
@@ -24,7 +21,7 @@ export function StartLink({
         <span className="block truncate text-base font-semibold">{title}</span>
         <span className="block text-sm text-muted">{children}</span>
       </span>
-      <ArrowRight className="size-4 shrink-0 text-faint" aria-hidden />
+      <ArrowRight className="size-4 shrink-0 text-faint" />
     </Link>
   );
 }
@@ -34,16 +31,12 @@ export function PublishedServerLinks({ orgSlug }: { readonly orgSlug: string }) 
   const params = { orgSlug };
   return (
     <>
-      <StartLink
-        link={{ to: "/$orgSlug/servers/package", params }}
-        icon={<Package aria-hidden />}
-        title="Deploy a package"
-      >
+      <StartLink link={{ to: "/$orgSlug/servers/package", params }} icon={<Package />} title="Deploy a package">
         A published server, by its name on the package index.
       </StartLink>
       <StartLink
         link={{ to: "/$orgSlug/servers/registry", params }}
-        icon={<Search aria-hidden />}
+        icon={<Search />}
         title="Find a server in a registry"
       >
         Search published servers, or paste a server.json.

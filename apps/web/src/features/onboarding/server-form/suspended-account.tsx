@@ -2,14 +2,13 @@ import { Link } from "@tanstack/react-router";
 import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 
-/** Replaces the repositories of an account whose owner has suspended the App. */
-export function SuspendedAccount({
-  orgSlug,
-  accountLogin,
-}: {
+type SuspendedAccountProps = {
   readonly orgSlug: string;
   readonly accountLogin: string;
-}) {
+};
+
+/** Replaces the repositories of an account whose owner has suspended the App. */
+export function SuspendedAccount({ orgSlug, accountLogin }: SuspendedAccountProps) {
   return (
     <Callout
       tone="warn"

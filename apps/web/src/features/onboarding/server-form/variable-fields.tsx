@@ -10,15 +10,7 @@ import type { RowProblem, VariableRow, Variables } from "./use-variables.ts";
 
 const typed = { autoComplete: "off", autoCapitalize: "none", autoCorrect: "off", spellCheck: false } as const;
 
-/** One variable: its name, its value (hidden by default) and a remove button. */
-function VariableFields({
-  row,
-  position,
-  problem,
-  onChange,
-  onPasteBlock,
-  onRemove,
-}: {
+type VariableFieldsProps = {
   readonly row: VariableRow;
   /** From 1, for screen readers. */
   readonly position: number;
@@ -26,7 +18,10 @@ function VariableFields({
   readonly onChange: (changed: Partial<Variable>) => void;
   readonly onPasteBlock: (text: string) => void;
   readonly onRemove: () => void;
-}) {
+};
+
+/** One variable: its name, its value (hidden by default) and a remove button. */
+function VariableFields({ row, position, problem, onChange, onPasteBlock, onRemove }: VariableFieldsProps) {
   const called = row.keyName || `variable ${position}`;
   return (
     <li className="flex items-start gap-1.5 max-sm:grid max-sm:grid-cols-[minmax(0,1fr)_auto]">
@@ -64,7 +59,7 @@ function VariableFields({
         </WithError>
       </div>
       <IconButton label={`Remove ${called}`} onClick={onRemove}>
-        <X aria-hidden />
+        <X />
       </IconButton>
     </li>
   );
@@ -72,16 +67,14 @@ function VariableFields({
 
 type Control = { readonly "aria-describedby": string | undefined; readonly "aria-invalid": true | undefined };
 
-/** A control with its error below, which screen readers announce. */
-export function WithError({
-  problem,
-  className,
-  children,
-}: {
+type WithErrorProps = {
   readonly problem: string | null;
   readonly className?: string;
   readonly children: (control: Control) => ReactNode;
-}) {
+};
+
+/** A control with its error below, which screen readers announce. */
+export function WithError({ problem, className, children }: WithErrorProps) {
   const id = useId();
   return (
     <div className={classNames("min-w-0", className)}>
@@ -93,20 +86,16 @@ export function WithError({
   );
 }
 
-/** A secret value. A multi-line one, such as a private key, is read-only while hidden: a password field has one line. */
-export function ValueControl({
-  control,
-  called,
-  value,
-  placeholder = "Value",
-  onChange,
-}: {
+type ValueControlProps = {
   readonly control: Control;
   readonly called: string;
   readonly placeholder?: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-}) {
+};
+
+/** A secret value. A multi-line one, such as a private key, is read-only while hidden: a password field has one line. */
+export function ValueControl({ control, called, value, placeholder = "Value", onChange }: ValueControlProps) {
   const [isShown, setShown] = useState(false);
   const lines = value.split("\n").length;
   const shared = { ...control, ...typed, "data-variable-value": true, "aria-label": `Value of ${called}`, value };
@@ -138,7 +127,7 @@ export function ValueControl({
         />
       )}
       <IconButton label={`${isShown ? "Hide" : "Show"} value of ${called}`} onClick={() => setShown(!isShown)}>
-        {isShown ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
+        {isShown ? <EyeOff /> : <Eye />}
       </IconButton>
     </div>
   );
@@ -147,13 +136,12 @@ export function ValueControl({
 const maxOffered = 12;
 const maxFiles = 3;
 
-function OfferedVariables({
-  offered,
-  onChoose,
-}: {
+type OfferedVariablesProps = {
   readonly offered: readonly { readonly name: string; readonly file: string }[];
   readonly onChoose: (name: string) => void;
-}) {
+};
+
+function OfferedVariables({ offered, onChoose }: OfferedVariablesProps) {
   if (offered.length === 0) return null;
   const shown = offered.slice(0, maxOffered);
   const files = [...new Set(shown.map(({ file }) => file))];
@@ -233,7 +221,7 @@ export function EnvironmentVariables({
       <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <Button
           size="sm"
-          icon={<Plus aria-hidden />}
+          icon={<Plus />}
           onClick={() => {
             variables.add();
             focusName(variables.rows.length);

@@ -24,7 +24,7 @@ export function EntryCard({ orgSlug, entry }: { readonly orgSlug: string; readon
             search={packageSearch(each)}
             className={buttonLook({ size: "sm" })}
           >
-            <Package aria-hidden />
+            <Package />
             Deploy {each.name}
           </Link>
         ))}
@@ -36,7 +36,7 @@ export function EntryCard({ orgSlug, entry }: { readonly orgSlug: string; readon
             search={{ url }}
             className={buttonLook({ size: "sm" })}
           >
-            <Globe aria-hidden />
+            <Globe />
             Add {new URL(url).host}
           </Link>
         ))}

@@ -17,16 +17,14 @@ import { registryQuery } from "./server-registry.functions.ts";
 /** Pause in typing before the registry is asked, milliseconds. */
 const typingMs = 400;
 
-/** Finds a server in the registry, or reads a server.json, and leads to the form that deploys or adds it (BLD-17). */
-export function ServerRegistryPage({
-  orgSlug,
-  search,
-  onSearch,
-}: {
+type ServerRegistryPageProps = {
   readonly orgSlug: string;
   readonly search: string;
   readonly onSearch: (search: string) => void;
-}) {
+};
+
+/** Finds a server in the registry, or reads a server.json, and leads to the form that deploys or adds it (BLD-17). */
+export function ServerRegistryPage({ orgSlug, search, onSearch }: ServerRegistryPageProps) {
   const [typed, setTyped] = useState(search);
   const settled = useSettled(typed.trim(), typingMs);
   useEffect(() => {
@@ -48,7 +46,7 @@ export function ServerRegistryPage({
             aria-label="Search servers by name"
             placeholder="Search servers by name"
             className="h-10 text-sm"
-            leading={<Search aria-hidden />}
+            leading={<Search />}
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
           />
@@ -71,7 +69,7 @@ function Found({ orgSlug, search }: { readonly orgSlug: string; readonly search:
   if (error) {
     return (
       <EmptyState
-        icon={<CloudOff aria-hidden />}
+        icon={<CloudOff />}
         title="The registry can't be searched"
         actions={<Button onClick={() => void refetch()}>Try again</Button>}
       >
@@ -81,7 +79,7 @@ function Found({ orgSlug, search }: { readonly orgSlug: string; readonly search:
   }
   if (data.entries.length === 0) {
     return (
-      <EmptyState icon={<SearchX aria-hidden />} title={`No server's name contains “${search}”`}>
+      <EmptyState icon={<SearchX />} title={`No server's name contains “${search}”`}>
         {data.host} searches names, such as <code>io.github.owner/server</code>. Try one word of it.
       </EmptyState>
     );

@@ -14,23 +14,19 @@ export type ChangeProps = { readonly projectKey: ProjectKey; readonly source: So
 
 type Change = Omit<Parameters<typeof changeSource>[0]["data"], keyof ProjectKey>;
 
-/**
- * A form that explains a change of the source and makes it. `change`: null until something is chosen. `shownFields`:
- * fields whose problems the children show themselves.
- */
-export function ChangeForm({
-  source,
-  change,
-  form,
-  shownFields = [],
-  children,
-}: {
+type ChangeFormProps = {
   readonly source: SourceView;
   readonly change: Change | null;
   readonly form: ReturnType<typeof useChangeSource>;
   readonly shownFields?: readonly string[];
   readonly children: ReactNode;
-}) {
+};
+
+/**
+ * A form that explains a change of the source and makes it. `change`: null until something is chosen. `shownFields`:
+ * fields whose problems the children show themselves.
+ */
+export function ChangeForm({ source, change, form, shownFields = [], children }: ChangeFormProps) {
   const { problems, busy, submit } = form;
   const failure = Object.entries(problems).find(([field]) => !shownFields.includes(field))?.[1] ?? null;
   const isToPackage = change?.package !== undefined;

@@ -178,15 +178,13 @@ function useMove(projectKey: ProjectKey, repository: string, onMoved: (moved: Mo
   return { problems, busy, submit };
 }
 
-function MoveEffects({
-  orgSlug,
-  source,
-  fullName,
-}: {
+type MoveEffectsProps = {
   readonly orgSlug: string;
   readonly source: RepositorySourceView;
   readonly fullName: string;
-}) {
+};
+
+function MoveEffects({ orgSlug, source, fullName }: MoveEffectsProps) {
   const { data = [] } = useQuery(repositoriesQuery(orgSlug));
   const servers = data.find(({ name }) => name === source.name)?.servers ?? [];
   return (

@@ -11,16 +11,14 @@ const kinds = [
   { value: "deployKey", label: "Deploy key" },
 ] as const;
 
-/** Token or deploy key for the private repository at `url` (SRC-2). */
-export function CredentialFields({
-  credential,
-  url,
-  error,
-}: {
+type CredentialFieldsProps = {
   readonly credential: ReturnType<typeof useCredential>;
   readonly url: string;
   readonly error: string | null;
-}) {
+};
+
+/** Token or deploy key for the private repository at `url` (SRC-2). */
+export function CredentialFields({ credential, url, error }: CredentialFieldsProps) {
   const kind = kindFor(url, credential.kind);
   return (
     <div className="flex min-w-0 flex-col gap-4">
@@ -105,7 +103,7 @@ function DeployKey({ credential: { publicKey, making, makeKey }, url, error }: P
         <p className="text-sm text-muted">
           Towpath makes a key pair and keeps the private part. You add the public part to the repository.
         </p>
-        <Button icon={<KeyRound aria-hidden />} busy={making.busy} onClick={() => void makeKey()}>
+        <Button icon={<KeyRound />} busy={making.busy} onClick={() => void makeKey()}>
           Make a deploy key
         </Button>
         <p role="alert" className="text-sm text-bad empty:hidden">
@@ -140,7 +138,7 @@ export function HostLink({ href, children }: { readonly href: string | null; rea
       className="inline-flex min-h-6 items-center gap-1 text-accent-text underline underline-offset-2"
     >
       {children}
-      <ExternalLink className="size-3" aria-hidden />
+      <ExternalLink className="size-3" />
     </a>
   );
 }

@@ -7,16 +7,14 @@ import { Select } from "~/ui/select.tsx";
 import { HostLink } from "./credential-fields.tsx";
 import type { FoundSource } from "./use-source-look.ts";
 
-/** A summary of the repository. */
-export function FoundSummary({
-  found,
-  isLooking,
-  onBranch,
-}: {
+type FoundSummaryProps = {
   readonly found: FoundSource;
   readonly isLooking: boolean;
   readonly onBranch: (branch: string) => void;
-}) {
+};
+
+/** A summary of the repository. */
+export function FoundSummary({ found, isLooking, onBranch }: FoundSummaryProps) {
   const { host, name, directory, commit, python, entrypoints, projects, variables } = found;
   const programs = entrypoints.length > 0 ? entrypoints : projects.map((each) => `${each.directory}/`);
   return (
@@ -73,7 +71,7 @@ function BranchSelect({ found, onBranch }: { found: FoundSource; onBranch: (bran
   if (branches.length < 2) {
     return (
       <span className="inline-flex items-center gap-1.5">
-        <GitBranch className="size-3.5" aria-hidden />
+        <GitBranch className="size-3.5" />
         <span className="sr-only">Branch: </span>
         {branch}
       </span>
@@ -84,7 +82,7 @@ function BranchSelect({ found, onBranch }: { found: FoundSource; onBranch: (bran
     <Select
       aria-label="Branch"
       className="w-52 max-w-full"
-      prefix={<GitBranch aria-hidden />}
+      prefix={<GitBranch />}
       value={branch}
       onChange={onBranch}
       options={all.map((each) => ({

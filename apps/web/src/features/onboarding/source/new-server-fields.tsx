@@ -9,20 +9,16 @@ import type { FoundSource } from "./use-source-look.ts";
 
 type Offers = Pick<FoundSource, "entrypoints" | "projects" | "requirementFiles" | "variables">;
 
-/** Fields of a new server from any source; `found`: candidates. */
-export function NewServerFields({
-  choice,
-  urlTemplate,
-  form,
-  variables,
-  found,
-}: {
+type NewServerFieldsProps = {
   readonly choice: ReturnType<typeof useServerName>;
   readonly urlTemplate: string;
   readonly form: ReturnType<typeof useDeployForm>;
   readonly variables: ReturnType<typeof useVariables>;
   readonly found: Offers;
-}) {
+};
+
+/** Fields of a new server from any source; `found`: candidates. */
+export function NewServerFields({ choice, urlTemplate, form, variables, found }: NewServerFieldsProps) {
   const { values } = form.fields;
   return (
     <>
@@ -41,16 +37,14 @@ export function NewServerFields({
 
 const buildFields = ["entrypoint", "arguments", "requirements", "rootDirectory"] as const;
 
-/** Folded, because a build finds these itself. */
-function BuildSettings({
-  isToChoose,
-  hasProblem,
-  children,
-}: {
+type BuildSettingsProps = {
   readonly isToChoose: boolean;
   readonly hasProblem: boolean;
   readonly children: ReactNode;
-}) {
+};
+
+/** Folded, because a build finds these itself. */
+function BuildSettings({ isToChoose, hasProblem, children }: BuildSettingsProps) {
   const [isOpen, setOpen] = useState(isToChoose);
   const isShown = isOpen || hasProblem;
   return (

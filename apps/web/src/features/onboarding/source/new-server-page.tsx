@@ -29,20 +29,17 @@ const ofOther: Record<keyof Omit<NewServerSearch, "from" | "branch">, undefined>
   previews: undefined,
 };
 
-/** A field for a pasted source, the found source, and the form that deploys it (SRC-2). */
-export function NewServerPage({
-  orgSlug,
-  search,
-  onKeep,
-  proposal,
-}: {
+type NewServerPageProps = {
   readonly orgSlug: string;
   readonly search: NewServerSearch;
   /** Writes fields into the URL. */
   readonly onKeep: Keep;
   /** A free name, and how a name becomes a URL. */
   readonly proposal: { readonly name: string; readonly urlTemplate: string };
-}) {
+};
+
+/** A field for a pasted source, the found source, and the form that deploys it (SRC-2). */
+export function NewServerPage({ orgSlug, search, onKeep, proposal }: NewServerPageProps) {
   const { urlTemplate } = proposal;
   const isFirst = useHasNoServer();
   const upload = usePicked();
@@ -131,19 +128,18 @@ function Examples() {
 
 type Source = NonNullable<ReturnType<typeof useSourceLook>["source"]>;
 
-function OtherKind({
-  orgSlug,
-  source,
-}: {
+type OtherKindProps = {
   readonly orgSlug: string;
   readonly source: Extract<Source, { kind: "package" | "registry" }>;
-}) {
+};
+
+function OtherKind({ orgSlug, source }: OtherKindProps) {
   if (source.kind === "package") {
     const search = { name: source.name, ...(source.version !== null && { version: source.version }) };
     return (
       <StartLink
         link={{ to: "/$orgSlug/servers/package", params: { orgSlug }, search }}
-        icon={<Package aria-hidden />}
+        icon={<Package />}
         title={`Deploy the package ${source.name}${source.version === null ? "" : ` ${source.version}`}`}
       >
         Choose its version, arguments and variables.
@@ -153,7 +149,7 @@ function OtherKind({
   return (
     <StartLink
       link={{ to: "/$orgSlug/servers/registry", params: { orgSlug }, search: { search: source.search } }}
-      icon={<Search aria-hidden />}
+      icon={<Search />}
       title={`Find ${source.search} in the registry`}
     >
       Choose the server, then how it runs.
@@ -174,22 +170,22 @@ function OtherWays({ orgSlug }: { readonly orgSlug: string }) {
       <ul className="grid gap-2 sm:grid-cols-2">
         <li>
           <Link to="/$orgSlug/welcome/choose-repo" params={params} className={look}>
-            <FolderGit2 aria-hidden /> Choose a GitHub repository
+            <FolderGit2 /> Choose a GitHub repository
           </Link>
         </li>
         <li>
           <Link to="/$orgSlug/servers/package" params={params} className={look}>
-            <Package aria-hidden /> Deploy a package
+            <Package /> Deploy a package
           </Link>
         </li>
         <li>
           <Link to="/$orgSlug/servers/registry" params={params} className={look}>
-            <Search aria-hidden /> Find a server in a registry
+            <Search /> Find a server in a registry
           </Link>
         </li>
         <li>
           <Link to="/$orgSlug/servers/external" params={params} className={look}>
-            <Globe aria-hidden /> Add a server that runs elsewhere
+            <Globe /> Add a server that runs elsewhere
           </Link>
         </li>
       </ul>

@@ -30,7 +30,7 @@ export function SampleCard({ orgSlug, serverName }: { readonly orgSlug: string; 
       aria-label="Try the sample"
       className="flex flex-wrap items-center gap-x-4 gap-y-3 rounded-lg border bg-surface px-4 py-4"
     >
-      <Rocket aria-hidden className="size-5 shrink-0 text-accent-text" />
+      <Rocket className="size-5 shrink-0 text-accent-text" />
       <div className="min-w-0 flex-1 basis-52">
         <p className="text-sm font-medium">Try the sample</p>
         <p className="text-xs text-muted">
@@ -42,7 +42,7 @@ export function SampleCard({ orgSlug, serverName }: { readonly orgSlug: string; 
           </p>
         )}
       </div>
-      <Button busy={busy} icon={<Rocket aria-hidden />} onClick={() => deploy(serverName)}>
+      <Button busy={busy} icon={<Rocket />} onClick={() => deploy(serverName)}>
         Deploy the sample
       </Button>
     </section>

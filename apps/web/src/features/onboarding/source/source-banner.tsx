@@ -5,14 +5,13 @@ import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 
-/** That a Git repository can't be followed, or soon can't; nothing while all is well. */
-export function SourceBanner({
-  projectKey,
-  source,
-}: {
+type SourceBannerProps = {
   readonly projectKey: ProjectKey;
   readonly source: SourceSummary | null;
-}) {
+};
+
+/** That a Git repository can't be followed, or soon can't; nothing while all is well. */
+export function SourceBanner({ projectKey, source }: SourceBannerProps) {
   if (source?.kind !== "git" && source?.kind !== "repository") return null;
   const { problem } = source;
   const { credentialEndsSoon, host } = source.kind === "git" ? source : { credentialEndsSoon: false, host: "" };

@@ -28,11 +28,7 @@ export function SourceChecked({ projectKey, source }: Props) {
           {known}
           <span className="block text-xs text-muted">{how}</span>
         </p>
-        <Button
-          icon={<RefreshCw aria-hidden />}
-          busy={busy}
-          onClick={() => void apply(() => checkSource({ data: projectKey }))}
-        >
+        <Button icon={<RefreshCw />} busy={busy} onClick={() => void apply(() => checkSource({ data: projectKey }))}>
           Check now
         </Button>
       </div>

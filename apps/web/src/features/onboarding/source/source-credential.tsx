@@ -12,14 +12,13 @@ import { SourceSection } from "./source-section.tsx";
 import { kindFor, useCredential } from "./use-credential.ts";
 import { useSourceChange } from "./use-source-change.ts";
 
-/** The repository's credential: shows its kind only; replaces and removes it. */
-export function SourceCredential({
-  projectKey,
-  source,
-}: {
+type SourceCredentialProps = {
   readonly projectKey: ProjectKey;
   readonly source: GitSourceView;
-}) {
+};
+
+/** The repository's credential: shows its kind only; replaces and removes it. */
+export function SourceCredential({ projectKey, source }: SourceCredentialProps) {
   const { credential: stored, url, host } = source;
   const [isOpen, setOpen] = useState(false);
   const [question, setQuestion] = useState<Question | null>(null);

@@ -8,19 +8,16 @@ import type { useSourceLook } from "./use-source-look.ts";
 
 const typed = { autoComplete: "off", autoCapitalize: "none", spellCheck: false } as const;
 
-/** The field for a source; shows why it can't be read, and the cure. */
-export function SourceField({
-  look,
-  label,
-  hint,
-  autoFocus = false,
-}: {
+type SourceFieldProps = {
   readonly look: ReturnType<typeof useSourceLook>;
   readonly label: string;
   readonly hint: ReactNode;
   /** For a page with only this question. */
   readonly autoFocus?: boolean;
-}) {
+};
+
+/** The field for a source; shows why it can't be read, and the cure. */
+export function SourceField({ look, label, hint, autoFocus = false }: SourceFieldProps) {
   const { text, setText, problem, failure, isLooking } = look;
   const asksCredential = failure?.needsCredential === true && look.url !== null;
   const error = failure && !failure.isCredentials && !failure.canRetry ? failure.message : null;
@@ -74,16 +71,14 @@ export function SourceField({
   );
 }
 
-function SignIn({
-  look,
-  url,
-  problem,
-}: {
+type SignInProps = {
   readonly look: ReturnType<typeof useSourceLook>;
   readonly url: string;
   /** The credential's problem. */
   readonly problem: string | null;
-}) {
+};
+
+function SignIn({ look, url, problem }: SignInProps) {
   const id = useId();
   return (
     <section aria-labelledby={id} className="flex flex-col gap-4 rounded-lg border bg-surface px-4 py-4">

@@ -21,17 +21,16 @@ import { SourceStatus } from "./source-status.tsx";
 import { SourceWebhook } from "./source-webhook.tsx";
 import { useSourceChange } from "./use-source-change.ts";
 
+type SourceSettingsProps = {
+  readonly projectKey: ProjectKey;
+  readonly back: FromGitHub | null;
+};
+
 /**
  * A server's source, how pushes are detected, and how to change it (SRC-1, SRC-2). `back`: the person returns from
  * GitHub, where the form to continue there sent them.
  */
-export function SourceSettings({
-  projectKey,
-  back,
-}: {
-  readonly projectKey: ProjectKey;
-  readonly back: FromGitHub | null;
-}) {
+export function SourceSettings({ projectKey, back }: SourceSettingsProps) {
   const [moved, setMoved] = useState<MovedToGitHub | null>(null);
   const mayMove = useMay("repository.continue");
   const { data: source, error, refetch } = useQuery(sourceQuery(projectKey));
@@ -181,16 +180,14 @@ function Followed({ projectKey, source }: { readonly projectKey: ProjectKey; rea
   );
 }
 
-/** The branch that goes live: the repository's default branch, or a chosen one. */
-function LiveBranch({
-  projectKey,
-  source: { branch, branches, defaultBranch },
-  hint,
-}: {
+type LiveBranchProps = {
   readonly projectKey: ProjectKey;
   readonly source: Pick<FollowedSourceView, "branch" | "branches" | "defaultBranch">;
   readonly hint: string;
-}) {
+};
+
+/** The branch that goes live: the repository's default branch, or a chosen one. */
+function LiveBranch({ projectKey, source: { branch, branches, defaultBranch }, hint }: LiveBranchProps) {
   const { busy, failure, apply } = useSourceChange(projectKey);
   const chosen = branch ?? defaultBranch;
   const names = branches.includes(chosen) ? branches : [chosen, ...branches];

@@ -100,19 +100,15 @@ const rights: Readonly<Record<HostKind, string>> = {
 
 const options = hostKinds.map((value) => ({ value, label: hostNames[value] }));
 
-function TokenForm({
-  url,
-  kind: known,
-  busy,
-  failure,
-  onSave,
-}: {
+type TokenFormProps = {
   readonly url: string;
   readonly kind: HostKind | null;
   readonly busy: boolean;
   readonly failure: string | null;
   readonly onSave: (value: { readonly kind: HostKind; readonly token: string }) => Promise<void>;
-}) {
+};
+
+function TokenForm({ url, kind: known, busy, failure, onSave }: TokenFormProps) {
   const [kind, setKind] = useState<HostKind>(known ?? "gitlab");
   const [token, setToken] = useState("");
   return (

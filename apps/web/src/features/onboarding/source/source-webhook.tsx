@@ -18,14 +18,13 @@ import { makeSourceWebhookSecret, removeSourceWebhookSecret } from "./source.fun
 import { SourceSection } from "./source-section.tsx";
 import { useSourceChange } from "./use-source-change.ts";
 
-/** A webhook of the repository's host, to detect pushes at once: its URL, and its secret, shown once. */
-export function SourceWebhook({
-  projectKey,
-  source,
-}: {
+type SourceWebhookProps = {
   readonly projectKey: ProjectKey;
   readonly source: GitSourceView;
-}) {
+};
+
+/** A webhook of the repository's host, to detect pushes at once: its URL, and its secret, shown once. */
+export function SourceWebhook({ projectKey, source }: SourceWebhookProps) {
   const { webhook, url } = source;
   const [secret, setSecret] = useState<string | null>(null);
   const [question, setQuestion] = useState<Question | null>(null);

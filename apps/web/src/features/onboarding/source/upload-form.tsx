@@ -19,14 +19,7 @@ type UploadedServer = {
 /** The build looks into the files; nothing is read here. */
 const nothingFound = { entrypoints: [], projects: [], requirementFiles: [], variables: [] };
 
-/** The form that deploys picked files (SRC-3, SRC-4). */
-export function UploadForm({
-  orgSlug,
-  picked,
-  otherName,
-  urlTemplate,
-  onChange,
-}: {
+type UploadFormProps = {
   readonly orgSlug: string;
   readonly picked: Picked;
   /** A free name, for a folder whose name can't be a server's. */
@@ -34,7 +27,10 @@ export function UploadForm({
   readonly urlTemplate: string;
   /** Picks other files. */
   readonly onChange: () => void;
-}) {
+};
+
+/** The form that deploys picked files (SRC-3, SRC-4). */
+export function UploadForm({ orgSlug, picked, otherName, urlTemplate, onChange }: UploadFormProps) {
   const choice = useServerName(orgSlug, nameOf(picked) ?? otherName);
   const variables = useVariables([]);
   const { upload, progress, cancel } = useUpload();

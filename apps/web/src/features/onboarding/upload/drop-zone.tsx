@@ -5,17 +5,15 @@ import { classNames } from "~/ui/class-names.ts";
 import { archiveEndings, type NotPicked, type Picked, pickedArchive, pickedByDrop, pickedFolder } from "./picked.ts";
 import { uploadLimits } from "./upload-limits.ts";
 
-/** Accepts a dropped folder or archive, or one chosen by a button. */
-export function DropZone({
-  title,
-  hint,
-  onPicked,
-}: {
+type DropZoneProps = {
   readonly title: string;
   /** How to drop something; not for fingers. */
   readonly hint: string;
   readonly onPicked: (picked: Picked | NotPicked) => void;
-}) {
+};
+
+/** Accepts a dropped folder or archive, or one chosen by a button. */
+export function DropZone({ title, hint, onPicked }: DropZoneProps) {
   const folder = useRef<HTMLInputElement>(null);
   const archive = useRef<HTMLInputElement>(null);
   const [depth, setDepth] = useState(0);
@@ -40,7 +38,7 @@ export function DropZone({
         depth > 0 ? "border-accent bg-accent-soft" : "border-line-strong bg-surface",
       )}
     >
-      <FolderUp aria-hidden className="size-5 shrink-0 text-accent-text" />
+      <FolderUp className="size-5 shrink-0 text-accent-text" />
       <div className="min-w-0 flex-1 basis-52">
         <p className="text-sm font-medium">{title}</p>
         <p className="text-xs text-muted">
@@ -49,10 +47,10 @@ export function DropZone({
         </p>
       </div>
       <div className="flex flex-wrap gap-2">
-        <Button icon={<FolderUp aria-hidden />} onClick={() => folder.current?.click()}>
+        <Button icon={<FolderUp />} onClick={() => folder.current?.click()}>
           Choose a folder
         </Button>
-        <Button icon={<Upload aria-hidden />} onClick={() => archive.current?.click()}>
+        <Button icon={<Upload />} onClick={() => archive.current?.click()}>
           Choose an archive
         </Button>
       </div>

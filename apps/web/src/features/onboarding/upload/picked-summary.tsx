@@ -4,19 +4,16 @@ import { Button } from "~/ui/button.tsx";
 import { formatBytes } from "~/ui/time.tsx";
 import type { Picked } from "./picked.ts";
 
-/** The files to upload, and those left out. */
-export function PickedSummary({
-  picked,
-  onChange,
-  disabled,
-  isWhole = false,
-}: {
+type PickedSummaryProps = {
   readonly picked: Picked;
   readonly onChange: () => void;
   readonly disabled: boolean;
   /** For a new version, which replaces all files. */
   readonly isWhole?: boolean;
-}) {
+};
+
+/** The files to upload, and those left out. */
+export function PickedSummary({ picked, onChange, disabled, isWhole = false }: PickedSummaryProps) {
   const leftOut = picked.kind === "folder" ? picked.leftOut : [];
   const [line, secrets] = [leftOutLine(leftOut), secretsLine(leftOut)];
   const count = picked.kind === "folder" ? picked.files.length : null;
@@ -24,9 +21,9 @@ export function PickedSummary({
     <section aria-label="To upload" className="rounded-lg border bg-surface px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         {picked.kind === "folder" ? (
-          <Folder aria-hidden className="size-4 shrink-0 text-accent-text" />
+          <Folder className="size-4 shrink-0 text-accent-text" />
         ) : (
-          <Archive aria-hidden className="size-4 shrink-0 text-accent-text" />
+          <Archive className="size-4 shrink-0 text-accent-text" />
         )}
         <p className="min-w-0 flex-1 text-sm font-medium wrap-anywhere">
           {picked.kind === "archive" ? picked.file.name : picked.name || "Files"}

@@ -14,18 +14,15 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 
-/** ONB-6: accounts that are connected, and their repositories. */
-export function ChooseRepoPage({
-  orgSlug,
-  installationId,
-  proposedName,
-  onInstallation,
-}: {
+type ChooseRepoPageProps = {
   readonly orgSlug: string;
   readonly installationId: number | undefined;
   readonly proposedName: string;
   readonly onInstallation: (installationId: number) => void;
-}) {
+};
+
+/** ONB-6: accounts that are connected, and their repositories. */
+export function ChooseRepoPage({ orgSlug, installationId, proposedName, onInstallation }: ChooseRepoPageProps) {
   const { data: installations } = useSuspenseQuery(installationsQuery(orgSlug));
   const [serverName, setServerName] = useState(proposedName);
   const chosen = installations.find((known) => known.installationId === installationId) ?? installations[0];
@@ -50,7 +47,7 @@ export function ChooseRepoPage({
               orgSlug={orgSlug}
               state={{ purpose: "install", from: "welcome" }}
               variant="ghost"
-              icon={<Plus aria-hidden />}
+              icon={<Plus />}
             >
               Another account, or more repositories
             </GitHubLink>
@@ -94,16 +91,14 @@ export function ChooseRepoPage({
   );
 }
 
-/** The name that the server gets unless the user changes it on the next page. */
-function ProposedName({
-  orgSlug,
-  name,
-  onName,
-}: {
+type ProposedNameProps = {
   readonly orgSlug: string;
   readonly name: string;
   readonly onName: (name: string) => void;
-}) {
+};
+
+/** The name that the server gets unless the user changes it on the next page. */
+function ProposedName({ orgSlug, name, onName }: ProposedNameProps) {
   const [rolling, setRolling] = useState(false);
   const another = async () => {
     setRolling(true);
@@ -121,7 +116,7 @@ function ProposedName({
         {name}
       </code>
       <IconButton label="Suggest another name" size="sm" busy={rolling} onClick={() => void another()}>
-        {rolling ? null : <Dices aria-hidden />}
+        {rolling ? null : <Dices />}
       </IconButton>
       You can change it on the next page.
     </p>
@@ -132,7 +127,7 @@ function NotConnected({ orgSlug }: { readonly orgSlug: string }) {
   return (
     <div className="rounded-lg border bg-surface">
       <EmptyState
-        icon={<FolderGit2 aria-hidden />}
+        icon={<FolderGit2 />}
         title="GitHub is not connected"
         actions={
           <>

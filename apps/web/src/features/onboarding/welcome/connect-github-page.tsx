@@ -40,7 +40,7 @@ export function ConnectGitHubPage({
             state={{ purpose: "connect", from: "welcome" }}
             variant="primary"
             size="lg"
-            icon={<GitBranch aria-hidden />}
+            icon={<GitBranch />}
           >
             Connect GitHub
           </GitHubLink>
@@ -57,7 +57,7 @@ export function ConnectGitHubPage({
             params={{ orgSlug }}
             className={buttonLook({ variant: "primary", size: "lg" })}
           >
-            <GitBranch aria-hidden />
+            <GitBranch />
             Connect GitHub
           </Link>
           <p className="mt-3 text-sm text-muted">
@@ -74,19 +74,11 @@ export function ConnectGitHubPage({
           Or start without GitHub
         </h2>
         {hasServers ? (
-          <StartLink
-            link={{ to: "/$orgSlug/servers", params: { orgSlug } }}
-            icon={<ServerIcon aria-hidden />}
-            title="Your servers"
-          >
+          <StartLink link={{ to: "/$orgSlug/servers", params: { orgSlug } }} icon={<ServerIcon />} title="Your servers">
             Go on without connecting it.
           </StartLink>
         ) : null}
-        <StartLink
-          link={{ to: "/$orgSlug/servers/new", params: { orgSlug } }}
-          icon={<Rocket aria-hidden />}
-          title="New server"
-        >
+        <StartLink link={{ to: "/$orgSlug/servers/new", params: { orgSlug } }} icon={<Rocket />} title="New server">
           Paste a URL, try the sample, or upload a folder.
         </StartLink>
         <PublishedServerLinks orgSlug={orgSlug} />

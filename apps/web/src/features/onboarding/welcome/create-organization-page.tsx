@@ -10,17 +10,16 @@ import { TextField } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
 import { failureText } from "~/ui/toast.ts";
 
-/**
- * ONB-1. The first organization is proposed: one click creates it, and the next page makes the first server (SRC-4).
- */
-export function CreateOrganizationPage({
-  firstName,
-  proposal,
-}: {
+type CreateOrganizationPageProps = {
   readonly firstName: string | null;
   /** Initial values of the fields; null: empty. */
   readonly proposal: { readonly name: string; readonly slug: string } | null;
-}) {
+};
+
+/**
+ * ONB-1. The first organization is proposed: one click creates it, and the next page makes the first server (SRC-4).
+ */
+export function CreateOrganizationPage({ firstName, proposal }: CreateOrganizationPageProps) {
   const queryClient = useQueryClient();
   const router = useRouter();
   const input = useRef<HTMLInputElement>(null);

@@ -99,7 +99,7 @@ const deployTo =
 export function NewestCommit({ repository, branch }: Pick<Props, "repository" | "branch">) {
   return (
     <p className="mt-0.5 flex min-w-0 items-center gap-1.5 text-xs text-muted">
-      <GitBranch className="size-3.5 shrink-0" aria-hidden />
+      <GitBranch className="size-3.5 shrink-0" />
       <span className="shrink-0">{repository.default_branch}</span>{" "}
       {branch ? (
         <>
@@ -113,15 +113,12 @@ export function NewestCommit({ repository, branch }: Pick<Props, "repository" | 
   );
 }
 
-function RepositorySummary({
-  orgSlug,
-  repository,
-  branch,
-  linkedBranch,
-}: Pick<Props, "orgSlug" | "repository" | "branch"> & {
+type RepositorySummaryProps = Pick<Props, "orgSlug" | "repository" | "branch"> & {
   /** The default branch that the link names; it may have changed since. */
   readonly linkedBranch: string | undefined;
-}) {
+};
+
+function RepositorySummary({ orgSlug, repository, branch, linkedBranch }: RepositorySummaryProps) {
   return (
     <div className="mb-6 rounded-lg border bg-surface px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">

@@ -16,15 +16,7 @@ import { Form } from "~/ui/form.tsx";
 import { OtherTeam } from "./other-team.tsx";
 import { useQuickstart } from "./use-quickstart.ts";
 
-/** ONB-3: the sample in one click, or the user's own repository. */
-export function ServerSetupPage({
-  orgSlug,
-  search,
-  onKeep,
-  resume,
-  proposal,
-  connected,
-}: {
+type ServerSetupPageProps = {
   readonly orgSlug: string;
   readonly search: SetupSearch;
   /** Writes fields into the URL. */
@@ -33,7 +25,10 @@ export function ServerSetupPage({
   readonly resume: string | null;
   readonly proposal: { readonly name: string; readonly urlTemplate: string };
   readonly connected: boolean;
-}) {
+};
+
+/** ONB-3: the sample in one click, or the user's own repository. */
+export function ServerSetupPage({ orgSlug, search, onKeep, resume, proposal, connected }: ServerSetupPageProps) {
   const choice = useServerName(orgSlug, search.serverName ?? proposal.name);
   const quickstart = useQuickstart(orgSlug, resume);
   const sample = useSample(orgSlug);
@@ -77,7 +72,7 @@ export function ServerSetupPage({
             <Button
               type="submit"
               size="lg"
-              icon={<Rocket aria-hidden />}
+              icon={<Rocket />}
               busy={quickstart.busy || sample.busy}
               className="self-start"
             >
@@ -102,7 +97,7 @@ function RepositoryLink({ orgSlug, deploy }: { readonly orgSlug: string; readonl
   return (
     <StartLink
       link={{ to, params: { orgSlug }, search: address ? deploy : { installationId: deploy.installationId } }}
-      icon={<FolderGit2 aria-hidden />}
+      icon={<FolderGit2 />}
       title={address ? `Deploy ${address.owner}/${address.repo}` : "Choose a repository"}
     >
       {address ? "Continue with the repository from this link." : "Deploy a Python MCP server you already have."}
@@ -132,15 +127,13 @@ function ConnectCallout({ orgSlug }: { readonly orgSlug: string }) {
   );
 }
 
-function GrantCallout({
-  url,
-  repository,
-  orgSlug,
-}: {
+type GrantCalloutProps = {
   readonly url: string;
   readonly repository: string;
   readonly orgSlug: string;
-}) {
+};
+
+function GrantCallout({ url, repository, orgSlug }: GrantCalloutProps) {
   return (
     <Callout
       tone="warn"

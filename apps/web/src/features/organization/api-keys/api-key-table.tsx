@@ -119,14 +119,14 @@ function KeyActions({ apiKey, orgSlug }: { readonly apiKey: ApiKeyView; readonly
       <Menu
         trigger={
           <IconButton label={`Actions for ${apiKey.name}`} size="sm">
-            <Ellipsis aria-hidden />
+            <Ellipsis />
           </IconButton>
         }
       >
-        <MenuItem icon={<Ban aria-hidden />} disabled={apiKey.status !== "active"} onClick={() => setAsked("revoke")}>
+        <MenuItem icon={<Ban />} disabled={apiKey.status !== "active"} onClick={() => setAsked("revoke")}>
           Revoke
         </MenuItem>
-        <MenuItem danger icon={<Trash2 aria-hidden />} onClick={() => setAsked("delete")}>
+        <MenuItem danger icon={<Trash2 />} onClick={() => setAsked("delete")}>
           Delete
         </MenuItem>
       </Menu>

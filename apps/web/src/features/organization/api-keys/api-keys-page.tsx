@@ -49,7 +49,7 @@ function OwnKeys({ orgSlug }: { readonly orgSlug: string }) {
       description="They act as you: servers see your name, and the keys stop working when you leave this organization."
     >
       {keys.length === 0 ? (
-        <EmptyState icon={<KeyRound aria-hidden />} title="You have no keys yet">
+        <EmptyState icon={<KeyRound />} title="You have no keys yet">
           Create one per client, so you can revoke one without affecting the others.
         </EmptyState>
       ) : (
@@ -67,7 +67,7 @@ function OrganizationKeys({ orgSlug, mayManage }: { readonly orgSlug: string; re
       description="For deployments and agents. They act as the organization and stay valid when members leave."
     >
       {keys.length === 0 ? (
-        <EmptyState icon={<KeyRound aria-hidden />} title="No organization keys">
+        <EmptyState icon={<KeyRound />} title="No organization keys">
           {mayManage ? "Create one for each service that calls your servers." : "Owners and admins can create them."}
         </EmptyState>
       ) : (

@@ -69,7 +69,7 @@ export function CreateApiKeyDialog({ orgSlug, onCreated }: DialogProps) {
       onOpenChange={setOpen}
       title="Create API key"
       trigger={
-        <Button variant="primary" icon={<Plus aria-hidden />}>
+        <Button variant="primary" icon={<Plus />}>
           Create key
         </Button>
       }
@@ -159,16 +159,14 @@ function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCa
   );
 }
 
-/** A checkbox for each server of the organization. */
-function ServerChoice({
-  orgSlug,
-  chosen,
-  onChange,
-}: {
+type ServerChoiceProps = {
   readonly orgSlug: string;
   readonly chosen: readonly string[];
   readonly onChange: (chosen: readonly string[]) => void;
-}) {
+};
+
+/** A checkbox for each server of the organization. */
+function ServerChoice({ orgSlug, chosen, onChange }: ServerChoiceProps) {
   const { data: servers, error } = useQuery(serversQuery({ orgSlug, type: "all", text: "" }));
   if (error) return <p className="text-sm text-bad">{failureText(error)}</p>;
   if (!servers) return <p className="text-sm text-muted">Loading servers…</p>;

@@ -8,16 +8,14 @@ import { Button } from "~/ui/button.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { Select } from "~/ui/select.tsx";
 
-/** Shows a new key, the only time that it can be seen, and how to use it in each client. */
-export function NewApiKey({
-  orgSlug,
-  created,
-  onDismiss,
-}: {
+type NewApiKeyProps = {
   readonly orgSlug: string;
   readonly created: NewApiKeyView;
   readonly onDismiss: () => void;
-}) {
+};
+
+/** Shows a new key, the only time that it can be seen, and how to use it in each client. */
+export function NewApiKey({ orgSlug, created, onDismiss }: NewApiKeyProps) {
   const { data: all = [] } = useQuery(serversQuery({ orgSlug, type: "all", text: "" }));
   const servers = all.filter(({ id }) => created.servers?.some((server) => server.id === id) ?? true);
   return (

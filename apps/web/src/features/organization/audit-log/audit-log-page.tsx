@@ -40,7 +40,7 @@ export function AuditLogPage({ orgSlug, search, onSearch }: PageProps) {
           </EmptyState>
         ) : null}
         {entries.length === 0 && !isFiltered ? (
-          <EmptyState icon={<ScrollText aria-hidden />} title="No changes yet">
+          <EmptyState icon={<ScrollText />} title="No changes yet">
             Changes to servers, members, keys and settings appear here.
           </EmptyState>
         ) : null}
@@ -110,7 +110,7 @@ function Export({ orgSlug, search }: Pick<PageProps, "orgSlug" | "search">) {
     `/api/organizations/${orgSlug}/audit-log?${new URLSearchParams({ format, ...filterOf(search) })}`;
   const download = (format: string) => window.location.assign(hrefOf(format));
   return (
-    <Menu trigger={<Button icon={<Download aria-hidden />}>Export</Button>}>
+    <Menu trigger={<Button icon={<Download />}>Export</Button>}>
       <MenuItem onClick={() => download("csv")}>CSV</MenuItem>
       <MenuItem onClick={() => download("jsonl")}>JSON Lines</MenuItem>
     </Menu>

@@ -41,7 +41,7 @@ export function AppItem({ orgSlug, app }: Props) {
         <div className="flex flex-wrap gap-2">
           {settingsUrl ? (
             <a href={settingsUrl} className={buttonLook()}>
-              <ExternalLink aria-hidden /> App settings
+              <ExternalLink /> App settings
             </a>
           ) : null}
           {id === null ? null : <Changes orgSlug={orgSlug} app={app} id={id} />}

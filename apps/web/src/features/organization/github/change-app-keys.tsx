@@ -7,16 +7,14 @@ import { TextareaField, TextField } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
 import { changeAppKeys, type GitHubAppView, gitHubAppsQuery } from "./apps.functions.ts";
 
-/** New keys of an App. GitHub makes them on its own pages only, so they are pasted. */
-export function ChangeAppKeys({
-  orgSlug,
-  app: { appSlug, hostName, health },
-  id,
-}: {
+type ChangeAppKeysProps = {
   readonly orgSlug: string;
   readonly app: GitHubAppView;
   readonly id: string;
-}) {
+};
+
+/** New keys of an App. GitHub makes them on its own pages only, so they are pasted. */
+export function ChangeAppKeys({ orgSlug, app: { appSlug, hostName, health }, id }: ChangeAppKeysProps) {
   const queryClient = useQueryClient();
   const [open, setOpen] = useState(false);
   const [privateKey, setPrivateKey] = useState("");

@@ -32,7 +32,7 @@ export function ConnectionCard({ orgSlug, connection }: { readonly orgSlug: stri
         <div className="flex flex-wrap items-center gap-2">
           {settingsUrl ? (
             <a href={settingsUrl} className={buttonLook()}>
-              <ExternalLink aria-hidden /> Manage on GitHub
+              <ExternalLink /> Manage on GitHub
             </a>
           ) : null}
           {useMay("installation.disconnect") ? <Disconnect orgSlug={orgSlug} connection={connection} /> : null}
@@ -120,16 +120,14 @@ function Disconnect({ orgSlug, connection }: { readonly orgSlug: string; readonl
   );
 }
 
-/** Which repositories Towpath may read, listed on demand. */
-function Repositories({
-  orgSlug,
-  installationId,
-  selection,
-}: {
+type RepositoriesProps = {
   readonly orgSlug: string;
   readonly installationId: number;
   readonly selection: "all" | "selected";
-}) {
+};
+
+/** Which repositories Towpath may read, listed on demand. */
+function Repositories({ orgSlug, installationId, selection }: RepositoriesProps) {
   const [open, setOpen] = useState(false);
   return (
     <div className="border-t">
@@ -142,7 +140,7 @@ function Repositories({
           {selection === "all" ? "All repositories, including future ones" : "Selected repositories"}
         </span>
         <span className="text-xs text-muted">{open ? "Hide" : "Show"}</span>
-        <ChevronDown className={open ? "size-4 rotate-180 text-faint" : "size-4 text-faint"} aria-hidden />
+        <ChevronDown className={open ? "size-4 rotate-180 text-faint" : "size-4 text-faint"} />
       </PlainButton>
       {open ? <RepositoryNames orgSlug={orgSlug} installationId={installationId} /> : null}
     </div>

@@ -17,15 +17,14 @@ const texts: Readonly<Record<string, string>> = {
 
 const accountName = /^[\w-]{1,40}$/;
 
-/** The problem of a round trip to GitHub that connected nothing, if any. */
-export function ConnectionProblem({
-  problem,
-  account,
-}: {
+type ConnectionProblemProps = {
   readonly problem: string | undefined;
   /** The GitHub account that the problem concerns. */
   readonly account: string | undefined;
-}) {
+};
+
+/** The problem of a round trip to GitHub that connected nothing, if any. */
+export function ConnectionProblem({ problem, account }: ConnectionProblemProps) {
   if (!problem) return null;
   const text = texts[problem] ?? "GitHub was not connected. Try again; if it happens again, ask the operator.";
   // The name is from the URL: use it only if it looks like a login.

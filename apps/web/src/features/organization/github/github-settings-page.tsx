@@ -19,19 +19,16 @@ const settings = "settings" as const;
 
 type App = { readonly connection: number; readonly hostName: string };
 
-/** The organization's GitHub connections: accounts, their repositories, and how they are at GitHub now (ONB-2). */
-export function GitHubSettingsPage({
-  orgSlug,
-  app,
-  problem,
-  account,
-}: {
+type GitHubSettingsPageProps = {
   readonly orgSlug: string;
   /** The instance's GitHub Apps; null: none. */
   readonly app: { readonly apps: readonly App[] } | null;
   readonly problem: string | undefined;
   readonly account: string | undefined;
-}) {
+};
+
+/** The organization's GitHub connections: accounts, their repositories, and how they are at GitHub now (ONB-2). */
+export function GitHubSettingsPage({ orgSlug, app, problem, account }: GitHubSettingsPageProps) {
   const { data: connections } = useSuspenseQuery(connectionsQuery(orgSlug));
   const { data: managed } = useSuspenseQuery(gitHubAppsQuery(orgSlug));
   const mayConnect = useMay("installation.manage") && app !== null;
@@ -54,7 +51,7 @@ export function GitHubSettingsPage({
       ) : null}
       {connections.length === 0 && app === null ? null : connections.length === 0 ? (
         <div className="rounded-lg border bg-surface">
-          <EmptyState icon={<FolderGit2 aria-hidden />} title="No GitHub account is connected" actions={connect}>
+          <EmptyState icon={<FolderGit2 />} title="No GitHub account is connected" actions={connect}>
             Connect one to deploy its repositories.
           </EmptyState>
         </div>
@@ -71,16 +68,14 @@ export function GitHubSettingsPage({
   );
 }
 
-/** Links to connect an account of each App; without the host's name if there is only one App. */
-function ConnectLinks({
-  orgSlug,
-  apps,
-  purpose,
-}: {
+type ConnectLinksProps = {
   readonly orgSlug: string;
   readonly apps: readonly App[];
   readonly purpose: "install" | "connect";
-}) {
+};
+
+/** Links to connect an account of each App; without the host's name if there is only one App. */
+function ConnectLinks({ orgSlug, apps, purpose }: ConnectLinksProps) {
   const label = purpose === "install" ? "Connect an account" : "Connect GitHub";
   return apps.map(({ connection, hostName }, index) => (
     <GitHubLink
@@ -88,7 +83,7 @@ function ConnectLinks({
       orgSlug={orgSlug}
       state={{ purpose, from: settings, connection }}
       {...(index === 0 ? { variant: "primary" } : {})}
-      icon={<Plus aria-hidden />}
+      icon={<Plus />}
     >
       {apps.length === 1 ? label : `Connect an account on ${hostName}`}
     </GitHubLink>
@@ -114,7 +109,7 @@ function AppsSection({ orgSlug }: { readonly orgSlug: string }) {
             <Dialog
               title="Connect another GitHub App"
               description="Such as one at an Enterprise host. GitHub makes it for you."
-              trigger={<Button icon={<Plus aria-hidden />}>Connect another</Button>}
+              trigger={<Button icon={<Plus />}>Connect another</Button>}
             >
               <ConnectAppForm orgSlug={orgSlug} />
             </Dialog>

@@ -22,7 +22,7 @@ export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
       />
       {data.reportedAt === null ? (
         <Card>
-          <EmptyState icon={<ShieldQuestion aria-hidden />} title="Not known yet">
+          <EmptyState icon={<ShieldQuestion />} title="Not known yet">
             The runner of this instance has not reported yet. If this doesn't change within a minute, check its log.
           </EmptyState>
         </Card>

@@ -110,19 +110,19 @@ function InvitationActions(props: {
     <Menu
       trigger={
         <IconButton label={`Actions for ${email}`} size="sm">
-          <Ellipsis aria-hidden />
+          <Ellipsis />
         </IconButton>
       }
     >
-      <MenuItem icon={<Link2 aria-hidden />} disabled={invitation.status === "expired"} onClick={() => void copy()}>
+      <MenuItem icon={<Link2 />} disabled={invitation.status === "expired"} onClick={() => void copy()}>
         Copy link
       </MenuItem>
-      <MenuItem icon={<Send aria-hidden />} onClick={() => void resend()}>
+      <MenuItem icon={<Send />} onClick={() => void resend()}>
         Send again
       </MenuItem>
       <MenuItem
         danger
-        icon={<Ban aria-hidden />}
+        icon={<Ban />}
         onClick={() =>
           ask({
             title: `Revoke the invitation of ${email}?`,

@@ -154,14 +154,14 @@ function MemberActions(props: {
     <Menu
       trigger={
         <IconButton label={`Actions for ${member.name}`} size="sm">
-          <Ellipsis aria-hidden />
+          <Ellipsis />
         </IconButton>
       }
     >
       {isSelf ? (
         <MenuItem
           danger
-          icon={<LogOut aria-hidden />}
+          icon={<LogOut />}
           disabled={isLastOwner}
           onClick={() =>
             ask({
@@ -176,7 +176,7 @@ function MemberActions(props: {
           {isLastOwner ? "Leave (an organization needs an owner)" : "Leave organization"}
         </MenuItem>
       ) : (
-        <MenuItem danger icon={<UserMinus aria-hidden />} onClick={remove}>
+        <MenuItem danger icon={<UserMinus />} onClick={remove}>
           Remove from organization
         </MenuItem>
       )}

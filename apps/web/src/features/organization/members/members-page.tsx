@@ -17,14 +17,13 @@ import { RoleMatrix } from "./role-matrix.tsx";
 
 type Organization = { readonly slug: string; readonly name: string; readonly role: string };
 
-/** An organization's members, invitations, and permissions of each role (ORG-6). */
-export function MembersPage({
-  organization,
-  userId,
-}: {
+type MembersPageProps = {
   readonly organization: Organization;
   readonly userId: string;
-}) {
+};
+
+/** An organization's members, invitations, and permissions of each role (ORG-6). */
+export function MembersPage({ organization, userId }: MembersPageProps) {
   const { slug: orgSlug, name } = organization;
   const mayManage = useMay("member.manage");
   const queryClient = useQueryClient();
@@ -121,7 +120,7 @@ function InviteDialog(props: { readonly orgSlug: string; readonly onInvited: (re
       title="Invite people"
       description="They get a link that works for seven days."
       trigger={
-        <Button variant="primary" icon={<UserPlus aria-hidden />}>
+        <Button variant="primary" icon={<UserPlus />}>
           Invite people
         </Button>
       }

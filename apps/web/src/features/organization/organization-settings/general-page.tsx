@@ -11,16 +11,14 @@ import { PageHeader } from "~/ui/page-header.tsx";
 import { OrganizationForm } from "./organization-form.tsx";
 import { removeOrganization, saveOrganizationPicture } from "./organization-settings.functions.ts";
 
-/** Settings of the organization as a whole (ORG-4). */
-export function GeneralPage({
-  organization,
-  picture,
-  mayDelete,
-}: {
+type GeneralPageProps = {
   readonly organization: { readonly slug: string; readonly name: string };
   readonly picture: string | null;
   readonly mayDelete: boolean;
-}) {
+};
+
+/** Settings of the organization as a whole (ORG-4). */
+export function GeneralPage({ organization, picture, mayDelete }: GeneralPageProps) {
   const mayManage = useMay("organization.manage");
   return (
     <div className="max-w-4xl">
@@ -34,7 +32,7 @@ export function GeneralPage({
         ) : null}
         {mayDelete ? <DeleteOrganization slug={organization.slug} /> : null}
         {mayManage || mayDelete ? null : (
-          <EmptyState icon={<Lock aria-hidden />} title="Your role can't change these settings">
+          <EmptyState icon={<Lock />} title="Your role can't change these settings">
             Only owners and admins of this organization can.
           </EmptyState>
         )}
@@ -43,13 +41,12 @@ export function GeneralPage({
   );
 }
 
-function PictureCard({
-  organization: { slug: orgSlug, name },
-  picture,
-}: {
+type PictureCardProps = {
   readonly organization: { readonly slug: string; readonly name: string };
   readonly picture: string | null;
-}) {
+};
+
+function PictureCard({ organization: { slug: orgSlug, name }, picture }: PictureCardProps) {
   const queryClient = useQueryClient();
   const router = useRouter();
   const save = async (changed: string | null) => {

@@ -7,12 +7,12 @@ import { SettingsForm } from "~/ui/settings-form.tsx";
 import { toast } from "~/ui/toast.ts";
 import { changeOrganization } from "./organization-settings.functions.ts";
 
-/** The organization's name and address (ORG-4). */
-export function OrganizationForm({
-  organization,
-}: {
+type OrganizationFormProps = {
   readonly organization: { readonly slug: string; readonly name: string };
-}) {
+};
+
+/** The organization's name and address (ORG-4). */
+export function OrganizationForm({ organization }: OrganizationFormProps) {
   const queryClient = useQueryClient();
   const [name, setName] = useState(organization.name);
   const [slug, setSlug] = useState(organization.slug);

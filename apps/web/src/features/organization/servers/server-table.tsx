@@ -31,14 +31,7 @@ const sortedBy = {
   Tools: ({ server }: Listed) => server.live?.tools,
 };
 
-/** One row per server: description, state, and usage. Arrow keys move between rows. */
-export function ServerTable({
-  servers,
-  activity,
-  orgSlug,
-  isWhole,
-  selected,
-}: {
+type ServerTableProps = {
   readonly servers: readonly ProjectListItem[];
   /** By project; undefined while it loads. */
   readonly activity: ReadonlyMap<string, ServerActivity> | undefined;
@@ -46,7 +39,10 @@ export function ServerTable({
   /** Whether no other server matches: the order of a part would mislead. */
   readonly isWhole: boolean;
   readonly selected?: string | undefined;
-}) {
+};
+
+/** One row per server: description, state, and usage. Arrow keys move between rows. */
+export function ServerTable({ servers, activity, orgSlug, isWhole, selected }: ServerTableProps) {
   const unsorted = servers.map((server) => ({ server, activity: activity && (activity.get(server.id) ?? null) }));
   const { rows, sort } = useSorted(unsorted, sortedBy, isWhole);
   return (
@@ -86,15 +82,12 @@ export function ServerTable({
   );
 }
 
-function ServerRow({
-  server,
-  activity,
-  orgSlug,
-  isSelected,
-}: Listed & {
+type ServerRowProps = Listed & {
   readonly orgSlug: string;
   readonly isSelected: boolean;
-}) {
+};
+
+function ServerRow({ server, activity, orgSlug, isSelected }: ServerRowProps) {
   return (
     <Tr
       aria-current={isSelected ? "true" : undefined}

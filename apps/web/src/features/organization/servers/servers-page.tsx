@@ -31,16 +31,14 @@ const types = [
 /** Debounce of the search, in milliseconds. */
 const typingMs = 250;
 
-/** The organization's servers (ORG-2). */
-export function ServersPage({
-  orgSlug,
-  search,
-  onSearch,
-}: {
+type ServersPageProps = {
   readonly orgSlug: string;
   readonly search: ServersSearch;
   readonly onSearch: (change: Partial<ServersSearch>) => void;
-}) {
+};
+
+/** The organization's servers (ORG-2). */
+export function ServersPage({ orgSlug, search, onSearch }: ServersPageProps) {
   const { data, error, isPending } = useQuery(serversQuery({ orgSlug, type: search.type, text: search.text }));
   const filtered = search.type !== "all" || search.text !== "";
   const nothingYet = data?.length === 0 && !filtered;
@@ -98,16 +96,14 @@ export function ServersPage({
   );
 }
 
-/** The first sixty, and more on demand: an organization may have hundreds. */
-function Servers({
-  servers,
-  orgSlug,
-  selected,
-}: {
+type ServersProps = {
   readonly servers: readonly ProjectListItem[];
   readonly orgSlug: string;
   readonly selected: string | undefined;
-}) {
+};
+
+/** The first sixty, and more on demand: an organization may have hundreds. */
+function Servers({ servers, orgSlug, selected }: ServersProps) {
   const [pages, setPages] = useState(1);
   // Show the page with the selected server.
   const selectedPage = Math.floor(servers.findIndex(({ name }) => name === selected) / serversShown) + 1;
@@ -150,28 +146,27 @@ function NewServerLinks({ orgSlug }: { readonly orgSlug: string }) {
   return (
     <>
       <Link to="/$orgSlug/servers/external" params={{ orgSlug }} className={buttonLook()}>
-        <Globe aria-hidden />
+        <Globe />
         External server
       </Link>
       <Link to="/$orgSlug/servers/package" params={{ orgSlug }} className={buttonLook()}>
-        <Package aria-hidden />
+        <Package />
         Package
       </Link>
       <Link to="/$orgSlug/servers/new" params={{ orgSlug }} className={buttonLook({ variant: "primary" })}>
-        <Plus aria-hidden />
+        <Plus />
         New server
       </Link>
     </>
   );
 }
 
-function Filters({
-  search,
-  onSearch,
-}: {
+type FiltersProps = {
   readonly search: ServersSearch;
   readonly onSearch: (change: Partial<ServersSearch>) => void;
-}) {
+};
+
+function Filters({ search, onSearch }: FiltersProps) {
   const [typed, setTyped] = useState(search.text);
   useEffect(() => setTyped(search.text), [search.text]);
   useEffect(() => {
@@ -186,7 +181,7 @@ function Filters({
           type="search"
           aria-label="Filter by name or repository"
           placeholder="Filter by name or repository"
-          leading={<Search aria-hidden />}
+          leading={<Search />}
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
           onKeyDown={(event) => {

@@ -25,7 +25,7 @@ export function AccessPage({ projectKey }: { projectKey: ProjectKey }) {
           <AccessEditor projectKey={projectKey} />
         </div>
       ) : (
-        <EmptyState icon={<Lock aria-hidden />} title="Your role can't see who may call this server">
+        <EmptyState icon={<Lock />} title="Your role can't see who may call this server">
           Members can see it and admins can change it. Ask an owner or admin of this organization.
         </EmptyState>
       )}

@@ -29,7 +29,7 @@ export function AdminJwtPage({ projectKey, mayManage }: { projectKey: ProjectKey
     return (
       <>
         {header}
-        <EmptyState icon={<Lock aria-hidden />} title="Your role can't get an admin JWT">
+        <EmptyState icon={<Lock />} title="Your role can't get an admin JWT">
           Only owners and admins of this organization can. To call the server yourself, create an API key.
         </EmptyState>
       </>
@@ -85,13 +85,7 @@ function AdminJwt({ projectKey }: { projectKey: ProjectKey }) {
           {issued ? (
             <TokenView issued={issued} server={project} onRenew={() => void show()} isRenewing={busy} />
           ) : (
-            <Button
-              className="self-start"
-              variant="primary"
-              icon={<Eye aria-hidden />}
-              busy={busy}
-              onClick={() => void show()}
-            >
+            <Button className="self-start" variant="primary" icon={<Eye />} busy={busy} onClick={() => void show()}>
               Show token
             </Button>
           )}
@@ -133,7 +127,7 @@ function Cache({ projectKey, onClear }: { projectKey: ProjectKey; onClear: () =>
           title="Clear the cache?"
           description="This revokes every admin JWT of this server, including other admins'. Gateways refuse them within seconds. Open connections end when their token expires. You can't undo this."
           trigger={
-            <Button variant="danger-quiet" className="self-start" icon={<ShieldOff aria-hidden />}>
+            <Button variant="danger-quiet" className="self-start" icon={<ShieldOff />}>
               Clear cache and revoke tokens
             </Button>
           }

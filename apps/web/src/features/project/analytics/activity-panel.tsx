@@ -10,17 +10,15 @@ import { TimeBars } from "~/ui/time-bars.tsx";
 
 export type ActivityFigure = { readonly name: string; readonly value: string | undefined; readonly detail?: string };
 
-/** Figures of the selected range, with a chart. */
-export function ActivityPanel({
-  figures,
-  series,
-  noun,
-}: {
+type ActivityPanelProps = {
   figures: readonly ActivityFigure[];
   series: ActivityTimeseries | undefined;
   /** The counted things, in the plural. */
   noun: string;
-}) {
+};
+
+/** Figures of the selected range, with a chart. */
+export function ActivityPanel({ figures, series, noun }: ActivityPanelProps) {
   return (
     <Card className="mb-3 flex flex-wrap items-stretch gap-x-8 gap-y-3 px-4 py-3" aria-label="Numbers">
       <dl className="grid grid-cols-2 content-center gap-x-6 gap-y-2 max-sm:w-full sm:grid-cols-3">
@@ -35,14 +33,13 @@ export function ActivityPanel({
   );
 }
 
-/** The time range of a page. */
-export function RangeSelect({
-  value,
-  onChange,
-}: {
+type RangeSelectProps = {
   value: TimeRange;
   onChange: (value: TimeRange) => void;
-}): ReactNode {
+};
+
+/** The time range of a page. */
+export function RangeSelect({ value, onChange }: RangeSelectProps): ReactNode {
   return <Select aria-label="Time range" className="w-44" value={value} onChange={onChange} options={rangeOptions} />;
 }
 

@@ -49,7 +49,7 @@ export function SessionPage({ projectKey, sessionId }: { projectKey: ProjectKey;
             }}
             className={buttonLook()}
           >
-            <ScrollText aria-hidden />
+            <ScrollText />
             {session.session ? "Calls in the log" : "This user's calls in the log"}
           </Link>
         }

@@ -9,16 +9,14 @@ import { ActivityPage } from "./activity-page.tsx";
 import { sessionActivityQuery, sessionsQuery } from "./analytics.functions.ts";
 import { SessionTable } from "./session-table.tsx";
 
-/** The sessions of a project (PRJ-6). */
-export function SessionsPage({
-  projectKey,
-  timeRange,
-  onTimeRange,
-}: {
+type SessionsPageProps = {
   projectKey: ProjectKey;
   timeRange: TimeRange;
   onTimeRange: (timeRange: TimeRange) => void;
-}) {
+};
+
+/** The sessions of a project (PRJ-6). */
+export function SessionsPage({ projectKey, timeRange, onTimeRange }: SessionsPageProps) {
   const activity = useQuery({ ...sessionActivityQuery(projectKey, timeRange), placeholderData: keepPreviousData });
   const list = useSuspenseInfiniteQuery(sessionsQuery(projectKey, timeRange));
   const sessions = list.data.pages.flatMap((page) => page.data);
@@ -53,7 +51,7 @@ export function SessionsPage({
         ) : null
       }
       empty={{
-        icon: <MessagesSquare aria-hidden />,
+        icon: <MessagesSquare />,
         title: `No sessions in the ${timeRangeLabels[timeRange].toLowerCase()}`,
         text: "A session appears here a few seconds after a client's first call. Refused calls don't start one.",
       }}

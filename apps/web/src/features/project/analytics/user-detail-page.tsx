@@ -17,19 +17,16 @@ import { sessionsQuery, userUsageQuery } from "./analytics.functions.ts";
 import { SessionTable } from "./session-table.tsx";
 import { UsageTable } from "./usage-table.tsx";
 
-/** A user of a project: sessions, and calls by item (PRJ-6). */
-export function UserPage({
-  projectKey,
-  userId,
-  timeRange,
-  onTimeRange,
-}: {
+type UserPageProps = {
   projectKey: ProjectKey;
   /** As in the request log: `user:<id>`, `key:<id>`, … */
   userId: string;
   timeRange: TimeRange;
   onTimeRange: (timeRange: TimeRange) => void;
-}) {
+};
+
+/** A user of a project: sessions, and calls by item (PRJ-6). */
+export function UserPage({ projectKey, userId, timeRange, onTimeRange }: UserPageProps) {
   const { data } = useSuspenseQuery(userUsageQuery(projectKey, userId, timeRange));
   const list = useSuspenseInfiniteQuery(sessionsQuery(projectKey, timeRange, userId));
   const sessions = list.data.pages.flatMap((page) => page.data);
@@ -65,7 +62,7 @@ export function UserPage({
               search={{ user: user.principal.id, timeRange }}
               className={buttonLook()}
             >
-              <ScrollText aria-hidden />
+              <ScrollText />
               Calls in the log
             </Link>
           </>

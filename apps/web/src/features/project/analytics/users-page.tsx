@@ -12,16 +12,14 @@ import { Sparkline } from "~/ui/sparkline.tsx";
 import { ActivityPage } from "./activity-page.tsx";
 import { type NamedUser, userActivityQuery, usersQuery } from "./analytics.functions.ts";
 
-/** Who called a project's servers (PRJ-6). */
-export function UsersPage({
-  projectKey,
-  timeRange,
-  onTimeRange,
-}: {
+type UsersPageProps = {
   projectKey: ProjectKey;
   timeRange: TimeRange;
   onTimeRange: (timeRange: TimeRange) => void;
-}) {
+};
+
+/** Who called a project's servers (PRJ-6). */
+export function UsersPage({ projectKey, timeRange, onTimeRange }: UsersPageProps) {
   const activity = useQuery({ ...userActivityQuery(projectKey, timeRange), placeholderData: keepPreviousData });
   const list = useSuspenseInfiniteQuery(usersQuery(projectKey, timeRange));
   const users = list.data.pages.flatMap((page) => page.data);
@@ -50,7 +48,7 @@ export function UsersPage({
         ) : null
       }
       empty={{
-        icon: <Users aria-hidden />,
+        icon: <Users />,
         title: `Nobody called in the ${timeRangeLabels[timeRange].toLowerCase()}`,
         text: "A user appears here a few seconds after their first accepted call.",
       }}

@@ -3,14 +3,13 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { CodeBlock } from "~/ui/code-block.tsx";
 
-/** A badge for the server's README, as Markdown to copy (PRJ-15). */
-export function BadgeCard({
-  projectKey,
-  project,
-}: {
+type BadgeCardProps = {
   readonly projectKey: ProjectKey;
   readonly project: { readonly name: string; readonly isPublic: boolean; readonly siteUrl: string };
-}) {
+};
+
+/** A badge for the server's README, as Markdown to copy (PRJ-15). */
+export function BadgeCard({ projectKey, project }: BadgeCardProps) {
   const name = project.name.toLowerCase();
   const image = `/api/badge/${name}`;
   const markdown = `[![${name} on Towpath](${project.siteUrl}${image})](${project.siteUrl}/app/${name})`;

@@ -19,16 +19,14 @@ import { RedeployButton } from "./redeploy-button.tsx";
 const screenLook =
   "flex h-8 items-center rounded-md px-2.5 text-sm text-muted hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink";
 
-/** Header of a build's two screens: its log and its server's log. */
-export function BuildHeader({
-  project,
-  build,
-  screen,
-}: {
+type BuildHeaderProps = {
   project: ProjectKey;
   build: BuildView;
   screen: "build" | "server";
-}) {
+};
+
+/** Header of a build's two screens: its log and its server's log. */
+export function BuildHeader({ project, build, screen }: BuildHeaderProps) {
   const params = { ...project, buildId: build.id };
   return (
     <PageHeader

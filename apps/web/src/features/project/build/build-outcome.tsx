@@ -17,16 +17,14 @@ import { RedeployButton } from "./redeploy-button.tsx";
 import { Remedies } from "./remedies.tsx";
 import { SuccessPanel } from "./success-panel.tsx";
 
-/** How a build ended, and what to do next; or that it waits. */
-export function BuildOutcome({
-  project,
-  build,
-  lines,
-}: {
+type BuildOutcomeProps = {
   project: ProjectKey;
   build: BuildView;
   lines: readonly BuildLogEntry[];
-}) {
+};
+
+/** How a build ended, and what to do next; or that it waits. */
+export function BuildOutcome({ project, build, lines }: BuildOutcomeProps) {
   const { data: detail } = useSuspenseQuery(projectQuery(project));
   const ofBranch = { key: project, branchId: build.branch.id };
   const { data: status } = useQuery({ ...serverStatusQuery(ofBranch), enabled: build.status === "failed" });
@@ -72,7 +70,7 @@ export function BuildOutcome({
   if (build.status === "queued") {
     return (
       <div className="flex items-center gap-2.5 rounded-lg border bg-surface px-4 py-3 text-sm text-muted">
-        <Clock className="size-4 text-faint" aria-hidden />
+        <Clock className="size-4 text-faint" />
         Waiting for a free worker. The build starts by itself.
       </div>
     );
@@ -91,7 +89,7 @@ export function CancelButton({ project, buildId }: { project: ProjectKey; buildI
   });
   if (!useMay("build.start")) return null;
   return (
-    <Button busy={isPending} icon={<Ban aria-hidden />} onClick={() => mutate()}>
+    <Button busy={isPending} icon={<Ban />} onClick={() => mutate()}>
       Cancel build
     </Button>
   );

@@ -15,14 +15,7 @@ const phaseWords: Readonly<Record<BuildPhase, string>> = {
   rollout: "rolling out",
 };
 
-/** Why a build failed: the problem, its place, the output, and what to do (BLD-2). */
-export function DiagnosisPanel({
-  diagnosis,
-  liveText,
-  errorLine,
-  actions,
-  children,
-}: {
+type DiagnosisPanelProps = {
   diagnosis: Diagnosis;
   /** What callers get until the next build. */
   liveText: ReactNode;
@@ -31,12 +24,15 @@ export function DiagnosisPanel({
   actions?: ReactNode;
   /** Below all. */
   children?: ReactNode;
-}) {
+};
+
+/** Why a build failed: the problem, its place, the output, and what to do (BLD-2). */
+export function DiagnosisPanel({ diagnosis, liveText, errorLine, actions, children }: DiagnosisPanelProps) {
   const { file, line, excerpt } = diagnosis;
   return (
     <section aria-labelledby="diagnosis-title" className="overflow-hidden rounded-lg border border-bad/35 bg-surface">
       <header className="flex gap-3 bg-bad-soft px-4 py-3.5">
-        <CircleX className="mt-0.5 size-5 shrink-0 text-bad" aria-hidden />
+        <CircleX className="mt-0.5 size-5 shrink-0 text-bad" />
         <div className="min-w-0 flex-1">
           <p className="text-xs font-medium text-bad">Failed while {phaseWords[diagnosis.phase]}</p>
           <h2 id="diagnosis-title" className="text-lg font-semibold tracking-tight text-balance break-words">
@@ -51,7 +47,7 @@ export function DiagnosisPanel({
           </p>
           {file !== null && (
             <p className="flex items-center gap-1.5 text-sm text-muted">
-              <FileCode className="size-4 shrink-0 text-faint" aria-hidden />
+              <FileCode className="size-4 shrink-0 text-faint" />
               <code className="min-w-0 break-all text-ink">{line === null ? file : `${file}:${line}`}</code>
             </p>
           )}
@@ -59,7 +55,7 @@ export function DiagnosisPanel({
         </div>
         <aside className="flex flex-col gap-3 self-start rounded-md bg-accent-soft p-3.5">
           <div className="flex gap-2.5">
-            <Wrench className="mt-0.5 size-4 shrink-0 text-accent-text" aria-hidden />
+            <Wrench className="mt-0.5 size-4 shrink-0 text-accent-text" />
             <div className="min-w-0">
               <h3 className="text-sm font-semibold">What to do</h3>
               <p className="mt-0.5 text-sm break-words whitespace-pre-line">
@@ -71,7 +67,7 @@ export function DiagnosisPanel({
             {actions}
             {errorLine !== null && (
               <a href={`#L${errorLine}`} className={buttonLook()}>
-                <ArrowDown aria-hidden /> Show in log
+                <ArrowDown /> Show in log
               </a>
             )}
           </div>
@@ -99,15 +95,14 @@ function Excerpt({ text }: { text: string }) {
   );
 }
 
-/** A build's warnings, each with its cause and what to do. */
-export function BuildWarnings({
-  warnings,
-  actionOf,
-}: {
+type BuildWarningsProps = {
   warnings: readonly BuildWarning[];
   /** A button that ends a warning. */
   actionOf?: (warning: BuildWarning) => ReactNode;
-}) {
+};
+
+/** A build's warnings, each with its cause and what to do. */
+export function BuildWarnings({ warnings, actionOf }: BuildWarningsProps) {
   if (warnings.length === 0) return null;
   return (
     <ul aria-label="Warnings" className="flex flex-col gap-2">

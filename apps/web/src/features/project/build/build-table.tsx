@@ -29,19 +29,16 @@ const sortedBy = {
   Created: ({ createdAt }: BuildSummary) => createdAt,
 };
 
-/** Builds, newest first, each linking to its page (PRJ-2). */
-export function BuildTable({
-  project,
-  builds,
-  isPackage,
-  isWhole,
-}: {
+type BuildTableProps = {
   project: ProjectKey;
   builds: readonly BuildSummary[];
   isPackage: boolean;
   /** Whether all builds are loaded. */
   isWhole: boolean;
-}) {
+};
+
+/** Builds, newest first, each linking to its page (PRJ-2). */
+export function BuildTable({ project, builds, isPackage, isWhole }: BuildTableProps) {
   const { rows, sort } = useSorted(builds, sortedBy, isWhole);
   return (
     <Table label="Builds">
@@ -111,39 +108,28 @@ function BuildMenu({ project, build }: { project: ProjectKey; build: BuildSummar
       <Menu
         trigger={
           <IconButton label={`Actions for build ${versionText(build)}`} size="sm">
-            <Ellipsis aria-hidden />
+            <Ellipsis />
           </IconButton>
         }
       >
-        <MenuItem
-          icon={<FileText aria-hidden />}
-          render={<Link to="/$orgSlug/$projectName/build-logs/$buildId" params={params} />}
-        >
+        <MenuItem icon={<FileText />} render={<Link to="/$orgSlug/$projectName/build-logs/$buildId" params={params} />}>
           Build log
         </MenuItem>
         {build.deployment && (
           <MenuItem
-            icon={<ScrollText aria-hidden />}
+            icon={<ScrollText />}
             render={<Link to="/$orgSlug/$projectName/server-logs/$buildId" params={params} />}
           >
             Server log
           </MenuItem>
         )}
         {ways.map((way) => (
-          <MenuItem
-            key={way}
-            icon={way === "promote" ? <ArrowUpToLine aria-hidden /> : <Undo2 aria-hidden />}
-            onClick={() => setAsked(way)}
-          >
+          <MenuItem key={way} icon={way === "promote" ? <ArrowUpToLine /> : <Undo2 />} onClick={() => setAsked(way)}>
             {goLiveLabels[way]}
           </MenuItem>
         ))}
         {mayBuild && !build.branch.isEnded && (
-          <MenuItem
-            icon={<RotateCw aria-hidden />}
-            onClick={() => redeploy.mutate(build.id)}
-            disabled={redeploy.isPending}
-          >
+          <MenuItem icon={<RotateCw />} onClick={() => redeploy.mutate(build.id)} disabled={redeploy.isPending}>
             Rebuild this commit
           </MenuItem>
         )}

@@ -18,11 +18,11 @@ export function CommitLine({ commit }: { commit: Commit }) {
       <span className="inline-flex min-w-0 items-center gap-1">
         {forkOf(commit.branch) === null ? (
           <>
-            <GitBranch className="size-3.5 shrink-0 text-faint" aria-hidden />
+            <GitBranch className="size-3.5 shrink-0 text-faint" />
             <span className="sr-only">Branch </span>
           </>
         ) : (
-          <GitPullRequest className="size-3.5 shrink-0 text-faint" aria-hidden />
+          <GitPullRequest className="size-3.5 shrink-0 text-faint" />
         )}
         <span className="max-w-48 truncate">
           <BranchLink name={commit.branch} />
@@ -31,7 +31,7 @@ export function CommitLine({ commit }: { commit: Commit }) {
       <CommitLink sha={commit.commitSha} />
       {commit.prNumber != null && forkOf(commit.branch) === null && (
         <span className="inline-flex items-center gap-1">
-          <GitPullRequest className="size-3.5 text-faint" aria-hidden />
+          <GitPullRequest className="size-3.5 text-faint" />
           <PullRequest number={commit.prNumber} url={commit.prUrl ?? null} />
         </span>
       )}

@@ -74,20 +74,16 @@ const titles: Readonly<Record<GoLive, string>> = {
   promote: "Promote this version to production?",
 };
 
-/** Explains what happens to callers, and asks. */
-export function GoLiveDialog({
-  project,
-  way,
-  version,
-  open,
-  onOpenChange,
-}: {
+type GoLiveDialogProps = {
   project: ProjectKey;
   way: GoLive;
   version: Version;
   open: boolean;
   onOpenChange: (open: boolean) => void;
-}) {
+};
+
+/** Explains what happens to callers, and asks. */
+export function GoLiveDialog({ project, way, version, open, onOpenChange }: GoLiveDialogProps) {
   const { mutate, isPending, error, reset } = useGoLive(project, version, () => onOpenChange(false));
   const change = (isOpen: boolean) => {
     onOpenChange(isOpen);

@@ -17,16 +17,14 @@ export function LostFilesText({ lost: { nextTryAt } }: { readonly lost: Lost }) 
   );
 }
 
-/** A warning that the live version can't start, and what happens next. `buildId`: the newest build. */
-export function LostFiles({
-  projectKey,
-  buildId,
-  lost,
-}: {
+type LostFilesProps = {
   readonly projectKey: ProjectKey;
   readonly buildId: string;
   readonly lost: Lost;
-}) {
+};
+
+/** A warning that the live version can't start, and what happens next. `buildId`: the newest build. */
+export function LostFiles({ projectKey, buildId, lost }: LostFilesProps) {
   return (
     <Callout
       tone="bad"

@@ -23,18 +23,16 @@ const stateWords: Record<PhaseState["state"], string> = {
   skipped: "not reached",
 };
 
-/** One line for each phase: outcome and duration. Opens to show the reasons. */
-export function PhaseResults({
-  phases,
-  isPromotion,
-  failure,
-}: {
+type PhaseResultsProps = {
   phases: readonly PhaseState[];
   /** A promotion needs none of the phases that make layers. */
   isPromotion: boolean;
   /** The failure in one line; null unless a phase failed. */
   failure: string | null;
-}) {
+};
+
+/** One line for each phase: outcome and duration. Opens to show the reasons. */
+export function PhaseResults({ phases, isPromotion, failure }: PhaseResultsProps) {
   const failed = phases.some(({ state }) => state === "failed");
   const isDone = phases.every(({ state }) => state === "done");
   return (
@@ -68,10 +66,7 @@ function Phase({ phase, failure }: { phase: Shown; failure: string | null }) {
     <details className="group/phase">
       <summary className="flex cursor-pointer list-none items-center rounded-sm hover:bg-hover/60 [&::-webkit-details-marker]:hidden">
         <PhaseLine phase={phase} failure={failure} />
-        <ChevronRight
-          className="mr-3 size-4 shrink-0 text-faint transition-transform group-open/phase:rotate-90"
-          aria-hidden
-        />
+        <ChevronRight className="mr-3 size-4 shrink-0 text-faint transition-transform group-open/phase:rotate-90" />
       </summary>
       <div className="flex flex-col gap-2 pr-4 pb-3 pl-11 text-xs text-muted">
         <Texts texts={warnings} className="text-warn" />

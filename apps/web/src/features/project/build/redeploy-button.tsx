@@ -19,12 +19,7 @@ export function RedeployButton({
   const mayBuild = useMay("build.start");
   if (!mayBuild) return null;
   return (
-    <Button
-      {...look}
-      busy={redeploy.isPending}
-      icon={<RotateCw aria-hidden />}
-      onClick={() => redeploy.mutate(buildId)}
-    >
+    <Button {...look} busy={redeploy.isPending} icon={<RotateCw />} onClick={() => redeploy.mutate(buildId)}>
       {label}
     </Button>
   );
@@ -45,7 +40,7 @@ export function BuildNewestButton({
   const dispatch = useNewBuild(project, () => dispatchBuild({ data }));
   if (!useMay("build.start")) return null;
   return (
-    <Button {...look} busy={dispatch.isPending} icon={<Hammer aria-hidden />} onClick={() => dispatch.mutate("")}>
+    <Button {...look} busy={dispatch.isPending} icon={<Hammer />} onClick={() => dispatch.mutate("")}>
       {label}
     </Button>
   );

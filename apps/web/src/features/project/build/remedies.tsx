@@ -79,7 +79,7 @@ function OpenCode({ commitSha, path, line }: { commitSha: string; path: string |
   if (url === null) return null;
   return (
     <a href={url} target="_blank" rel="noreferrer" className={buttonLook({ variant: "primary" })}>
-      <FileCode aria-hidden />
+      <FileCode />
       <span className="min-w-0 truncate">
         Open <code>{path}</code>
         {line !== null && ` line ${line}`}
@@ -110,19 +110,15 @@ const buildSettings = {
   "root-directory": { key: "rootDirectory", label: "root directory" },
 } as const;
 
-function SetAndRebuild({
-  project,
-  build,
-  setting: { key, label },
-  value,
-  variant,
-}: {
+type SetAndRebuildProps = {
   project: ProjectKey;
   build: BuildView;
   setting: (typeof buildSettings)[keyof typeof buildSettings];
   value: string;
   variant: "primary" | "secondary";
-}) {
+};
+
+function SetAndRebuild({ project, build, setting: { key, label }, value, variant }: SetAndRebuildProps) {
   const { mutate, isPending } = useFixAndRebuild(project, build, () =>
     updateProject({ data: { ...project, [key]: value } }),
   );
@@ -140,16 +136,14 @@ function SetAndRebuild({
   );
 }
 
-/** A field for each missing variable. Values are stored encrypted, for the environment of the build. */
-function MissingVariables({
-  project,
-  build,
-  names,
-}: {
+type MissingVariablesProps = {
   project: ProjectKey;
   build: BuildView;
   names: readonly string[];
-}) {
+};
+
+/** A field for each missing variable. Values are stored encrypted, for the environment of the build. */
+function MissingVariables({ project, build, names }: MissingVariablesProps) {
   const environment = build.branch.name === build.project.defaultBranch ? "production" : "preview";
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const secrets = names.flatMap((keyName) =>

@@ -5,16 +5,14 @@ import { useMay } from "~/features/shared/session/guards.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { OneWayButton } from "./go-live-dialog.tsx";
 
-/** After a rollback: the live version, a button to return, and what the next push does (PRJ-14). */
-export function RolledBack({
-  project,
-  branch,
-  live,
-}: {
+type RolledBackProps = {
   readonly project: ProjectKey;
   readonly branch: string;
   readonly live: LiveVersion | null;
-}) {
+};
+
+/** After a rollback: the live version, a button to return, and what the next push does (PRJ-14). */
+export function RolledBack({ project, branch, live }: RolledBackProps) {
   if (!live?.isRolledBack) return null;
   return (
     <Callout
@@ -28,18 +26,15 @@ export function RolledBack({
   );
 }
 
-/** Leads forward again; nothing where the role doesn't allow it, and when the newest version was removed. */
-export function MakeNewestLive({
-  project,
-  branch,
-  live,
-  size,
-}: {
+type MakeNewestLiveProps = {
   readonly project: ProjectKey;
   readonly branch: string;
   readonly live: LiveVersion | null;
   readonly size?: "sm";
-}) {
+};
+
+/** Leads forward again; nothing where the role doesn't allow it, and when the newest version was removed. */
+export function MakeNewestLive({ project, branch, live, size }: MakeNewestLiveProps) {
   const mayBuild = useMay("build.start");
   const newest = live?.rolledBackFrom;
   if (!mayBuild || !newest) return null;

@@ -4,18 +4,16 @@ import { Settings } from "lucide-react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { buttonLook } from "~/ui/button.tsx";
 
-export function SettingsLink({
-  project,
-  section,
-  variant = "secondary",
-}: {
+type SettingsLinkProps = {
   project: ProjectKey;
   section: SettingsSection;
   variant?: "primary" | "secondary";
-}) {
+};
+
+export function SettingsLink({ project, section, variant = "secondary" }: SettingsLinkProps) {
   return (
     <Link to="/$orgSlug/$projectName/settings" params={project} hash={section} className={buttonLook({ variant })}>
-      <Settings aria-hidden /> Open settings
+      <Settings /> Open settings
     </Link>
   );
 }

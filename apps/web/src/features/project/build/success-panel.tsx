@@ -38,9 +38,9 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
       >
         <div className="flex min-w-0 flex-1 basis-72 gap-3">
           {isFine ? (
-            <CircleCheck className="mt-0.5 size-5 shrink-0 text-ok" aria-hidden />
+            <CircleCheck className="mt-0.5 size-5 shrink-0 text-ok" />
           ) : (
-            <TriangleAlert className="mt-0.5 size-5 shrink-0 text-warn" aria-hidden />
+            <TriangleAlert className="mt-0.5 size-5 shrink-0 text-warn" />
           )}
           <div className="min-w-0">
             <h2 id="success-title" className="text-lg font-semibold tracking-tight">
@@ -73,7 +73,7 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
               search={isDefault ? {} : { branchId: build.branch.id }}
               className={buttonLook()}
             >
-              <SquareTerminal aria-hidden /> Open inspector
+              <SquareTerminal /> Open inspector
             </Link>
             {build.trigger === "quickstart" || build.trigger === "import" ? (
               <InviteLink orgSlug={project.orgSlug} />
@@ -126,7 +126,7 @@ function InviteLink({ orgSlug }: { orgSlug: string }) {
   if (!useMay("member.manage")) return null;
   return (
     <Link to="/$orgSlug/welcome/invite-teammates" params={{ orgSlug }} className={buttonLook()}>
-      <UserPlus aria-hidden /> Invite teammates
+      <UserPlus /> Invite teammates
     </Link>
   );
 }

@@ -17,18 +17,15 @@ const looks = {
   changed: "bg-warn-soft text-warn",
 } as const;
 
-/** A build's changes for callers, as chips (BLD-14); nothing without a version to compare with. */
-export function SurfaceChanges({
-  project,
-  buildId,
-  against,
-  className,
-}: {
+type SurfaceChangesProps = {
   project: ProjectKey;
   buildId: string;
   against?: "production";
   className?: string;
-}) {
+};
+
+/** A build's changes for callers, as chips (BLD-14); nothing without a version to compare with. */
+export function SurfaceChanges({ project, buildId, against, className }: SurfaceChangesProps) {
   const { data } = useQuery(surfaceChangesQuery(project, buildId, against));
   if (!data) return null;
   // Breaking changes first, as in the pull request's check and comment.
@@ -58,7 +55,7 @@ export function SurfaceChanges({
       <p className="text-xs text-muted">{weightText(data.toolListTokens)}</p>
       {breaking > 0 && (
         <p className="flex items-center gap-1.5 text-xs text-warn">
-          <TriangleAlert className="size-3.5 shrink-0" aria-hidden />
+          <TriangleAlert className="size-3.5 shrink-0" />
           {breaking === 1 ? "One of them can break existing calls." : `${breaking} can break existing calls.`}
         </p>
       )}

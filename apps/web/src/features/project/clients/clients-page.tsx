@@ -31,13 +31,12 @@ export function ClientsPage({ projectKey }: { readonly projectKey: ProjectKey })
   );
 }
 
-function ConnectCard({
-  project,
-  projectKey,
-}: {
+type ConnectCardProps = {
   readonly project: ProjectDetailView;
   readonly projectKey: ProjectKey;
-}) {
+};
+
+function ConnectCard({ project, projectKey }: ConnectCardProps) {
   const [way, setWay] = useState<"sign-in" | "key">("sign-in");
   const isProtected = project.authMode === "towpath-cloud";
   const access = isProtected ? { way, key: placeholderKey } : accessOf(project.authMode);

@@ -34,7 +34,7 @@ export function ClientsNotFound() {
   return (
     <>
       <PageHeader title="Clients" />
-      <EmptyState icon={<SearchX aria-hidden />} title="This server is gone">
+      <EmptyState icon={<SearchX />} title="This server is gone">
         It was deleted or renamed while this page was open. Its clients can no longer reach it.
       </EmptyState>
     </>

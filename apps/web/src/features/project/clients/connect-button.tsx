@@ -4,22 +4,19 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 import { Button } from "~/ui/button.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
 
-/**
- * Opens instructions to connect a client to the open server, or to the preview of `branchId` or of the open screen.
- * Loaded when first opened.
- */
-export function ConnectButton({
-  projectKey,
-  branchId,
-  size,
-  isIcon = false,
-}: {
+type ConnectButtonProps = {
   readonly projectKey: ProjectKey;
   readonly branchId?: string;
   readonly size?: "sm";
   /** Without its label on phones. */
   readonly isIcon?: boolean;
-}) {
+};
+
+/**
+ * Opens instructions to connect a client to the open server, or to the preview of `branchId` or of the open screen.
+ * Loaded when first opened.
+ */
+export function ConnectButton({ projectKey, branchId, size, isIcon = false }: ConnectButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const [drawer, preload] = useLazyModule(
     () => import("./connect-drawer.tsx"),
@@ -32,7 +29,7 @@ export function ConnectButton({
         variant={size === undefined ? "primary" : "secondary"}
         size={size}
         {...(isIcon && { className: "max-sm:w-8 max-sm:px-0" })}
-        icon={<Plug aria-hidden />}
+        icon={<Plug />}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
         onPointerEnter={preload}

@@ -14,18 +14,15 @@ import { Callout } from "~/ui/callout.tsx";
 import { Drawer } from "~/ui/drawer.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 
-/** How to connect a client to the server; on the page of a preview, to the preview. */
-export function ConnectDrawer({
-  projectKey,
-  branchId: chosen,
-  open,
-  onOpenChange,
-}: {
+type ConnectDrawerProps = {
   readonly projectKey: ProjectKey;
   readonly branchId?: string | undefined;
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
-}) {
+};
+
+/** How to connect a client to the server; on the page of a preview, to the preview. */
+export function ConnectDrawer({ projectKey, branchId: chosen, open, onOpenChange }: ConnectDrawerProps) {
   const openBranch = useOpenBranch();
   const { buildId } = useParams({ strict: false });
   const { data: build } = useQuery({

@@ -84,16 +84,14 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
   );
 }
 
-/** Which branch's builds are listed; the address keeps it. */
-function BranchFilter({
-  projectKey,
-  branches,
-  chosen,
-}: {
+type BranchFilterProps = {
   projectKey: ProjectKey;
   branches: readonly BranchItem[];
   chosen: string | undefined;
-}) {
+};
+
+/** Which branch's builds are listed; the address keeps it. */
+function BranchFilter({ projectKey, branches, chosen }: BranchFilterProps) {
   const navigate = useNavigate();
   // An ended branch has builds, but is no longer among the branches.
   const names = [...new Set([...branches.map(({ name }) => name), ...(chosen === undefined ? [] : [chosen])])];

@@ -46,7 +46,7 @@ export function DeploymentsNotFound({ projectKey, branch }: { projectKey: Projec
       <>
         <PageHeader title="Deployments" />
         <EmptyState
-          icon={<SearchX aria-hidden />}
+          icon={<SearchX />}
           title={`There is no branch ${branch}`}
           actions={
             <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
@@ -62,7 +62,7 @@ export function DeploymentsNotFound({ projectKey, branch }: { projectKey: Projec
   return (
     <>
       <PageHeader title="Deployments" />
-      <EmptyState icon={<SearchX aria-hidden />} title="No deployments found">
+      <EmptyState icon={<SearchX />} title="No deployments found">
         This server no longer exists. It may have been deleted while this page was open.
       </EmptyState>
     </>

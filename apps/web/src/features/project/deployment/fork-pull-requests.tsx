@@ -92,7 +92,7 @@ function Decisions({ project, pull }: { project: ProjectKey; pull: ForkPullReque
       {pull.state === "waiting" && (
         <Button
           size="sm"
-          icon={<X aria-hidden />}
+          icon={<X />}
           busy={isDone("decline")}
           onClick={() => decide.mutate("decline")}
           aria-label={`Decline ${name}`}
@@ -103,7 +103,7 @@ function Decisions({ project, pull }: { project: ProjectKey; pull: ForkPullReque
       <Button
         size="sm"
         variant="primary"
-        icon={<Check aria-hidden />}
+        icon={<Check />}
         busy={isDone("approve")}
         onClick={() => decide.mutate("approve")}
         aria-label={`Approve and build ${name}`}

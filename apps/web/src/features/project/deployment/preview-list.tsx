@@ -61,7 +61,7 @@ function Preview({ project, branch }: { project: ProjectKey; branch: BranchItem 
             search={{ branchId: branch.id }}
             className={buttonLook({ size: "sm" })}
           >
-            <SquareTerminal aria-hidden /> Inspect
+            <SquareTerminal /> Inspect
           </Link>
           <MakeNewestLive project={project} branch={branch.name} live={liveBuild} size="sm" />
           <PromoteButton project={project} branch={branch} />
@@ -80,16 +80,14 @@ function PromoteButton({ project, branch }: { project: ProjectKey; branch: Branc
   return <OneWayButton project={project} way="promote" version={version} size="sm" />;
 }
 
-/** The newest build of a preview if its URL serves another one. */
-function NewestBuild({
-  project,
-  build,
-  isLive,
-}: {
+type NewestBuildProps = {
   project: ProjectKey;
   build: NonNullable<BranchItem["latestBuild"]>;
   isLive: boolean;
-}) {
+};
+
+/** The newest build of a preview if its URL serves another one. */
+function NewestBuild({ project, build, isLive }: NewestBuildProps) {
   return (
     <Link
       to="/$orgSlug/$projectName/build-logs/$buildId"

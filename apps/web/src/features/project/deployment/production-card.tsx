@@ -22,16 +22,14 @@ import { Card } from "~/ui/card.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { SkippedPush } from "./skipped-push.tsx";
 
-/** The default branch's live deployment, which answers under the project's name. */
-export function ProductionCard({
-  project,
-  branch,
-  isPackage,
-}: {
+type ProductionCardProps = {
   project: ProjectKey;
   branch: BranchItem;
   isPackage: boolean;
-}) {
+};
+
+/** The default branch's live deployment, which answers under the project's name. */
+export function ProductionCard({ project, branch, isPackage }: ProductionCardProps) {
   const { deployment, latestBuild, liveBuild } = branch;
   const warnings = liveBuild?.warnings ?? [];
   const isShownAbove = latestBuild !== null && latestBuild.id === liveBuild?.rolledBackFrom?.buildId;
@@ -117,25 +115,23 @@ function LiveLinks({ project, buildId }: { project: ProjectKey; buildId: string 
   return (
     <>
       <Link to="/$orgSlug/$projectName/inspector" params={project} className={buttonLook({ variant: "primary" })}>
-        <SquareTerminal aria-hidden /> Open inspector
+        <SquareTerminal /> Open inspector
       </Link>
       <Link to="/$orgSlug/$projectName/server-logs/$buildId" params={{ ...project, buildId }} className={buttonLook()}>
-        <ScrollText aria-hidden /> Server log
+        <ScrollText /> Server log
       </Link>
     </>
   );
 }
 
-/** The newest build if it isn't live: running, or ended without going live. */
-function NewerBuild({
-  project,
-  build,
-  hasLive,
-}: {
+type NewerBuildProps = {
   project: ProjectKey;
   build: NonNullable<BranchItem["latestBuild"]>;
   hasLive: boolean;
-}) {
+};
+
+/** The newest build if it isn't live: running, or ended without going live. */
+function NewerBuild({ project, build, hasLive }: NewerBuildProps) {
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-t bg-sunken px-4 py-2.5 text-sm">
       {build.status === "succeeded" ? (

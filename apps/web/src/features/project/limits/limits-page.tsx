@@ -87,14 +87,7 @@ const minUsable = 5;
 const isTooLow = (typed: { readonly perMinute: string; readonly burst: string }) =>
   [typed.perMinute, typed.burst].some((text) => /^\s*[1-9]\d*\s*$/.test(text) && Number(text) < minUsable);
 
-function LimitSection({
-  form,
-  disabled,
-  subject,
-  title,
-  description,
-  allowed,
-}: {
+type LimitSectionProps = {
   readonly form: LimitsForm;
   readonly disabled: boolean;
   readonly subject: Subject;
@@ -102,7 +95,9 @@ function LimitSection({
   readonly description: string;
   /** The instance's limit; null: unlimited. */
   readonly allowed: Rate | null;
-}) {
+};
+
+function LimitSection({ form, disabled, subject, title, description, allowed }: LimitSectionProps) {
   const own = form.draft[subject];
   const field = (key: keyof Rate, label: string, hint: string) => (
     <TextField

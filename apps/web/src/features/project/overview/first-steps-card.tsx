@@ -13,15 +13,14 @@ import { firstStepsQuery, hideFirstSteps } from "./overview.functions.ts";
 
 type Step = { readonly title: string; readonly hint: string; readonly done: boolean; readonly link: LinkProps };
 
-/** First steps with a new server; each is checked off when done and links to its page (SRC-4). */
-export function FirstStepsCard({
-  projectKey,
-  hasCodeSteps,
-}: {
+type FirstStepsCardProps = {
   readonly projectKey: ProjectKey;
   /** Whether the page has the commands that change the code. */
   readonly hasCodeSteps: boolean;
-}) {
+};
+
+/** First steps with a new server; each is checked off when done and links to its page (SRC-4). */
+export function FirstStepsCard({ projectKey, hasCodeSteps }: FirstStepsCardProps) {
   const may = { invite: useMay("member.manage"), change: useMay("build.start") };
   const { data } = useQuery(firstStepsQuery(projectKey));
   const steps = data ? stepsOf(data, { params: projectKey, hasCodeSteps, may }) : [];
@@ -43,7 +42,7 @@ export function FirstStepsCard({
         </p>
         {isDone ? null : (
           <IconButton label="Hide this list for good" size="sm" busy={hide.isPending} onClick={() => hide.mutate()}>
-            <X aria-hidden />
+            <X />
           </IconButton>
         )}
       </header>
@@ -65,9 +64,9 @@ function StepLink({ step: { title, hint, done, link } }: { readonly step: Step }
       className="-mx-2 flex min-h-10 items-start gap-2.5 rounded-md px-2 py-1.5 transition-colors hover:bg-hover"
     >
       {done ? (
-        <CircleCheck className="mt-0.5 size-4.5 shrink-0 text-ok" aria-hidden />
+        <CircleCheck className="mt-0.5 size-4.5 shrink-0 text-ok" />
       ) : (
-        <Circle className="mt-0.5 size-4.5 shrink-0 text-faint" aria-hidden />
+        <Circle className="mt-0.5 size-4.5 shrink-0 text-faint" />
       )}
       <span className="min-w-0">
         <span className={done ? "text-sm text-muted line-through" : "text-sm font-medium"}>{title}</span>

@@ -48,16 +48,14 @@ export function FirstCall({ projectKey }: { projectKey: ProjectKey }) {
   );
 }
 
-/** Shown while nothing is live: the next step, by the state of the newest build. */
-export function NotDeployed({
-  projectKey,
-  project,
-  status: { branch, latestBuild },
-}: {
+type NotDeployedProps = {
   projectKey: ProjectKey;
   project: ProjectView;
   status: ServerStatusView;
-}) {
+};
+
+/** Shown while nothing is live: the next step, by the state of the newest build. */
+export function NotDeployed({ projectKey, project, status: { branch, latestBuild } }: NotDeployedProps) {
   const name = branch?.name ?? project.defaultBranch;
   const toBuild = latestBuild && (
     <Link

@@ -6,17 +6,15 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { failuresSearch } from "./failures-search.ts";
 import type { Overview } from "./overview.functions.ts";
 
-/** Recent failures by kind, with their messages; each links to its row in the log. */
-export function LatestFailures({
-  overview,
-  projectKey,
-  branch,
-}: {
+type LatestFailuresProps = {
   overview: Overview | undefined;
   projectKey: ProjectKey;
   /** The branch of these calls; null: all. */
   branch: string | null;
-}) {
+};
+
+/** Recent failures by kind, with their messages; each links to its row in the log. */
+export function LatestFailures({ overview, projectKey, branch }: LatestFailuresProps) {
   return (
     <Card className="overflow-hidden">
       <CardHeader

@@ -64,7 +64,7 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
               search={branchId === null ? {} : { branchId }}
               className={buttonLook()}
             >
-              <SquareTerminal aria-hidden /> Open inspector
+              <SquareTerminal /> Open inspector
             </Link>
           ) : null
         }
@@ -127,17 +127,14 @@ function useTraffic(place: Place): Traffic {
   return { data, error, retry: () => void refetch() };
 }
 
-function Usage({
-  traffic: { data, error, retry },
-  place,
-  isLive,
-  status,
-}: {
+type UsageProps = {
   readonly traffic: Traffic;
   readonly place: Place;
   readonly isLive: boolean;
   readonly status: ServerStatusView;
-}) {
+};
+
+function Usage({ traffic: { data, error, retry }, place, isLive, status }: UsageProps) {
   if (error && !data) {
     return (
       <Callout tone="bad" title="Couldn't load the numbers" actions={<Button onClick={retry}>Try again</Button>}>
@@ -172,14 +169,13 @@ const bars = [
 ] as const;
 const hourMs = 3_600_000;
 
-/** Calls by hour, with the deployments that happened in between. */
-function CallsChart({
-  overview,
-  status,
-}: {
+type CallsChartProps = {
   overview: Overview | undefined;
   status: Pick<ServerStatusView, "deployments">;
-}) {
+};
+
+/** Calls by hour, with the deployments that happened in between. */
+function CallsChart({ overview, status }: CallsChartProps) {
   const marks = status.deployments.map(deploymentMark);
   return (
     <Card>

@@ -10,17 +10,15 @@ import { changeText } from "./change-text.ts";
 import { failuresSearch } from "./failures-search.ts";
 import type { Overview } from "./overview.functions.ts";
 
-/** Calls, error rate, median, 95th percentile and callers of the last 24 hours, each beside the day before. */
-export function TrafficTiles({
-  overview,
-  projectKey,
-  branch,
-}: {
+type TrafficTilesProps = {
   overview: Overview | undefined;
   projectKey: ProjectKey;
   /** The branch of these calls; null: all. */
   branch: string | null;
-}) {
+};
+
+/** Calls, error rate, median, 95th percentile and callers of the last 24 hours, each beside the day before. */
+export function TrafficTiles({ overview, projectKey, branch }: TrafficTilesProps) {
   const { current, previous, hours = [] } = overview ?? {};
   const of = (key: "calls" | "p50Ms" | "p95Ms" | "callers") => hours.map((hour) => hour[key]);
   const rate = current && rateOf(current);

@@ -1,17 +1,14 @@
 import { TextareaField } from "~/ui/field.tsx";
 
-/** Instructions for models about a portal as a whole. */
-export function InstructionsField({
-  value,
-  onChange,
-  error,
-  disabled = false,
-}: {
+type InstructionsFieldProps = {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly error: string | undefined;
   readonly disabled?: boolean;
-}) {
+};
+
+/** Instructions for models about a portal as a whole. */
+export function InstructionsField({ value, onChange, error, disabled = false }: InstructionsFieldProps) {
   return (
     <TextareaField
       label="Instructions"

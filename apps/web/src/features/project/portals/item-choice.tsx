@@ -6,19 +6,7 @@ import { Select } from "~/ui/select.tsx";
 /** An item that can be chosen. */
 export type Choice = { readonly own: string; readonly description: string | null };
 
-/**
- * Chooses the tools, resources or prompts of a server that a portal offers: all, none, or some, with the portal's
- * names.
- */
-export function ItemChoice({
-  kind,
-  server,
-  choices,
-  chosen,
-  offered,
-  disabled,
-  onChange,
-}: {
+type ItemChoiceProps = {
   readonly kind: "tools" | "resources" | "prompts";
   readonly server: string;
   readonly choices: readonly Choice[];
@@ -28,7 +16,13 @@ export function ItemChoice({
   readonly offered: readonly Pick<CatalogItem<unknown>, "own" | "exposed">[];
   readonly disabled: boolean;
   readonly onChange: (chosen: readonly string[] | null) => void;
-}) {
+};
+
+/**
+ * Chooses the tools, resources or prompts of a server that a portal offers: all, none, or some, with the portal's
+ * names.
+ */
+export function ItemChoice({ kind, server, choices, chosen, offered, disabled, onChange }: ItemChoiceProps) {
   const value = chosen === null ? "all" : chosen.length === 0 ? "none" : "some";
   const all = choices.map(({ own }) => own);
   const gone = (chosen ?? []).filter((name) => !all.includes(name));

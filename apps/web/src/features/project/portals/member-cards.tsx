@@ -15,14 +15,7 @@ import type { Member, Offered, useMembers } from "./use-members.ts";
 
 type State = ReturnType<typeof useMembers>;
 
-/** The servers of a portal with their chosen items, and a button to add one. */
-export function MemberCards({
-  orgSlug,
-  state,
-  problems,
-  isOpen,
-  disabled,
-}: {
+type MemberCardsProps = {
   readonly orgSlug: string;
   readonly state: State;
   /** The server's errors, by field. */
@@ -30,7 +23,10 @@ export function MemberCards({
   /** Whether anyone may call the portal. */
   readonly isOpen: boolean;
   readonly disabled: boolean;
-}) {
+};
+
+/** The servers of a portal with their chosen items, and a button to add one. */
+export function MemberCards({ orgSlug, state, problems, isOpen, disabled }: MemberCardsProps) {
   const { members, offered, catalog } = state;
   const closed = isOpen ? members.filter(({ authMode }) => authMode !== "towpath-public") : [];
   return (
@@ -59,15 +55,13 @@ export function MemberCards({
   );
 }
 
-function AddMember({
-  orgSlug,
-  state: { members, add },
-  problem,
-}: {
+type AddMemberProps = {
   readonly orgSlug: string;
   readonly state: State;
   readonly problem: string | undefined;
-}) {
+};
+
+function AddMember({ orgSlug, state: { members, add }, problem }: AddMemberProps) {
   const { data } = useQuery(serversQuery({ orgSlug, type: "all", text: "" }));
   const free = (data ?? []).filter(({ id }) => !members.some(({ projectId }) => projectId === id));
   const choices = free.filter(({ authMode }) => authMode !== "passthrough");
@@ -84,7 +78,7 @@ function AddMember({
       }
       value={null}
       placeholder="Choose a server"
-      prefix={<Plus aria-hidden />}
+      prefix={<Plus />}
       disabled={choices.length === 0}
       onChange={(id) => {
         const server = choices.find((each) => each.id === id);
@@ -106,21 +100,16 @@ function AddMember({
   );
 }
 
-function MemberCard({
-  member,
-  offered,
-  catalog,
-  state,
-  problems,
-  disabled,
-}: {
+type MemberCardProps = {
   readonly member: Member;
   readonly offered: Offered;
   readonly catalog: Catalog;
   readonly state: State;
   readonly problems: { readonly server: string | undefined; readonly prefix: string | undefined };
   readonly disabled: boolean;
-}) {
+};
+
+function MemberCard({ member, offered, catalog, state, problems, disabled }: MemberCardProps) {
   const { projectId, name, prefix } = member;
   const own = <Item extends { projectId: string }>(items: readonly Item[]) =>
     items.filter((item) => item.projectId === projectId);
@@ -139,7 +128,7 @@ function MemberCard({
         {disabled ? null : (
           <span className="ml-auto">
             <IconButton label={`Remove ${name}`} onClick={() => state.remove(projectId)}>
-              <X aria-hidden />
+              <X />
             </IconButton>
           </span>
         )}

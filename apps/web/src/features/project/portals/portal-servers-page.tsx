@@ -15,14 +15,13 @@ import { MemberCards } from "./member-cards.tsx";
 import { portalQuery, savePortal } from "./portals.functions.ts";
 import { inputOf, type Member, useMembers } from "./use-members.ts";
 
-/** A portal's servers and their offered items (ORG-3). */
-export function PortalServersPage({
-  projectKey,
-  mayChange,
-}: {
+type PortalServersPageProps = {
   readonly projectKey: ProjectKey;
   readonly mayChange: boolean;
-}) {
+};
+
+/** A portal's servers and their offered items (ORG-3). */
+export function PortalServersPage({ projectKey, mayChange }: PortalServersPageProps) {
   const { data: portal } = useSuspenseQuery(portalQuery(projectKey));
   return (
     <div className="max-w-3xl">
@@ -45,15 +44,13 @@ const membersOf = ({ servers }: PortalView): readonly Member[] =>
     ...chosen,
   }));
 
-function ServersForm({
-  projectKey,
-  portal,
-  mayChange,
-}: {
+type ServersFormProps = {
   readonly projectKey: ProjectKey;
   readonly portal: PortalView;
   readonly mayChange: boolean;
-}) {
+};
+
+function ServersForm({ projectKey, portal, mayChange }: ServersFormProps) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const stored = membersOf(portal);
   const state = useMembers(projectKey.orgSlug, stored);

@@ -58,7 +58,7 @@ function NewPortalLink({ orgSlug }: { readonly orgSlug: string }) {
   if (!mayCreate) return null;
   return (
     <Link to="/$orgSlug/portals/new" params={{ orgSlug }} className={buttonLook({ variant: "primary" })}>
-      <Plus aria-hidden />
+      <Plus />
       New portal
     </Link>
   );

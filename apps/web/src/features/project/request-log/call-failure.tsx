@@ -10,16 +10,14 @@ import { Callout } from "~/ui/callout.tsx";
 import { plainText } from "~/ui/log-viewer/log-line.ts";
 import type { RequestExplanation } from "./request-log.functions.ts";
 
-/** Why a call failed (PRJ-20); nothing for a successful one. `explained`: undefined while it loads. */
-export function CallFailure({
-  projectKey,
-  row,
-  explained,
-}: {
+type CallFailureProps = {
   projectKey: ProjectKey;
   row: RequestLogEntry;
   explained: RequestExplanation | undefined;
-}) {
+};
+
+/** Why a call failed (PRJ-20); nothing for a successful one. `explained`: undefined while it loads. */
+export function CallFailure({ projectKey, row, explained }: CallFailureProps) {
   const mayChange = useMay("project.update");
   const raised = explained ? raisedIn(explained.lines.map(({ line }) => plainText(line))) : null;
   const failure = explainFailure(row, explained, raised);

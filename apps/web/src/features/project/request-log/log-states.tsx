@@ -29,7 +29,7 @@ export function LogFailure({
   const clear = <Button onClick={() => onSearch(withFilters(search, defaultLogSearch))}>Clear the filters</Button>;
   if (isTowpathErrorCode(error, "invalid_input")) {
     return (
-      <EmptyState icon={<SearchX aria-hidden />} title="This filter finds nothing" actions={clear}>
+      <EmptyState icon={<SearchX />} title="This filter finds nothing" actions={clear}>
         {failureText(error)}
       </EmptyState>
     );
@@ -37,7 +37,7 @@ export function LogFailure({
   if (isTowpathErrorCode(error, "limit_reached")) {
     return (
       <EmptyState
-        icon={<TimerOff aria-hidden />}
+        icon={<TimerOff />}
         title="Reading the log took too long"
         actions={
           <>
@@ -57,7 +57,7 @@ export function LogFailure({
   }
   return (
     <EmptyState
-      icon={<CloudOff aria-hidden />}
+      icon={<CloudOff />}
       title="Couldn't load the log"
       actions={<Button onClick={onRetry}>Try again</Button>}
     >
@@ -66,22 +66,18 @@ export function LogFailure({
   );
 }
 
-/** Shown if no row matches, or nobody called in the time range, or ever. */
-export function NoRows({
-  projectKey,
-  search,
-  onSearch,
-  hidden,
-  onShowProtocol,
-}: StateProps & {
+type NoRowsProps = StateProps & {
   /** Number of hidden protocol messages; 0: none, or unknown. */
   readonly hidden: number;
   readonly onShowProtocol: () => void;
-}) {
+};
+
+/** Shown if no row matches, or nobody called in the time range, or ever. */
+export function NoRows({ projectKey, search, onSearch, hidden, onShowProtocol }: NoRowsProps) {
   if (isFiltered(search)) {
     return (
       <EmptyState
-        icon={<SearchX aria-hidden />}
+        icon={<SearchX />}
         title="No matching calls"
         actions={
           <>
@@ -97,7 +93,7 @@ export function NoRows({
   if (hidden > 0) {
     return (
       <EmptyState
-        icon={<Activity aria-hidden />}
+        icon={<Activity />}
         title="Nobody called a tool yet"
         actions={<Button onClick={onShowProtocol}>Show protocol messages</Button>}
       >
@@ -126,7 +122,7 @@ function FirstCall({ projectKey, search, onSearch }: StateProps) {
   if (!project.isLive) {
     return (
       <EmptyState
-        icon={<Activity aria-hidden />}
+        icon={<Activity />}
         title="Nothing is live yet"
         actions={
           <Link to="/$orgSlug/$projectName/deployments" params={projectKey} className={buttonLook()}>
@@ -142,7 +138,7 @@ function FirstCall({ projectKey, search, onSearch }: StateProps) {
   return (
     <EmptyState
       className="max-w-xl"
-      icon={<Activity aria-hidden />}
+      icon={<Activity />}
       title={`No calls in ${periodText(search)}`}
       actions={
         <>

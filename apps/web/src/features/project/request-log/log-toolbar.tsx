@@ -8,14 +8,13 @@ import { Select } from "~/ui/select.tsx";
 import { formatPeriod, useTimeFormat } from "~/ui/time.tsx";
 import { rangeOptions } from "./log-filters.ts";
 
-/** The range that ends now, or the period that was chosen, with its reset. */
-export function PeriodSelect({
-  search,
-  onSearch,
-}: {
+type PeriodSelectProps = {
   search: LogSearch;
   onSearch: (change: Partial<LogSearch>) => void;
-}) {
+};
+
+/** The range that ends now, or the period that was chosen, with its reset. */
+export function PeriodSelect({ search, onSearch }: PeriodSelectProps) {
   const format = useTimeFormat();
   const { from, to } = search;
   const chosen = from !== undefined && to !== undefined;
@@ -36,7 +35,7 @@ export function PeriodSelect({
       />
       {chosen ? (
         <IconButton label="Reset the time range" onClick={() => onSearch({ from: undefined, to: undefined })}>
-          <RotateCcw aria-hidden />
+          <RotateCcw />
         </IconButton>
       ) : null}
     </span>
@@ -52,7 +51,7 @@ export function LiveButton({ paused, onPause }: { paused: boolean; onPause: (pau
         {paused ? "Paused" : "Following"}
       </span>
       <Button
-        icon={paused ? <Play aria-hidden /> : <Pause aria-hidden />}
+        icon={paused ? <Play /> : <Pause />}
         aria-label={paused ? "Resume" : "Pause"}
         onClick={() => onPause(!paused)}
       >
@@ -62,17 +61,15 @@ export function LiveButton({ paused, onPause }: { paused: boolean; onPause: (pau
   );
 }
 
-/** Shows or hides handshakes, pings, lists and notifications. */
-export function ProtocolSwitch({
-  shown,
-  onChange,
-  disabled,
-}: {
+type ProtocolSwitchProps = {
   shown: boolean;
   onChange: (shown: boolean) => void;
   /** The query names a method, so that none is hidden. */
   disabled: boolean;
-}) {
+};
+
+/** Shows or hides handshakes, pings, lists and notifications. */
+export function ProtocolSwitch({ shown, onChange, disabled }: ProtocolSwitchProps) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: Base UI renders the input inside this label
     <label

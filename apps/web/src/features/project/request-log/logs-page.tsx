@@ -20,21 +20,17 @@ import { RequestTable } from "./request-table.tsx";
 import { StatsPanel } from "./stats-panel.tsx";
 import { useRequestLogs } from "./use-request-logs.ts";
 
-/** Every call to the server as it happens (PRJ-5). */
-export function LogsPage({
-  projectKey,
-  search,
-  onSearch,
-  openId,
-  onOpen,
-}: {
+type LogsPageProps = {
   projectKey: ProjectKey;
   search: LogSearch;
   onSearch: (search: LogSearch) => void;
   /** The request whose details are open. */
   openId: string | null;
   onOpen: (id: string | null) => void;
-}) {
+};
+
+/** Every call to the server as it happens (PRJ-5). */
+export function LogsPage({ projectKey, search, onSearch, openId, onOpen }: LogsPageProps) {
   const [remembered, remember] = useProtocolChoice();
   const showsProtocol = search.protocol ?? remembered;
   const top = useRef<HTMLDivElement>(null);
@@ -85,7 +81,7 @@ export function LogsPage({
         <ProtocolSwitch shown={showsProtocol} onChange={showProtocol} disabled={asksForMethod(search)} />
         <span aria-live="polite">
           {logs.newRows > 0 ? (
-            <Button size="sm" variant="primary" icon={<ArrowUp aria-hidden />} onClick={showNew}>
+            <Button size="sm" variant="primary" icon={<ArrowUp />} onClick={showNew}>
               {logs.newRows >= 100 ? "100+" : logs.newRows} new
             </Button>
           ) : null}
@@ -181,19 +177,17 @@ function useProtocolChoice(): [isShown: boolean, choose: (shown: boolean) => voi
   ];
 }
 
-/** Downloads the filtered rows. */
-function ExportMenu({
-  projectKey,
-  search,
-  showsProtocol,
-}: {
+type ExportMenuProps = {
   projectKey: ProjectKey;
   search: LogSearch;
   showsProtocol: boolean;
-}) {
+};
+
+/** Downloads the filtered rows. */
+function ExportMenu({ projectKey, search, showsProtocol }: ExportMenuProps) {
   const download = (format: string) => window.location.assign(exportHref(projectKey, search, showsProtocol, format));
   return (
-    <Menu trigger={<Button icon={<Download aria-hidden />}>Export</Button>}>
+    <Menu trigger={<Button icon={<Download />}>Export</Button>}>
       <MenuGroup label="The newest 10,000 matching rows">
         <MenuItem onClick={() => download("jsonl")}>JSON Lines</MenuItem>
         <MenuItem onClick={() => download("csv")}>CSV</MenuItem>

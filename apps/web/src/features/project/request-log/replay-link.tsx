@@ -22,7 +22,7 @@ export function ReplayLink({ projectKey, explained }: { projectKey: ProjectKey; 
       search={{ tab: replay.tab, ...item, request: explained.id }}
       className={buttonLook({ size: "sm", className: "self-start" })}
     >
-      <RotateCw aria-hidden className="size-4" />
+      <RotateCw className="size-4" />
       Replay in the inspector
     </Link>
   );

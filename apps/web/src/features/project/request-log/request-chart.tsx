@@ -7,17 +7,15 @@ const bars = [
   { key: "succeeded", color: "var(--accent)", label: "Succeeded" },
 ] as const;
 
-/** Requests over time, errors and refusals in their own colors at the bottom, and deployments as marks. */
-export function RequestChart({
-  stats,
-  marks = [],
-  onPeriod,
-}: {
+type RequestChartProps = {
   stats: RequestLogStats;
   marks?: readonly Mark[];
   /** Lets the reader choose a period; milliseconds since 1970, `to` exclusive. */
   onPeriod?: (from: number, to: number) => void;
-}) {
+};
+
+/** Requests over time, errors and refusals in their own colors at the bottom, and deployments as marks. */
+export function RequestChart({ stats, marks = [], onPeriod }: RequestChartProps) {
   return (
     <TimeBars
       data={stats.buckets.map((bucket) => ({ ...bucket, succeeded: bucket.total - bucket.errors - bucket.refused }))}

@@ -21,21 +21,18 @@ import { explainedQuery, type RequestExplanation, type ShownRequest } from "./re
 import { ClientLabel, exchangeName, OutcomeLabel } from "./request-table.tsx";
 import { timesOf, waitsOf } from "./request-times.ts";
 
-/**
- * All details of a call, in a drawer beside the list, which stays usable. `row`: the list's row; null if the list
- * doesn't show it.
- */
-export function RequestDetail({
-  projectKey,
-  id,
-  row,
-  onClose,
-}: {
+type RequestDetailProps = {
   projectKey: ProjectKey;
   id: string | null;
   row: ShownRequest | null;
   onClose: () => void;
-}) {
+};
+
+/**
+ * All details of a call, in a drawer beside the list, which stays usable. `row`: the list's row; null if the list
+ * doesn't show it.
+ */
+export function RequestDetail({ projectKey, id, row, onClose }: RequestDetailProps) {
   const { data: explained, error } = useQuery({
     ...explainedQuery(projectKey, { id: id ?? "", time: row?.time }),
     enabled: id !== null,
@@ -76,26 +73,22 @@ export function RequestDetail({
 function Unknown({ error }: { error: Error | null }) {
   if (!error) return <SkeletonRows rows={6} label="Loading the request" />;
   return (
-    <EmptyState icon={<SearchX aria-hidden />} title="This request is not in the log">
+    <EmptyState icon={<SearchX />} title="This request is not in the log">
       {failureText(error)} It may be too old for the log, or belong to another server. New requests appear within two
       seconds.
     </EmptyState>
   );
 }
 
-function Fields({
-  row,
-  projectKey,
-  explained,
-  failure,
-  children,
-}: {
+type FieldsProps = {
   row: RequestLogEntry & { readonly caller: PrincipalView | null };
   projectKey: ProjectKey;
   explained: RequestExplanation | undefined;
   failure: ReactNode;
   children: ReactNode;
-}) {
+};
+
+function Fields({ row, projectKey, explained, failure, children }: FieldsProps) {
   return (
     <div className="flex flex-col gap-5 text-sm">
       <div className="flex items-center justify-between gap-3">
@@ -161,16 +154,14 @@ function Fields({
   );
 }
 
-/** The commit that answered, with a link to its build. */
-function DeploymentLink({
-  projectKey,
-  row,
-  explained,
-}: {
+type DeploymentLinkProps = {
   projectKey: ProjectKey;
   row: RequestLogEntry;
   explained: RequestExplanation | undefined;
-}) {
+};
+
+/** The commit that answered, with a link to its build. */
+function DeploymentLink({ projectKey, row, explained }: DeploymentLinkProps) {
   if (row.deploymentId === null) return <span className="text-muted">None: it reached no deployment</span>;
   if (!explained) return <span className="text-muted">Loading…</span>;
   const { deployment } = explained;

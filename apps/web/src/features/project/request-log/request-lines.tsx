@@ -7,16 +7,14 @@ import { ClockTime } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
 import type { RequestExplanation } from "./request-log.functions.ts";
 
-/** The server's output while it handled a request (LOG-4), with a link to that place in its log. */
-export function RequestLines({
-  projectKey,
-  explained,
-  error,
-}: {
+type RequestLinesProps = {
   projectKey: ProjectKey;
   explained: RequestExplanation | undefined;
   error: Error | null;
-}) {
+};
+
+/** The server's output while it handled a request (LOG-4), with a link to that place in its log. */
+export function RequestLines({ projectKey, explained, error }: RequestLinesProps) {
   const first = explained?.lines[0];
   return (
     <section aria-labelledby="request-lines">

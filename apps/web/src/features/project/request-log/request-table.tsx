@@ -47,19 +47,16 @@ const sortedBy = {
 /** Rows that phones show at first, and that they add at a time. */
 const phoneRows = 25;
 
-/** Calls, newest first. One tab stop: arrow keys or j and k move the focus, Enter opens. */
-export function RequestTable({
-  rows: newestFirst,
-  openId,
-  onOpen,
-  older,
-}: {
+type RequestTableProps = {
   rows: readonly ShownRequest[];
   openId: string | null;
   onOpen: (id: string) => void;
   /** A button that loads older rows, below the last one. */
   older: ReactNode;
-}) {
+};
+
+/** Calls, newest first. One tab stop: arrow keys or j and k move the focus, Enter opens. */
+export function RequestTable({ rows: newestFirst, openId, onOpen, older }: RequestTableProps) {
   const { rows, sort } = useSorted(newestFirst, sortedBy, older === null);
   const [onPhones, setOnPhones] = useState(phoneRows);
   const hasHidden = onPhones < rows.length;
@@ -111,19 +108,15 @@ export function RequestTable({
   );
 }
 
-function RequestRow({
-  row,
-  open,
-  isTabStop,
-  isHiddenOnPhones,
-  onOpen,
-}: {
+type RequestRowProps = {
   row: ShownRequest;
   open: boolean;
   isTabStop: boolean;
   isHiddenOnPhones: boolean;
   onOpen: (id: string) => void;
-}) {
+};
+
+function RequestRow({ row, open, isTabStop, isHiddenOnPhones, onOpen }: RequestRowProps) {
   return (
     <Tr
       className={classNames(
@@ -163,7 +156,7 @@ function RequestRow({
         <span className="inline-flex items-center gap-1.5">
           {row.heldMs >= 1 && (
             <span title={`${formatDuration(row.heldMs)} of it held while the server started or woke`}>
-              <Timer className="size-3.5 text-faint" aria-hidden />
+              <Timer className="size-3.5 text-faint" />
               <span className="sr-only">Held {formatDuration(row.heldMs)} for a start or wake, of</span>
             </span>
           )}
@@ -215,12 +208,12 @@ export function exchangeName({
 /** Errors within a successful HTTP answer, whose status doesn't show them. */
 const withinAnswer = ["tool_error", "rpc_error"];
 
-/** How an exchange ended, with its HTTP status where it adds information. */
-export function OutcomeLabel({
-  entry,
-}: {
+type OutcomeLabelProps = {
   entry: Pick<RequestLogEntry, "outcome" | "httpStatus" | "isError" | "isRefused">;
-}) {
+};
+
+/** How an exchange ended, with its HTTP status where it adds information. */
+export function OutcomeLabel({ entry }: OutcomeLabelProps) {
   const look = entry.isRefused
     ? refused
     : (labels[entry.outcome] ?? { label: entry.outcome, tone: entry.isError ? "bad" : "neutral" });

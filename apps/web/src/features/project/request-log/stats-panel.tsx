@@ -14,14 +14,7 @@ function share(errors: number, total: number): string {
   return percent < 0.1 ? "under 0.1%" : `${percent.toFixed(1)}%`;
 }
 
-/** Requests, errors and durations in the selected range, with a chart. */
-export function StatsPanel({
-  stats,
-  deployments,
-  onPeriod,
-  onShowRefused,
-  onShowLimited,
-}: {
+type StatsPanelProps = {
   stats: RequestLogStats | undefined;
   deployments: readonly DeployedCommit[];
   onPeriod: (from: number, to: number) => void;
@@ -29,7 +22,10 @@ export function StatsPanel({
   onShowRefused: () => void;
   /** Shows the calls that limits refused. */
   onShowLimited: () => void;
-}) {
+};
+
+/** Requests, errors and durations in the selected range, with a chart. */
+export function StatsPanel({ stats, deployments, onPeriod, onShowRefused, onShowLimited }: StatsPanelProps) {
   return (
     <Card className="flex flex-wrap items-stretch gap-x-8 gap-y-3 px-4 py-3" aria-label="Numbers">
       <dl className="grid grid-cols-2 content-center gap-x-6 gap-y-2 max-sm:w-full sm:grid-cols-4 xl:grid-cols-2">

@@ -24,17 +24,15 @@ const levelOptions: readonly { value: ServerLogLevel; label: string }[] = [
   { value: "error", label: "Errors only" },
 ];
 
-/** The live output of a build's server (PRJ-3, RUN-5). */
-export function ServerLogPage({
-  projectKey,
-  buildId,
-  at,
-}: {
+type ServerLogPageProps = {
   projectKey: ProjectKey;
   buildId: string;
   /** Opens the log around this line; without it, at the newest lines. */
   at?: number | undefined;
-}) {
+};
+
+/** The live output of a build's server (PRJ-3, RUN-5). */
+export function ServerLogPage({ projectKey, buildId, at }: ServerLogPageProps) {
   const { data: build } = useSuspenseQuery(buildQuery(projectKey, buildId));
   const [level, setLevel] = useState<ServerLogLevel>("debug");
   const deploymentId = build.deployment?.id ?? null;
@@ -52,7 +50,7 @@ export function ServerLogPage({
     <>
       <BuildHeader project={projectKey} build={build} screen="server" />
       {deploymentId === null ? (
-        <EmptyState icon={<ScrollText aria-hidden />} title="This build has no server">
+        <EmptyState icon={<ScrollText />} title="This build has no server">
           Only successful builds run. The build log says what happened.
         </EmptyState>
       ) : (

@@ -13,19 +13,16 @@ import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
 import { listedNames } from "./listed-names.ts";
 import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
 
-/** Rows for new variables; a pasted `.env` block fills them (VAL-4, ONB-12). */
-export function AddVariables({
-  projectKey,
-  stored,
-  missing,
-  onAdded,
-}: {
+type AddVariablesProps = {
   projectKey: ProjectKey;
   stored: readonly SecretView[];
   /** Names to ask for, which a failed build lacked. */
   missing: readonly string[];
   onAdded: () => Promise<void>;
-}) {
+};
+
+/** Rows for new variables; a pasted `.env` block fills them (VAL-4, ONB-12). */
+export function AddVariables({ projectKey, stored, missing, onAdded }: AddVariablesProps) {
   const variables = useVariables([...new Set(missing)]);
   const { busy, problem: failure, run, refuse } = useSubmit();
   const [environments, setEnvironments] = useState<readonly SecretEnvironment[]>(secretEnvironments);

@@ -11,16 +11,14 @@ import { TextareaField } from "~/ui/field.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
 import { type Saved, SavedChanges } from "./saved-changes.tsx";
 
-/** Entrypoint, arguments, requirements file, root directory and watch paths (PRJ-11, VAL-2, VAL-3, BLD-15). */
-export function BuildSettings({
-  projectKey,
-  saved,
-  onSaved,
-}: {
+type BuildSettingsProps = {
   projectKey: ProjectKey;
   saved: Saved;
   onSaved: (saved: Saved) => void;
-}) {
+};
+
+/** Entrypoint, arguments, requirements file, root directory and watch paths (PRJ-11, VAL-2, VAL-3, BLD-15). */
+export function BuildSettings({ projectKey, saved, onSaved }: BuildSettingsProps) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { fields, watch, form, isChanged, submit } = useBuildSettings(projectKey, project, onSaved);
   return (

@@ -16,16 +16,14 @@ import { SettingsForm } from "~/ui/settings-form.tsx";
 import { AbsoluteDay } from "~/ui/time.tsx";
 import { type Saved, SavedChanges } from "./saved-changes.tsx";
 
-/** Name, description and visibility (PRJ-11). */
-export function GeneralSettings({
-  projectKey,
-  saved,
-  onSaved,
-}: {
+type GeneralSettingsProps = {
   projectKey: ProjectKey;
   saved: Saved;
   onSaved: (saved: Saved) => void;
-}) {
+};
+
+/** Name, description and visibility (PRJ-11). */
+export function GeneralSettings({ projectKey, saved, onSaved }: GeneralSettingsProps) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const general = useGeneral(projectKey, project, onSaved);
   const { choice, description, isPublic, form } = general;

@@ -7,14 +7,13 @@ import { Switch } from "~/ui/checkbox.tsx";
 import { SettingCard } from "./setting-card.tsx";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
-/** A server's package: deploys another version, and whether newer ones are deployed automatically (BLD-17). */
-export function PackageSettings({
-  projectKey,
-  running: { name, follows },
-}: {
+type PackageSettingsProps = {
   readonly projectKey: ProjectKey;
   readonly running: { readonly name: string; readonly follows: boolean };
-}) {
+};
+
+/** A server's package: deploys another version, and whether newer ones are deployed automatically (BLD-17). */
+export function PackageSettings({ projectKey, running: { name, follows } }: PackageSettingsProps) {
   const chosen = usePackage(projectKey.orgSlug, { name, version: "" });
   const { busy, failure, change } = useProjectSwitch(projectKey, (followsPackage) =>
     updateProject({ data: { ...projectKey, followsPackage } }),

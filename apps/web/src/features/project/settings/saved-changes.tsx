@@ -18,17 +18,15 @@ const titles: Readonly<Record<NonNullable<Saved>, string>> = {
   variables: "Saved. It takes effect with the next build.",
 };
 
-/** After saving, shows when the change takes effect, and a button for the build that it needs. */
-export function SavedChanges({
-  projectKey,
-  saved,
-  of,
-}: {
+type SavedChangesProps = {
   projectKey: ProjectKey;
   saved: Saved;
   /** The changes that belong to this section. */
   of: readonly Saved[];
-}) {
+};
+
+/** After saving, shows when the change takes effect, and a button for the build that it needs. */
+export function SavedChanges({ projectKey, saved, of }: SavedChangesProps) {
   const { data: branches } = useSuspenseQuery(branchesQuery(projectKey));
   const newest = branches.find((branch) => branch.isDefault)?.latestBuild ?? null;
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));

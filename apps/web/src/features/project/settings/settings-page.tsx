@@ -56,16 +56,14 @@ function sectionsOf({
   return all.flatMap(([isShown, id, title]) => (isShown ? [[id, title] as const] : []));
 }
 
-/** A project's settings (PRJ-11, KEY-1). */
-export function SettingsPage({
-  projectKey,
-  mayChange,
-  fromGitHub,
-}: {
+type SettingsPageProps = {
   readonly projectKey: ProjectKey;
   readonly mayChange: boolean;
   readonly fromGitHub: FromGitHub | null;
-}) {
+};
+
+/** A project's settings (PRJ-11, KEY-1). */
+export function SettingsPage({ projectKey, mayChange, fromGitHub }: SettingsPageProps) {
   const [saved, setSaved] = useState<Saved>(null);
   const mayDelete = useMay("project.delete");
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
@@ -101,7 +99,7 @@ export function SettingsPage({
           </div>
         </div>
       ) : (
-        <EmptyState icon={<Lock aria-hidden />} title="Your role can't change settings">
+        <EmptyState icon={<Lock />} title="Your role can't change settings">
           Viewers can see what runs, but not change it. Ask an owner or admin of this organization to make you a member.
         </EmptyState>
       )}

@@ -114,15 +114,13 @@ export function SwitchSettings({ projectKey }: { readonly projectKey: ProjectKey
   );
 }
 
-export function SwitchSetting({
-  projectKey,
-  setting,
-  children,
-}: {
+type SwitchSettingProps = {
   readonly projectKey: ProjectKey;
   readonly setting: SwitchKey;
   readonly children?: ReactNode;
-}) {
+};
+
+export function SwitchSetting({ projectKey, setting, children }: SwitchSettingProps) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const { busy, failure, change } = useProjectSwitch(projectKey, (isOn) =>
     updateProject({ data: { ...projectKey, [setting]: isOn } }),

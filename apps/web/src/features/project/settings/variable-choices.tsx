@@ -2,14 +2,13 @@ import { type SecretEnvironment, secretEnvironments } from "@towpath/core/projec
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { TextField } from "~/ui/field.tsx";
 
-/** Which environments get a variable. */
-export function EnvironmentChoice({
-  chosen,
-  onChange,
-}: {
+type EnvironmentChoiceProps = {
   chosen: readonly SecretEnvironment[];
   onChange: (chosen: readonly SecretEnvironment[]) => void;
-}) {
+};
+
+/** Which environments get a variable. */
+export function EnvironmentChoice({ chosen, onChange }: EnvironmentChoiceProps) {
   return (
     <fieldset className="flex flex-wrap gap-x-5 gap-y-2">
       <legend className="mb-1.5 text-sm font-medium">Environments</legend>

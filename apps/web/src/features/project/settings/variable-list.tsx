@@ -12,16 +12,14 @@ import { failureText, toast } from "~/ui/toast.ts";
 import { useSorted } from "~/ui/use-sorted.ts";
 import { EditVariable } from "./edit-variable.tsx";
 
-/** The stored variables, each with its actions. */
-export function VariableList({
-  projectKey,
-  variables,
-  onChanged,
-}: {
+type VariableListProps = {
   projectKey: ProjectKey;
   variables: readonly SecretView[];
   onChanged: () => Promise<void>;
-}) {
+};
+
+/** The stored variables, each with its actions. */
+export function VariableList({ projectKey, variables, onChanged }: VariableListProps) {
   const { rows: sorted, sort } = useSorted(variables, sortedBy);
   const list = useRef<HTMLDivElement>(null);
   const deletedAt = useRef<number | null>(null);
@@ -91,7 +89,7 @@ export function VariableList({
                       size="sm"
                       onClick={() => ask(variable.keyName, index)}
                     >
-                      <Trash2 aria-hidden />
+                      <Trash2 />
                     </IconButton>
                   </div>
                 </Td>
@@ -118,7 +116,7 @@ function SensitiveValue() {
         {hiddenValue}
       </span>
       <span className="flex items-center gap-1 text-xs">
-        <Lock className="size-3" aria-hidden /> Sensitive
+        <Lock className="size-3" /> Sensitive
       </span>
     </span>
   );
@@ -163,7 +161,7 @@ function RevealVariable({ projectKey, keyName }: { projectKey: ProjectKey; keyNa
         busy={busy}
         onClick={() => void toggle()}
       >
-        {busy ? null : value === null ? <Eye aria-hidden /> : <EyeOff aria-hidden />}
+        {busy ? null : value === null ? <Eye /> : <EyeOff />}
       </IconButton>
       {value === null ? null : <CopyButton text={value} label={`Copy ${keyName}`} />}
     </span>

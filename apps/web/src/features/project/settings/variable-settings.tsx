@@ -12,16 +12,14 @@ import { type Saved, SavedChanges } from "./saved-changes.tsx";
 import { type Missing, useMissingVariables } from "./use-missing-variables.ts";
 import { VariableList } from "./variable-list.tsx";
 
-/** The server's environment variables. The page contains a stored value only once it is revealed (KEY-1). */
-export function VariableSettings({
-  projectKey,
-  saved,
-  onSaved,
-}: {
+type VariableSettingsProps = {
   projectKey: ProjectKey;
   saved: Saved;
   onSaved: (saved: Saved) => void;
-}) {
+};
+
+/** The server's environment variables. The page contains a stored value only once it is revealed (KEY-1). */
+export function VariableSettings({ projectKey, saved, onSaved }: VariableSettingsProps) {
   const queryClient = useQueryClient();
   const { data: variables } = useSuspenseQuery(variablesQuery(projectKey));
   const missing = useMissingVariables(projectKey, variables);
@@ -68,14 +66,13 @@ function ChangedVariables({ projectKey }: { projectKey: ProjectKey }) {
   ));
 }
 
-/** Names the variables that failed builds lack. */
-function MissingVariables({
-  projectKey,
-  missing,
-}: {
+type MissingVariablesProps = {
   readonly projectKey: ProjectKey;
   readonly missing: readonly Missing[];
-}) {
+};
+
+/** Names the variables that failed builds lack. */
+function MissingVariables({ projectKey, missing }: MissingVariablesProps) {
   return missing.map(({ branch, buildId, keyNames }) => (
     <Callout
       key={buildId}

@@ -16,22 +16,20 @@ const states: Readonly<Record<AttemptState, { readonly label: string; readonly t
   unfinished: { label: "Not finished", tone: "warn" },
 };
 
-/** An attempt: its result in one line, and its steps when opened. */
-export function Attempt({
-  attempt,
-  isOpen,
-  projectKey,
-}: {
+type AttemptProps = {
   readonly attempt: SignInAttemptView;
   readonly isOpen: boolean;
   readonly projectKey: ProjectKey;
-}) {
+};
+
+/** An attempt: its result in one line, and its steps when opened. */
+export function Attempt({ attempt, isOpen, projectKey }: AttemptProps) {
   const { label, tone } = states[attempt.state];
   return (
     <li className="border-b last:border-b-0">
       <details open={isOpen} className="group">
         <summary className="flex min-h-11 cursor-pointer list-none items-center gap-2.5 px-4 py-2 text-sm hover:bg-hover focus-visible:outline-2 focus-visible:-outline-offset-2 focus-visible:outline-focus">
-          <ChevronRight className="size-4 shrink-0 text-faint transition-transform group-open:rotate-90" aria-hidden />
+          <ChevronRight className="size-4 shrink-0 text-faint transition-transform group-open:rotate-90" />
           <StatusDot tone={tone} pulse={attempt.state === "waiting"} />
           <span className="min-w-0 flex-1">
             <span className="font-medium">{label}</span>
@@ -53,14 +51,13 @@ export function Attempt({
   );
 }
 
-/** Where the remedy is, when it is in this dashboard. */
-function RemedyLink({
-  attempt: { problem },
-  projectKey,
-}: {
+type RemedyLinkProps = {
   readonly attempt: SignInAttemptView;
   readonly projectKey: ProjectKey;
-}) {
+};
+
+/** Where the remedy is, when it is in this dashboard. */
+function RemedyLink({ attempt: { problem }, projectKey }: RemedyLinkProps) {
   const { orgSlug, projectName } = projectKey;
   const className = "font-medium text-accent-text underline underline-offset-2";
   if (problem === "role_not_allowed" || problem === "caller_not_allowed" || problem === "key_not_allowed") {

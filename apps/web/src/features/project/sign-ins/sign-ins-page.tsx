@@ -61,13 +61,12 @@ export function SignInsPage({ projectKey }: { readonly projectKey: ProjectKey })
 const clientKey = ({ clientId, clientName, agent }: SignInAttemptView) =>
   clientId?.startsWith("https://") ? clientId : (clientName ?? agent?.split("/", 1)[0] ?? clientId ?? "unknown");
 
-function ClientCard({
-  attempts,
-  projectKey,
-}: {
+type ClientCardProps = {
   readonly attempts: readonly SignInAttemptView[];
   readonly projectKey: ProjectKey;
-}) {
+};
+
+function ClientCard({ attempts, projectKey }: ClientCardProps) {
   const [latest] = attempts;
   if (!latest) return null;
   const name = attempts.find(({ clientName }) => clientName !== null)?.clientName ?? latest.agent ?? "Unknown client";
@@ -108,7 +107,7 @@ type Project = { readonly name: string; readonly url: string; readonly authMode:
 function HowToTry({ project }: { readonly project: Project }) {
   const command = clientGuides(project, { way: "open" }).find(({ id }) => id === "inspector")?.snippet;
   return (
-    <EmptyState className="max-w-xl" icon={<Stethoscope aria-hidden />} title="No client has tried to connect yet">
+    <EmptyState className="max-w-xl" icon={<Stethoscope />} title="No client has tried to connect yet">
       <p>
         Paste the server's URL into a client such as Claude, Cursor or VS Code, without an API key. Each of its steps
         appears here within seconds. Or try it from a terminal, which opens your browser:

@@ -6,20 +6,17 @@ import { Avatar } from "~/ui/avatar.tsx";
 import { Button } from "~/ui/button.tsx";
 import { toast } from "~/ui/toast.ts";
 
-/** The picture of a person or an organization: chosen, saved at once, removed (ORG-4). */
-export function PictureField({
-  name,
-  picture,
-  shape,
-  onSave,
-}: {
+type PictureFieldProps = {
   /** The subject's name, whose initials replace a missing picture. */
   readonly name: string;
   readonly picture: string | null;
   readonly shape: "person" | "organization";
   /** Base64, or null to remove it. */
   readonly onSave: (picture: string | null) => Promise<unknown>;
-}) {
+};
+
+/** The picture of a person or an organization: chosen, saved at once, removed (ORG-4). */
+export function PictureField({ name, picture, shape, onSave }: PictureFieldProps) {
   const hintId = useId();
   const chooser = useRef<HTMLInputElement>(null);
   const [isRemoving, setRemoving] = useState(false);
@@ -51,7 +48,7 @@ export function PictureField({
       <div className="flex min-w-0 flex-col gap-1.5">
         <div className="flex flex-wrap gap-2">
           <Button
-            icon={<ImageUp aria-hidden />}
+            icon={<ImageUp />}
             busy={busy && !isRemoving}
             aria-describedby={hintId}
             onClick={() => chooser.current?.click()}

@@ -36,7 +36,7 @@ function Guide({ guide: { label, link, steps, snippet, note } }: { readonly guid
           className={buttonLook({ variant: snippet ? "primary" : "secondary" })}
         >
           {link.label}
-          <ArrowUpRight aria-hidden />
+          <ArrowUpRight />
         </a>
       )}
       {steps.length > 0 && (

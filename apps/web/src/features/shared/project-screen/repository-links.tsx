@@ -26,15 +26,13 @@ function useCodePages(): CodePages | null {
 const look =
   "relative z-10 inline-flex min-h-6 max-w-full items-center underline-offset-2 hover:text-ink hover:underline";
 
-function CodeLink({
-  href,
-  className,
-  children,
-}: {
+type CodeLinkProps = {
   href: string;
   className?: string | undefined;
   children: ReactNode;
-}) {
+};
+
+function CodeLink({ href, className, children }: CodeLinkProps) {
   return (
     <a href={href} target="_blank" rel="noreferrer" className={classNames(look, className)}>
       <span className="min-w-0 truncate">{children}</span>

@@ -27,7 +27,7 @@ export function SignedOut() {
         title="You've been signed out"
         description="Your session ended or was ended elsewhere. Sign in to come back to this page."
       />
-      <Button variant="primary" icon={<LogIn aria-hidden />} busy={busy} onClick={() => void signIn()}>
+      <Button variant="primary" icon={<LogIn />} busy={busy} onClick={() => void signIn()}>
         Sign in
       </Button>
       <p role="alert" className="mt-3 text-sm text-bad empty:hidden">

@@ -19,24 +19,21 @@ import { TopBar } from "./top-bar.tsx";
 /** Events before any action with a toast. They load the toaster early, as the network may fail later. */
 const firstInput = ["pointermove", "pointerdown", "keydown"] as const;
 
-/**
- * The layout of all pages behind sign-in (PUB-3): a bar of 64 px, and the navigation of the open project or
- * organization beside the page. Renders the page's `<main>`, except without navigation: during onboarding, and with
- * `hasSidebar` false.
- */
-export function AppShell({
-  profile,
-  organization,
-  hasSidebar = true,
-  children,
-}: {
+type AppShellProps = {
   readonly profile: ProfileView;
   /** Null before the first organization exists. */
   readonly organization: OrganizationAccessView | null;
   /** False for pages of the public site. */
   readonly hasSidebar?: boolean;
   readonly children: ReactNode;
-}) {
+};
+
+/**
+ * The layout of all pages behind sign-in (PUB-3): a bar of 64 px, and the navigation of the open project or
+ * organization beside the page. Renders the page's `<main>`, except without navigation: during onboarding, and with
+ * `hasSidebar` false.
+ */
+export function AppShell({ profile, organization, hasSidebar = true, children }: AppShellProps) {
   const navigation = useNavigation(organization);
   const isWelcome = useIsOnboarding();
   useEffect(() => {

@@ -40,7 +40,7 @@ export function BranchSwitcher({ open, className }: { readonly open: ProjectKey;
   const choices = (branches ?? []).map((branch) => ({
     id: branch.id,
     label: branchTitle(branch.name),
-    icon: branch.id === current?.id ? <Check aria-hidden /> : <GitBranch aria-hidden />,
+    icon: branch.id === current?.id ? <Check /> : <GitBranch />,
     detail: branch.isDefault ? "Production" : branch.deployment ? "Preview" : "Not live",
     run: () => {
       const path = screensOfBranch.has(screen) && !isOtherScreen(pathname, overview, screen) ? pathname : overview;
@@ -54,7 +54,7 @@ export function BranchSwitcher({ open, className }: { readonly open: ProjectKey;
       groups={[{ label: "Branches", items: choices }]}
       empty={branches ? "No branch has that name." : "Loading branches…"}
       className={className ?? ""}
-      icon={<GitBranch className="size-3.5 text-faint" aria-hidden />}
+      icon={<GitBranch className="size-3.5 text-faint" />}
       onOpen={() => setOpened(true)}
     >
       {branchTitle(build?.branch.name ?? current?.name ?? "") ||

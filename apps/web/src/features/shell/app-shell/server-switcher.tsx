@@ -12,19 +12,16 @@ import { hasScreen, useOpenScreen } from "./shell-location.ts";
 /** A server goes live, crashes or is rolled back while its page is open. */
 const stateRefetchMs = 15_000;
 
-/** Shows the open server or portal and switches to another one, on the same screen if it has that. */
-export function ServerSwitcher({
-  open,
-  projects,
-  permissions,
-  className,
-}: {
+type ServerSwitcherProps = {
   readonly open: ProjectKey;
   /** Those of the organization. */
   readonly projects: ProfileView["projects"];
   readonly permissions: OrganizationAccessView["permissions"];
   readonly className?: string;
-}) {
+};
+
+/** Shows the open server or portal and switches to another one, on the same screen if it has that. */
+export function ServerSwitcher({ open, projects, permissions, className }: ServerSwitcherProps) {
   const { data: project } = useQuery({ ...projectQuery(open), refetchInterval: stateRefetchMs });
   const state = project && liveState(project);
   const screen = useOpenScreen();
@@ -33,7 +30,7 @@ export function ServerSwitcher({
     chosen.map(({ id, name, pathName, kind }) => ({
       id,
       label: name,
-      icon: id === project?.id ? <Check aria-hidden /> : icon,
+      icon: id === project?.id ? <Check /> : icon,
       run: () => {
         const target = { orgSlug: open.orgSlug, projectName: pathName, kind };
         history.push(`/${open.orgSlug}/${pathName}${hasScreen(target, permissions, screen) ? screen : ""}`);
@@ -44,7 +41,7 @@ export function ServerSwitcher({
     { id: "create-portal", label: "New portal", path: "portals/new" },
   ].map(({ path, ...action }) => ({
     ...action,
-    icon: <Plus aria-hidden />,
+    icon: <Plus />,
     run: () => history.push(`/${open.orgSlug}/${path}`),
   }));
   const isPortal = ({ kind }: ProfileView["projects"][number]) => kind === "portal";
@@ -53,10 +50,10 @@ export function ServerSwitcher({
       label: "Servers",
       items: choicesOf(
         projects.filter((each) => !isPortal(each)),
-        <Server aria-hidden />,
+        <Server />,
       ),
     },
-    { label: "Portals", items: choicesOf(projects.filter(isPortal), <Waypoints aria-hidden />) },
+    { label: "Portals", items: choicesOf(projects.filter(isPortal), <Waypoints />) },
     { label: "Actions", items: permissions.includes("project.create") ? create : [] },
   ];
   return (

@@ -15,18 +15,15 @@ import { ServerSwitcher } from "./server-switcher.tsx";
 import { useOpenProject } from "./shell-location.ts";
 import { UserMenu } from "./user-menu.tsx";
 
-/** The app's bar: the location as switchers, then search, Connect and the person's menu. */
-export function TopBar({
-  profile,
-  organization,
-  navigation,
-  hasSidebar,
-}: {
+type TopBarProps = {
   readonly profile: ProfileView;
   readonly organization: OrganizationAccessView | null;
   readonly navigation: Navigation | null;
   readonly hasSidebar: boolean;
-}) {
+};
+
+/** The app's bar: the location as switchers, then search, Connect and the person's menu. */
+export function TopBar({ profile, organization, navigation, hasSidebar }: TopBarProps) {
   const projectName = useOpenProject();
   const open = organization && projectName !== null ? { orgSlug: organization.slug, projectName } : null;
   const commands = useCommandDialogs();
@@ -120,7 +117,7 @@ function NavigationDrawer(props: {
         onFocus={preload}
         onClick={() => setOpen(true)}
       >
-        <MenuIcon aria-hidden />
+        <MenuIcon />
       </IconButton>
       {drawer ? <drawer.NavigationDrawerPanel {...props} isOpen={isOpen} onOpenChange={setOpen} /> : null}
     </>

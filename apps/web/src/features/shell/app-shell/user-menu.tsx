@@ -7,15 +7,14 @@ import { PlainButton } from "~/ui/button.tsx";
 import { Menu, MenuChoices, MenuGroup, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
 import { setTheme, type Theme, themes, useTheme } from "~/ui/theme.ts";
 
-/** Account, keyboard shortcuts, theme and sign-out. */
-export function UserMenu({
-  profile,
-  onShortcuts,
-}: {
+type UserMenuProps = {
   readonly profile: Pick<ProfileView, "displayName" | "email" | "profilePictureUrl">;
   /** Shows the keyboard shortcuts. */
   readonly onShortcuts: () => void;
-}) {
+};
+
+/** Account, keyboard shortcuts, theme and sign-out. */
+export function UserMenu({ profile, onShortcuts }: UserMenuProps) {
   return (
     <Menu
       trigger={
@@ -32,13 +31,13 @@ export function UserMenu({
         <p className="max-w-56 truncate text-xs text-muted">{profile.email}</p>
       </div>
       <MenuSeparator />
-      <MenuItem icon={<UserRound aria-hidden />} render={<Link to="/account" />}>
+      <MenuItem icon={<UserRound />} render={<Link to="/account" />}>
         Account
       </MenuItem>
-      <MenuItem icon={<BookOpen aria-hidden />} render={<Link to="/docs" />}>
+      <MenuItem icon={<BookOpen />} render={<Link to="/docs" />}>
         Documentation
       </MenuItem>
-      <MenuItem icon={<Keyboard aria-hidden />} onClick={onShortcuts}>
+      <MenuItem icon={<Keyboard />} onClick={onShortcuts}>
         Keyboard shortcuts
       </MenuItem>
       <MenuSeparator />
@@ -46,7 +45,7 @@ export function UserMenu({
         <ThemeItems />
       </MenuGroup>
       <MenuSeparator />
-      <MenuItem icon={<LogOut aria-hidden />} onClick={signOut}>
+      <MenuItem icon={<LogOut />} onClick={signOut}>
         Sign out
       </MenuItem>
     </Menu>

@@ -40,7 +40,7 @@ export function CommandButton({
         onClick={onPalette}
         className="flex h-8 shrink-0 items-center gap-2 rounded-md text-sm text-muted hover:bg-hover hover:text-ink max-lg:w-8 max-lg:justify-center lg:w-56 lg:border lg:border-line-strong/55 lg:bg-surface lg:pr-1.5 lg:pl-2.5"
       >
-        <Search className="size-4 text-faint" aria-hidden />
+        <Search className="size-4 text-faint" />
         <span className="flex-1 text-left max-lg:sr-only">Search or jump to</span>
         <span className="flex gap-0.5 max-lg:hidden" suppressHydrationWarning aria-hidden>
           <Kbd>{commandKey}</Kbd>

@@ -7,16 +7,14 @@ import { type OpenDialog, useCommands } from "./commands.tsx";
 import type { PalettePlace } from "./palette-groups.tsx";
 import { setSingleKeys, useCommandKey, useSingleKeys } from "./use-shortcuts.ts";
 
-/** The command palette and the list of shortcuts; at most one is open (UI-4). */
-export function CommandDialogs({
-  place,
-  open,
-  onOpenChange,
-}: {
+type CommandDialogsProps = {
   readonly place: PalettePlace;
   readonly open: OpenDialog;
   readonly onOpenChange: (open: OpenDialog) => void;
-}) {
+};
+
+/** The command palette and the list of shortcuts; at most one is open (UI-4). */
+export function CommandDialogs({ place, open, onOpenChange }: CommandDialogsProps) {
   return (
     <>
       <BaseDialog.Root open={open === "palette"} onOpenChange={(next) => onOpenChange(next ? "palette" : null)}>
@@ -35,13 +33,12 @@ export function CommandDialogs({
   );
 }
 
-function Palette({
-  place,
-  onOpenChange,
-}: {
+type PaletteProps = {
   readonly place: PalettePlace;
   readonly onOpenChange: (open: OpenDialog) => void;
-}) {
+};
+
+function Palette({ place, onOpenChange }: PaletteProps) {
   const groups = useCommands(place, () => onOpenChange("shortcuts"));
   return (
     <>

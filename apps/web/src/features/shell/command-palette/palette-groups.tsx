@@ -91,7 +91,7 @@ export function paletteGroups(
     isPortal: isPortal(each),
     entry: entryOf(each, organization, actions),
   }));
-  const account = { id: "account", label: "Account", icon: <UserRound aria-hidden />, keywords: ["profile"] };
+  const account = { id: "account", label: "Account", icon: <UserRound />, keywords: ["profile"] };
   const screens = organization ? organizationScreens(organization) : [];
   return [
     ...ofOpen,
@@ -115,7 +115,7 @@ function entryOf(
   return {
     id: `project-${project.id}`,
     label: project.name,
-    icon: project.kind === "portal" ? <Waypoints aria-hidden /> : <Server aria-hidden />,
+    icon: project.kind === "portal" ? <Waypoints /> : <Server />,
     detail: isHere ? undefined : project.orgSlug,
     run: () => (isHere ? actions.open(path) : actions.openDocument(path)),
   };
@@ -142,7 +142,7 @@ function ofProject(
     id: "copy-url",
     label: "Copy URL",
     keywords: ["endpoint", "address"],
-    icon: <Copy aria-hidden />,
+    icon: <Copy />,
     detail: url,
     run: () => actions.copyUrl(url),
   };
@@ -151,7 +151,7 @@ function ofProject(
     id: "redeploy",
     label: "Rebuild production",
     keywords: ["redeploy", "build again", "deploy"],
-    icon: <RotateCw aria-hidden />,
+    icon: <RotateCw />,
     detail: versionText(latest),
     run: () => actions.redeploy(latest.id),
   };
@@ -165,7 +165,7 @@ const toolsOf = (key: ProjectKey, { tools }: OpenProject, actions: PaletteAction
   items: tools.map((tool) => ({
     id: `tool-${tool}`,
     label: tool,
-    icon: <Wrench aria-hidden />,
+    icon: <Wrench />,
     detail: "Inspector",
     run: () => actions.open(`${pathOf(key)}/inspector?tool=${encodeURIComponent(tool)}`),
   })),
@@ -177,7 +177,7 @@ const buildsOf = (key: ProjectKey, { builds }: OpenProject, actions: PaletteActi
     id: `build-${build.id}`,
     label: build.commitMessage?.split("\n", 1)[0] || versionText(build),
     keywords: [versionText(build), build.commitSha, build.branch.name],
-    icon: <Hammer aria-hidden />,
+    icon: <Hammer />,
     detail: versionText(build),
     run: () => actions.open(`${pathOf(key)}/build-logs/${build.id}`),
   })),
@@ -189,7 +189,7 @@ const documents = (actions: PaletteActions): SearchAction[] =>
       id: `document-${slug}`,
       label: `Docs: ${title}`,
       keywords: [title, description],
-      icon: <BookOpen aria-hidden />,
+      icon: <BookOpen />,
       run: () => actions.openDocument(documentPath(slug)),
     })),
   );
@@ -205,13 +205,13 @@ function organizationsOf(
       id: `organization-${other.id}`,
       label: `Switch to ${other.name}`,
       keywords: [other.slug],
-      icon: <Building2 aria-hidden />,
+      icon: <Building2 />,
       run: () => actions.switchTo(other),
     })),
     {
       id: "create-organization",
       label: "Create organization",
-      icon: <Plus aria-hidden />,
+      icon: <Plus />,
       run: () => actions.open("/welcome/create-organization"),
     },
   ];
@@ -236,9 +236,9 @@ function creating(organization: OrganizationAccessView | null, actions: PaletteA
 }
 
 const themes = [
-  { theme: "light", label: "Light theme", icon: <Sun aria-hidden /> },
-  { theme: "dark", label: "Dark theme", icon: <Moon aria-hidden /> },
-  { theme: "system", label: "System theme", icon: <Monitor aria-hidden /> },
+  { theme: "light", label: "Light theme", icon: <Sun /> },
+  { theme: "dark", label: "Dark theme", icon: <Moon /> },
+  { theme: "system", label: "System theme", icon: <Monitor /> },
 ] as const;
 
 function personal(actions: PaletteActions): SearchAction[] {
@@ -253,9 +253,9 @@ function personal(actions: PaletteActions): SearchAction[] {
       id: "shortcuts",
       label: "Keyboard shortcuts",
       keywords: ["help"],
-      icon: <Keyboard aria-hidden />,
+      icon: <Keyboard />,
       run: actions.showShortcuts,
     },
-    { id: "sign-out", label: "Sign out", keywords: ["log out"], icon: <LogOut aria-hidden />, run: actions.signOut },
+    { id: "sign-out", label: "Sign out", keywords: ["log out"], icon: <LogOut />, run: actions.signOut },
   ];
 }

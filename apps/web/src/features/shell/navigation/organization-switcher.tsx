@@ -25,26 +25,24 @@ const Picture = ({ of: { name, pictureUrl } }: { readonly of: SwitchableOrganiza
   pictureUrl ? (
     <Avatar name={name} picture={pictureUrl} shape="organization" className="size-5 text-[0.5rem]" />
   ) : (
-    <Building2 aria-hidden />
+    <Building2 />
   );
 
-/** Shows the active organization and switches to another (AUTH-6). */
-export function OrganizationSwitcher({
-  organizations,
-  active,
-  className,
-}: {
+type OrganizationSwitcherProps = {
   readonly organizations: readonly SwitchableOrganization[];
   readonly active: SwitchableOrganization;
   readonly className?: string;
-}) {
+};
+
+/** Shows the active organization and switches to another (AUTH-6). */
+export function OrganizationSwitcher({ organizations, active, className }: OrganizationSwitcherProps) {
   const navigate = useNavigate();
   const shown = organizations.find(({ id }) => id === active.id) ?? active;
   const choices = organizations.map((organization) => ({
     id: organization.id,
     label: organization.name,
     keywords: [organization.slug],
-    icon: organization.id === active.id ? <Check aria-hidden /> : <Picture of={organization} />,
+    icon: organization.id === active.id ? <Check /> : <Picture of={organization} />,
     run: () => {
       if (organization.id === active.id) void navigate({ to: "/$orgSlug/servers", params: { orgSlug: active.slug } });
       else void openOrganization(organization).catch(() => {});
@@ -53,7 +51,7 @@ export function OrganizationSwitcher({
   const create = {
     id: "create",
     label: "Create organization",
-    icon: <Plus aria-hidden />,
+    icon: <Plus />,
     run: () => void navigate({ to: "/welcome/create-organization" }),
   };
   return (

@@ -14,7 +14,7 @@ export function BlogPage({ posts }: { readonly posts: readonly PostSummary[] }) 
           <p className="mt-2 text-lg text-pretty text-muted">On building and running MCP servers.</p>
         </div>
         <a href="/rss.xml" className={buttonLook()}>
-          <Rss aria-hidden /> RSS feed
+          <Rss /> RSS feed
         </a>
       </div>
       <ol className="mt-8 divide-y border-t">

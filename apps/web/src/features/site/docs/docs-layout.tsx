@@ -5,19 +5,16 @@ import { Main } from "~/ui/main.tsx";
 import { contents } from "./contents.ts";
 import { documentPath } from "./document-path.ts";
 
-/** The documentation's frame: search, all pages, and the open one. Works without scripts (decision 037). */
-export function DocsLayout({
-  slug,
-  query,
-  aside,
-  children,
-}: {
+type DocsLayoutProps = {
   /** Of the open page; null on the page of a search. */
   readonly slug: string | null;
   readonly query?: string;
   readonly aside?: ReactNode;
   readonly children: ReactNode;
-}) {
+};
+
+/** The documentation's frame: search, all pages, and the open one. Works without scripts (decision 037). */
+export function DocsLayout({ slug, query, aside, children }: DocsLayoutProps) {
   return (
     <div className="mx-auto grid w-full max-w-[1280px] gap-x-12 px-4 sm:px-6 md:grid-cols-[13rem_minmax(0,1fr)]">
       <div className="pt-6 md:sticky md:top-16 md:max-h-[calc(100dvh-4rem)] md:self-start md:overflow-y-auto md:py-10">
@@ -27,7 +24,7 @@ export function DocsLayout({
         </div>
         <details className="group mt-3 rounded-md border md:hidden">
           <summary className="flex items-center gap-2 px-3 py-2 text-sm font-medium">
-            <ChevronRight className="size-4 text-faint group-open:rotate-90" aria-hidden /> All pages
+            <ChevronRight className="size-4 text-faint group-open:rotate-90" /> All pages
           </summary>
           <div className="border-t p-3">
             <Pages slug={slug} label="All pages" />
@@ -46,7 +43,7 @@ function SearchForm({ query }: { readonly query: string }) {
   return (
     <search>
       <form action="/docs/search" className="relative">
-        <Search className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-faint" aria-hidden />
+        <Search className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-faint" />
         <input
           type="search"
           name="q"

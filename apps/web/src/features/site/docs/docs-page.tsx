@@ -8,14 +8,13 @@ import type { Document } from "./documents.server.ts";
 /** Shorter pages need no table of contents. */
 const sectionsForContents = 2;
 
-/** A page of the documentation (OPS-7). `editUrl`: where the repository's files can be edited; null: nowhere. */
-export function DocsPage({
-  document,
-  editUrl,
-}: {
+type DocsPageProps = {
   readonly document: Omit<Document, "sections">;
   readonly editUrl: string | null;
-}) {
+};
+
+/** A page of the documentation (OPS-7). `editUrl`: where the repository's files can be edited; null: nowhere. */
+export function DocsPage({ document, editUrl }: DocsPageProps) {
   const { slug, title, description, content, headings, previous, next, file } = document;
   return (
     <DocsLayout slug={slug} aside={<OnThisPage headings={headings} atLeast={sectionsForContents} />}>
@@ -34,7 +33,7 @@ export function DocsPage({
           rel="noreferrer"
           target="_blank"
         >
-          <PencilLine className="size-4" aria-hidden /> Edit this page
+          <PencilLine className="size-4" /> Edit this page
         </a>
       )}
       <nav aria-label="More pages" className="mt-8 grid gap-3 border-t pt-6 sm:grid-cols-2">

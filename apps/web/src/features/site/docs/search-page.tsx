@@ -11,7 +11,7 @@ export function SearchPage({ query, found }: { readonly query: string; readonly 
         {query === "" ? "Search the documentation" : `Results for “${query}”`}
       </h1>
       {query !== "" && found.length === 0 ? (
-        <EmptyState icon={<SearchX aria-hidden />} title="No results">
+        <EmptyState icon={<SearchX />} title="No results">
           Try fewer or different words, such as the start of an error message.
         </EmptyState>
       ) : (

@@ -33,17 +33,14 @@ export function Exhibits() {
   );
 }
 
-function Exhibit({
-  title,
-  text,
-  children,
-  flipped = false,
-}: {
+type ExhibitProps = {
   title: string;
   text: string;
   children: ReactNode;
   flipped?: boolean;
-}) {
+};
+
+function Exhibit({ title, text, children, flipped = false }: ExhibitProps) {
   return (
     <div
       className={classNames(
@@ -67,7 +64,7 @@ function FailedBuild() {
       aria-label="A failed build"
     >
       <div className="flex gap-3 bg-bad-soft px-4 py-3">
-        <CircleX className="mt-0.5 size-5 shrink-0 text-bad" aria-hidden />
+        <CircleX className="mt-0.5 size-5 shrink-0 text-bad" />
         <div>
           <p className="text-xs font-medium text-bad">Failed while starting the server</p>
           <p className="text-lg font-semibold tracking-tight">The module httpx is not installed</p>
@@ -79,7 +76,7 @@ function FailedBuild() {
           <span className="text-bad">ModuleNotFoundError: No module named 'httpx'</span>
         </pre>
         <p className="flex gap-2.5 rounded-md bg-accent-soft p-3 text-sm">
-          <Wrench className="mt-0.5 size-4 shrink-0 text-accent-text" aria-hidden />
+          <Wrench className="mt-0.5 size-4 shrink-0 text-accent-text" />
           <span>
             Add it to the dependencies: run <code>uv add httpx</code>, commit <code>uv.lock</code>, and push.
           </span>
@@ -148,7 +145,7 @@ function SignInExample() {
       </ul>
       <div className="flex flex-wrap items-center gap-3 border-t bg-sunken px-5 py-3 text-sm">
         <span className="flex items-center gap-1.5 font-medium text-ok">
-          <Check className="size-4" aria-hidden /> Allowed
+          <Check className="size-4" /> Allowed
         </span>
         <span className="text-muted">You can end this access at any time.</span>
       </div>

@@ -18,8 +18,8 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
         data-copies={id}
         className="group inline-flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink"
       >
-        <Copy className="size-3.5 group-data-copied:hidden" aria-hidden />
-        <Check className="hidden size-3.5 text-ok group-data-copied:block" aria-hidden />
+        <Copy className="size-3.5 group-data-copied:hidden" />
+        <Check className="hidden size-3.5 text-ok group-data-copied:block" />
       </button>
     </div>
   );

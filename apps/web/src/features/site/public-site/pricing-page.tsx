@@ -52,7 +52,7 @@ export function PricingPage() {
             <ul className="mt-5 space-y-2.5">
               {included.map((text) => (
                 <li key={text} className="flex gap-2.5 text-base text-pretty">
-                  <Check className="mt-0.5 size-4 shrink-0 text-ok" aria-hidden />
+                  <Check className="mt-0.5 size-4 shrink-0 text-ok" />
                   {text}
                 </li>
               ))}

@@ -68,7 +68,7 @@ function MobileMenu({ site }: { readonly site: Site }) {
         data-opens="site-menu"
         className={buttonLook({ variant: "ghost", className: square })}
       >
-        <Menu aria-hidden />
+        <Menu />
       </button>
       <dialog
         id="site-menu"
@@ -86,7 +86,7 @@ function MobileMenu({ site }: { readonly site: Site }) {
               data-closes=""
               className={buttonLook({ variant: "ghost", className: square })}
             >
-              <X aria-hidden />
+              <X />
             </button>
           </div>
           <nav aria-label="Menu" className="flex flex-col gap-1">

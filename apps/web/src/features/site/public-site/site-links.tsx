@@ -14,7 +14,7 @@ export function Stars({ site }: { readonly site: Site }) {
       target="_blank"
       aria-label="17k+ stars on GitHub"
     >
-      <Star className="size-4" aria-hidden />
+      <Star className="size-4" />
       17k+
     </a>
   );

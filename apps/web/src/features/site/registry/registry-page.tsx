@@ -32,7 +32,7 @@ export function RegistryPage({ entry }: { readonly entry: RegistryData }) {
           {offers ? (
             <Offers offers={offers} />
           ) : (
-            <EmptyState icon={<Clock aria-hidden />} title={entry.liveAt ? "Sign in to see its tools" : "Not live yet"}>
+            <EmptyState icon={<Clock />} title={entry.liveAt ? "Sign in to see its tools" : "Not live yet"}>
               {entry.liveAt
                 ? "This server shows its tools only to callers who sign in."
                 : "Its tools appear here after the first successful build."}
@@ -83,20 +83,20 @@ function Offers({ offers }: { readonly offers: RegistryOffers }) {
   const { tools, resources, prompts } = offers;
   return (
     <>
-      <Section icon={<Wrench aria-hidden />} title="Tools" count={tools.length} none="This server has no tools.">
+      <Section icon={<Wrench />} title="Tools" count={tools.length} none="This server has no tools.">
         {tools.map((tool) => (
           <ToolCard key={tool.name} tool={tool} />
         ))}
       </Section>
       {resources.length > 0 ? (
-        <Section icon={<FileText aria-hidden />} title="Resources" count={resources.length}>
+        <Section icon={<FileText />} title="Resources" count={resources.length}>
           {resources.map((item) => (
             <Item key={item.detail} item={item} />
           ))}
         </Section>
       ) : null}
       {prompts.length > 0 ? (
-        <Section icon={<MessageSquareText aria-hidden />} title="Prompts" count={prompts.length}>
+        <Section icon={<MessageSquareText />} title="Prompts" count={prompts.length}>
           {prompts.map((item) => (
             <Item key={item.name} item={item} />
           ))}
@@ -201,7 +201,7 @@ function ToolCard({ tool }: { readonly tool: Tool }) {
       {rows.length > 0 ? (
         <details className="group mt-2">
           <summary className="inline-flex list-none items-center gap-1 rounded-sm text-sm text-accent-text select-none [&::-webkit-details-marker]:hidden">
-            <ChevronRight className="size-3.5 transition-transform group-open:rotate-90" aria-hidden />
+            <ChevronRight className="size-3.5 transition-transform group-open:rotate-90" />
             {rows.length} {rows.length === 1 ? "argument" : "arguments"}
           </summary>
           <dl className="mt-2 flex flex-col gap-2 border-l pl-3.5 text-sm">

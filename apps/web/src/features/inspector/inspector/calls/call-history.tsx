@@ -14,16 +14,14 @@ function briefly(call: ServerCall): string {
   return "arguments" in shown ? JSON.stringify(shown.arguments).slice(0, 200) : "";
 }
 
-/** The calls of this server made in this browser, newest first, each with a way back to its result. */
-export function CallHistory({
-  records,
-  onOpen,
-  onClear,
-}: {
+type CallHistoryProps = {
   records: readonly CallRecord[];
   onOpen: (record: CallRecord) => void;
   onClear: () => void;
-}) {
+};
+
+/** The calls of this server made in this browser, newest first, each with a way back to its result. */
+export function CallHistory({ records, onOpen, onClear }: CallHistoryProps) {
   if (records.length === 0) {
     return <p className="p-4 text-center text-sm text-muted">Your calls appear here. Only this browser keeps them.</p>;
   }
@@ -31,7 +29,7 @@ export function CallHistory({
     <>
       <div className="flex items-center gap-3 border-b px-3.5 py-1 text-xs text-muted">
         <span className="min-w-0 flex-1">Kept in this browser for 30 days, without secrets.</span>
-        <Button size="sm" variant="ghost" icon={<Trash2 aria-hidden />} onClick={onClear}>
+        <Button size="sm" variant="ghost" icon={<Trash2 />} onClick={onClear}>
           Clear
         </Button>
       </div>

@@ -5,15 +5,7 @@ import type { InspectorItem } from "../inspector-items.ts";
 import type { Arguments } from "../schema-form/form-arguments.ts";
 import { NoArguments, TemplateForm, TextArguments } from "../text-arguments.tsx";
 
-/** The form of one item. The button that submits it is elsewhere, by `formId`. */
-export function ItemForm({
-  item,
-  initial,
-  connection,
-  formId,
-  onDraft,
-  onSubmit,
-}: {
+type ItemFormProps = {
   item: InspectorItem;
   initial: Arguments;
   /** Suggests values. */
@@ -22,7 +14,10 @@ export function ItemForm({
   /** Called with the draft call on each change of the form; it may be invalid. */
   onDraft: (call: ServerCall) => void;
   onSubmit: (call: ServerCall) => void;
-}) {
+};
+
+/** The form of one item. The button that submits it is elsewhere, by `formId`. */
+export function ItemForm({ item, initial, connection, formId, onDraft, onSubmit }: ItemFormProps) {
   switch (item.tab) {
     case "tools": {
       const callWith = (args: Arguments): ServerCall => ({ kind: "tool", name: item.key, arguments: args });

@@ -21,15 +21,7 @@ const actionLabels = {
   prompts: "Get prompt",
 };
 
-/** A tool, resource, template or prompt: its description and form, with the call button pinned below. */
-export function ItemPane({
-  item,
-  calls,
-  mayCall,
-  askAuthorization,
-  initial,
-  snippets,
-}: {
+type ItemPaneProps = {
   item: InspectorItem;
   calls: Calls;
   /** Whether the user's role may call this server. */
@@ -38,7 +30,10 @@ export function ItemPane({
   askAuthorization: boolean;
   initial: Arguments;
   snippets: SnippetPlace;
-}) {
+};
+
+/** A tool, resource, template or prompt: its description and form, with the call button pinned below. */
+export function ItemPane({ item, calls, mayCall, askAuthorization, initial, snippets }: ItemPaneProps) {
   const formId = useId();
   const reasonId = useId();
   const draft = useRef<ServerCall>(firstDraft(item, initial));
@@ -108,12 +103,12 @@ export function ItemPane({
           disabled={!mayCall || !calls.isLoaded}
           aria-describedby={mayCall ? undefined : reasonId}
           aria-keyshortcuts="Control+Enter Meta+Enter"
-          icon={<Play aria-hidden />}
+          icon={<Play />}
         >
           {actionLabels[item.tab]}
         </Button>
         {calls.isRunning ? (
-          <Button icon={<X aria-hidden />} onClick={calls.cancel}>
+          <Button icon={<X />} onClick={calls.cancel}>
             Cancel
           </Button>
         ) : (

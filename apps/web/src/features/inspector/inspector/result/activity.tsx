@@ -7,16 +7,14 @@ import type { Progress } from "../connection/server-connection.ts";
 import { ElicitationForm } from "../elicitation-form.tsx";
 import { SamplingForm } from "./sampling-form.tsx";
 
-/** The server's progress, questions and log messages during a call; afterwards the log messages remain. */
-export function Activity({
-  record,
-  projectKey,
-  onReply,
-}: {
+type ActivityProps = {
   record: CallRecord;
   projectKey: ProjectKey;
   onReply: (id: string, reply: Reply) => void;
-}) {
+};
+
+/** The server's progress, questions and log messages during a call; afterwards the log messages remain. */
+export function Activity({ record, projectKey, onReply }: ActivityProps) {
   const { progress, logs, asked, outcome } = record;
   return (
     <>

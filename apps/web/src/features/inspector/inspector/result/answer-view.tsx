@@ -13,20 +13,16 @@ import type { CallResult } from "../inspector.schema.ts";
 
 type Answer = Extract<CallResult, { ok: true }>;
 
-/** The server's answer: readable, as structured data, and raw. */
-export function AnswerView({
-  record,
-  answer,
-  projectKey,
-  branchId,
-  onRead,
-}: {
+type AnswerViewProps = {
   record: CallRecord;
   answer: Answer;
   projectKey: ProjectKey;
   branchId: string | null;
   onRead: (uri: string) => void;
-}) {
+};
+
+/** The server's answer: readable, as structured data, and raw. */
+export function AnswerView({ record, answer, projectKey, branchId, onRead }: AnswerViewProps) {
   const [view, setView] = useState<"content" | "structured" | "raw">("content");
   if (record.isResultDropped) {
     return (
@@ -70,16 +66,14 @@ export function AnswerView({
 /** As long as the chat's own parameter. */
 const maxQuestion = 4_000;
 
-/** Puts a prompt's messages into the chat's field, for the person to send. */
-function TryInChat({
-  blocks,
-  projectKey,
-  branchId,
-}: {
+type TryInChatProps = {
   blocks: readonly ContentBlock[];
   projectKey: ProjectKey;
   branchId: string | null;
-}) {
+};
+
+/** Puts a prompt's messages into the chat's field, for the person to send. */
+function TryInChat({ blocks, projectKey, branchId }: TryInChatProps) {
   const text = blocks.flatMap((block) => (block.kind === "text" ? block.text : [])).join("\n\n");
   if (text === "" || text.length > maxQuestion) return null;
   return (
@@ -89,7 +83,7 @@ function TryInChat({
       search={{ q: text, ...(branchId !== null && { branchId }) }}
       className={buttonLook({ className: "self-start" })}
     >
-      <MessagesSquare aria-hidden /> Try in chat
+      <MessagesSquare /> Try in chat
     </Link>
   );
 }

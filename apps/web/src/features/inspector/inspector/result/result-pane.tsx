@@ -12,14 +12,7 @@ import { Activity } from "./activity.tsx";
 import { AnswerView } from "./answer-view.tsx";
 import { OutcomeBadge } from "./outcome-badge.tsx";
 
-/** One call: the server's messages and questions while it runs, then its result. */
-export function ResultPane({
-  record,
-  calls,
-  projectKey,
-  branchId,
-  onRead,
-}: {
+type ResultPaneProps = {
   /** Null: nothing was called yet. */
   record: CallRecord | null;
   calls: Calls;
@@ -27,7 +20,10 @@ export function ResultPane({
   branchId: string | null;
   /** Reads a resource that a result links to. */
   onRead: (uri: string) => void;
-}) {
+};
+
+/** One call: the server's messages and questions while it runs, then its result. */
+export function ResultPane({ record, calls, projectKey, branchId, onRead }: ResultPaneProps) {
   if (record === null) {
     return (
       <section aria-label="Result" className="flex min-h-0 flex-1 items-center justify-center p-6 max-xl:hidden">
@@ -63,7 +59,7 @@ export function ResultPane({
             search={{ request: record.requestId }}
             className={buttonLook({ size: "sm", className: "self-start" })}
           >
-            <ScrollText aria-hidden /> See what the server logged
+            <ScrollText /> See what the server logged
           </Link>
         )}
         <Activity record={record} projectKey={projectKey} onReply={(id, reply) => calls.reply(record, id, reply)} />
@@ -101,7 +97,7 @@ function ResultHeader({ record, projectKey }: { record: CallRecord; projectKey: 
             search={{ request: requestId }}
             className="inline-flex h-7 items-center gap-1 rounded-md px-2 hover:bg-hover hover:text-ink"
           >
-            <ScrollText className="size-3.5" aria-hidden /> Log
+            <ScrollText className="size-3.5" /> Log
           </Link>
         )}
         {outcome?.ok && <CopyButton text={() => JSON.stringify(outcome.result, null, 2)} label="Copy result" />}

@@ -14,19 +14,16 @@ import { ContentView } from "../content-view.tsx";
 import { askModel } from "../sampling/sampling.functions.ts";
 import { textsOf } from "../sampling/sampling.schema.ts";
 
-/** A server's request to a model (MCP, sampling). The person reads it, and answers by hand or lets a model answer. */
-export function SamplingForm({
-  asked,
-  outcome,
-  projectKey,
-  onAnswer,
-}: {
+type SamplingFormProps = {
   asked: Sampling;
   /** Null while it waits. */
   outcome: ReactNode;
   projectKey: ProjectKey;
   onAnswer: (answer: SamplingAnswer | null) => void;
-}) {
+};
+
+/** A server's request to a model (MCP, sampling). The person reads it, and answers by hand or lets a model answer. */
+export function SamplingForm({ asked, outcome, projectKey, onAnswer }: SamplingFormProps) {
   return (
     <fieldset aria-label="The server asks a model" className="flex min-w-0 flex-col gap-3 rounded-md border p-3">
       <p className="text-sm">
@@ -59,15 +56,13 @@ const messagesOf = ({ messages }: Sampling) =>
 
 const byHand = "answered by hand";
 
-function Answer({
-  asked,
-  projectKey,
-  onAnswer,
-}: {
+type AnswerProps = {
   asked: Sampling;
   projectKey: ProjectKey;
   onAnswer: (answer: SamplingAnswer | null) => void;
-}) {
+};
+
+function Answer({ asked, projectKey, onAnswer }: AnswerProps) {
   const { data: setup } = useQuery(chatSetupQuery(projectKey));
   const [text, setText] = useState("");
   const [author, setAuthor] = useState(byHand);
@@ -109,7 +104,7 @@ function Answer({
           Send answer
         </Button>
         {model !== undefined && texts !== null && (
-          <Button size="sm" icon={<Sparkles aria-hidden />} busy={isAsking} onClick={() => void ask()}>
+          <Button size="sm" icon={<Sparkles />} busy={isAsking} onClick={() => void ask()}>
             Ask {model}
           </Button>
         )}

@@ -58,7 +58,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
       </div>
       {additional && (
         <IconButton label={`Remove ${label}`} onClick={props.onRemoveProperty}>
-          <Trash2 aria-hidden />
+          <Trash2 />
         </IconButton>
       )}
     </div>
@@ -76,7 +76,7 @@ export function ObjectFieldTemplate(props: ObjectFieldTemplateProps) {
       <div className="flex flex-col gap-3.5">
         {properties.map((property) => property.content)}
         {canExpand(schema, uiSchema, formData) && (
-          <Button size="sm" className="self-start" icon={<Plus aria-hidden />} onClick={onAddProperty}>
+          <Button size="sm" className="self-start" icon={<Plus />} onClick={onAddProperty}>
             Add a property
           </Button>
         )}
@@ -98,7 +98,7 @@ export function ArrayFieldTemplate(props: ArrayFieldTemplateProps) {
       <div className="flex flex-col gap-2">
         {items}
         {canAdd && (
-          <Button size="sm" className="self-start" icon={<Plus aria-hidden />} onClick={onAddClick}>
+          <Button size="sm" className="self-start" icon={<Plus />} onClick={onAddClick}>
             Add an item
           </Button>
         )}
@@ -116,17 +116,17 @@ export function ArrayFieldItemTemplate({ children, buttonsProps, hasToolbar, ind
         <div className="flex pt-0.5">
           {buttonsProps.hasMoveUp && (
             <IconButton label={`Move item ${index + 1} up`} size="sm" onClick={buttonsProps.onMoveUpItem}>
-              <ArrowUp aria-hidden />
+              <ArrowUp />
             </IconButton>
           )}
           {buttonsProps.hasMoveDown && (
             <IconButton label={`Move item ${index + 1} down`} size="sm" onClick={buttonsProps.onMoveDownItem}>
-              <ArrowDown aria-hidden />
+              <ArrowDown />
             </IconButton>
           )}
           {buttonsProps.hasRemove && (
             <IconButton label={`Remove item ${index + 1}`} size="sm" onClick={buttonsProps.onRemoveItem}>
-              <Trash2 aria-hidden />
+              <Trash2 />
             </IconButton>
           )}
         </div>

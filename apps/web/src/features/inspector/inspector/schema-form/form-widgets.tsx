@@ -81,10 +81,7 @@ export function SelectWidget(props: WidgetProps) {
   return (
     <span className="relative block">
       {select}
-      <ChevronsUpDown
-        className="pointer-events-none absolute top-1/2 right-2.5 size-3.5 -translate-y-1/2 text-faint"
-        aria-hidden
-      />
+      <ChevronsUpDown className="pointer-events-none absolute top-1/2 right-2.5 size-3.5 -translate-y-1/2 text-faint" />
     </span>
   );
 }

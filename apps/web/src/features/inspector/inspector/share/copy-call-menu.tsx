@@ -20,19 +20,16 @@ const languages = [
 const placeholder = (hidden: readonly string[]) =>
   hidden.length > 0 ? `Left out: ${hidden.join(", ")}. Add your own.` : undefined;
 
-/** Copies the call as code, or as a link to this form, without secret arguments. */
-export function CopyCallMenu({
-  item,
-  callNow,
-  place,
-  className,
-}: {
+type CopyCallMenuProps = {
   item: InspectorItem;
   /** The call as the form has it now. */
   callNow: () => ServerCall;
   place: SnippetPlace;
   className?: string;
-}) {
+};
+
+/** Copies the call as code, or as a link to this form, without secret arguments. */
+export function CopyCallMenu({ item, callNow, place, className }: CopyCallMenuProps) {
   const safeCall = () => callWithoutSecrets(callNow(), item.tab === "tools" ? item.tool.inputSchema : undefined);
   const copy = async (what: string, text: string, hidden: readonly string[]) => {
     try {
@@ -57,15 +54,15 @@ export function CopyCallMenu({
   return (
     <Menu
       trigger={
-        <Button variant="ghost" icon={<Code aria-hidden />} {...(className !== undefined && { className })}>
-          Copy as <ChevronDown aria-hidden className="size-3.5" />
+        <Button variant="ghost" icon={<Code />} {...(className !== undefined && { className })}>
+          Copy as <ChevronDown className="size-3.5" />
         </Button>
       }
     >
       {languages.map(([key, label, snippet]) => (
         <MenuItem
           key={key}
-          icon={<Code aria-hidden />}
+          icon={<Code />}
           onClick={() => {
             const { call, hidden } = safeCall();
             void copy(label, snippet({ ...place, call }), hidden);
@@ -75,7 +72,7 @@ export function CopyCallMenu({
         </MenuItem>
       ))}
       <MenuSeparator />
-      <MenuItem icon={<Link2 aria-hidden />} onClick={copyLink}>
+      <MenuItem icon={<Link2 />} onClick={copyLink}>
         Link with these arguments
       </MenuItem>
     </Menu>

@@ -21,7 +21,7 @@ export function FilterChips({ filters, onFilters }: { filters: LogFilters; onFil
             onClick={() => onFilters(without(filters, part))}
             className="flex size-6 shrink-0 items-center justify-center rounded-full text-faint hover:text-ink"
           >
-            <X className="size-3" aria-hidden />
+            <X className="size-3" />
           </PlainButton>
         </li>
       ))}

@@ -11,23 +11,20 @@ import { Kbd } from "~/ui/kbd.tsx";
 import type { Completion, CompletionGroup, LogValues } from "./completions.ts";
 import { useQueryText } from "./use-query-text.ts";
 
-/**
- * The log's filters as text, with completion of keys and values. `/` focuses it (`useShortcuts`), Enter applies it,
- * Escape closes the list and then reverts the text, the down arrow moves from the closed list to the rows.
- */
-export function QueryBar({
-  filters,
-  onFilters,
-  values,
-  onLeave,
-}: {
+type QueryBarProps = {
   filters: LogFilters;
   onFilters: (filters: LogFilters) => void;
   /** Undefined while they load. */
   values: LogValues | undefined;
   /** Moves the focus to the rows. */
   onLeave: () => void;
-}) {
+};
+
+/**
+ * The log's filters as text, with completion of keys and values. `/` focuses it (`useShortcuts`), Enter applies it,
+ * Escape closes the list and then reverts the text, the down arrow moves from the closed list to the rows.
+ */
+export function QueryBar({ filters, onFilters, values, onLeave }: QueryBarProps) {
   const query = useQueryText(filters, onFilters, values);
   const { text, problems, open, isAsked } = query;
   const problemsId = useId();
@@ -60,7 +57,7 @@ export function QueryBar({
           openOnInputClick
           itemToStringValue={(item: Completion) => item.text}
         >
-          <Search className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" aria-hidden />
+          <Search className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
           <Autocomplete.Input
             ref={query.input}
             type="search"
@@ -82,7 +79,7 @@ export function QueryBar({
           <span className="absolute inset-y-0 right-0.5 flex items-center">
             {isAsked ? null : (
               <IconButton label="Apply (Enter)" type="submit" size="sm">
-                <CornerDownLeft aria-hidden />
+                <CornerDownLeft />
               </IconButton>
             )}
             {text === "" ? (
@@ -91,7 +88,7 @@ export function QueryBar({
               </span>
             ) : (
               <IconButton label="Clear the query" size="sm" onClick={query.clear}>
-                <X aria-hidden />
+                <X />
               </IconButton>
             )}
           </span>
