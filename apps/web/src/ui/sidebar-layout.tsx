@@ -11,7 +11,7 @@ export type SidebarItem = {
   /** Only the page itself highlights the entry, not those below it. */
   exact?: boolean;
 };
-export type SidebarGroup = { label: string; items: readonly SidebarItem[] };
+type SidebarGroup = { label: string; items: readonly SidebarItem[] };
 
 /**
  * A page beside the navigation of its section. From 1024 px the navigation is a column that stays in view; below, the top

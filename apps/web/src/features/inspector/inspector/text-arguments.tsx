@@ -10,7 +10,7 @@ type TextArgument = {
 };
 
 /** Suggests values for a typed prefix. */
-export type Suggest = (
+type Suggest = (
   argument: { readonly name: string; readonly value: string },
   signal: AbortSignal,
 ) => Promise<readonly string[]>;

@@ -4,7 +4,7 @@ import { Checkbox } from "~/ui/checkbox.tsx";
 import { Select } from "~/ui/select.tsx";
 
 /** An item that can be chosen. */
-export type Choice = { readonly own: string; readonly description: string | null };
+type Choice = { readonly own: string; readonly description: string | null };
 
 type ItemChoiceProps = {
   readonly kind: "tools" | "resources" | "prompts";
