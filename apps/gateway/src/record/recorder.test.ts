@@ -21,7 +21,7 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), "tp-rec-"));
 });
 afterAll(async () => {
-  await database.close();
+  await Promise.all([database.close(), noDatabase.end()]);
   await rm(root, { recursive: true });
 });
 
@@ -38,8 +38,10 @@ const count = async (projectId: string) => {
 };
 const newSpool = () => Spool.open(join(root, randomUUID()));
 /** A recorder that shares the spool's root with others, like another process. */
-const recorderIn = async (spoolRoot: string) =>
-  new Recorder({ pool: database.pool, spool: await Spool.open(spoolRoot), log });
+const recorderIn = async (spoolRoot: string, pool = database.pool) =>
+  new Recorder({ pool, spool: await Spool.open(spoolRoot), log });
+/** For recorders that can't write their rows themselves: they are on disk only. */
+const noDatabase = new pg.Pool({ connectionString: "postgresql://127.0.0.1:1/none" });
 /** As if all processes with a directory in this root were killed: their sockets accept no connections any more. */
 async function killAll(spoolRoot: string): Promise<void> {
   for (const name of await readdir(spoolRoot)) if (name.endsWith(".sock")) await rm(join(spoolRoot, name));
@@ -74,9 +76,7 @@ test("GW-10 a row is on disk within the turn that ended its call, and removed on
 test("GW-10 GW-14 no process takes the segments of a live one, even if it appends late; one of many takes them after its end", async () => {
   const directory = join(root, randomUUID());
   const projectId = randomUUID();
-  // It can't write its rows itself: they are on disk only.
-  const noDatabase = new pg.Pool({ connectionString: "postgresql://127.0.0.1:1/none" });
-  const living = new Recorder({ pool: noDatabase, spool: await Spool.open(directory), log });
+  const living = await recorderIn(directory, noDatabase);
   living.add(row(projectId));
   await turn();
   const others = await Promise.all([1, 2, 3].map(() => recorderIn(directory)));
@@ -97,7 +97,6 @@ test("GW-10 GW-14 no process takes the segments of a live one, even if it append
   expect(await readdir(directory)).not.toContain(owner);
   for (const recorder of [living, ...others]) await recorder.stop();
   expect(await readdir(directory)).toEqual([]);
-  await noDatabase.end();
 }, 30_000);
 
 test("GW-10 with a full disk and no database, rows wait in memory", async () => {
@@ -175,7 +174,7 @@ test("GW-10 rows on disk that are refused for no reason of their own hold up no 
   const projectId = randomUUID();
   // Two segments of killed processes: the first one holds nothing but such a row.
   for (const target of ["doubtful", "fine"]) {
-    const killed = await recorderIn(directory);
+    const killed = await recorderIn(directory, noDatabase);
     killed.add(row(projectId, { target }));
     await turn();
     await new Promise((resolve) => setTimeout(resolve, 5));
