@@ -48,6 +48,18 @@ test.runIf(isCheckout)("code, comments, tests and documents have none of the avo
   expect(found.flat()).toEqual([]);
 });
 
+test.runIf(isCheckout)("objects aren't grouped by literals that are spread, which hides mistyped properties", async () => {
+  const files = await git("ls-files", "*.ts", "*.tsx");
+  const found = await Promise.all(
+    files.map(async (path) => {
+      const text = await readFile(join(root, path), "utf8").catch(() => "");
+      return text.split("\n").flatMap((line, at) => (/\.\.\.\{ ?\w+[,:]/.test(line) ? [`${path}:${at + 1}`] : []));
+    }),
+  );
+  // React's types lack the attribute by which a person chooses a folder.
+  expect(found.flat()).toEqual([expect.stringMatching(/upload\/drop-zone\.tsx/)]);
+});
+
 /** The last commit before subjects were checked for all words of the list. */
 const checkedSince = "a27f9594";
 
