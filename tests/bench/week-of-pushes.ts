@@ -26,8 +26,8 @@ const postgres = await startEmbeddedPostgres({
 await migrateDatabase(postgres.url);
 const client = openDatabase(postgres.url);
 const site = await openSite(client, join(directory, "data"));
-const team = await seedOrganization(client.db);
-const project = await seedProject(client.db, team);
+const organization = await seedOrganization(client.db);
+const project = await seedProject(client.db, organization);
 const begin = Date.now();
 
 const count = async (table: string) => (await client.pool.query(`SELECT count(*)::int AS n FROM ${table}`)).rows[0].n;
@@ -42,10 +42,10 @@ for (let day = 1; day <= days; day++) {
   pushed += 500_000;
   for (let at = 0; at < pushes; at++) {
     const now = new Date(morning + (at * dayMs) / 3 / pushes);
-    await push(site, team, project, now, { dependencies, code: await storeLayer(site, 50_000, now) });
+    await push(site, organization, project, now, { dependencies, code: await storeLayer(site, 50_000, now) });
     pushed += 50_000;
   }
-  await fillCache(site, team.id, 50_000);
+  await fillCache(site, organization.id, 50_000);
   const swept = performance.now();
   await sweepSite(site, new Date(morning + dayMs / 2));
   await sweepSite(site, new Date(morning + dayMs / 2 + dayMs / 12));

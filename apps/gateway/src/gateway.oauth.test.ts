@@ -203,7 +203,7 @@ test("GW-4 a revoked grant, a removed member and a lowered role are out on every
   await expect
     .poll(() => streams.map(({ state }) => state.ended), { timeout: 30_000 })
     .toEqual([true, true, true, false, true, true, true, false]);
-  // The first two have nothing any more; a viewer is still one of the team.
+  // The first two have nothing any more; a viewer is still a member of the organization.
   for (const [at, status] of [401, 401, 403].entries()) {
     for (const url of urls) {
       const again = async () => {

@@ -53,7 +53,7 @@ test("ORG-4 the profile's name is saved by keyboard and shown in the menu; an em
   await page.waitForURL("**/settings/profile");
 });
 
-test("ORG-4 a picture is cropped in the browser, shown in the bar and the members' list, and removed; a team's too; others are not asked for it", async () => {
+test("ORG-4 a picture is cropped in the browser, shown in the bar and the members' list, and removed; an organization's too; others are not asked for it", async () => {
   await open("profile");
   const wide =
     "const c = document.createElement('canvas'); c.width = 640; c.height = 300; c.getContext('2d').fillRect(0, 0, 320, 300); c.toDataURL()";
@@ -89,11 +89,11 @@ test("ORG-4 a picture is cropped in the browser, shown in the bar and the member
   await chooser.setInputFiles(file);
   runScripts();
   await page.getByText("Picture saved").waitFor();
-  const ofTeam = pictureIn(page.getByRole("button", { name: /Switch organization/ }));
-  await ofTeam.waitFor();
+  const ofOrganization = pictureIn(page.getByRole("button", { name: /Switch organization/ }));
+  await ofOrganization.waitFor();
   await expectAccessible(page);
   await page.getByRole("main").getByRole("button", { name: "Remove" }).press("Enter");
-  await ofTeam.waitFor({ state: "detached" });
+  await ofOrganization.waitFor({ state: "detached" });
   await open("profile");
   await page.getByRole("main").getByRole("button", { name: "Remove" }).press("Enter");
   await inBar.waitFor({ state: "detached" });

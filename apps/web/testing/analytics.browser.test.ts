@@ -44,7 +44,7 @@ async function seedBuild(): Promise<void> {
       protocolVersion: "2026-07-28",
       server: { name: "echo", version: "1" },
       instructions: null,
-      tools: ["echo", "team/add"].map((tool_name) => ({
+      tools: ["echo", "group/add"].map((tool_name) => ({
         tool_name,
         title: null,
         description: `What ${tool_name} does`,
@@ -192,10 +192,10 @@ test("PRJ-7 tools: the first is shown, with schema, figures, chart, callers and 
     .toContain("tool=echo");
   const log = await page.getByRole("main").getByRole("link", { name: "Log", exact: true }).getAttribute("href");
   expect(decodeURIComponent(log ?? "")).toContain("methodType=tool:echo");
-  await page.getByRole("link", { name: /team\/add/ }).click();
+  await page.getByRole("link", { name: /group\/add/ }).click();
   await page.getByText("Nobody used it in this period").waitFor();
   await page.reload();
-  await page.getByText("What team/add does").waitFor();
+  await page.getByText("What group/add does").waitFor();
 });
 
 test("PRJ-7 resources, templates and prompts: reads are matched to templates, a server without prompts says so", async () => {

@@ -25,14 +25,14 @@ const screen = (path: string) => `${site.url}/${owner.organization.slug}/setting
 const rows = () => page.getByRole("table", { name: "Audit log" }).getByRole("row");
 
 test("ORG-10 the audit log shows who did what, when and from where, filters it, and loads older entries", async () => {
-  const { organization: team, userId } = owner;
+  const { organization: org, userId } = owner;
   await page.goto(screen("audit-log"));
   await page.getByText("No changes yet").waitFor();
   const ctx = testContext(site.db, { kind: "user", userId, ipAddress: "192.0.2.77" });
-  await createApiKey({ ctx, input: { orgSlug: team.slug, kind: "organization", name: "CI" } });
+  await createApiKey({ ctx, input: { orgSlug: org.slug, kind: "organization", name: "CI" } });
   const old = Array.from({ length: 60 }, (_, at) => ({
     id: newId(),
-    organizationId: team.id,
+    organizationId: org.id,
     actor: "operator",
     action: "project.update",
     subject: server.name,
@@ -90,7 +90,7 @@ test("ORG-10 members neither find the audit log in the navigation nor open it", 
   await theirs.getByRole("heading", { name: "Access Denied" }).waitFor();
 });
 
-test("ORG-4 an admin changes the team's name and address, and old links lead to the new one", async () => {
+test("ORG-4 an admin changes the organization's name and address, and old links lead to the new one", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(screen("general"));
   const form = page.getByRole("form", { name: "Name and address" });

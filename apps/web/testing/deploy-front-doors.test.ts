@@ -200,7 +200,7 @@ test("OPS-4 BLD-15 the terminal sets and shows watch paths, and refuses what the
 /** As GitHub sends one with each repository. */
 const cloneToken = "clone-token-of-";
 
-test("GH-4 repositories of an installation, for the team and for a user, in pages and without tokens", async () => {
+test("GH-4 repositories of an installation, for the organization and for a user, in pages and without tokens", async () => {
   const { installationId, organization: orgSlug, repository } = target;
   const { userId } = await account();
   const authorization = `Bearer ${await gitHub.admin.userToken("ada")}`;

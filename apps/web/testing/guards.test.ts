@@ -122,7 +122,7 @@ test("AUTH-7 a session of a deleted account is not accepted", async () => {
 test("AUTH-8 another orgSlug is replaced by the active one, and the rest of the URL stays", async () => {
   const { visitor, organization: own } = await seededMember(site.url, site.db);
   const other = await seededMember(site.url, site.db);
-  for (const slug of [other.organization.slug, "no-such-team"]) {
+  for (const slug of [other.organization.slug, "no-such-organization"]) {
     expect(goesTo(await visitor.get(`/${slug}/servers?text=a`))).toEqual([307, `/${own.slug}/servers?text=a`]);
   }
 });

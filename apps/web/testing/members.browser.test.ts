@@ -327,7 +327,7 @@ test("ONB-7 teammates are invited in the welcome flow, or it is skipped", async 
   await page.goto(`${site.url}/${slug}/welcome/invite-teammates`);
   await page.getByRole("heading", { name: /^Invite people to/ }).waitFor();
   await expectAccessible(page);
-  const email = address("team");
+  const email = address("welcome");
   await page.getByLabel("Email addresses").fill(email);
   await page.getByRole("button", { name: "Invite", exact: true }).click();
   await page.getByText("Invitation sent").waitFor();

@@ -314,8 +314,8 @@ test("ORG-7 the issuer's settings are changed there: no password and no second f
 });
 
 test("GW-5 AUTH-1 a client's request is kept through the issuer's sign-in to consent, code and token", async () => {
-  const team = await seedOrganization(site.db);
-  const { id: projectId, name } = await seedProject(site.db, team, { authMode: "towpath-cloud" });
+  const organization = await seedOrganization(site.db);
+  const { id: projectId, name } = await seedProject(site.db, organization, { authMode: "towpath-cloud" });
   await seedExternalRoute(site.db, projectId, name);
   const redirectUri = "https://app.example/callback";
   const metadata = { client_name: "App", redirect_uris: [redirectUri], token_endpoint_auth_method: "none" };
@@ -343,7 +343,7 @@ test("GW-5 AUTH-1 a client's request is kept through the issuer's sign-in to con
   const read = () => callServerFunction(visitor, "oauth.getConsent", "GET", { request });
   expect((await read()).text).toContain("not_a_member");
   const [signedIn] = await site.db.select().from(account).where(eq(account.accountId, "member"));
-  const row = { id: newId(), organizationId: team.id, userId: signedIn?.userId ?? "", role: "member" };
+  const row = { id: newId(), organizationId: organization.id, userId: signedIn?.userId ?? "", role: "member" };
   await site.db.insert(member).values(row);
   expect((await read()).text).toContain("member@example.com");
   const { text } = await callServerFunction(visitor, "oauth.approveConsent", "POST", { request });
@@ -354,10 +354,13 @@ test("GW-5 AUTH-1 a client's request is kept through the issuer's sign-in to con
 });
 
 test("ORG-6 with an issuer an invitation's link survives the round trip, and only the account with its address joins", async () => {
-  const team = await seedOrganization(site.db);
+  const organization = await seedOrganization(site.db);
   const email = `${newId()}@example.com`;
-  const ctx = testContext(site.db, team.owner, { dashboardUrl: site.url, mail: null });
-  const { invited } = await inviteMembers({ ctx, input: { orgSlug: team.slug, emails: [email], role: "member" } });
+  const ctx = testContext(site.db, organization.owner, { dashboardUrl: site.url, mail: null });
+  const { invited } = await inviteMembers({
+    ctx,
+    input: { orgSlug: organization.slug, emails: [email], role: "member" },
+  });
   const link = new URL(invited[0]?.link ?? "");
   const path = `${link.pathname}?token=${link.searchParams.get("token")}`;
   const data = { invitationId: link.pathname.split("/").at(-1), token: link.searchParams.get("token") };
@@ -370,6 +373,9 @@ test("ORG-6 with an issuer an invitation's link survives the round trip, and onl
   const back = await roundTrip(visitor, `${newId()}~${email}`, path);
   expect(back.headers.get("location")).toBe(`${site.url}${path}`);
   expect((await accept(visitor)).status).toBe(200);
-  const roles = await site.db.select({ role: member.role }).from(member).where(eq(member.organizationId, team.id));
+  const roles = await site.db
+    .select({ role: member.role })
+    .from(member)
+    .where(eq(member.organizationId, organization.id));
   expect(roles.map(({ role }) => role).toSorted()).toEqual(["member", "owner"]);
 });

@@ -186,7 +186,7 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
   expect(await ask("listApiKeys", scope)).toHaveLength(1);
   for (const id of ["revokeApiKey", "deleteApiKey"]) await ask(id, { ...scope, keyId: key.id });
 
-  const portal = await ask("createPortal", scope, { name: "team-portal-one", servers: [{ server: live.name }] });
+  const portal = await ask("createPortal", scope, { name: "shared-portal-one", servers: [{ server: live.name }] });
   await ask("updatePortal", { name: portal.name }, { instructions: "Ask here" });
   await ask("readPortal", { name: portal.id });
   expect(await ask("listPortals", scope)).toHaveLength(1);

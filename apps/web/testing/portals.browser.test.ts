@@ -32,9 +32,9 @@ test("ORG-3 a portal is made of two servers, changed and deleted in the browser;
   await page.goto(`${orgUrl()}/portals`);
   await page.getByRole("heading", { name: "No portals yet" }).waitFor();
   await expectGood();
-  const team = owner.organization;
-  await seedLiveProject(site.db, team, { name: "weather-api" }, offering("forecast", "search"));
-  await seedLiveProject(site.db, team, { name: "wiki-server" }, offering("page", "search"));
+  const { organization } = owner;
+  await seedLiveProject(site.db, organization, { name: "weather-api" }, offering("forecast", "search"));
+  await seedLiveProject(site.db, organization, { name: "wiki-server" }, offering("page", "search"));
   await page.getByRole("link", { name: "New portal" }).click();
   await page.getByRole("heading", { name: "New portal" }).waitFor();
   await page.getByLabel("Portal name").fill("desk-portal");
@@ -82,7 +82,7 @@ test("ORG-3 a portal is made of two servers, changed and deleted in the browser;
     .from(portalServer)
     .innerJoin(portal, eq(portal.id, portalServer.portalId))
     .innerJoin(project, eq(project.id, portal.projectId))
-    .where(eq(project.organizationId, team.id))
+    .where(eq(project.organizationId, organization.id))
     .orderBy(asc(portalServer.position));
   const instructions = "Ask the wiki first.";
   expect(stored).toEqual([
@@ -124,7 +124,7 @@ test("ORG-3 a portal is made of two servers, changed and deleted in the browser;
   await page.getByRole("textbox", { name: /desk-portal/ }).fill("desk-portal");
   await page.getByRole("button", { name: "Delete portal" }).last().click();
   await page.getByRole("heading", { name: "No portals yet" }).waitFor();
-  const own = and(eq(project.organizationId, team.id), eq(project.kind, "portal"));
+  const own = and(eq(project.organizationId, organization.id), eq(project.kind, "portal"));
   expect(await site.db.$count(project, own)).toBe(0);
 });
 

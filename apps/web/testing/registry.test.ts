@@ -11,7 +11,7 @@ const site = openSite((url) => ({ TOWPATH_URL: url, TOWPATH_SERVER_URL: "https:/
 const get = (path: string) => newVisitor(site.url).get(path);
 
 beforeAll(async () => {
-  const team = await seedOrganization(site.db);
+  const organization = await seedOrganization(site.db);
   const server = { name: "lock", version: "2.0.0", title: 'Lock "keeper" <b>' };
   const manifest = sampleManifest({ server });
   const lock = {
@@ -20,16 +20,16 @@ beforeAll(async () => {
     authMode: "towpath-public",
     description: "Knows <i>every</i> lock.",
   };
-  await seedLiveProject(site.db, team, lock, { manifest, sequences: [1, 2, 3] });
+  await seedLiveProject(site.db, organization, lock, { manifest, sequences: [1, 2, 3] });
   const long = {
     name: "members-one",
     isPublic: true,
     authMode: "towpath-cloud",
     description: "long ".repeat(90).trim(),
   };
-  await seedLiveProject(site.db, team, long);
-  await seedLiveProject(site.db, team, { name: "private-one", isPublic: false });
-  await seedProject(site.db, team, { name: "not-live-yet", isPublic: true });
+  await seedLiveProject(site.db, organization, long);
+  await seedLiveProject(site.db, organization, { name: "private-one", isPublic: false });
+  await seedProject(site.db, organization, { name: "not-live-yet", isPublic: true });
 });
 
 test("PUB-10 the public page has registry data in its head, its tools as text, and how to connect", async () => {

@@ -158,14 +158,14 @@ test("OPS-4 ERR-1 the id of another organization's thing is not there either, by
 });
 
 test("OPS-4 no key makes keys, invites people, changes the organization, signs tokens or acts as the operator", async () => {
-  const team = `/organizations/${owner.organization.slug}`;
+  const own = `/organizations/${owner.organization.slug}`;
   for (const [method, path, body] of [
-    ["POST", `${team}/api-keys`, { name: "more", scope: "manage" }],
-    ["GET", `${team}/api-keys`, undefined],
-    ["DELETE", `${team}/api-keys/${manage.id}`, undefined],
-    ["POST", `${team}/invitations`, { emails: ["grace@example.com"], role: "owner" }],
-    ["PATCH", `${team}/members/${owner.userId}`, { role: "viewer" }],
-    ["PATCH", team, { name: "Acme" }],
+    ["POST", `${own}/api-keys`, { name: "more", scope: "manage" }],
+    ["GET", `${own}/api-keys`, undefined],
+    ["DELETE", `${own}/api-keys/${manage.id}`, undefined],
+    ["POST", `${own}/invitations`, { emails: ["grace@example.com"], role: "owner" }],
+    ["PATCH", `${own}/members/${owner.userId}`, { role: "viewer" }],
+    ["PATCH", own, { name: "Acme" }],
     ["POST", `/projects/${server.name}/admin-jwt`, undefined],
     ["POST", "/password-resets", { email: "ada@example.com" }],
   ] as const) {
@@ -200,12 +200,12 @@ test("OPS-4 a key for chosen servers sees and manages these alone, and creates n
   expect(answer.data.map(({ name }: { name: string }) => name)).toEqual([server.name]);
   expect((await call(key, "PATCH", `/projects/${server.name}`, { keepsData: false })).status).toBe(200);
   for (const name of [other.name, other.id]) expect((await call(key, "GET", `/projects/${name}`)).status).toBe(404);
-  const team = `/organizations/${owner.organization.slug}`;
+  const own = `/organizations/${owner.organization.slug}`;
   for (const [method, path, body] of [
     ["POST", "/packages", { name: "brave-teal-otter", packageName: "mcp-server-time" }],
-    ["POST", `${team}/portals`, { name: "team-portal-one", servers: [{ server: other.name }] }],
-    ["GET", `${team}/portals`, undefined],
-    ["GET", `${team}/audit-log`, undefined],
+    ["POST", `${own}/portals`, { name: "shared-portal-one", servers: [{ server: other.name }] }],
+    ["GET", `${own}/portals`, undefined],
+    ["GET", `${own}/audit-log`, undefined],
   ] as const) {
     const refused = await call(key, method, path, body);
     expect([path, refused.status, refused.answer.error.message]).toEqual([

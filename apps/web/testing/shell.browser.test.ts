@@ -293,7 +293,7 @@ test("PRJ-11 unsaved settings are asked for before the page is left: kept or dis
   await page.waitForURL(`**${org}/weather-service/deployments`);
 });
 
-test("PRJ-11 ORG-4 without changes nothing is asked; limits, access and the team's settings ask too", async () => {
+test("PRJ-11 ORG-4 without changes nothing is asked; limits, access and the organization's settings ask too", async () => {
   const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
   await open(`${org}/weather-service/limits`);
   await page.getByRole("link", { name: "Access", exact: true }).click();

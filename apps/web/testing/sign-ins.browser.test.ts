@@ -152,7 +152,7 @@ test("GW-5 attempts open and close by keyboard, and a hostile name is text", asy
   await expect.poll(() => steps.isVisible()).toBe(true);
 });
 
-test("GW-5 AUTH-4 viewers are refused, members see no network, and other teams find nothing", async () => {
+test("GW-5 AUTH-4 viewers are refused, members see no network, and other organizations find nothing", async () => {
   await callGateway("someone/1");
   const read = async ({ visitor }: Member) => {
     const data = { orgSlug: owner.organization.slug, projectName: server.name };

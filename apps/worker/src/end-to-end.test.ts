@@ -25,7 +25,7 @@ import { until } from "./testing/worker-bench.ts";
 // previews and sign-in are in tests/e2e, behind the gateway.
 let instance: LocalInstance;
 let runner: RunnerClient;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let directory: string;
 let branchId = "";
 let installationId = 0;
@@ -76,7 +76,7 @@ async function push(files: Record<string, string>, branch = "main"): Promise<str
   return git("rev-parse", "HEAD");
 }
 const builds = async () =>
-  (await listBuilds({ ctx: context(), input: { orgSlug: team.slug, projectName: name } })).data;
+  (await listBuilds({ ctx: context(), input: { orgSlug: organization.slug, projectName: name } })).data;
 const buildOf = async (sha: string) => (await builds()).find((each) => each.commitSha === sha);
 const live = () => liveCommit(instance.database.db, branchId);
 async function ended(sha: string, timeoutMs = 120_000) {
@@ -98,7 +98,7 @@ beforeAll(async () => {
     { kind: "unix", path: join(instance.runDirectory, "runner.sock") },
     { timeoutMs: 10_000 },
   );
-  team = await seedOrganization(instance.database.db, cachingOrganization);
+  organization = await seedOrganization(instance.database.db, cachingOrganization);
   await shareCache(instance.dataDirectory);
   directory = await mkdtemp(join(tmpdir(), "towpath-push-"));
   await instance.start("runner");
@@ -122,11 +122,11 @@ test("ONB-4 BLD-6 RUN-4 GH-2 GH-3 a repository becomes a live server with its va
   const head = await instance.github.branch({ installationId, owner: "ada", name: "weather" }, "main");
   expect(head.commit.sha).toBe(sha);
   const account = { installationId, accountLogin: "ada", accountType: "User" };
-  await recordInstallation({ ctx: context(), input: { orgSlug: team.slug, ...account } });
+  await recordInstallation({ ctx: context(), input: { orgSlug: organization.slug, ...account } });
   const created = await deployProject({
     ctx: context(),
     input: {
-      orgSlug: team.slug,
+      orgSlug: organization.slug,
       name,
       installationId,
       repositoryFullName: repository.full_name,
@@ -148,7 +148,7 @@ test("ONB-4 BLD-6 RUN-4 GH-2 GH-3 a repository becomes a live server with its va
   expect(text).toMatch(/environ TOWPATH_\w+=/);
   expect(text).not.toMatch(/forge_i_|PRIVATE KEY|a client secret|a webhook secret|a root secret|postgres:/);
   expect(await runner.ensure(built.deployment?.id ?? "")).toMatchObject({ state: "ready" });
-  const link = `http://localhost:3000/${team.slug}/${name}/build-logs/${built.id}`;
+  const link = `http://localhost:3000/${organization.slug}/${name}/build-logs/${built.id}`;
   await until(async () => {
     const runs = await (
       await instance.call(installationId, "GET", `/repos/ada/weather/commits/${sha}/check-runs`)
@@ -194,7 +194,12 @@ test("BLD-17 BLD-6 a package of the index goes live with nothing but its name, a
 }, async () => {
   const packages = createPackageIndex(indexesOf(process.env));
   const ctx = { ...context(), packages };
-  const input = { orgSlug: team.slug, name: "published-time", packageName: "mcp-server-time", version: "2026.10.19" };
+  const input = {
+    orgSlug: organization.slug,
+    name: "published-time",
+    packageName: "mcp-server-time",
+    version: "2026.10.19",
+  };
   const { project: created, build: queued } = await deployPackage({ ctx, input });
   await until(async () => {
     const { status } = await getBuild({ ctx, input: { buildId: queued.id } });

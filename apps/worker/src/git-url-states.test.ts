@@ -16,7 +16,7 @@ import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.
 
 // A host that serves a repository and accepts commit states like Gitea.
 let bench: Bench;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let directory: string;
 let server: GitServer;
 let posted: { readonly sha: string; readonly state: string; readonly body: Record<string, string> }[];
@@ -45,7 +45,7 @@ beforeEach(async () => {
     gitRemotes: createGitRemotes({ policy, directory }),
     postState: createStatePoster({ policy }),
   });
-  team = await seedOrganization(bench.database.db);
+  organization = await seedOrganization(bench.database.db);
   bench.build = async ({ openTarball, signal }) => {
     await (await openTarball(signal)).cancel();
     return goodBuild;
@@ -58,16 +58,16 @@ afterEach(async () => {
 });
 
 const as = () =>
-  testContext(bench.database.db, team.owner, {
+  testContext(bench.database.db, organization.owner, {
     queue: bench.services.queue,
     secrets: bench.services.secrets,
     gitRemotes: bench.services.gitRemotes,
   });
 async function deploy() {
-  const name = `states-${team.slug.slice(-6)}`;
-  const input = { orgSlug: team.slug, name, gitUrl: `${server.url}/acme/echo.git` };
+  const name = `states-${organization.slug.slice(-6)}`;
+  const input = { orgSlug: organization.slug, name, gitUrl: `${server.url}/acme/echo.git` };
   const made = await deployGitUrl({ ctx: as(), input });
-  return { ...made, key: { orgSlug: team.slug, projectName: made.project.name } };
+  return { ...made, key: { orgSlug: organization.slug, projectName: made.project.name } };
 }
 const ended = (buildId: string) =>
   until(
@@ -90,7 +90,7 @@ test("SRC-2 the host of a Git URL shows the states of builds once each, with a l
   expect(statesOf(build.commitSha)).toEqual(["pending", "success"]);
   expect(posted.at(-1)?.body).toMatchObject({
     context: `towpath/${project.name}`,
-    target_url: `http://localhost:3000/${team.slug}/${project.name}/build-logs/${build.id}`,
+    target_url: `http://localhost:3000/${organization.slug}/${project.name}/build-logs/${build.id}`,
   });
   const mine = and(eq(auditLog.projectId, project.id), eq(auditLog.action, "source.decrypt"));
   expect(await bench.database.db.$count(auditLog, mine)).toBe(1);

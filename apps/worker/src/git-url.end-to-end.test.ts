@@ -17,14 +17,14 @@ import { until } from "./testing/worker-bench.ts";
 
 // Worker and runner as processes, sandbox, uv, and `git http-backend`: nothing of GitHub runs.
 let instance: LocalInstance;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let directory: string;
 let server: GitServer;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-git-url-"));
   server = await serveGitRepositories(directory);
   instance = await openLocalInstance();
-  team = await seedOrganization(instance.database.db, cachingOrganization);
+  organization = await seedOrganization(instance.database.db, cachingOrganization);
   await shareCache(instance.dataDirectory);
   await instance.start("runner");
   await instance.start("worker");
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 const context = () =>
-  testContext(instance.database.db, team.owner, {
+  testContext(instance.database.db, organization.owner, {
     queue: instance.queue,
     secrets: createSecretBox({ current: instance.rootSecret, previous: [] }),
     gitRemotes: createGitRemotes({ policy: createAddressPolicy(["127.0.0.0/8"]), directory }),
@@ -58,14 +58,14 @@ test("SRC-2 RUN-4 BLD-7 a Git URL becomes a live server, and a push to it is bui
   const { db } = instance.database;
   const repository = join(directory, "acme/echo.git");
   const first = await makeRepository(repository, { "server.py": code("first") });
-  const input = { orgSlug: team.slug, name: "echo-by-url", gitUrl: `${server.url}/acme/echo.git` };
+  const input = { orgSlug: organization.slug, name: "echo-by-url", gitUrl: `${server.url}/acme/echo.git` };
   const { project } = await deployGitUrl({ ctx: context(), input: { ...input, entrypoint: "server.py:mcp" } });
   const [production] = await db.select().from(branch).where(eq(branch.projectId, project.id));
   const live = () => liveCommit(db, production?.id ?? "");
   await until(async () => (await live()) === first, 120_000);
   const pushedAt = Date.now();
   const second = await commitFiles(repository, { "server.py": code("second") });
-  const scope = { orgSlug: team.slug, projectName: project.name };
+  const scope = { orgSlug: organization.slug, projectName: project.name };
   const builtOf = async (sha: string) =>
     (await listBuilds({ ctx: context(), input: scope })).data.find(({ commitSha }) => commitSha === sha);
   await until(async () => (await builtOf(second))?.startedAt != null, 60_000);

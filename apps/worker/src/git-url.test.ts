@@ -34,7 +34,7 @@ import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.
 
 // Git URLs at the network: `git http-backend` on loopback, the queue, the jobs; the builder only reads what was fetched.
 let bench: Bench;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let directory: string;
 let server: GitServer;
 let fetched: string[];
@@ -45,7 +45,7 @@ beforeEach(async () => {
   server = await serveGitRepositories(directory);
   const policy = createAddressPolicy(["127.0.0.0/8"]);
   bench = await openBench({ gitRemotes: createGitRemotes({ policy, directory }) });
-  team = await seedOrganization(bench.database.db);
+  organization = await seedOrganization(bench.database.db);
   fetched = [];
   bench.build = async (request) => {
     fetched.push(await readTarball(request));
@@ -65,7 +65,7 @@ async function readTarball({ openTarball, signal }: BuildRequest): Promise<strin
 }
 
 const as = () =>
-  testContext(bench.database.db, team.owner, {
+  testContext(bench.database.db, organization.owner, {
     queue: bench.services.queue,
     secrets: bench.services.secrets,
     gitRemotes: bench.services.gitRemotes,
@@ -73,12 +73,12 @@ const as = () =>
 const repository = () => join(directory, "acme/echo.git");
 const push = (files: Record<string, string>) => commitFiles(repository(), files);
 async function deploy(more: Partial<Parameters<typeof deployGitUrl>[0]["input"]> = {}) {
-  const name = `by-url-${++count}-${team.slug.slice(-6)}`;
-  const input = { orgSlug: team.slug, name, gitUrl: `${server.url}/acme/echo.git`, ...more };
+  const name = `by-url-${++count}-${organization.slug.slice(-6)}`;
+  const input = { orgSlug: organization.slug, name, gitUrl: `${server.url}/acme/echo.git`, ...more };
   return deployGitUrl({ ctx: as(), input });
 }
 const builds = async (projectName: string) =>
-  (await listBuilds({ ctx: as(), input: { orgSlug: team.slug, projectName } })).data;
+  (await listBuilds({ ctx: as(), input: { orgSlug: organization.slug, projectName } })).data;
 const ended = (id: string) =>
   until(
     async () => ["succeeded", "failed"].includes((await getBuild({ ctx: as(), input: { buildId: id } })).status),
@@ -112,7 +112,7 @@ test("SRC-2 by its webhook a push starts its build at once", async () => {
   const { project, build } = await deploy();
   await bench.work();
   await ended(build.id);
-  const input = { orgSlug: team.slug, projectName: project.name };
+  const input = { orgSlug: organization.slug, projectName: project.name };
   const { secret } = await makeSourceWebhookSecret({ ctx: as(), input });
   const sha = await push({ "echo.py": "second = 2\n" });
   const rawBody = Buffer.from("{}");
@@ -148,7 +148,7 @@ test("SRC-2 GH-2 a token reads a private repository and is in no build; when it 
   server.set({ token: "another" });
   await push({ "echo.py": "second = 2\n" });
   await ask();
-  const source = await getSource({ ctx: as(), input: { orgSlug: team.slug, projectName: project.name } });
+  const source = await getSource({ ctx: as(), input: { orgSlug: organization.slug, projectName: project.name } });
   expect(source).toMatchObject({
     problem: { code: "conflict", message: expect.stringContaining("refuses the token") },
   });

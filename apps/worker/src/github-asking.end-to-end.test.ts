@@ -20,12 +20,12 @@ import { until } from "./testing/worker-bench.ts";
 
 // Worker and runner as processes, and the stand-in for GitHub, whose App is made while they run and sends no webhooks.
 let instance: LocalInstance;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-asking-"));
   instance = await openLocalInstance({ withGitHub: true });
-  team = await seedOrganization(instance.database.db, cachingOrganization);
+  organization = await seedOrganization(instance.database.db, cachingOrganization);
   await shareCache(instance.dataDirectory);
   await instance.start("runner");
   await instance.start("worker");
@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const context = (actor: Actor = team.owner) => {
+const context = (actor: Actor = organization.owner) => {
   const secrets = createSecretBox({ current: instance.rootSecret, previous: [] });
   const ctx = testContext(instance.database.db, actor, { queue: instance.queue, secrets });
   const platform = { ...ctx, actor: { kind: "job", job: "github-connections" } } as const;
@@ -66,7 +66,7 @@ async function connect(url: string): Promise<number> {
   const code = new URL(made.headers.get("location") ?? "").searchParams.get("code") ?? "";
   const app = await convertManifest(`${url}/api/v3`, code);
   const input = { ...app, id: newId(), url, apiUrl: `${url}/api/v3`, webhookSecret: app.webhookSecret ?? "none" };
-  return (await connectGitHub({ ctx: context(), input: { ...input, orgSlug: team.slug } })).number;
+  return (await connectGitHub({ ctx: context(), input: { ...input, orgSlug: organization.slug } })).number;
 }
 
 const code = (change: string) => `# ${change}\n${plainServer}\nmcp = app\n`;
@@ -78,7 +78,7 @@ test("GH-5 GH-6 BLD-7 an App that is connected while the worker runs deploys, an
   const connection = await connect(instance.github.config.url);
   const { installationId: id } = await instance.admin.ensureInstallation({ login: "ada" });
   const installationId = numberOf(connection, id);
-  const account = { orgSlug: team.slug, installationId, accountLogin: "ada", accountType: "User" };
+  const account = { orgSlug: organization.slug, installationId, accountLogin: "ada", accountType: "User" };
   await recordInstallation({ ctx: context(), input: account });
   const { repository, pushUrl } = await instance.admin.ensureRepository({ owner: "ada", name: "asked" });
   const git = (...args: string[]) => instance.git(directory, ...args);
@@ -94,7 +94,7 @@ test("GH-5 GH-6 BLD-7 an App that is connected while the worker runs deploys, an
   const { project } = await deployProject({
     ctx: context(),
     input: {
-      orgSlug: team.slug,
+      orgSlug: organization.slug,
       name: "asked-echo",
       installationId,
       repositoryFullName: repository.full_name,
@@ -107,7 +107,7 @@ test("GH-5 GH-6 BLD-7 an App that is connected while the worker runs deploys, an
   await until(async () => (await live()) === first, 120_000);
   const pushedAt = Date.now();
   const second = await push(code("second"));
-  const scope = { orgSlug: team.slug, projectName: project.name };
+  const scope = { orgSlug: organization.slug, projectName: project.name };
   const builtOf = async (sha: string) =>
     (await listBuilds({ ctx: context(), input: scope })).data.find(({ commitSha }) => commitSha === sha);
   await until(async () => (await builtOf(second))?.startedAt != null, 60_000);

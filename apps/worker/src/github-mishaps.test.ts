@@ -27,7 +27,7 @@ let forges: readonly [TestForge, TestForge];
 let directory: string;
 let bench: Bench;
 let connections: GitHubConnections;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let fetched: string[];
 /** Awaited before a build reads its source. */
 let before: () => Promise<unknown>;
@@ -46,7 +46,7 @@ beforeEach(async () => {
     forges.map(({ gitHubConfig }, at) => ({ ...gitHubConfig, id: `c${at + 1}`, number: at + 1, version: 1 })),
   );
   bench = await openBench({ repositories: createRepositoryHost(connections, "http://localhost:3000") });
-  team = await seedOrganization(bench.database.db);
+  organization = await seedOrganization(bench.database.db);
   bench.build = async ({ openTarball, signal }) => {
     await before();
     try {
@@ -63,12 +63,12 @@ beforeEach(async () => {
 afterEach(() => bench.close());
 
 const as = () =>
-  testContext(bench.database.db, team.owner, {
+  testContext(bench.database.db, organization.owner, {
     queue: bench.services.queue,
     repositories: bench.services.repositories,
   });
 
-/** A repository of a new account at a host, in which the App is installed for the team. */
+/** A repository of a new account at a host, in which the App is installed for the organization. */
 async function repositoryAt(index: 0 | 1, { login = `ada-${++count}`, name = "echo" } = {}) {
   const { admin } = forges[index];
   await admin.ensureAccount({ login });
@@ -87,7 +87,9 @@ async function repositoryAt(index: 0 | 1, { login = `ada-${++count}`, name = "ec
   };
   const installationId = numberOf(index + 1, id);
   const account = { accountLogin: login, accountType: "User" };
-  await bench.database.db.insert(githubInstallation).values({ ...account, installationId, organizationId: team.id });
+  await bench.database.db
+    .insert(githubInstallation)
+    .values({ ...account, installationId, organizationId: organization.id });
   return { login, id, installationId, fullName: repository.full_name, repositoryId: repository.id, push, pushTo };
 }
 type At = Awaited<ReturnType<typeof repositoryAt>>;
@@ -97,8 +99,8 @@ async function deploy(at: At) {
   const { project: made, build } = await deployProject({
     ctx: as(),
     input: {
-      orgSlug: team.slug,
-      name: `mishap-${++count}-${team.slug.slice(-4)}`,
+      orgSlug: organization.slug,
+      name: `mishap-${++count}-${organization.slug.slice(-4)}`,
       installationId: at.installationId,
       repositoryFullName: at.fullName,
       entrypoint: "",

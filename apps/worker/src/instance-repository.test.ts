@@ -19,7 +19,7 @@ import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.
 
 // Repositories of this instance on the disk, the queue, the jobs; the builder only reads what was fetched.
 let bench: Bench;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let directory: string;
 let store: Repositories;
 let fetched: string[];
@@ -27,7 +27,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-own-repository-"));
   store = openRepositories({ directory: join(directory, "stored") });
   bench = await openBench({ instanceRepositories: store });
-  team = await seedOrganization(bench.database.db);
+  organization = await seedOrganization(bench.database.db);
   fetched = [];
   bench.build = async ({ openTarball, signal }) => {
     fetched.push(await text(Readable.fromWeb((await openTarball(signal)) as never).pipe(createGunzip())));
@@ -40,9 +40,9 @@ afterEach(async () => {
 });
 
 const as = () =>
-  testContext(bench.database.db, team.owner, { queue: bench.services.queue, instanceRepositories: store });
+  testContext(bench.database.db, organization.owner, { queue: bench.services.queue, instanceRepositories: store });
 const work = () => join(directory, "work");
-const input = () => ({ orgSlug: team.slug, name: "weather" });
+const input = () => ({ orgSlug: organization.slug, name: "weather" });
 /** As `serve` does, without HTTP. */
 async function push(id: string, ...refs: readonly string[]) {
   await git(work(), "push", "--quiet", "--force", join(directory, "stored", `${id}.git`), ...refs);
@@ -50,7 +50,7 @@ async function push(id: string, ...refs: readonly string[]) {
   await receivePush({ ctx: as(), input: { repositoryId: id, refs: changed } });
 }
 const builds = async (projectName: string) =>
-  (await listBuilds({ ctx: as(), input: { orgSlug: team.slug, projectName } })).data;
+  (await listBuilds({ ctx: as(), input: { orgSlug: organization.slug, projectName } })).data;
 const ended = (id: string) =>
   until(async () => ["succeeded", "failed"].includes((await getBuild({ ctx: as(), input: { buildId: id } })).status));
 
@@ -59,8 +59,8 @@ test("SRC-3 BLD-7 a push to a repository of the instance is built within a secon
   const { id } = await createRepository({ ctx: as(), input: input() });
   await push(id, "main");
   await bench.work();
-  const name = `own-${team.slug.slice(-6)}`;
-  const deploy = { orgSlug: team.slug, name, repository: "weather", entrypoint: "server.py" } as const;
+  const name = `own-${organization.slug.slice(-6)}`;
+  const deploy = { orgSlug: organization.slug, name, repository: "weather", entrypoint: "server.py" } as const;
   const { project, build } = await deployRepository({ ctx: as(), input: deploy });
   await ended(build.id);
   expect(fetched.at(-1)).toContain("first = 1");
@@ -93,8 +93,11 @@ test("SRC-3 files that a repository of the instance doesn't store are named in t
   await git(work(), "commit", "--quiet", "--message", "Submodule");
   const { id } = await createRepository({ ctx: as(), input: input() });
   await push(id, "main");
-  const name = `own-${team.slug.slice(-6)}`;
-  const { build } = await deployRepository({ ctx: as(), input: { orgSlug: team.slug, name, repository: "weather" } });
+  const name = `own-${organization.slug.slice(-6)}`;
+  const { build } = await deployRepository({
+    ctx: as(),
+    input: { orgSlug: organization.slug, name, repository: "weather" },
+  });
   await bench.work();
   await ended(build.id);
   const log = async (buildId: string) =>

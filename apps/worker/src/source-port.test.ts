@@ -36,7 +36,7 @@ test("SRC-1 one port reads repositories of GitHub, behind a Git URL and of this 
   const work = join(directory, "acme/echo.git");
   const first = await makeRepository(work, { "echo.py": "one = 1\n", "docs/a.md": "a" });
   const second = await commitFiles(work, { "echo.py": "two = 2\n", "docs/a.md": null });
-  const team = await seedOrganization(database.db);
+  const organization = await seedOrganization(database.db);
   const store = openRepositories({ directory: join(directory, "stored") });
   const more = {
     secrets: createSecretBox({ current: "a root secret of 32 characters..", previous: [] }),
@@ -44,8 +44,8 @@ test("SRC-1 one port reads repositories of GitHub, behind a Git URL and of this 
     gitRemotes: createGitRemotes({ policy: createAddressPolicy(["127.0.0.0/8"]), directory }),
     instanceRepositories: store,
   };
-  const ctx = testContext(database.db, team.owner, more);
-  const { id } = await createRepository({ ctx, input: { orgSlug: team.slug, name: "stored" } });
+  const ctx = testContext(database.db, organization.owner, more);
+  const { id } = await createRepository({ ctx, input: { orgSlug: organization.slug, name: "stored" } });
   await forge.admin.ensureAccount({ login: "ada", name: "Ada", email: "ada@example.com" });
   const { installationId } = await forge.admin.ensureInstallation({ login: "ada" });
   await database.db.update(githubInstallation).set({ installationId });
@@ -54,7 +54,7 @@ test("SRC-1 one port reads repositories of GitHub, behind a Git URL and of this 
     await git(work, "push", "--quiet", place, "main", `${first}:refs/heads/next`);
   await git(work, "branch", "next", first);
 
-  const of = (name: string) => ({ orgSlug: team.slug, name, entrypoint: "echo.py" });
+  const of = (name: string) => ({ orgSlug: organization.slug, name, entrypoint: "echo.py" });
   const atGitHub = { ...of("at-github"), installationId, repositoryFullName: "ada/echo", trigger: "import" } as const;
   const made: readonly ProjectView[] = [
     (await deployProject({ ctx, input: atGitHub })).project,
@@ -66,7 +66,7 @@ test("SRC-1 one port reads repositories of GitHub, behind a Git URL and of this 
     const job = testContext(database.db, { kind: "job", job: "build.run" }, more);
     const [queued] = await database.db.select().from(build).where(eq(build.projectId, projectId));
     const from = queued?.builtFrom as Parameters<typeof openBuildSource>[0]["input"]["from"];
-    const reader = await openBuildSource({ ctx: job, input: { projectId, organizationId: team.id, from } });
+    const reader = await openBuildSource({ ctx: job, input: { projectId, organizationId: organization.id, from } });
     const at = { branch: "main", sha: second };
     const heads = {
       defaultBranch: "main",
@@ -97,7 +97,7 @@ test("SRC-1 one port reads repositories of GitHub, behind a Git URL and of this 
     const tarball = await reader.tarball(at, { warn: () => {}, signal: AbortSignal.timeout(30_000) });
     expect(await text(Readable.fromWeb(tarball as never).pipe(createGunzip()))).toContain("two = 2");
     await refusal(reader.commit({ branch: "main", sha: "1".repeat(40) }));
-    const input = { orgSlug: team.slug, projectName: name, branch: "next", trigger: "cli" } as const;
+    const input = { orgSlug: organization.slug, projectName: name, branch: "next", trigger: "cli" } as const;
     expect((await startBuild({ ctx, input })).build.commitSha).toBe(first);
     expect((await refusal(startBuild({ ctx, input: { ...input, branch: "none" } }))).code).toBe("not_found");
   }

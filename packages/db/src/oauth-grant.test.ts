@@ -30,7 +30,7 @@ async function notifications(statement: string, values: unknown[]): Promise<numb
 test("GW-5 revoked and deleted grants are notified, cascades included, and nothing else", async () => {
   const [organization, project, user, other] = Array.from({ length: 4 }, () => randomUUID());
   const { pool } = database;
-  await pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Team', 'team')", [organization]);
+  await pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Acme', 'acme')", [organization]);
   await pool.query(
     "INSERT INTO project (id, organization_id, name, entrypoint) VALUES ($1, $2, 'server', 'server.py')",
     [project, organization],

@@ -8,7 +8,7 @@ const [organization, project, branch, build, deployment, external, portal] = ids
 beforeAll(async () => {
   database = await createTestDatabase();
   const statements: [string, unknown[]][] = [
-    ["INSERT INTO organization (id, name, slug) VALUES ($1, 'Team', 'team')", [organization]],
+    ["INSERT INTO organization (id, name, slug) VALUES ($1, 'Acme', 'acme')", [organization]],
     [
       "INSERT INTO project (id, organization_id, name, entrypoint) VALUES ($1, $2, 'server', 'server.py')",
       [project, organization],

@@ -16,17 +16,17 @@ import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "
 import { runNextBuild } from "./build-run.ts";
 
 let bench: Bench;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let builds: Builds;
 beforeEach(async () => {
   bench = await openBench();
-  team = await seedOrganization(bench.database.db);
-  builds = buildsOf(bench, team);
+  organization = await seedOrganization(bench.database.db);
+  builds = buildsOf(bench, organization);
 });
 afterEach(() => bench.close());
 
 test("BLD-2 a diagnosis that quotes what PostgreSQL cannot store is kept, not lost", async () => {
-  const project = await seedProject(bench.database.db, team);
+  const project = await seedProject(bench.database.db, organization);
   const detail = `It printed ${String.fromCharCode(0)} and \ud800.`;
   bench.build = async () => ({
     ok: false,
@@ -51,7 +51,7 @@ test("BLD-2 a diagnosis that quotes what PostgreSQL cannot store is kept, not lo
 });
 
 test("BLD-8 GH-3 a build's check run ends with its outcome and links to it, and a build doesn't wait for GitHub", async () => {
-  const project = await seedProject(bench.database.db, team);
+  const project = await seedProject(bench.database.db, organization);
   await bench.work();
   const lastOf = (commit: string) => bench.checks.findLast(({ sha }) => sha === shaOf(commit));
   const good = await builds.start(project, "a");
@@ -61,7 +61,7 @@ test("BLD-8 GH-3 a build's check run ends with its outcome and links to it, and 
     conclusion: "success",
     title: "Live",
     externalId: good,
-    detailsUrl: `http://localhost:3000/${team.slug}/${project.name}/build-logs/${good}`,
+    detailsUrl: `http://localhost:3000/${organization.slug}/${project.name}/build-logs/${good}`,
   });
   bench.build = async () => ({ ok: false, timings: {}, diagnosis: { ...sampleDiagnosis, title: "t".repeat(200) } });
   await builds.start(project, "b");
@@ -78,7 +78,7 @@ test("BLD-8 GH-3 a build's check run ends with its outcome and links to it, and 
 });
 
 test("RUN-8 a worker that was taken for dead writes nothing more, and the next one ends the build", async () => {
-  const project = await seedProject(bench.database.db, team);
+  const project = await seedProject(bench.database.db, organization);
   const buildId = await builds.start(project, "a");
   let release = () => {};
   let requests = 0;
@@ -90,11 +90,11 @@ test("RUN-8 a worker that was taken for dead writes nothing more, and the next o
       request.signal.addEventListener("abort", () => reject(request.signal.reason));
       release = () => resolve(goodBuild);
     });
-  const first = runNextBuild(bench.services, team.id, new AbortController().signal);
+  const first = runNextBuild(bench.services, organization.id, new AbortController().signal);
   await until(async () => requests === 1 && (await builds.logOf(buildId)).includes("attempt 1"));
   // Like the sweep after a missing heartbeat; then another worker takes the build.
   await bench.database.db.update(build).set({ status: "queued" }).where(eq(build.id, buildId));
-  await runNextBuild(bench.services, team.id, new AbortController().signal);
+  await runNextBuild(bench.services, organization.id, new AbortController().signal);
   release();
   await first;
   expect(await builds.show(buildId)).toMatchObject({ status: "succeeded", attempt: 2, deployment: { isLive: true } });
@@ -102,7 +102,7 @@ test("RUN-8 a worker that was taken for dead writes nothing more, and the next o
 });
 
 test("RUN-8 a worker that stops gives its build back, and it is built again", async () => {
-  const project = await seedProject(bench.database.db, team);
+  const project = await seedProject(bench.database.db, organization);
   const buildId = await builds.start(project, "a");
   let begun = false;
   bench.build = (request) =>
@@ -111,7 +111,7 @@ test("RUN-8 a worker that stops gives its build back, and it is built again", as
       request.signal.addEventListener("abort", () => reject(request.signal.reason));
     });
   const stopping = new AbortController();
-  const running = runNextBuild(bench.services, team.id, stopping.signal);
+  const running = runNextBuild(bench.services, organization.id, stopping.signal);
   await until(() => begun);
   stopping.abort(new Error("stopping"));
   await expect(running).rejects.toThrow("stopping");
@@ -123,7 +123,7 @@ test("RUN-8 a worker that stops gives its build back, and it is built again", as
 });
 
 test("BLD-12 a delivery becomes a build and is live, with nothing but the job queue between", async () => {
-  const project = await seedProject(bench.database.db, team);
+  const project = await seedProject(bench.database.db, organization);
   bench.heads.set("main", shaOf("head"));
   await bench.work();
   const ctx = testContext(bench.database.db, { kind: "job", job: "webhook.receive" }, { queue: bench.services.queue });
@@ -150,7 +150,7 @@ test("BLD-12 a delivery becomes a build and is live, with nothing but the job qu
 });
 
 test("RUN-8 the sweep finds builds that lost their worker or their job, and makes tomorrow's partitions", async () => {
-  const project = await seedProject(bench.database.db, team);
+  const project = await seedProject(bench.database.db, organization);
   const buildId = await builds.start(project, "a");
   await bench.database.db.execute(sql`DELETE FROM pgboss.job`);
   await bench.database.db

@@ -6,17 +6,17 @@ import { sweep } from "../sweep.ts";
 import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "../testing/worker-bench.ts";
 
 let bench: Bench;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let builds: Builds;
 beforeEach(async () => {
   bench = await openBench();
-  team = await seedOrganization(bench.database.db);
-  builds = buildsOf(bench, team);
+  organization = await seedOrganization(bench.database.db);
+  builds = buildsOf(bench, organization);
 });
 afterEach(() => bench.close());
 
 test("BLD-13 builds run two at a time, those of a lone organization too", async () => {
-  const projects = await Promise.all(Array.from({ length: 5 }, () => seedProject(bench.database.db, team)));
+  const projects = await Promise.all(Array.from({ length: 5 }, () => seedProject(bench.database.db, organization)));
   let running = 0;
   let most = 0;
   bench.build = async () => {
@@ -32,8 +32,8 @@ test("BLD-13 builds run two at a time, those of a lone organization too", async 
 });
 
 test("BLD-13 an organization with many slow builds leaves a place for others, which take turns", async () => {
-  const teams = await Promise.all([1, 2, 3].map(() => seedOrganization(bench.database.db)));
-  const [slow, ...quick] = teams as [SeededOrganization, ...SeededOrganization[]];
+  const organizations = await Promise.all([1, 2, 3].map(() => seedOrganization(bench.database.db)));
+  const [slow, ...quick] = organizations as [SeededOrganization, ...SeededOrganization[]];
   const release = Promise.withResolvers<void>();
   const begun: string[] = [];
   bench.build = async (request) => {
@@ -63,7 +63,7 @@ test("BLD-13 an organization with many slow builds leaves a place for others, wh
 });
 
 test("LOG-6 BLD-13 while the disk is nearly full a build waits and says so, and starts when there is room", async () => {
-  const project = await seedProject(bench.database.db, team);
+  const project = await seedProject(bench.database.db, organization);
   bench.diskIsLow = true;
   await bench.work();
   const buildId = await builds.start(project, "a");

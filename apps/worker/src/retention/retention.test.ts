@@ -35,11 +35,11 @@ import { openRetention } from "./retention.ts";
 
 let database: TestDatabase;
 let site: Site;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeEach(async () => {
   database = await createTestDatabase();
   site = await openSite(database);
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 afterEach(async () => {
   await rm(site.dataDirectory, { recursive: true, force: true });
@@ -50,9 +50,9 @@ const stored = async () => (await readdir(join(site.dataDirectory, "artifacts", 
 const at = (days: number) => new Date(Date.now() + days * dayMs);
 
 test("LOG-6 layers without a deployment go a day after their last use; those of a build under way stay", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const [dependencies, code] = [await storeLayer(site, 1000, at(-9)), await storeLayer(site, 1000, at(-9))];
-  await push(site, team, project, new Date(), { dependencies, code });
+  await push(site, organization, project, new Date(), { dependencies, code });
   const unused = await storeLayer(site, 1000, at(-2));
   const justUsed = await storeLayer(site, 1000, at(-0.5));
   await sweepSite(site, new Date());
@@ -66,7 +66,7 @@ test("LOG-6 layers without a deployment go a day after their last use; those of 
 
 test("LOG-6 SRC-3 bundles that repositories consist of stay, however old; those that no repository names go after a day", async () => {
   const id = crypto.randomUUID();
-  await database.db.insert(repository).values({ id, organizationId: team.id, name: "weather", madeBy: "push" });
+  await database.db.insert(repository).values({ id, organizationId: organization.id, name: "weather", madeBy: "push" });
   const bundles = [await storeLayer(site, 1000, at(-90)), await storeLayer(site, 1000, at(-9))];
   await database.db.insert(repositoryBundles).values({ repositoryId: id, head: "main", bundles });
   const ofPush = await storeLayer(site, 1000, at(-0.5));
@@ -79,13 +79,13 @@ test("LOG-6 SRC-3 bundles that repositories consist of stay, however old; those 
 });
 
 test("RUN-8 LOG-6 a layer of the first release stays for as long as a deployment refers to it", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const [dependencies, code, unused] = ["d", "c", "u"].map((letter) =>
     createHash("sha256").update(letter).digest("hex"),
   ) as [string, string, string];
   for (const path of [`deps/${dependencies}`, `deps/${unused}`, `code/${code}`])
     await mkdir(join(site.dataDirectory, "artifacts", path), { recursive: true });
-  await push(site, team, project, new Date(), { dependencies, code });
+  await push(site, organization, project, new Date(), { dependencies, code });
   for (const low of [false, true]) await sweepSite(site, at(3), { low });
   expect((await site.firstRelease.list()).map(({ name }) => name)).toEqual([dependencies, code]);
   await database.pool.query("DELETE FROM deployment");
@@ -129,13 +129,13 @@ test("LOG-6 build caches go with their organization, past their limit, and all w
   const building = await seedOrganization(database.db);
   await beginBuild(building);
   const gone = "0192a000-0000-7000-8000-000000000000";
-  await fillCache(site, team.id, 50_000);
+  await fillCache(site, organization.id, 50_000);
   await fillCache(site, other.id, 200_000);
   await fillCache(site, building.id, 200_000);
   await fillCache(site, gone, 10);
   await sweepSite(site, new Date());
   const caches = () => readdir(join(site.dataDirectory, "cache", "uv"));
-  expect((await caches()).toSorted()).toEqual([team.id, building.id].toSorted());
+  expect((await caches()).toSorted()).toEqual([organization.id, building.id].toSorted());
   // A running build may still read what was renamed.
   expect(await readdir(join(site.dataDirectory, "trash"))).toHaveLength(2);
   await sweepSite(site, new Date(Date.now() + 2 * 3_600_000));
@@ -154,9 +154,9 @@ async function beginBuild(owner: SeededOrganization): Promise<string> {
 }
 
 test("RUN-8 LOG-6 leftovers of builds are removed unless the builds run, at any worker", async () => {
-  const running = await beginBuild(team);
+  const running = await beginBuild(organization);
   const limits = { memoryBytes: 2 ** 28, processes: 64, cpus: 1, tmpBytes: 2 ** 20 };
-  const common = { organizationId: team.id, limits, diskBytes: 2 ** 30, freeBytes: 0 };
+  const common = { organizationId: organization.id, limits, diskBytes: 2 ** 30, freeBytes: 0 };
   for (const buildId of [running, "0192a000-0000-7000-8000-000000000000", "of-no-build"])
     await site.driver.builds.open({ buildId, ...common });
   const scratch = () => readdir(join(site.dataDirectory, "builds"));
@@ -272,7 +272,7 @@ async function size(): Promise<{ rows: number; bytes: number }> {
 test("LOG-6 after the first days of a week of pushes the disk and the tables no longer grow", {
   timeout: 120_000,
 }, async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const sizes: { rows: number; bytes: number }[] = [];
   for (let day = 1; day <= 10; day++) {
     const dependencies = await storeLayer(site, 50_000, at(day));
@@ -280,15 +280,15 @@ test("LOG-6 after the first days of a week of pushes the disk and the tables no 
     for (let hour = 0; hour < 6; hour++) {
       const now = new Date(at(day).getTime() + hour * 3_600_000);
       const code = await storeLayer(site, 20_000, now);
-      await push(site, team, project, now, { dependencies, code });
+      await push(site, organization, project, now, { dependencies, code });
       await database.pool.query(
         `INSERT INTO request_log (id, time, organization_id, project_id, kind, http_method, http_status, is_error,
            outcome, duration_ms, request_bytes, response_bytes, principal)
          SELECT gen_random_uuid(), $1, $2, $3, 'request', 'POST', 200, false, 'ok', 1, 1, 1, 'anonymous'
          FROM generate_series(1, 50)`,
-        [now, team.id, project.id],
+        [now, organization.id, project.id],
       );
-      await fillCache(site, team.id, 20_000);
+      await fillCache(site, organization.id, 20_000);
     }
     // Evening and night.
     await sweepSite(site, new Date(at(day).getTime() + 8 * 3_600_000));
@@ -311,7 +311,7 @@ test("LOG-6 after the first days of a week of pushes the disk and the tables no 
 
 test("LOG-6 a worker killed at any point of a sweep leaves nothing half-deleted", { timeout: 120_000 }, async () => {
   const program = fileURLToPath(new URL("../testing/sweep-forever.ts", import.meta.url));
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const ctx = testContext(database.db, { kind: "job", job: "sweep" });
   // So far ahead that every round has something to remove, of every kind.
   const later = at(5);
@@ -328,10 +328,10 @@ test("LOG-6 a worker killed at any point of a sweep leaves nothing half-deleted"
     const ended = once(victim, "close");
     for (let each = 0; each < 4; each++) {
       const [dependencies, code] = [await storeLayer(site, 30_000, at(-9)), await storeLayer(site, 30_000, at(-9))];
-      await push(site, team, project, new Date(), { dependencies, code });
+      await push(site, organization, project, new Date(), { dependencies, code });
       await storeLayer(site, 30_000, at(-9));
     }
-    await fillCache(site, team.id, 30_000);
+    await fillCache(site, organization.id, 30_000);
     // A victim that exits early has printed why: see below.
     await Promise.race([ready, ended]);
     victim.stdin.on("error", () => {}).write("go\n");

@@ -17,17 +17,17 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "../testing/worker-bench.ts";
 
 let bench: Bench;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let builds: Builds;
 beforeEach(async () => {
   bench = await openBench();
-  team = await seedOrganization(bench.database.db);
-  builds = buildsOf(bench, team);
+  organization = await seedOrganization(bench.database.db);
+  builds = buildsOf(bench, organization);
 });
 afterEach(() => bench.close());
 
 test("BLD-10 RUN-4 KEY-4 a build goes live only after its server has really started and answered", async () => {
-  const project = await seedProject(bench.database.db, team);
+  const project = await seedProject(bench.database.db, organization);
   await seedSecrets(bench.database.db, bench.services.secrets, project.id, { API_KEY: "very secret" });
   let routesWhenStarted = -1;
   const { lookUp } = bench.runner;
@@ -62,7 +62,7 @@ test("BLD-10 RUN-4 KEY-4 a build goes live only after its server has really star
 
 test("PRJ-14 RUN-4 GH-3 a promotion gives the builder the preview's layers and production's variables, goes live, and says so at its commit", async () => {
   const { db } = bench.database;
-  const project = await seedProject(db, team);
+  const project = await seedProject(db, organization);
   await seedSecrets(db, bench.services.secrets, project.id, { API_KEY: "very secret" });
   await bench.work();
   const preview = await builds.start(project, "a", "feature");
@@ -82,7 +82,7 @@ test("PRJ-14 RUN-4 GH-3 a promotion gives the builder the preview's layers and p
     requests.push(request);
     return goodBuild;
   };
-  const ctx = testContext(db, team.owner, { queue: bench.services.queue });
+  const ctx = testContext(db, organization.owner, { queue: bench.services.queue });
   const { id } = await promoteDeployment({ ctx, input: { deploymentId: deployment?.id ?? "" } });
   await builds.ended(id);
   expect(await builds.show(id)).toMatchObject({ status: "succeeded", deployment: { isLive: true, isProd: true } });
@@ -107,7 +107,7 @@ test("PRJ-14 RUN-4 GH-3 a promotion gives the builder the preview's layers and p
 
 test("BLD-10 BLD-6 a build's server starts once: where it was inspected is where it goes live, with what its start has shown", async () => {
   const { db } = bench.database;
-  const project = await seedProject(db, team);
+  const project = await seedProject(db, organization);
   const { layers, program } = goodBuild;
   const { lookUp } = bench.runner;
   const incomplete = { reason: "It registers more in main().", tools: ["more"] };
@@ -135,7 +135,7 @@ test("BLD-10 BLD-6 a build's server starts once: where it was inspected is where
 
 test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deployment, and its build continues without it", async () => {
   const { db } = bench.database;
-  const project = await seedProject(db, team);
+  const project = await seedProject(db, organization);
   const { layers, program } = goodBuild;
   const { lookUp } = bench.runner;
   const failure = { code: "start_failed", message: "It ended with status 3." } as const;
@@ -179,12 +179,12 @@ test("BLD-2 BLD-10 a server that doesn't start where it will run leaves no deplo
 
 test("PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is inspected like a build, which diagnoses it", async () => {
   const { db } = bench.database;
-  const project = await seedProject(db, team);
+  const project = await seedProject(db, organization);
   await bench.work();
   await builds.ended(await builds.start(project, "live"));
   const preview = await builds.start(project, "a", "feature");
   await builds.ended(preview);
-  const ctx = testContext(db, team.owner, { queue: bench.services.queue });
+  const ctx = testContext(db, organization.owner, { queue: bench.services.queue });
   const promote = async () => {
     const { id } = await promoteDeployment({
       ctx,
@@ -227,7 +227,7 @@ test("PRJ-14 BLD-10 a promotion whose server can't be inspected where it runs is
 });
 
 test("BLD-13 a build that a person cancels stops at its worker, and nothing goes live", async () => {
-  const project = await seedProject(bench.database.db, team);
+  const project = await seedProject(bench.database.db, organization);
   let [begun, stopped] = [false, false];
   bench.build = (request) =>
     new Promise((_resolve, reject) => {
@@ -240,14 +240,14 @@ test("BLD-13 a build that a person cancels stops at its worker, and nothing goes
   await bench.work();
   const buildId = await builds.start(project, "a");
   await until(() => begun);
-  await cancelBuild({ ctx: testContext(bench.database.db, team.owner), input: { buildId } });
+  await cancelBuild({ ctx: testContext(bench.database.db, organization.owner), input: { buildId } });
   await until(() => stopped);
   expect(await builds.show(buildId)).toMatchObject({ status: "canceled", diagnosis: null, deployment: null });
   expect(await liveCommit(bench.database.db, project.branchId)).toBeNull();
 });
 
 test("BLD-10 a rollout waits for a runner that restarts or is full, and not for a server that keeps crashing", async () => {
-  const project = await seedProject(bench.database.db, team);
+  const project = await seedProject(bench.database.db, organization);
   const { lookUp } = bench.runner;
   const failures = ["capacity", "stopping", "ended"] as const;
   let asked = 0;
@@ -278,7 +278,7 @@ test("BLD-10 a rollout waits for a runner that restarts or is full, and not for 
 });
 
 test("BLD-2 on every failure the live deployment stays, and the build says the cause and what to do", async () => {
-  const project = await seedProject(bench.database.db, team);
+  const project = await seedProject(bench.database.db, organization);
   await bench.work();
   await builds.ended(await builds.start(project, "good"));
   const server = { instanceId: "i", endpoint: { kind: "unix", path: "/nowhere" } } as const;

@@ -180,13 +180,13 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
 export type Builds = ReturnType<typeof buildsOf>;
 
 /** Operations of tests on the builds of an organization. */
-export function buildsOf(bench: Bench, team: SeededOrganization) {
-  const context = () => testContext(bench.database.db, team.owner, { queue: bench.services.queue });
+export function buildsOf(bench: Bench, organization: SeededOrganization) {
+  const context = () => testContext(bench.database.db, organization.owner, { queue: bench.services.queue });
   const show = (buildId: string) => getBuild({ ctx: context(), input: { buildId } });
   return {
     /** Starts a build of the commit with the hash of this name; returns the build's id. */
     async start(project: { readonly name: string }, commit: string, branch = "main"): Promise<string> {
-      const input = { orgSlug: team.slug, projectName: project.name, branch, commitSha: shaOf(commit) };
+      const input = { orgSlug: organization.slug, projectName: project.name, branch, commitSha: shaOf(commit) };
       return (await startBuild({ ctx: context(), input })).build.id;
     },
     show,

@@ -25,7 +25,7 @@ class Other:
   expect(
     namesIn({
       "server.json": JSON.stringify(registry),
-      ".env.example": "# Ask the team\nAPI_TOKEN=\n# OPTIONAL_ONE=x\nPATH=/bin\n",
+      ".env.example": "# Ask a colleague\nAPI_TOKEN=\n# OPTIONAL_ONE=x\nPATH=/bin\n",
       "README.md": readme,
       "src/weather/config.py": code,
     }),

@@ -13,46 +13,48 @@ import {
 import { authorize, authorizeProject, withAccess } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let others: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
   others = await seedOrganization(database.db);
 });
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
 
 /** A viewer's context after the check at the start of a request, and the end of the membership right after that. */
 async function checkedViewer() {
   const account = await seedUser(database.db);
-  const row = { id: account.id, organizationId: team.id, userId: account.id, role: "viewer" };
+  const row = { id: account.id, organizationId: organization.id, userId: account.id, role: "viewer" };
   await database.db.insert(member).values(row);
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const before = testContext(database.db, account.actor);
-  const scope = { orgSlug: team.slug, projectName: project.name };
+  const scope = { orgSlug: organization.slug, projectName: project.name };
   const ctx = withAccess(before, await authorizeProject(before, "project.read", scope));
-  await database.db.delete(member).where(and(eq(member.organizationId, team.id), eq(member.userId, account.id)));
+  await database.db
+    .delete(member)
+    .where(and(eq(member.organizationId, organization.id), eq(member.userId, account.id)));
   return { before, ctx, project, scope };
 }
 
 test("PRJ-1 within one request access is read once, and each verb checks its own permission against it", async () => {
   const { before, ctx, project, scope } = await checkedViewer();
-  const expected = { project: { id: project.id }, organization: { id: team.id }, role: "viewer" };
+  const expected = { project: { id: project.id }, organization: { id: organization.id }, role: "viewer" };
   const named = { ...scope, projectName: project.name.toUpperCase() };
   for (const same of [scope, named, { ...scope, projectName: project.id }, { projectId: project.id }]) {
     expect(await authorizeProject(ctx, "build.read", same)).toMatchObject(expected);
     expect(await refusalCode(authorizeProject(ctx, "build.start", same))).toBe("forbidden");
   }
-  expect(await authorize(ctx, "project.read", { orgSlug: team.slug })).toMatchObject({ role: "viewer" });
-  expect(await refusalCode(authorize(ctx, "project.create", { organizationId: team.id }))).toBe("forbidden");
+  expect(await authorize(ctx, "project.read", { orgSlug: organization.slug })).toMatchObject({ role: "viewer" });
+  expect(await refusalCode(authorize(ctx, "project.create", { organizationId: organization.id }))).toBe("forbidden");
   expect(await refusalCode(authorizeProject(before, "project.read", scope))).toBe("not_found");
 });
 
 test("PRJ-1 ERR-1 access to one project is no access to others, nor for another actor", async () => {
   const { ctx, project, scope } = await checkedViewer();
-  const sibling = await seedProject(database.db, team);
+  const sibling = await seedProject(database.db, organization);
   const theirs = await seedProject(database.db, others);
   for (const other of [
     { projectId: sibling.id },

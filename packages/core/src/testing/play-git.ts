@@ -59,7 +59,7 @@ class GitScene {
   }
 
   /** The state of a new test. */
-  async reset(): Promise<{ git: GitModel; team: SeededOrganization; others: SeededOrganization }> {
+  async reset(): Promise<{ git: GitModel; organization: SeededOrganization; others: SeededOrganization }> {
     this.git = new GitModel(gitUrl);
     this.git.heads.set("main", "m1");
     this.git.files.set("echo.py", "mcp = 1");
@@ -67,7 +67,11 @@ class GitScene {
     this.now = new Date();
     this.#queue = memoryQueue();
     await this.#db().delete(gitSource);
-    return { git: this.git, team: await seedOrganization(this.#db()), others: await seedOrganization(this.#db()) };
+    return {
+      git: this.git,
+      organization: await seedOrganization(this.#db()),
+      others: await seedOrganization(this.#db()),
+    };
   }
 
   readonly as = (actor: Actor): FullContext =>
@@ -85,9 +89,9 @@ class GitScene {
     this.now = new Date(this.now.getTime() + seconds * 1000);
   }
 
-  deploy(team: SeededOrganization, more: Partial<DeployGitUrlInput> = {}, actor: Actor = team.owner) {
-    const name = `git-echo-${++this.#servers}-${team.slug.slice(-6)}`;
-    return deployGitUrl({ ctx: this.as(actor), input: { orgSlug: team.slug, name, gitUrl, ...more } });
+  deploy(organization: SeededOrganization, more: Partial<DeployGitUrlInput> = {}, actor: Actor = organization.owner) {
+    const name = `git-echo-${++this.#servers}-${organization.slug.slice(-6)}`;
+    return deployGitUrl({ ctx: this.as(actor), input: { orgSlug: organization.slug, name, gitUrl, ...more } });
   }
 
   /** Does the jobs that wait, except builds; says which commits of these projects were queued to be built. */

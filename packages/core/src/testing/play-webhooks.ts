@@ -56,14 +56,14 @@ type Seeded = Awaited<ReturnType<typeof seedProject>>;
 /**
  * What tests of webhooks say again and again. `now`: asked at each call, because every test has its own organization.
  */
-export function webhookScene(now: () => { readonly db: Database; readonly team: SeededOrganization }) {
+export function webhookScene(now: () => { readonly db: Database; readonly organization: SeededOrganization }) {
   return {
     as: (actor: Actor = { kind: "job", job: "webhook.process" }, queue = memoryQueue()) =>
       testContext(now().db, actor, { queue }),
     /** A job that reaches this GitHub. */
     on: (github: GitHubModel) =>
       testContext(now().db, { kind: "job", job: "branch.sync" }, { repositories: github.host }),
-    gitHubOf: (of: Seeded) => new GitHubModel({ ...of, installationId: now().team.installationId }),
+    gitHubOf: (of: Seeded) => new GitHubModel({ ...of, installationId: now().organization.installationId }),
     settle: (github: GitHubModel) => settle(now().db, github),
     sync: (github: GitHubModel, queue: MemoryQueue) => syncAll(now().db, github, queue),
     settleAndBuild: (github: GitHubModel) => settleAndBuild(now().db, github),

@@ -28,7 +28,7 @@ const newRecorder = () =>
 
 async function newProject(): Promise<string> {
   const [organization, project] = [randomUUID(), randomUUID()];
-  await database.pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Team', $1::uuid::text)", [
+  await database.pool.query("INSERT INTO organization (id, name, slug) VALUES ($1, 'Acme', $1::uuid::text)", [
     organization,
   ]);
   await database.pool.query(

@@ -21,7 +21,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { moveForge } from "./move-forge.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let dataDirectory: string;
 /** A repository with the branches `main` and `side`. */
 let code: string;
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
   dataDirectory = await mkdtemp(join(tmpdir(), "towpath-move-"));
 });
 afterEach(async () => {
@@ -70,19 +70,24 @@ const forge = (more: Partial<ForgeData> = {}) =>
   writeForgeData(dataDirectory, { accounts, repositories: [{ ...weather, from: code }], ...more });
 
 test("SRC-3 GH-3 repositories of the forge of earlier releases become the organization's, and its servers are built from there", async () => {
-  const own = await seedFromForge(team);
+  const own = await seedFromForge(organization);
   // At a GitHub Enterprise host, whose numbers start at 1, too.
   const numbers = { repositoryId: 7, installationId: 5, repositoryFullName: "eve/weather" };
-  const other = await seedProject(database.db, team, numbers);
+  const other = await seedProject(database.db, organization, numbers);
   const { actor, id: userId } = await seedPerson(3);
   expect(actor.kind).toBe("user");
   await forge({ repositories: [{ ...weather, from: code, openPulls: ["Say more"] }] });
   const lines = (await move()).join("\n");
-  expect(lines).toContain(`  ada/Weather: ${url}/git/${team.slug}/weather.git`);
+  expect(lines).toContain(`  ada/Weather: ${url}/git/${organization.slug}/weather.git`);
   expect(lines).toContain("ended: ada/Weather #1 Say more.");
   expect(lines).toContain(`kept in ${kept()}`);
   const [made] = await repositories();
-  expect(made).toMatchObject({ organizationId: team.id, name: "weather", defaultBranch: "main", madeBy: "forge" });
+  expect(made).toMatchObject({
+    organizationId: organization.id,
+    name: "weather",
+    defaultBranch: "main",
+    madeBy: "forge",
+  });
   const { branches, defaultBranch } = await reader(made?.id ?? "").refs();
   expect([defaultBranch, Object.fromEntries(branches)]).toMatchObject(["main", { main: head }]);
   expect(await sourceOf(own.id)).toMatchObject({
@@ -99,7 +104,7 @@ test("SRC-3 GH-3 repositories of the forge of earlier releases become the organi
   // Sources at GitHub stay there.
   expect(await sourceOf(other.id)).toBeUndefined();
   const installations = await database.db.select().from(githubInstallation);
-  expect(installations.map(({ installationId }) => installationId)).toEqual([team.installationId]);
+  expect(installations.map(({ installationId }) => installationId)).toEqual([organization.installationId]);
   const [person] = await database.db.select().from(user).where(eq(user.id, userId));
   expect(person?.githubUserId).toBeNull();
   expect(await database.db.$count(githubUser)).toBe(0);
@@ -113,7 +118,7 @@ test("SRC-3 GH-3 repositories of the forge of earlier releases become the organi
 });
 
 async function seedPerson(githubUserId: number) {
-  const actor = await team.join("member");
+  const actor = await organization.join("member");
   const id = actor.kind === "user" ? actor.userId : "";
   await database.db.update(user).set({ githubUserId }).where(eq(user.id, id));
   await database.db.insert(githubUser).values({ userId: id, connection: 0, githubUserId });
@@ -122,7 +127,7 @@ async function seedPerson(githubUserId: number) {
 
 test("SRC-3 one repository of two organizations becomes a repository of each; one that nobody uses stays and is named", async () => {
   const others = await seedOrganization(database.db);
-  const [one, two] = [await seedFromForge(team), await seedFromForge(others, { installationId: null })];
+  const [one, two] = [await seedFromForge(organization), await seedFromForge(others, { installationId: null })];
   const empty = { id: 8, ownerId: 3, name: "empty", madeBy: "person", from: null } as const;
   const unusedRepository = { id: 9, ownerId: 4, name: "lost", madeBy: "person", from: code } as const;
   await forge({
@@ -134,8 +139,8 @@ test("SRC-3 one repository of two organizations becomes a repository of each; on
   const rows = await repositories();
   expect(rows.map(({ organizationId, name }) => [organizationId, name])).toEqual(
     expect.arrayContaining([
-      [team.id, "empty"],
-      [team.id, "weather"],
+      [organization.id, "empty"],
+      [organization.id, "weather"],
       [others.id, "weather"],
     ]),
   );
@@ -149,8 +154,8 @@ test("SRC-3 one repository of two organizations becomes a repository of each; on
 test("SRC-3 a name that the organization has gets a number, and names that repositories here can't have are changed", async () => {
   await database.db
     .insert(repository)
-    .values({ id: crypto.randomUUID(), organizationId: team.id, name: "weather", madeBy: "push" });
-  await seedFromForge(team);
+    .values({ id: crypto.randomUUID(), organizationId: organization.id, name: "weather", madeBy: "push" });
+  await seedFromForge(organization);
   await forge({
     repositories: [
       { ...weather, from: code },
@@ -166,7 +171,7 @@ test("SRC-3 a name that the organization has gets a number, and names that repos
 });
 
 test("SRC-3 BLD-12 a push that nobody looked at before is found: its branch's head counts as unknown, and is asked for at once", async () => {
-  const own = await seedFromForge(team);
+  const own = await seedFromForge(organization);
   const before = (await git(code, "rev-parse", "HEAD~1")).trim();
   // The webhook of `main` arrived and was not processed; that of the new branch `side` never arrived.
   const payload = { ref: "refs/heads/main", before, repository: { id: 7 } };
@@ -179,7 +184,7 @@ test("SRC-3 BLD-12 a push that nobody looked at before is found: its branch's he
 });
 
 test("SRC-3 BLD-9 pull requests of forks end by a job of their branches; other branches forget theirs", async () => {
-  const own = await seedFromForge(team);
+  const own = await seedFromForge(organization);
   const more = { projectId: own.id, pullRequestUrl: "http://localhost:8090/ada/weather/pull/1" };
   await database.db.insert(branch).values([
     { id: crypto.randomUUID(), name: "pull:1", pullRequestNumber: 1, ...more },
@@ -196,7 +201,7 @@ test("SRC-3 BLD-9 pull requests of forks end by a job of their branches; other b
 });
 
 test("SRC-3 the first release's data: who made a repository is known by its first commits", async () => {
-  await seedFromForge(team);
+  await seedFromForge(organization);
   const terminals = await mkdtemp(join(tmpdir(), "towpath-code-"));
   await git(terminals, "init", "-q", "-b", "main");
   const author = ["-c", "user.email=cli@towpath.localhost", "-c", "user.name=Towpath"];
@@ -218,7 +223,7 @@ test("SRC-3 the first release's data: who made a repository is known by its firs
 });
 
 test("SRC-3 OPS-3 a move that stops after any of its steps resumes at the next start, without duplicates", async () => {
-  const own = await seedFromForge(team);
+  const own = await seedFromForge(organization);
   await forge();
   // Stopped while it copied: an unfinished copy doesn't count.
   const refuse = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'stopped here'; END $$;
@@ -240,7 +245,7 @@ test("SRC-3 OPS-3 a move that stops after any of its steps resumes at the next s
   await expect(move()).rejects.toThrow("EISDIR");
   expect(await sourceOf(own.id)).toMatchObject({ repositoryId: id });
   await rm(join(dataDirectory, "forge", "moved.txt"), { recursive: true });
-  expect(await move()).toContain(`  ada/Weather: ${url}/git/${team.slug}/weather.git`);
+  expect(await move()).toContain(`  ada/Weather: ${url}/git/${organization.slug}/weather.git`);
   expect(await repositories()).toHaveLength(1);
   expect(await database.db.$count(auditLog)).toBe(1);
   expect(await move()).toEqual([]);

@@ -14,11 +14,14 @@ const suite = openProjectSuite();
 const { as, at } = suite;
 type Policy = Omit<Parameters<typeof saveAccess>[0]["input"], "orgSlug" | "projectName" | "projectId">;
 const defaults = { roles: ["owner", "admin", "member"], apiKeys: "all", tools: "all" } as const;
-const save = (policy: Partial<Policy>, actor: Actor = suite.team.owner) =>
+const save = (policy: Partial<Policy>, actor: Actor = suite.organization.owner) =>
   saveAccess({ ctx: as(actor), input: { ...at(), ...defaults, roles: [...defaults.roles], ...policy } as never });
-const read = (actor: Actor = suite.team.owner) => getAccess({ ctx: as(actor), input: at() });
+const read = (actor: Actor = suite.organization.owner) => getAccess({ ctx: as(actor), input: at() });
 const newKey = (name: string) =>
-  createApiKey({ ctx: as(suite.team.owner), input: { orgSlug: suite.team.slug, kind: "organization", name } });
+  createApiKey({
+    ctx: as(suite.organization.owner),
+    input: { orgSlug: suite.organization.slug, kind: "organization", name },
+  });
 
 const outcomeOf = (verb: Promise<unknown>) =>
   verb.then(
@@ -108,10 +111,13 @@ test("GW-15 tools that a later version adds are new and not allowed; those that 
 });
 
 test("GW-15 KEY-3 only the organization's keys that can reach the server are offered; personal keys go by role", async () => {
-  const elsewhere = await seedProject(suite.database.db, suite.team);
+  const elsewhere = await seedProject(suite.database.db, suite.organization);
   const all = await newKey("all");
   const make = (more: { kind: "organization" | "personal"; projectIds?: string[] }) =>
-    createApiKey({ ctx: as(suite.team.owner), input: { orgSlug: suite.team.slug, name: "k", ...more } });
+    createApiKey({
+      ctx: as(suite.organization.owner),
+      input: { orgSlug: suite.organization.slug, name: "k", ...more },
+    });
   const here = await make({ kind: "organization", projectIds: [suite.project.id] });
   const others = [await make({ kind: "organization", projectIds: [elsewhere.id] }), await make({ kind: "personal" })];
   expect((await read()).keys.map(({ id }) => id)).toEqual([here.id, all.id]);
@@ -137,7 +143,7 @@ test("GW-15 when two people change it at once, the second gets a conflict and ch
 test("GW-15 admins set who may call, members see it, viewers and other organizations neither", async () => {
   const others = await seedOrganization(suite.database.db);
   const may = async (role: Role) => {
-    const actor = await suite.team.join(role);
+    const actor = await suite.organization.join(role);
     return [await outcomeOf(read(actor)), await outcomeOf(save({}, actor))];
   };
   expect(Object.fromEntries(await Promise.all(roles.map(async (role) => [role, await may(role)])))).toEqual({
@@ -174,7 +180,7 @@ test("GW-15 what makes no sense is refused: no caller at all, unknown roles and 
 });
 
 test("GW-15 a member can't open a server whose callers an admin has restricted, by another auth mode", async () => {
-  const member = await suite.team.join("member");
+  const member = await suite.organization.join("member");
   const open = (actor: Actor, authMode: "towpath-public" | "towpath-cloud") =>
     updateProject({ ctx: as(actor), input: { ...at(), authMode } });
   expect(await outcomeOf(open(member, "towpath-public"))).toBe("done");
@@ -183,5 +189,5 @@ test("GW-15 a member can't open a server whose callers an admin has restricted, 
   expect(await refusalCode(open(member, "towpath-public"))).toBe("forbidden");
   const description = updateProject({ ctx: as(member), input: { ...at(), description: "still mine" } });
   expect(await description).toMatchObject({ authMode: "towpath-cloud", description: "still mine" });
-  expect(await outcomeOf(open(await suite.team.join("admin"), "towpath-public"))).toBe("done");
+  expect(await outcomeOf(open(await suite.organization.join("admin"), "towpath-public"))).toBe("done");
 });

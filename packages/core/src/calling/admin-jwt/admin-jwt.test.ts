@@ -38,14 +38,14 @@ const idOf = (actor: Actor) => (actor.kind === "user" ? actor.userId : null);
 
 test("PRJ-10 an admin gets a token for this project and as themselves, which ends within 15 minutes", async () => {
   const { keys, as } = processOf();
-  const { token, expiresAt, isCached } = await getAdminJwt(as(suite.team.owner));
+  const { token, expiresAt, isCached } = await getAdminJwt(as(suite.organization.owner));
   expect(isCached).toBe(false);
   expect(partOf(token, 0)).toMatchObject({ alg: "ES256", typ: "towpath-admin+jwt" });
   const claims = partOf(token, 1);
   expect(claims).toMatchObject({
     iss: issuer,
     aud: projectAudience(projectId),
-    sub: idOf(suite.team.owner),
+    sub: idOf(suite.organization.owner),
     generation: 0,
   });
   expect(claims.exp - claims.iat).toBe(900);
@@ -53,7 +53,7 @@ test("PRJ-10 an admin gets a token for this project and as themselves, which end
   expect(await verifyProjectJwt(keys, token)).toEqual({
     principal: "admin",
     projectId,
-    userId: idOf(suite.team.owner),
+    userId: idOf(suite.organization.owner),
     generation: 0,
     expiresAt: claims.exp * 1000,
   });
@@ -63,11 +63,11 @@ test("PRJ-10 an admin gets a token for this project and as themselves, which end
 
 test("PRJ-10 a token comes from the cache while it lasts, to its own user only, and the statistics say so", async () => {
   const { as } = processOf();
-  const admin = await suite.team.join("admin");
-  const stats = () => getAdminJwtCacheStats(as(suite.team.owner));
+  const admin = await suite.organization.join("admin");
+  const stats = () => getAdminJwtCacheStats(as(suite.organization.owner));
   expect(await stats()).toEqual({ hits: 0, misses: 0, size: 0 });
-  const first = await getAdminJwt(as(suite.team.owner));
-  expect(await getAdminJwt(as(suite.team.owner))).toEqual({ ...first, isCached: true });
+  const first = await getAdminJwt(as(suite.organization.owner));
+  expect(await getAdminJwt(as(suite.organization.owner))).toEqual({ ...first, isCached: true });
   const other = await getAdminJwt(as(admin));
   expect(other).toMatchObject({ isCached: false });
   expect(other.token).not.toBe(first.token);
@@ -75,7 +75,7 @@ test("PRJ-10 a token comes from the cache while it lasts, to its own user only, 
   // With less than five minutes left it would end in the hands of whoever gets it.
   ahead = 11 * 60_000;
   expect(await stats()).toEqual({ hits: 1, misses: 2, size: 0 });
-  expect(await getAdminJwt(as(suite.team.owner))).toMatchObject({ isCached: false });
+  expect(await getAdminJwt(as(suite.organization.owner))).toMatchObject({ isCached: false });
   expect(await stats()).toEqual({ hits: 1, misses: 3, size: 1 });
   const audits = await suite.database.db
     .select({ action: auditLog.action, detail: auditLog.detail })
@@ -87,22 +87,28 @@ test("PRJ-10 a token comes from the cache while it lasts, to its own user only, 
 
 test("PRJ-10 clearing the cache revokes what was issued, in every process", async () => {
   const [one, two] = [processOf(), processOf()];
-  const before = [await getAdminJwt(one.as(suite.team.owner)), await getAdminJwt(two.as(suite.team.owner))];
-  expect(await clearAdminJwtCache(one.as(suite.team.owner))).toEqual({ hits: 0, misses: 0, size: 0 });
-  const after = [await getAdminJwt(one.as(suite.team.owner)), await getAdminJwt(two.as(suite.team.owner))];
+  const before = [
+    await getAdminJwt(one.as(suite.organization.owner)),
+    await getAdminJwt(two.as(suite.organization.owner)),
+  ];
+  expect(await clearAdminJwtCache(one.as(suite.organization.owner))).toEqual({ hits: 0, misses: 0, size: 0 });
+  const after = [
+    await getAdminJwt(one.as(suite.organization.owner)),
+    await getAdminJwt(two.as(suite.organization.owner)),
+  ];
   expect(after.map(({ isCached }) => isCached)).toEqual([false, false]);
   const generations = [...before, ...after].map(({ token }) => partOf(token, 1).generation);
   expect(generations).toEqual([0, 0, 1, 1]);
   const [cleared] = await suite.database.db.select().from(auditLog).where(eq(auditLog.action, "adminJwt.clearCache"));
-  expect(cleared).toMatchObject({ projectId, organizationId: suite.team.id });
+  expect(cleared).toMatchObject({ projectId, organizationId: suite.organization.id });
 });
 
 test("PRJ-10 members, viewers and strangers get no admin token and see nothing of its cache", async () => {
   const { as } = processOf();
   const stranger = (await seedOrganization(suite.database.db)).owner;
   for (const verb of [getAdminJwt, clearAdminJwtCache, getAdminJwtCacheStats]) {
-    expect(await refusalCode(verb(as(await suite.team.join("member"))))).toBe("forbidden");
-    expect(await refusalCode(verb(as(await suite.team.join("viewer"))))).toBe("forbidden");
+    expect(await refusalCode(verb(as(await suite.organization.join("member"))))).toBe("forbidden");
+    expect(await refusalCode(verb(as(await suite.organization.join("viewer"))))).toBe("forbidden");
     expect(await refusalCode(verb(as(stranger)))).toBe("not_found");
   }
 });

@@ -16,9 +16,9 @@ const few = { perMinute: 30, burst: 5 };
 const suite = openProjectSuite({ callLimits });
 const { as, at } = suite;
 type Input = Parameters<typeof saveCallLimits>[0]["input"];
-const save = (limits: object, actor: Actor = suite.team.owner) =>
+const save = (limits: object, actor: Actor = suite.organization.owner) =>
   saveCallLimits({ ctx: as(actor), input: { ...at(), caller: null, server: null, ...limits } as Input });
-const read = (actor: Actor = suite.team.owner) => getCallLimits({ ctx: as(actor), input: at() });
+const read = (actor: Actor = suite.organization.owner) => getCallLimits({ ctx: as(actor), input: at() });
 
 test("GW-8 without limits of its own a server has the instance's, and nothing is stored", async () => {
   expect(await read()).toEqual({ caller: null, server: null, instance: callLimits, revision: 0 });
@@ -75,7 +75,7 @@ test("GW-8 admins set limits, members and viewers see them, other organizations 
     );
   const of = await Promise.all(
     roles.map(async (role) => {
-      const actor = await suite.team.join(role);
+      const actor = await suite.organization.join(role);
       return [role, [await outcome(read(actor)), await outcome(save({ caller: few }, actor))]];
     }),
   );

@@ -32,16 +32,16 @@ import {
 } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let own: Awaited<ReturnType<typeof seedProject>>;
 let member: Actor;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
-  own = await seedProject(database.db, team);
-  member = await team.join("member");
+  organization = await seedOrganization(database.db);
+  own = await seedProject(database.db, organization);
+  member = await organization.join("member");
 });
 afterAll(() => database.close());
 
@@ -51,7 +51,7 @@ beforeEach(() => {
   now = start;
 });
 const as = (actor: Actor) => testContext(database.db, actor, { clock: { now: () => now } });
-const scope = () => ({ orgSlug: team.slug, projectName: own.name });
+const scope = () => ({ orgSlug: organization.slug, projectName: own.name });
 const limits = { questionsPerHour: 3, tokensPerDay: 1000 };
 const defaults = { chatId: null, attachments: [], replacesLast: false, model: "test", deploymentId: newId() };
 
@@ -91,11 +91,11 @@ test("CHAT-1 asking again replaces the last question, and only when nothing answ
   expect((await read(chatId)).turns.map(({ number, question }) => [number, question])).toEqual([[1, "One, better"]]);
 });
 
-test("CHAT-1 chats are their person's alone: neither colleagues of any role nor other teams find them", async () => {
+test("CHAT-1 chats are their person's alone: neither colleagues of any role nor other organizations find them", async () => {
   const { chatId, turnId } = await ask("Secret plan?");
   const stranger = await seedOrganization(database.db);
   const reply = { kind: "approval", decision: "once" } as const;
-  for (const other of [team.owner, await team.join("admin")]) {
+  for (const other of [organization.owner, await organization.join("admin")]) {
     const input = { ...scope(), chatId };
     const verbs = [
       () => read(chatId, other),
@@ -116,10 +116,10 @@ test("CHAT-1 chats are their person's alone: neither colleagues of any role nor 
 });
 
 test("CHAT-1 who may not call the server may not chat with it, and reads no chat through another project", async () => {
-  expect(await refusalCode(ask("Hello", {}, await team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(ask("Hello", {}, await organization.join("viewer")))).toBe("forbidden");
   const { chatId } = await ask("Hello");
-  const other = await seedProject(database.db, team);
-  const input = { orgSlug: team.slug, projectName: other.name, chatId };
+  const other = await seedProject(database.db, organization);
+  const input = { orgSlug: organization.slug, projectName: other.name, chatId };
   expect(await refusalCode(getChat({ ctx: as(member), input }))).toBe("not_found");
   expect(await refusalCode(getChat({ ctx: as(member), input: { ...scope(), chatId: "no id" } }))).toBe("not_found");
 });
@@ -136,7 +136,7 @@ test("CHAT-1 questions per hour and person are limited, deleted chats included, 
     "limit_reached",
     "You have asked 3 questions within an hour, which is the limit. Ask again in 30 min.",
   ]);
-  expect((await ask("Mine", {}, team.owner)).history).toEqual([]);
+  expect((await ask("Mine", {}, organization.owner)).history).toEqual([]);
   now = new Date(start.getTime() + 3_600_001);
   expect((await ask("Four")).history).toEqual([]);
 });
@@ -146,17 +146,17 @@ test("CHAT-1 of questions sent at once no more pass than the limit allows", asyn
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
 });
 
-test("CHAT-1 a team's tokens of a day are limited, also those of turns that never ended", async () => {
+test("CHAT-1 an organization's tokens of a day are limited, also those of turns that never ended", async () => {
   const { turnId } = await ask("Expensive");
   await recordUsage({ ctx: as(member), input: { turnId, inputTokens: 900, outputTokens: 100 } });
-  const refused = await refusal(ask("More", {}, team.owner));
+  const refused = await refusal(ask("More", {}, organization.owner));
   expect([refused.code, refused.message]).toEqual(["limit_reached", expect.stringContaining("1,000 tokens")]);
   const elsewhere = await seedOrganization(database.db);
   const project = await seedProject(database.db, elsewhere);
   const input = { orgSlug: elsewhere.slug, projectName: project.name, ...defaults, question: "Hello" };
   expect((await beginTurn({ ctx: as(elsewhere.owner), input, limits })).history).toEqual([]);
   now = new Date(start.getTime() + 25 * 3_600_000);
-  expect((await ask("Tomorrow", {}, team.owner)).history).toEqual([]);
+  expect((await ask("Tomorrow", {}, organization.owner)).history).toEqual([]);
 });
 
 test("CHAT-1 a reply to an approval is taken once and not kept; when the turn has ended it is refused", async () => {
@@ -184,7 +184,7 @@ test("CHAT-1 a stopped turn frees its chat at once, and keeps what was answered 
   const { chatId, turnId } = await ask("Long story");
   const input = { ...scope(), chatId, turnId };
   const isRunning = () => isTurnRunning({ ctx: as(member), input: { turnId } });
-  expect(await refusalCode(stopTurn({ ctx: as(team.owner), input }))).toBe("not_found");
+  expect(await refusalCode(stopTurn({ ctx: as(organization.owner), input }))).toBe("not_found");
   expect(await isRunning()).toBe(true);
   await stopTurn({ ctx: as(member), input });
   expect(await isRunning()).toBe(false);
@@ -199,8 +199,8 @@ test("CHAT-1 other uses of a model count towards the same limits", async () => {
     countModelUse({ ctx: as(actor), input: { ...scope(), model: "test" }, limits: { ...limits, questionsPerHour: 1 } });
   await recordUsage({ ctx: as(member), input: { turnId: await use(), inputTokens: 600, outputTokens: 400 } });
   expect(await refusalCode(use())).toBe("limit_reached");
-  expect(await refusalCode(ask("Hello", {}, team.owner))).toBe("limit_reached");
-  expect(await refusalCode(use(await team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(ask("Hello", {}, organization.owner))).toBe("limit_reached");
+  expect(await refusalCode(use(await organization.join("viewer")))).toBe("forbidden");
 });
 
 test("CHAT-1 a turn whose process died counts as broken off after half an hour, and the chat goes on", async () => {
@@ -273,9 +273,9 @@ test("CHAT-2 questions made for a manifest are kept for it, its model and its pr
   const input = { ...scope(), manifest, model: "a" };
   expect(await findSuggestedQuestions({ ctx: as(member), input })).toBeNull();
   await keepSuggestedQuestions({ ctx: as(member), input: { ...input, questions: ["Why?", "How?"] } });
-  await keepSuggestedQuestions({ ctx: as(team.owner), input: { ...input, questions: ["Late"] } });
-  const find = (more: object) => findSuggestedQuestions({ ctx: as(team.owner), input: { ...input, ...more } });
-  const other = await seedProject(database.db, team);
+  await keepSuggestedQuestions({ ctx: as(organization.owner), input: { ...input, questions: ["Late"] } });
+  const find = (more: object) => findSuggestedQuestions({ ctx: as(organization.owner), input: { ...input, ...more } });
+  const other = await seedProject(database.db, organization);
   expect([
     await find({}),
     await find({ model: "b" }),

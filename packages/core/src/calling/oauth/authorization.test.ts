@@ -20,7 +20,7 @@ const suite = openOAuthSuite();
 
 test("GW-5 a member's consent gives a code, and the code a token for this server only", async () => {
   const token = await suite.requestToken();
-  const ctx = suite.as(suite.team.owner);
+  const ctx = suite.as(suite.organization.owner);
   expect(await getConsent({ ctx, input: { request: token } })).toMatchObject({
     client: { name: "App", verifiedHost: null },
     server: { name: suite.server.name, url: suite.server.resource },
@@ -34,7 +34,7 @@ test("GW-5 a member's consent gives a code, and the code a token for this server
   expect([answer.get("state"), answer.get("iss")]).toEqual(["s1", issuer]);
   const issued = await suite.exchange(answer.get("code") ?? "");
   expect(issued).toMatchObject({ clientId: suite.clientId, resource: suite.server.resource, scopes: ["mcp"] });
-  expect(suite.team.owner).toMatchObject({ userId: issued.userId });
+  expect(suite.organization.owner).toMatchObject({ userId: issued.userId });
   const [grant] = await suite.database.db.select().from(oauthGrant).where(eq(oauthGrant.id, issued.grantId));
   expect(grant).toMatchObject({ projectId: suite.server.id, revokedAt: null, lastUsedAt: new Date(suite.now) });
   const stored = JSON.stringify([
@@ -44,15 +44,22 @@ test("GW-5 a member's consent gives a code, and the code a token for this server
   for (const secret of [token, answer.get("code") ?? "", issued.refreshToken ?? ""])
     expect(stored).not.toContain(secret);
   const [entry] = await suite.database.db.select().from(auditLog).where(eq(auditLog.subject, issued.grantId));
-  expect(entry).toMatchObject({ action: "oauth.grant", organizationId: suite.team.id, projectId: suite.server.id });
+  expect(entry).toMatchObject({
+    action: "oauth.grant",
+    organizationId: suite.organization.id,
+    projectId: suite.server.id,
+  });
 });
 
 test("GW-5 ORG-3 the consent for a portal names the servers that are reached through it", async () => {
-  const { team, database } = suite;
-  const ctx = suite.as(team.owner);
+  const { organization, database } = suite;
+  const ctx = suite.as(organization.owner);
   const own = await suite.seedServer("passthrough");
   const servers = [{ server: suite.server.name }];
-  const { url, name, id } = await createPortal({ ctx, input: { orgSlug: team.slug, name: "all-of-it", servers } });
+  const { url, name, id } = await createPortal({
+    ctx,
+    input: { orgSlug: organization.slug, name: "all-of-it", servers },
+  });
   const consent = async (resource: string) => {
     const result = await suite.request({ resource });
     if (result.kind !== "consent") throw new Error(result.location);
@@ -68,7 +75,7 @@ test("GW-5 ORG-3 the consent for a portal names the servers that are reached thr
 });
 
 test("GW-5 GW-15 the consent lists the tools that the policy allows, destructive ones marked and first", async () => {
-  const { database, team } = suite;
+  const { database, organization } = suite;
   const tool = (tool_name: string, annotations: Record<string, boolean> | null = null) => ({
     tool_name,
     title: null,
@@ -85,11 +92,11 @@ test("GW-5 GW-15 the consent lists the tools that the policy allows, destructive
     tool("hidden", { destructiveHint: true }),
   ];
   const manifest = sampleManifest({ tools: seen });
-  const { name } = await seedLiveProject(database.db, team, { authMode: "towpath-cloud" }, { manifest });
+  const { name } = await seedLiveProject(database.db, organization, { authMode: "towpath-cloud" }, { manifest });
   const consent = async (label: string) => {
     const result = await suite.request({ resource: `http://localhost:8080/${label}/mcp` });
     if (result.kind !== "consent") throw new Error(result.location);
-    return (await getConsent({ ctx: suite.as(team.owner), input: { request: result.request } })).server?.tools;
+    return (await getConsent({ ctx: suite.as(organization.owner), input: { request: result.request } })).server?.tools;
   };
   const [found] = await database.db.select().from(project).where(eq(project.name, name));
   await database.db
@@ -108,24 +115,26 @@ test("GW-5 a request can be answered once, for a quarter of an hour, by whoever 
   const token = await suite.requestToken();
   const input = { request: token, issuer };
   const stranger = (await seedOrganization(suite.database.db)).owner;
-  const viewer = await suite.team.join("viewer");
+  const viewer = await suite.organization.join("viewer");
   expect(await getConsent({ ctx: suite.as(stranger), input })).toMatchObject({ refusal: "not_a_member", server: null });
   expect(await getConsent({ ctx: suite.as(viewer), input })).toMatchObject({ refusal: "role", server: null });
   expect(await refusalCode(approveAuthorization({ ctx: suite.as(stranger), input }))).toBe("not_found");
   expect(await refusalCode(approveAuthorization({ ctx: suite.as(viewer), input }))).toBe("forbidden");
   expect(await refusalCode(approveAuthorization({ ctx: suite.platform(), input }))).toBe("forbidden");
   const both = await Promise.allSettled(
-    [1, 2, 3].map(() => approveAuthorization({ ctx: suite.as(suite.team.owner), input })),
+    [1, 2, 3].map(() => approveAuthorization({ ctx: suite.as(suite.organization.owner), input })),
   );
   expect(both.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   for (const again of [getConsent, approveAuthorization, denyAuthorization]) {
-    expect(await refusalCode(again({ ctx: suite.as(suite.team.owner), input }))).toBe("not_found");
+    expect(await refusalCode(again({ ctx: suite.as(suite.organization.owner), input }))).toBe("not_found");
   }
   const late = { request: await suite.requestToken(), issuer };
   suite.now += 15 * 60_000;
-  expect(await refusalCode(approveAuthorization({ ctx: suite.as(suite.team.owner), input: late }))).toBe("not_found");
+  expect(await refusalCode(approveAuthorization({ ctx: suite.as(suite.organization.owner), input: late }))).toBe(
+    "not_found",
+  );
   const unknown = { request: "x", issuer };
-  expect(await refusalCode(getConsent({ ctx: suite.as(suite.team.owner), input: unknown }))).toBe("not_found");
+  expect(await refusalCode(getConsent({ ctx: suite.as(suite.organization.owner), input: unknown }))).toBe("not_found");
 });
 
 test("GW-5 declining tells the client, and leaves nothing to exchange", async () => {
@@ -208,7 +217,7 @@ test("GW-5 an unknown client or a foreign redirect URI is shown to the user and 
 });
 
 test("GW-5 GW-15 the servers to choose from are those that the person may call now", async () => {
-  const choose = async (actor = suite.team.owner) => {
+  const choose = async (actor = suite.organization.owner) => {
     const { servers, clientName } = await getServerChoice({
       ctx: suite.as(actor),
       input: { clientId: suite.clientId },
@@ -218,7 +227,10 @@ test("GW-5 GW-15 the servers to choose from are those that the person may call n
   };
   await suite.seedServer("passthrough");
   await suite.seedServer("towpath-public");
-  const [viewer, stranger] = [await suite.team.join("viewer"), (await seedOrganization(suite.database.db)).owner];
+  const [viewer, stranger] = [
+    await suite.organization.join("viewer"),
+    (await seedOrganization(suite.database.db)).owner,
+  ];
   expect([await choose(), await choose(viewer), await choose(stranger)]).toEqual([[suite.server.resource], [], []]);
   await suite.database.db.insert(accessPolicy).values({ projectId: suite.server.id, roles: ["viewer"] });
   expect([await choose(), await choose(viewer)]).toEqual([[], [suite.server.resource]]);

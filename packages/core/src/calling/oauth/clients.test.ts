@@ -12,9 +12,9 @@ const suite = openOAuthSuite();
 test("GW-5 people see what they granted and revoke it, which ends its codes and refresh tokens at once", async () => {
   const [first, second] = [await suite.signIn(), await suite.signIn()];
   const unused = await suite.code();
-  const colleague = await suite.team.join("member");
+  const colleague = await suite.organization.join("member");
   const theirs = await suite.signIn(colleague);
-  const ctx = suite.as(suite.team.owner);
+  const ctx = suite.as(suite.organization.owner);
   const granted = await listGrants({ ctx });
   expect(granted).toMatchObject([
     { client: { name: "App" }, server: { name: suite.server.name, url: suite.server.resource } },
@@ -32,10 +32,10 @@ test("GW-5 people see what they granted and revoke it, which ends its codes and 
 });
 
 test("GW-5 PRJ-8 admins see the clients of a server and disconnect them for everybody", async () => {
-  const colleague = await suite.team.join("member");
+  const colleague = await suite.organization.join("member");
   const tokens = [await suite.signIn(), await suite.signIn(colleague)];
-  const key = { orgSlug: suite.team.slug, projectName: suite.server.name };
-  const ctx = suite.as(suite.team.owner);
+  const key = { orgSlug: suite.organization.slug, projectName: suite.server.name };
+  const ctx = suite.as(suite.organization.owner);
   const [connected, ...more] = await listConnectedClients({ ctx, input: key });
   expect(more).toEqual([]);
   expect(connected).toMatchObject({
@@ -46,9 +46,9 @@ test("GW-5 PRJ-8 admins see the clients of a server and disconnect them for ever
   const input = { ...key, clientId: suite.clientId };
   const stranger = (await seedOrganization(suite.database.db)).owner;
   expect(await refusalCode(listConnectedClients({ ctx: suite.as(stranger), input }))).toBe("not_found");
-  expect(await refusalCode(listConnectedClients({ ctx: suite.as(await suite.team.join("viewer")), input }))).toBe(
-    "forbidden",
-  );
+  expect(
+    await refusalCode(listConnectedClients({ ctx: suite.as(await suite.organization.join("viewer")), input })),
+  ).toBe("forbidden");
   expect(await refusalCode(disconnectClient({ ctx: suite.as(colleague), input }))).toBe("forbidden");
   expect(await disconnectClient({ ctx, input })).toEqual({ grants: 2 });
   expect(await refusalCode(disconnectClient({ ctx, input }))).toBe("not_found");

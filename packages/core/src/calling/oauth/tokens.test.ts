@@ -78,9 +78,9 @@ test("GW-5 a refresh token is bound to client and server, and expires when unuse
 });
 
 test("GW-5 GW-4 a removed member, a lower role and a server that left this sign-in get no more tokens", async () => {
-  const colleague = await suite.team.join("member");
+  const colleague = await suite.organization.join("member");
   const userId = colleague.kind === "user" ? colleague.userId : "";
-  const mine = and(eq(member.organizationId, suite.team.id), eq(member.userId, userId));
+  const mine = and(eq(member.organizationId, suite.organization.id), eq(member.userId, userId));
   const given = await suite.code(colleague);
   let token = await suite.signIn(colleague);
   await suite.database.db.update(member).set({ role: "viewer" }).where(mine);

@@ -18,10 +18,10 @@ import type { BuildWarning } from "./build-contract.schema.ts";
 import { getBuild, listBuilds, startBuild, takeBuild } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
 
@@ -29,12 +29,12 @@ const as = (actor: Actor) => testContext(database.db, actor);
 const worker = () => as({ kind: "job", job: "build.run" });
 const start = (project: { name: string }, name: string) =>
   startBuild({
-    ctx: as(team.owner),
-    input: { orgSlug: team.slug, projectName: project.name, commitSha: shaOf(name), trigger: "cli" },
+    ctx: as(organization.owner),
+    input: { orgSlug: organization.slug, projectName: project.name, commitSha: shaOf(name), trigger: "cli" },
   });
 
 test("BLD-6 warnings are stored with their build, in text that the database accepts", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const { build: queued } = await start(project, "a");
   const input = { buildId: queued.id };
   await takeBuild({ ctx: worker(), input });
@@ -46,17 +46,19 @@ test("BLD-6 warnings are stored with their build, in text that the database acce
   };
   const outcome = { ...sampleOutcome({ ...input, attempt: 1 }), manifest: null, warnings: [warning] };
   await createDeployment({ ctx: worker(), input: outcome });
-  const shown = await getBuild({ ctx: as(team.owner), input });
+  const shown = await getBuild({ ctx: as(organization.owner), input });
   expect(shown.manifest).toBeNull();
   expect(shown.warnings).toEqual([{ ...warning, detail: "It printed \ufffd\ufffd." }]);
 });
 
 test("BLD-6 lists and the project show the live build's number of warnings", async () => {
-  const project = await seedProject(database.db, team);
-  const scope = { orgSlug: team.slug, projectName: project.name };
-  const ctx = as(team.owner);
+  const project = await seedProject(database.db, organization);
+  const scope = { orgSlug: organization.slug, projectName: project.name };
+  const ctx = as(organization.owner);
   const shown = async () => {
-    const listed = (await listProjects({ ctx, input: { orgSlug: team.slug } })).find(({ id }) => id === project.id);
+    const listed = (await listProjects({ ctx, input: { orgSlug: organization.slug } })).find(
+      ({ id }) => id === project.id,
+    );
     const { isLive, liveWarnings } = await getProject({ ctx, input: scope });
     expect(listed).toMatchObject({ isLive, liveWarnings });
     return { isLive, liveWarnings, newest: listed?.latestBuild?.warningCount };
@@ -79,9 +81,9 @@ test("BLD-6 lists and the project show the live build's number of warnings", asy
 });
 
 test("GW-4 PRJ-12 the warning about a server's own sign-in follows the auth mode as it is now, everywhere", async () => {
-  const project = await seedProject(database.db, team);
-  const scope = { orgSlug: team.slug, projectName: project.name };
-  const ctx = as(team.owner);
+  const project = await seedProject(database.db, organization);
+  const scope = { orgSlug: organization.slug, projectName: project.name };
+  const ctx = as(organization.owner);
   const { build: queued } = await start(project, "a");
   const fence = { buildId: queued.id, attempt: 1 };
   await takeBuild({ ctx: worker(), input: fence });
@@ -91,7 +93,9 @@ test("GW-4 PRJ-12 the warning about a server's own sign-in follows the auth mode
     const { warnings } = await getBuild({ ctx, input: { buildId: queued.id } });
     const codes = warnings.map(({ code }) => code);
     const { liveWarnings, ownSignIn } = await getProject({ ctx, input: scope });
-    const listed = (await listProjects({ ctx, input: { orgSlug: team.slug } })).find(({ id }) => id === project.id);
+    const listed = (await listProjects({ ctx, input: { orgSlug: organization.slug } })).find(
+      ({ id }) => id === project.id,
+    );
     const [row] = (await listBuilds({ ctx, input: scope })).data;
     const counts = [liveWarnings, listed?.liveWarnings, listed?.latestBuild?.warningCount, row?.warningCount];
     expect([codes, counts]).toEqual([codes, Array(4).fill(codes.length)]);

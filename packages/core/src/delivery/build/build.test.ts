@@ -37,11 +37,11 @@ import {
 import { readDiagnosis } from "./stored-build.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let others: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
   others = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
@@ -50,19 +50,19 @@ const as = (actor: Actor, queue = memoryQueue()) => testContext(database.db, act
 const worker = () => as({ kind: "job", job: "build.run" });
 const start = (project: { name: string }, name: string, more: { branch?: string } = {}) =>
   startBuild({
-    ctx: as(team.owner),
-    input: { orgSlug: team.slug, projectName: project.name, commitSha: shaOf(name), trigger: "cli", ...more },
+    ctx: as(organization.owner),
+    input: { orgSlug: organization.slug, projectName: project.name, commitSha: shaOf(name), trigger: "cli", ...more },
   });
 const statusOf = async (buildId: string) =>
   (await database.db.select({ status: build.status }).from(build).where(eq(build.id, buildId)))[0]?.status;
 
 test("BLD-1 dispatch queues a build with its job, and cancels queued builds of the branch", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const queue = memoryQueue();
-  const input = { orgSlug: team.slug, projectName: project.name, commitSha: shaOf("a") };
-  const first = await startBuild({ ctx: as(team.owner, queue), input });
+  const input = { orgSlug: organization.slug, projectName: project.name, commitSha: shaOf("a") };
+  const first = await startBuild({ ctx: as(organization.owner, queue), input });
   expect(first).toMatchObject({ created: true, build: { status: "queued", branch: { name: "main" } } });
-  expect(queue.jobs.map((job) => job.key)).toEqual([team.id]);
+  expect(queue.jobs.map((job) => job.key)).toEqual([organization.id]);
   const preview = await start(project, "p", { branch: "fix" });
   const second = await start(project, "b");
   expect(await statusOf(first.build.id)).toBe("canceled");
@@ -74,7 +74,7 @@ test("BLD-1 dispatch queues a build with its job, and cancels queued builds of t
 });
 
 test("BLD-12 the same commit is not built twice unless it failed or the settings changed", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const first = await start(project, "a");
   expect(await start(project, "a")).toMatchObject({ created: false, build: { id: first.build.id } });
   await succeedBuild(database.db, first.build.id);
@@ -88,23 +88,23 @@ test("BLD-12 the same commit is not built twice unless it failed or the settings
 });
 
 test("BLD-12 concurrent dispatches of one commit make one build", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const all = await Promise.all(Array.from({ length: 8 }, () => start(project, "same")));
   expect(new Set(all.map((each) => each.build.id)).size).toBe(1);
   expect(all.filter((each) => each.created)).toHaveLength(1);
 });
 
-test("only members of the team can start builds", async () => {
-  const project = await seedProject(database.db, team);
-  const input = { orgSlug: team.slug, projectName: project.name, commitSha: shaOf("a") };
-  expect(await refusalCode(startBuild({ ctx: as(await team.join("viewer")), input }))).toBe("forbidden");
+test("only members of the organization can start builds", async () => {
+  const project = await seedProject(database.db, organization);
+  const input = { orgSlug: organization.slug, projectName: project.name, commitSha: shaOf("a") };
+  expect(await refusalCode(startBuild({ ctx: as(await organization.join("viewer")), input }))).toBe("forbidden");
   expect(await refusalCode(startBuild({ ctx: as(others.owner), input }))).toBe("not_found");
-  const wrong = startBuild({ ctx: as(team.owner), input: { ...input, commitSha: "main" } });
+  const wrong = startBuild({ ctx: as(organization.owner), input: { ...input, commitSha: "main" } });
   expect((await refusal(wrong)).fields).toHaveProperty("commitSha");
 });
 
 test("BLD-1 of many workers one takes a build; an outdated attempt changes nothing", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const { build: queued } = await start(project, "a");
   const input = { buildId: queued.id };
   const taken = (await Promise.all(Array.from({ length: 8 }, () => takeBuild({ ctx: worker(), input })))).filter(
@@ -136,7 +136,7 @@ test("BLD-1 of many workers one takes a build; an outdated attempt changes nothi
 });
 
 test("BLD-2 a failed build names its cause and changes nothing that is live", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const good = await start(project, "good");
   await succeedBuild(database.db, good.build.id);
   const bad = await start(project, "bad");
@@ -146,14 +146,14 @@ test("BLD-2 a failed build names its cause and changes nothing that is live", as
   await createDeployment({ ctx: worker(), input: sampleOutcome(fence) });
   expect(await failBuild({ ctx: worker(), input: { ...fence, diagnosis, timings: { install: 5 } } })).toBe(true);
   expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("good"));
-  const shown = await getBuild({ ctx: as(team.owner), input: { buildId: bad.build.id } });
+  const shown = await getBuild({ ctx: as(organization.owner), input: { buildId: bad.build.id } });
   expect(shown).toMatchObject({ status: "failed", diagnosis, timings: { install: 5 } });
   expect(shown.deployment?.isLive).toBe(false);
   expect(shown.endedAt).not.toBeNull();
 });
 
 test("BLD-2 PRJ-3 a build stored by another version can still be read, without its unknown values", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const { build: queued } = await start(project, "a");
   const known: BuildWarning = { code: "list_failed", title: "No list", detail: "d", remedy: "r" };
   await database.db
@@ -172,7 +172,7 @@ test("BLD-2 PRJ-3 a build stored by another version can still be read, without i
       layers: { pythonVersion: "3.12.1" },
     })
     .where(eq(build.id, queued.id));
-  const shown = await getBuild({ ctx: as(team.owner), input: { buildId: queued.id } });
+  const shown = await getBuild({ ctx: as(organization.owner), input: { buildId: queued.id } });
   const fallback = { code: "internal_error", phase: "fetch", action: { kind: "rebuild" } };
   expect(shown.diagnosis).toEqual({ ...diagnosis, ...fallback });
   // Until 2026-11 an action was called a fix, and a failure that only the code ends had none.
@@ -184,10 +184,10 @@ test("BLD-2 PRJ-3 a build stored by another version can still be read, without i
 });
 
 test("RUN-8 a build whose worker has ended is queued again at once, one of another worker only without a heartbeat", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const first = await start(project, "ended");
   await takeBuild({ ctx: worker(), input: { buildId: first.build.id, worker: "ended" } });
-  const second = await start(await seedProject(database.db, team), "goes on");
+  const second = await start(await seedProject(database.db, organization), "goes on");
   await takeBuild({ ctx: worker(), input: { buildId: second.build.id, worker: "goes on" } });
   const queue = memoryQueue();
   const ctx = as({ kind: "job", job: "sweep" }, queue);
@@ -200,7 +200,7 @@ test("RUN-8 a build whose worker has ended is queued again at once, one of anoth
   expect(requeued).toContain(first.build.id);
   expect(requeued).not.toContain(second.build.id);
   expect(asked.toSorted()).toEqual(["ended", "goes on"]);
-  expect(queue.jobs.map((job) => job.key)).toContain(team.id);
+  expect(queue.jobs.map((job) => job.key)).toContain(organization.id);
   const again = await takeBuild({ ctx: worker(), input: { buildId: first.build.id, worker: "goes on" } });
   expect(again?.attempt).toBe(2);
   const { requeued: none } = await requeueLostBuilds({ ctx, input: { staleMs: 20_000, hasEnded } });
@@ -208,7 +208,7 @@ test("RUN-8 a build whose worker has ended is queued again at once, one of anoth
 });
 
 test("RUN-8 a build whose worker was lost is queued again with its job, at most three times", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const { build: queued } = await start(project, "a");
   const input = { buildId: queued.id };
   const queue = memoryQueue();
@@ -221,20 +221,23 @@ test("RUN-8 a build whose worker was lost is queued again with its job, at most 
     await grow();
     if (attempt < 3) {
       expect((await requeueLostBuilds({ ctx, input: { staleMs: 20_000 } })).requeued).toContain(queued.id);
-      expect(queue.jobs.map((job) => job.key)).toContain(team.id);
+      expect(queue.jobs.map((job) => job.key)).toContain(organization.id);
     }
   }
   expect((await requeueLostBuilds({ ctx, input: { staleMs: 20_000 } })).failed).toContain(queued.id);
-  const shown = await getBuild({ ctx: as(team.owner), input });
+  const shown = await getBuild({ ctx: as(organization.owner), input });
   expect(shown).toMatchObject({ status: "failed", diagnosis: { code: "internal_error" } });
 });
 
 test("PRJ-2 builds are listed newest first, in pages, with a next page only if there are more", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const ids: string[] = [];
   for (const name of ["a", "b", "c"]) ids.unshift((await start(project, name)).build.id);
   const list = (more: { limit?: number; offset?: number } = {}) =>
-    listBuilds({ ctx: as(team.owner), input: { orgSlug: team.slug, projectName: project.name, ...more } });
+    listBuilds({
+      ctx: as(organization.owner),
+      input: { orgSlug: organization.slug, projectName: project.name, ...more },
+    });
   const all = await list();
   expect(all.data.map((each) => each.id)).toEqual(ids);
   expect(all.hasMore).toBe(false);
@@ -245,14 +248,17 @@ test("PRJ-2 builds are listed newest first, in pages, with a next page only if t
   expect([last.data.map((each) => each.id), last.hasMore]).toEqual([ids.slice(2), false]);
   expect(await refusalCode(list({ limit: 101 }))).toBe("invalid_input");
   expect(await refusalCode(list({ offset: -1 }))).toBe("invalid_input");
-  const foreign = listBuilds({ ctx: as(others.owner), input: { orgSlug: team.slug, projectName: project.name } });
+  const foreign = listBuilds({
+    ctx: as(others.owner),
+    input: { orgSlug: organization.slug, projectName: project.name },
+  });
   expect(await refusalCode(foreign)).toBe("not_found");
 });
 
-test("PRJ-3 only its team finds a build; the error is the same as for one that does not exist", async () => {
-  const project = await seedProject(database.db, team);
+test("PRJ-3 only its organization finds a build; the error is the same as for one that does not exist", async () => {
+  const project = await seedProject(database.db, organization);
   const { build: queued } = await start(project, "a");
-  const viewer = await team.join("viewer");
+  const viewer = await organization.join("viewer");
   expect(await getBuild({ ctx: as(viewer), input: { buildId: queued.id } })).toMatchObject({
     id: queued.id,
     commitMessage: "Commit a",
@@ -271,13 +277,13 @@ test("PRJ-3 only its team finds a build; the error is the same as for one that d
 });
 
 test("PRJ-13 a redeploy builds the same commit again as the newest, and goes live over a later one", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const first = await start(project, "a");
   await succeedBuild(database.db, first.build.id);
   const second = await start(project, "b");
   await succeedBuild(database.db, second.build.id);
   expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("b"));
-  const again = await redeployBuild({ ctx: as(team.owner), input: { buildId: first.build.id } });
+  const again = await redeployBuild({ ctx: as(organization.owner), input: { buildId: first.build.id } });
   expect(again).toMatchObject({ trigger: "redeploy", commitSha: shaOf("a"), status: "queued" });
   await succeedBuild(database.db, again.id);
   expect(await liveCommit(database.db, project.branchId)).toBe(shaOf("a"));
@@ -287,14 +293,14 @@ test("PRJ-13 a redeploy builds the same commit again as the newest, and goes liv
     .where(eq(build.projectId, project.id))
     .orderBy(asc(build.sequence));
   expect(rows.map((row) => row.status)).toEqual(["succeeded", "succeeded", "succeeded"]);
-  const viewer = await team.join("viewer");
+  const viewer = await organization.join("viewer");
   const input = { buildId: first.build.id };
   expect(await refusalCode(redeployBuild({ ctx: as(viewer), input }))).toBe("forbidden");
   expect(await refusalCode(redeployBuild({ ctx: as(others.owner), input }))).toBe("not_found");
 });
 
 test("users can't run verbs of the platform", async () => {
-  const ctx = as(team.owner);
+  const ctx = as(organization.owner);
   const fence = { buildId: "0192a000-0000-7000-8000-0000000000ff", attempt: 1 };
   const refused = await Promise.all(
     [
@@ -311,16 +317,16 @@ test("users can't run verbs of the platform", async () => {
 });
 
 test("PRJ-2 LOG-5 a list of builds does not read their manifests", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const { build: made } = await start(project, "a");
   await succeedBuild(database.db, made.id);
   const asked: string[] = [];
   const db = drizzle(database.pool, { schema, casing: "snake_case", logger: { logQuery: (text) => asked.push(text) } });
-  const ctx = testContext(db, team.owner);
+  const ctx = testContext(db, organization.owner);
   await getBuild({ ctx, input: { buildId: made.id } });
   expect(asked.join()).toContain('"manifest"');
   asked.length = 0;
-  const { data } = await listBuilds({ ctx, input: { orgSlug: team.slug, projectName: project.name } });
+  const { data } = await listBuilds({ ctx, input: { orgSlug: organization.slug, projectName: project.name } });
   expect(data.map((each) => each.id)).toEqual([made.id]);
   expect(asked.join()).toContain('from "build"');
   expect(asked.join()).not.toContain('"manifest"');

@@ -18,11 +18,11 @@ import { cancelBuild, keepBuild, listBuilds, startBuild, takeBuild } from "./ind
 const suite = openProjectSuite();
 const strangers = async () => (await seedOrganization(suite.database.db)).owner;
 const worker = () => suite.as({ kind: "job", job: "build.run" });
-const cancel = (buildId: string, actor: Actor = suite.team.owner) =>
+const cancel = (buildId: string, actor: Actor = suite.organization.owner) =>
   cancelBuild({ ctx: suite.as(actor), input: { buildId } });
 async function start(name: string, branch = "main") {
   const input = { ...suite.at(), branch, commitSha: shaOf(name) };
-  return (await startBuild({ ctx: suite.as(suite.team.owner), input })).build.id;
+  return (await startBuild({ ctx: suite.as(suite.organization.owner), input })).build.id;
 }
 
 test("BLD-13 a person cancels a build that waits, and one that runs: its worker can change nothing any more", async () => {
@@ -49,7 +49,7 @@ test("BLD-13 a person cancels a build that waits, and one that runs: its worker 
   const audits = await suite.database.db
     .select()
     .from(auditLog)
-    .where(and(eq(auditLog.organizationId, suite.team.id), eq(auditLog.action, "build.cancel")))
+    .where(and(eq(auditLog.organizationId, suite.organization.id), eq(auditLog.action, "build.cancel")))
     .orderBy(auditLog.id);
   expect(audits.map(({ subject }) => subject)).toEqual([waiting, running]);
 });
@@ -60,7 +60,7 @@ test("BLD-13 a build that has ended can't be canceled; others get not found, vie
   expect(await refusal(cancel(done))).toMatchObject({ code: "conflict", message: "This build has already ended." });
   const next = await start("next");
   expect(await refusalCode(cancel(next, await strangers()))).toBe("not_found");
-  expect(await refusalCode(cancel(next, await suite.team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(cancel(next, await suite.organization.join("viewer")))).toBe("forbidden");
   expect(await refusalCode(cancel("nonsense"))).toBe("not_found");
   const [row] = await suite.database.db.select().from(build).where(eq(build.id, next));
   expect(row?.status).toBe("queued");
@@ -69,7 +69,10 @@ test("BLD-13 a build that has ended can't be canceled; others get not found, vie
 test("PRJ-2 builds by keyset, of one branch, or with a deployment: none twice when one is pushed between two pages", async () => {
   for (const name of ["a", "b", "c"]) await succeedBuild(suite.database.db, await start(name));
   await start("d", "feature");
-  const list = async (input: Partial<Parameters<typeof listBuilds>[0]["input"]>, actor: Actor = suite.team.owner) => {
+  const list = async (
+    input: Partial<Parameters<typeof listBuilds>[0]["input"]>,
+    actor: Actor = suite.organization.owner,
+  ) => {
     const { data, hasMore } = await listBuilds({ ctx: suite.as(actor), input: { ...suite.at(), ...input } });
     return { commits: data.map(({ commitSha }) => commitSha), last: data.at(-1)?.id, hasMore };
   };

@@ -18,10 +18,10 @@ import { getServerStatus } from "../deployment/index.ts";
 import { failBuild, rebuildLostLayers, startBuild, takeBuild } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
 
@@ -47,9 +47,9 @@ async function fail(buildId: string): Promise<void> {
 }
 
 async function deployed() {
-  const { name } = await seedProject(database.db, team);
-  const input = { orgSlug: team.slug, projectName: name, commitSha: commit };
-  const { build: made } = await startBuild({ ctx: testContext(database.db, team.owner), input });
+  const { name } = await seedProject(database.db, organization);
+  const input = { orgSlug: organization.slug, projectName: name, commitSha: commit };
+  const { build: made } = await startBuild({ ctx: testContext(database.db, organization.owner), input });
   await succeedBuild(database.db, made.id);
   return { input, made };
 }
@@ -99,7 +99,7 @@ test("RUN-8 a rebuild that fails is tried again with growing pauses and when a w
 test("RUN-8 the server's status says when what is lost is built again, until it has started since", async () => {
   const { input, made } = await deployed();
   const lost = async () => {
-    const status = await getServerStatus({ ctx: testContext(database.db, team.owner), input });
+    const status = await getServerStatus({ ctx: testContext(database.db, organization.owner), input });
     return status.live?.lost;
   };
   expect(await lost()).toBeNull();
@@ -142,7 +142,7 @@ test("RUN-8 a rebuild installs what the lost build had installed: its versions, 
 
 test("RUN-8 while a build of the branch runs, no other is queued: its result replaces what is lost", async () => {
   const { input } = await deployed();
-  const ctx = testContext(database.db, team.owner, { queue: memoryQueue() });
+  const ctx = testContext(database.db, organization.owner, { queue: memoryQueue() });
   const { build: next } = await startBuild({ ctx, input: { ...input, commitSha: "b".repeat(40) } });
   expect(await rebuild(false)).toEqual([]);
   await succeedBuild(database.db, next.id);
@@ -150,6 +150,6 @@ test("RUN-8 while a build of the branch runs, no other is queued: its result rep
 });
 
 test("users can't start it", async () => {
-  const call = { ctx: testContext(database.db, team.owner), input: { missing: async () => new Set<string>() } };
+  const call = { ctx: testContext(database.db, organization.owner), input: { missing: async () => new Set<string>() } };
   expect(await refusalCode(rebuildLostLayers(call))).toBe("forbidden");
 });

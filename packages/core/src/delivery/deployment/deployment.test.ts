@@ -31,11 +31,11 @@ import {
 } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let others: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
   others = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
@@ -43,8 +43,8 @@ afterAll(() => database.close());
 const as = (actor: Actor) => testContext(database.db, actor);
 const worker = () => as({ kind: "job", job: "build.run" });
 async function start(project: { name: string }, name: string, branchName = "main") {
-  const input = { orgSlug: team.slug, projectName: project.name, branch: branchName, commitSha: shaOf(name) };
-  return (await startBuild({ ctx: as(team.owner), input })).build.id;
+  const input = { orgSlug: organization.slug, projectName: project.name, branch: branchName, commitSha: shaOf(name) };
+  return (await startBuild({ ctx: as(organization.owner), input })).build.id;
 }
 async function take(buildId: string) {
   const taken = await takeBuild({ ctx: worker(), input: { buildId } });
@@ -53,7 +53,7 @@ async function take(buildId: string) {
 const routes = (projectId: string) => database.db.select().from(route).where(eq(route.projectId, projectId));
 
 test("BLD-10 a deployment whose build goes on without it is gone, unless another worker has the build or it is live", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const fence = await take(await start(project, "withdrawn"));
   const deployments = () => database.db.select().from(deployment).where(eq(deployment.projectId, project.id));
   await createDeployment({ ctx: worker(), input: sampleOutcome(fence) });
@@ -72,11 +72,11 @@ test("BLD-10 a deployment whose build goes on without it is gone, unless another
   await createDeployment({ ctx: worker(), input: sampleOutcome(canceled) });
   await database.db.update(build).set({ status: "canceled" }).where(eq(build.id, canceled.buildId));
   expect(await withdraw(canceled)).toBe(true);
-  expect(await refusalCode(withdrawDeployment({ ctx: as(team.owner), input: fence }))).toBe("forbidden");
+  expect(await refusalCode(withdrawDeployment({ ctx: as(organization.owner), input: fence }))).toBe("forbidden");
 });
 
 test("BLD-11 a slower older build never overtakes a newer one", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const older = await take(await start(project, "old"));
   const newer = await take(await start(project, "new"));
   expect(await finishBuild(database.db, newer)).toMatchObject({
@@ -97,7 +97,7 @@ test("BLD-11 a slower older build never overtakes a newer one", async () => {
 
 test("BLD-11 of two builds that end at the same time the newer one is live, in either order", async () => {
   for (let round = 0; round < 10; round++) {
-    const project = await seedProject(database.db, team);
+    const project = await seedProject(database.db, organization);
     const older = await take(await start(project, "old"));
     const newer = await take(await start(project, "new"));
     const pair = round % 2 ? [older, newer] : [newer, older];
@@ -108,7 +108,7 @@ test("BLD-11 of two builds that end at the same time the newer one is live, in e
 });
 
 test("BLD-7 GW-1 production has the project's name as label, previews have name and branch", async () => {
-  const project = await seedProject(database.db, team, { name: "Weather-One" });
+  const project = await seedProject(database.db, organization, { name: "Weather-One" });
   await succeedBuild(database.db, await start(project, "a"));
   await succeedBuild(database.db, await start(project, "b", "fix-typo"));
   expect((await routes(project.id)).map((row) => row.label).toSorted()).toEqual([
@@ -123,7 +123,7 @@ test("BLD-7 GW-1 production has the project's name as label, previews have name 
 });
 
 test("VAL-1 a preview whose label is another project's name gets one with a hash", async () => {
-  const project = await seedProject(database.db, team, { name: "river-boat" });
+  const project = await seedProject(database.db, organization, { name: "river-boat" });
   await seedProject(database.db, others, { name: "River-Boat-Next" });
   const live = await succeedBuild(database.db, await start(project, "a", "next"));
   expect(live).toMatchObject({ outcome: "live", label: expect.stringMatching(/^river-boat-next-[0-9a-z]{6}$/) });
@@ -133,7 +133,7 @@ test("VAL-1 a preview whose label is another project's name gets one with a hash
 });
 
 test("VAL-1 a preview whose label leads to an external server gets one with a hash", async () => {
-  const project = await seedProject(database.db, team, { name: "delta-mill" });
+  const project = await seedProject(database.db, organization, { name: "delta-mill" });
   const external = await seedProject(database.db, others);
   await seedExternalRoute(database.db, external.id, "delta-mill-east");
   const live = await finishBuild(database.db, await take(await start(project, "taken", "east")));
@@ -141,7 +141,7 @@ test("VAL-1 a preview whose label leads to an external server gets one with a ha
 });
 
 test("VAL-1 a preview whose label was taken during the build gets one with a hash", async () => {
-  const project = await seedProject(database.db, team, { name: "canal-lock" });
+  const project = await seedProject(database.db, organization, { name: "canal-lock" });
   const fence = await take(await start(project, "a", "west"));
   await seedProject(database.db, others, { name: "canal-lock-west" });
   const live = await finishBuild(database.db, fence);
@@ -151,7 +151,7 @@ test("VAL-1 a preview whose label was taken during the build gets one with a has
 });
 
 test("BLD-10 a build's result is stored without waiting for the lock on all labels", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const fence = await take(await start(project, "a"));
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: locked, resolve: hold } = Promise.withResolvers<void>();
@@ -173,7 +173,7 @@ test("BLD-10 a build's result is stored without waiting for the lock on all labe
 });
 
 test("GW-12 what a build has recorded for gateways is stored with it, once, and not for an attempt that was lost", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const fence = await take(await start(project, "a"));
   const recording = { answers: { texts: ['"result":{}'], conversations: [] }, variesBy: "tools/list" };
   const stored = () => database.db.select().from(recordedAnswers).where(eq(recordedAnswers.buildId, fence.buildId));
@@ -190,7 +190,7 @@ test("GW-12 what a build has recorded for gateways is stored with it, once, and 
 });
 
 test("BLD-7 a build that ends after its branch does not go live", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const fence = await take(await start(project, "a", "gone"));
   await database.db.update(branch).set({ endedAt: new Date() }).where(eq(branch.name, "gone"));
   expect(await finishBuild(database.db, fence)).toEqual({ outcome: "branch-ended" });
@@ -198,9 +198,9 @@ test("BLD-7 a build that ends after its branch does not go live", async () => {
 });
 
 test("PRJ-13 PRJ-2 deployments and builds by branch, by deployment, and the newest", async () => {
-  const project = await seedProject(database.db, team);
-  const name = { orgSlug: team.slug, projectName: project.name };
-  const ctx = as(await team.join("viewer"));
+  const project = await seedProject(database.db, organization);
+  const name = { orgSlug: organization.slug, projectName: project.name };
+  const ctx = as(await organization.join("viewer"));
   expect(await getMostRecentDeployment({ ctx, input: name })).toBeNull();
   expect(await getLastSuccessfulBuild({ ctx, input: name })).toBeNull();
   const preview = await start(project, "p", "fix");

@@ -36,14 +36,19 @@ beforeAll(async () => {
 
 const as = (actor: Actor) => testContext(suite.database.db, actor);
 const worker = () => as({ kind: "job", job: "build.run" });
-const makeLive = (deploymentId: string, actor: Actor = suite.team.owner) =>
+const makeLive = (deploymentId: string, actor: Actor = suite.organization.owner) =>
   makeDeploymentLive({ ctx: as(actor), input: { deploymentId } });
 
-const withHost = (serverHost: ServerHost) => testContext(suite.database.db, suite.team.owner, { serverHost });
+const withHost = (serverHost: ServerHost) => testContext(suite.database.db, suite.organization.owner, { serverHost });
 
 async function start(project: { readonly name: string }, name: string, branchName = "main") {
-  const input = { orgSlug: suite.team.slug, projectName: project.name, branch: branchName, commitSha: shaOf(name) };
-  return (await startBuild({ ctx: as(suite.team.owner), input })).build.id;
+  const input = {
+    orgSlug: suite.organization.slug,
+    projectName: project.name,
+    branch: branchName,
+    commitSha: shaOf(name),
+  };
+  return (await startBuild({ ctx: as(suite.organization.owner), input })).build.id;
 }
 async function take(buildId: string) {
   const taken = await takeBuild({ ctx: worker(), input: { buildId } });
@@ -59,21 +64,26 @@ async function deploy(project: { readonly name: string }, name: string, branchNa
 
 /** What overview, deployments and the list of servers say of what is live. */
 async function shownOf({ name: projectName }: { readonly name: string }) {
-  const call = { ctx: as(suite.team.owner), input: { orgSlug: suite.team.slug, projectName } };
+  const call = { ctx: as(suite.organization.owner), input: { orgSlug: suite.organization.slug, projectName } };
   const [main] = await listBranchesWithDeployments(call);
-  const listed = await listProjects({ ...call, input: { orgSlug: suite.team.slug, type: "all", text: projectName } });
+  const listed = await listProjects({
+    ...call,
+    input: { orgSlug: suite.organization.slug, type: "all", text: projectName },
+  });
   return [(await getServerStatus(call)).live, main?.liveBuild, listed[0]?.rolledBackTo];
 }
 
 test("PRJ-14 an earlier deployment is live again without a build, and forward again", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   const [first, second] = [await deploy(project, "first"), await deploy(project, "second")];
   const builds = await suite.database.db.$count(build, eq(build.projectId, project.id));
   expect(await makeLive(first)).toMatchObject({ id: first, isLive: true, isProd: true });
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("first"));
   const rolledBack = { isRolledBack: true, rolledBackFrom: { deploymentId: second, commitSha: shaOf("second") } };
   expect(await shownOf(project)).toMatchObject([rolledBack, rolledBack, { commitSha: shaOf("first") }]);
-  expect((await getDeployment({ ctx: as(suite.team.owner), input: { deploymentId: second } })).isLive).toBe(false);
+  expect((await getDeployment({ ctx: as(suite.organization.owner), input: { deploymentId: second } })).isLive).toBe(
+    false,
+  );
   await makeLive(second);
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
   const forward = { isRolledBack: false, rolledBackFrom: null };
@@ -92,7 +102,7 @@ test("PRJ-14 an earlier deployment is live again without a build, and forward ag
 });
 
 test("PRJ-14 BLD-11 after a rollback the next push goes live, and a build that was overtaken still does not", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   const first = await deploy(project, "first");
   const slow = await take(await start(project, "slow"));
   await deploy(project, "third");
@@ -104,13 +114,13 @@ test("PRJ-14 BLD-11 after a rollback the next push goes live, and a build that w
 });
 
 test("PRJ-14 PRJ-7 the project's pages list what the live deployment offers, not the newest build", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   const first = await deploy(project, "first");
   const current = async () =>
     (
       await getCurrentBuild({
-        ctx: as(suite.team.owner),
-        input: { orgSlug: suite.team.slug, projectName: project.name, branchId: null },
+        ctx: as(suite.organization.owner),
+        input: { orgSlug: suite.organization.slug, projectName: project.name, branchId: null },
       })
     )?.commitSha;
   await deploy(project, "second");
@@ -120,7 +130,7 @@ test("PRJ-14 PRJ-7 the project's pages list what the live deployment offers, not
 });
 
 test("PRJ-14 a preview is rolled back under its own label, and production stays", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   await deploy(project, "main");
   const first = await deploy(project, "one", "feature");
   await deploy(project, "two", "feature");
@@ -129,7 +139,7 @@ test("PRJ-14 a preview is rolled back under its own label, and production stays"
 });
 
 test("PRJ-14 what can't be made live says why: live already, an ended branch, the other environment, never live", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   const first = await deploy(project, "first");
   await expect(makeLive(first)).rejects.toThrow("This deployment is already live.");
   const preview = await deploy(project, "preview", "gone");
@@ -149,18 +159,18 @@ test("PRJ-14 what can't be made live says why: live already, an ended branch, th
 });
 
 test("PRJ-14 others and viewers can't: not found, and forbidden", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   const first = await deploy(project, "first");
   await deploy(project, "second");
   expect(await refusalCode(makeLive(first, others.owner))).toBe("not_found");
-  expect(await refusalCode(makeLive(first, await suite.team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(makeLive(first, await suite.organization.join("viewer")))).toBe("forbidden");
   expect(await refusalCode(makeLive("nonsense"))).toBe("not_found");
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("second"));
 });
 
 test("PRJ-14 of a push and a rollback at the same time one goes live completely, and the later one gets a conflict", async () => {
   for (let round = 0; round < 5; round++) {
-    const project = await seedProject(suite.database.db, suite.team);
+    const project = await seedProject(suite.database.db, suite.organization);
     const first = await deploy(project, "first");
     await deploy(project, "second");
     const next = await take(await start(project, "third"));
@@ -182,7 +192,7 @@ function slowServer() {
 }
 
 test("PRJ-14 BLD-10 the route moves once the earlier version's server has answered, and not at all if it doesn't", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   const first = await deploy(project, "first");
   await deploy(project, "second");
   const roll = (host: ServerHost) => makeDeploymentLive({ ctx: withHost(host), input: { deploymentId: first } });
@@ -202,7 +212,7 @@ test("PRJ-14 BLD-10 the route moves once the earlier version's server has answer
 });
 
 test("PRJ-14 of two rollbacks, and of a rollback and a build, the first to go live stays, and the other gets a conflict", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   const [first, second] = [await deploy(project, "first"), await deploy(project, "second")];
   await deploy(project, "third");
   const roll = (host: ServerHost) => makeDeploymentLive({ ctx: withHost(host), input: { deploymentId: first } });
@@ -223,19 +233,19 @@ test("PRJ-14 of two rollbacks, and of a rollback and a build, the first to go li
 });
 
 test("PRJ-14 what may not go live starts no server, and a process without a runner says so", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   const [first, second] = [await deploy(project, "first"), await deploy(project, "second")];
   const started: string[] = [];
   const host = { verify: async (id: string) => void started.push(id) };
   for (const [deploymentId, actor] of [
-    [second, suite.team.owner],
+    [second, suite.organization.owner],
     [first, others.owner],
-    [first, await suite.team.join("viewer")],
+    [first, await suite.organization.join("viewer")],
   ] as const) {
     const ctx = testContext(suite.database.db, actor, { serverHost: host });
     await expect(makeDeploymentLive({ ctx, input: { deploymentId } })).rejects.toThrow();
   }
   expect(started).toEqual([]);
-  const ctx = testContext(suite.database.db, suite.team.owner, { serverHost: null });
+  const ctx = testContext(suite.database.db, suite.organization.owner, { serverHost: null });
   expect(await refusalCode(makeDeploymentLive({ ctx, input: { deploymentId: first } }))).toBe("not_configured");
 });

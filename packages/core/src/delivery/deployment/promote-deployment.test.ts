@@ -22,13 +22,13 @@ import { createDeployment, makeDeploymentLive, promoteDeployment } from "./index
 const suite = openProjectSuite();
 const strangers = async () => (await seedOrganization(suite.database.db)).owner;
 const worker = () => suite.as({ kind: "job", job: "build.run" });
-const promote = (deploymentId: string, actor: Actor = suite.team.owner) =>
+const promote = (deploymentId: string, actor: Actor = suite.organization.owner) =>
   promoteDeployment({ ctx: suite.as(actor), input: { deploymentId } });
-const show = (buildId: string) => getBuild({ ctx: suite.as(suite.team.owner), input: { buildId } });
+const show = (buildId: string) => getBuild({ ctx: suite.as(suite.organization.owner), input: { buildId } });
 
 async function start(name: string, branchName = "main") {
   const input = { ...suite.at(), branch: branchName, commitSha: shaOf(name) };
-  return (await startBuild({ ctx: suite.as(suite.team.owner), input })).build.id;
+  return (await startBuild({ ctx: suite.as(suite.organization.owner), input })).build.id;
 }
 async function take(buildId: string) {
   const taken = await takeBuild({ ctx: worker(), input: { buildId } });
@@ -57,7 +57,7 @@ test("PRJ-14 BLD-10 a preview is promoted: its layers, entrypoint and arguments,
   await suite.database.db.update(build).set({ entrypoint: "", program }).where(eq(build.id, preview.buildId));
   const queue = memoryQueue();
   const promoted = await promoteDeployment({
-    ctx: suite.as(suite.team.owner, { queue }),
+    ctx: suite.as(suite.organization.owner, { queue }),
     input: { deploymentId: preview.deploymentId },
   });
   expect(promoted).toMatchObject({
@@ -86,7 +86,7 @@ test("PRJ-14 BLD-10 a preview is promoted: its layers, entrypoint and arguments,
     .where(and(eq(auditLog.projectId, project.id), eq(auditLog.action, "build.promote")));
   expect(entry).toMatchObject({
     subject: promoted.id,
-    actor: `user:${(suite.team.owner as { userId: string }).userId}`,
+    actor: `user:${(suite.organization.owner as { userId: string }).userId}`,
     detail: { of: preview.buildId, deployment: preview.deploymentId, commit: shaOf("better") },
   });
 });
@@ -101,7 +101,7 @@ test("PRJ-14 BLD-2 a promotion that fails leaves production and preview as they 
   expect((await show(preview.buildId)).deployment).toMatchObject({ isLive: true, isBranch: true });
   await finishBuild(suite.database.db, await take((await promote(preview.deploymentId)).id));
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("better"));
-  await makeDeploymentLive({ ctx: suite.as(suite.team.owner), input: { deploymentId: main.deploymentId } });
+  await makeDeploymentLive({ ctx: suite.as(suite.organization.owner), input: { deploymentId: main.deploymentId } });
   expect(await liveCommit(suite.database.db, project.branchId)).toBe(shaOf("main"));
 });
 
@@ -128,7 +128,7 @@ test("PRJ-14 a preview of an ended branch can be promoted, as after a merge; wha
 test("PRJ-14 others and viewers can't promote: not found, and forbidden", async () => {
   const { deploymentId } = await deploy("better", "feature");
   expect(await refusalCode(promote(deploymentId, await strangers()))).toBe("not_found");
-  expect(await refusalCode(promote(deploymentId, await suite.team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(promote(deploymentId, await suite.organization.join("viewer")))).toBe("forbidden");
   expect(await refusalCode(promote("nonsense"))).toBe("not_found");
 });
 
@@ -142,7 +142,7 @@ test("BLD-14 what a build changes for callers: against what is live, what it rep
       .where(eq(build.id, buildId));
   };
   const changes = async (buildId: string, against?: "production") => {
-    const found = await getSurfaceChanges({ ctx: suite.as(suite.team.owner), input: { buildId, against } });
+    const found = await getSurfaceChanges({ ctx: suite.as(suite.organization.owner), input: { buildId, against } });
     const sign = { added: "+", removed: "-", changed: "~" };
     return found && [found.against.is, found.against.commitSha, ...found.changes.map((c) => sign[c.change] + c.name)];
   };

@@ -18,12 +18,14 @@ import { findDeployedCommit, findDeployments, getServerStatus, listRecentDeploym
 
 const suite = openProjectSuite();
 
-const ctx = () => testContext(suite.database.db, suite.team.owner);
-const keyOf = (project: { name: string }) => ({ orgSlug: suite.team.slug, projectName: project.name });
+const ctx = () => testContext(suite.database.db, suite.organization.owner);
+const keyOf = (project: { name: string }) => ({ orgSlug: suite.organization.slug, projectName: project.name });
 const statusOf = (project: { name: string }, branchId?: string) =>
   getServerStatus({ ctx: ctx(), input: { ...keyOf(project), branchId } });
 const listed = async (project: { name: string }) =>
-  (await listProjects({ ctx: ctx(), input: { orgSlug: suite.team.slug } })).find(({ name }) => name === project.name);
+  (await listProjects({ ctx: ctx(), input: { orgSlug: suite.organization.slug } })).find(
+    ({ name }) => name === project.name,
+  );
 
 async function live(project: { id: string; name: string }, name: string, branchName = "main"): Promise<string> {
   const input = { ...keyOf(project), branch: branchName, commitSha: shaOf(name) };
@@ -35,7 +37,7 @@ const deploymentOf = async (buildId: string) =>
   (await suite.database.db.select().from(deployment).where(eq(deployment.buildId, buildId)))[0]?.id ?? "";
 
 test("PRJ-19 a manifest of an earlier version that has what the database can't look into doesn't end the list", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   const buildId = await live(project, "nul");
   const hostile = String.raw`a\u0000b\ud800c\\u0000d\ud83d\ude00`;
   const manifest = `{"tools": [{"${hostile}": "${hostile}"}, {"tool_name": "\\u001b"}, {}]}`;
@@ -45,7 +47,7 @@ test("PRJ-19 a manifest of an earlier version that has what the database can't l
 });
 
 test("PRJ-19 a project that was never deployed, one whose first build failed, and one that is live", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   expect(await statusOf(project)).toMatchObject({
     branch: { name: "main", isDefault: true },
     live: null,
@@ -78,7 +80,7 @@ test("PRJ-19 a project that was never deployed, one whose first build failed, an
 });
 
 test("PRJ-19 ORG-2 awake, asleep, stopped or crashed, with memory and last start: as the newest instance of what is live", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   const deploymentId = await deploymentOf(await live(project, "a"));
   const row = { deploymentId, startedAt: new Date(Date.now() - 60_000), memoryBytes: 40_000_000 };
   const older = { ...row, id: newId(), startedAt: new Date(Date.now() - 3_600_000), state: "crashed" };
@@ -110,7 +112,7 @@ test("PRJ-19 ORG-2 awake, asleep, stopped or crashed, with memory and last start
 });
 
 test("PRJ-19 a preview's status is of its branch; an unknown branch is not found, nor one of another project", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   await live(project, "a");
   const previewBuild = await live(project, "p", "feature");
   const [preview] = await suite.database.db.select().from(branch).where(eq(branch.name, "feature"));
@@ -120,21 +122,21 @@ test("PRJ-19 a preview's status is of its branch; an unknown branch is not found
     deployments: [{ buildId: previewBuild }],
   });
   expect((await statusOf(project)).deployments).toHaveLength(2);
-  const other = await seedProject(suite.database.db, suite.team);
+  const other = await seedProject(suite.database.db, suite.organization);
   for (const branchId of [other.branchId, newId(), "nonsense"])
     expect(await refusalCode(statusOf(project, branchId))).toBe("not_found");
 });
 
 test("PRJ-1 PRJ-19 the status of another organization's project is not found", async () => {
   const stranger = await seedOrganization(suite.database.db);
-  const project = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
   const asStranger = testContext(suite.database.db, stranger.owner);
   expect(await refusalCode(getServerStatus({ ctx: asStranger, input: keyOf(project) }))).toBe("not_found");
 });
 
 test("PRJ-5 PRJ-20 deployments are found by their commit or id, in their own project alone", async () => {
-  const project = await seedProject(suite.database.db, suite.team);
-  const other = await seedProject(suite.database.db, suite.team);
+  const project = await seedProject(suite.database.db, suite.organization);
+  const other = await seedProject(suite.database.db, suite.organization);
   const first = await deploymentOf(await live(project, "a"));
   const second = await deploymentOf(await live(project, "b", "topic"));
   const foreign = await deploymentOf(await live(other, "a"));

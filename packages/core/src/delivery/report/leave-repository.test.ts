@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 
 const db = () => suite.database.db;
-const as = (actor = suite.team.owner) => suite.as(actor, { queue, gitRemotes: git.remotes });
+const as = (actor = suite.organization.owner) => suite.as(actor, { queue, gitRemotes: git.remotes });
 const job = () => suite.as({ kind: "job", job: "test" }, { queue });
 /** Runs the jobs that report; returns which branches were reported. */
 async function report(): Promise<readonly string[]> {
@@ -103,7 +103,7 @@ test("SRC-1 BLD-8 GitHub shows what a server that left its repository serves fro
 
 test("BLD-8 from one repository of GitHub to another each gets reports of its own; a default branch that is replaced leaves nothing active", async () => {
   await deploy("main", "one");
-  const other = { installationId: suite.team.installationId, fullName: "acme/other" };
+  const other = { installationId: suite.organization.installationId, fullName: "acme/other" };
   const { build: next } = await changeSource({
     ctx: as(),
     input: { projectId: suite.project.id, githubRepository: other, branch: "trunk" },
@@ -118,8 +118,11 @@ test("BLD-8 from one repository of GitHub to another each gets reports of its ow
   expect(reports.checkOf(next.commitSha)).toMatchObject({ repository: "acme/other", conclusion: "success" });
 
   // The same without a change of source: GitHub's default branch is another one from now on.
-  const renamed = await seedProject(db(), suite.team);
-  const model = new GitHubModel({ repositoryId: renamed.repositoryId, installationId: suite.team.installationId });
+  const renamed = await seedProject(db(), suite.organization);
+  const model = new GitHubModel({
+    repositoryId: renamed.repositoryId,
+    installationId: suite.organization.installationId,
+  });
   model.fullName = `acme/${renamed.name}`;
   model.push("main", "m1");
   const sync = async (name: string) =>
@@ -178,14 +181,19 @@ test("PRJ-11 BLD-8 a deleted server leaves no active deployment, no running chec
 });
 
 test("PRJ-11 BLD-8 the servers of a deleted organization leave GitHub too; a server beside a deleted one stays in the comment", async () => {
-  const second = await seedProject(db(), suite.team, {
+  const second = await seedProject(db(), suite.organization, {
     repositoryId: suite.project.repositoryId,
     repositoryFullName: own(),
     name: `${suite.project.name}-b`,
   });
   await deploy("main", "one");
   await deploy("topic", "two");
-  const input = { orgSlug: suite.team.slug, projectName: second.name, branch: "topic", commitSha: shaOf("two") };
+  const input = {
+    orgSlug: suite.organization.slug,
+    projectName: second.name,
+    branch: "topic",
+    commitSha: shaOf("two"),
+  };
   await succeed((await startBuild({ ctx: as(), input })).build.id);
   await db().update(branch).set({ pullRequestNumber: 7 }).where(eq(branch.name, "topic"));
   for (const { id } of await db().select().from(branch).where(eq(branch.name, "topic")))
@@ -198,7 +206,10 @@ test("PRJ-11 BLD-8 the servers of a deleted organization leave GitHub too; a ser
   expect(comment?.body.split("\n").filter((line) => line.startsWith("| "))).toHaveLength(3);
   const states = () => [...reports.deployments.values()].map(({ state }) => state);
   expect(states()).toEqual(["inactive", "inactive", "success"]);
-  await deleteOrganization({ ctx: as(), input: { orgSlug: suite.team.slug, confirmation: suite.team.slug } });
+  await deleteOrganization({
+    ctx: as(),
+    input: { orgSlug: suite.organization.slug, confirmation: suite.organization.slug },
+  });
   await report();
   expect(states()).toEqual(["inactive", "inactive", "inactive"]);
   const leaving = { installationId: 1, fullName: "a/b" } as never;
@@ -209,10 +220,10 @@ test("PRJ-11 BLD-8 the servers of a deleted organization leave GitHub too; a ser
 test("BLD-8 nothing is enqueued where there is nobody to report to: packages, and Git URLs without a status hook", async () => {
   const reports = () => queue.jobs.splice(0).filter(({ name }) => name === "branch.report").length;
   const start = (projectName: string) =>
-    startBuild({ ctx: as(), input: { orgSlug: suite.team.slug, projectName, reuse: "never" } });
+    startBuild({ ctx: as(), input: { orgSlug: suite.organization.slug, projectName, reuse: "never" } });
   await start(suite.project.name);
   expect(reports()).toBe(1);
-  const without = await seedProject(db(), suite.team);
+  const without = await seedProject(db(), suite.organization);
   await changeSource({ ctx: as(), input: { projectId: without.id, gitUrl } });
   queue.jobs.splice(0);
   await start(without.name);

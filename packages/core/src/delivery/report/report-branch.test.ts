@@ -15,7 +15,10 @@ let reports: ReportsModel;
 let model: GitHubModel;
 beforeEach(() => {
   reports = new ReportsModel();
-  model = new GitHubModel({ repositoryId: suite.project.repositoryId, installationId: suite.team.installationId });
+  model = new GitHubModel({
+    repositoryId: suite.project.repositoryId,
+    installationId: suite.organization.installationId,
+  });
   model.heads.set("main", "main");
 });
 
@@ -37,7 +40,7 @@ const report = async (name: string) =>
 /** Starts a build of a branch's head and gives it tools; returns its id. */
 async function start(name: string, commit: string, tools: readonly string[] = ["echo"]): Promise<string> {
   const input = { ...suite.at(), branch: name, commitSha: shaOf(commit) };
-  const { build: started } = await startBuild({ ctx: suite.as(suite.team.owner), input });
+  const { build: started } = await startBuild({ ctx: suite.as(suite.organization.owner), input });
   await db()
     .update(branch)
     .set({ pullRequestNumber: name === "main" ? null : 7 })
@@ -76,7 +79,9 @@ test("BLD-8 a preview has a check, a deployment and one comment, which follow it
   const [production, preview] = [...reports.deployments.values()];
   expect(production).toMatchObject({ environment: "production", transient: false, state: "success" });
   expect(preview).toMatchObject({ environment: "preview/topic", transient: true, environmentUrl: url });
-  expect(preview?.logUrl).toBe(`https://towpath.example/${suite.team.slug}/${suite.project.name}/build-logs/${first}`);
+  expect(preview?.logUrl).toBe(
+    `https://towpath.example/${suite.organization.slug}/${suite.project.name}/build-logs/${first}`,
+  );
   expect(comment()).toHaveLength(1);
   expect(comment()[0]?.body).toContain("- Added tool `more`.");
   expect(comment()[0]?.body).toMatch(/The list of tools has about \d+ tokens, before about \d+\./);
@@ -110,11 +115,11 @@ test("BLD-8 a canceled build, and a rollback to an earlier deployment, are repor
   await deploy("main", "two");
   const third = await start("main", "three");
   await report("main");
-  await cancelBuild({ ctx: suite.as(suite.team.owner), input: { buildId: third } });
+  await cancelBuild({ ctx: suite.as(suite.organization.owner), input: { buildId: third } });
   await report("main");
   expect(reports.checkOf(shaOf("three"))).toMatchObject({ conclusion: "cancelled", actions: [] });
   const { rows } = await suite.database.pool.query("SELECT id FROM deployment WHERE build_id = $1", [first]);
-  await makeDeploymentLive({ ctx: suite.as(suite.team.owner), input: { deploymentId: rows[0].id } });
+  await makeDeploymentLive({ ctx: suite.as(suite.organization.owner), input: { deploymentId: rows[0].id } });
   await report("main");
   expect(reports.stateOf).toEqual({ [shaOf("one")]: "success", [shaOf("two")]: "inactive" });
 });
@@ -147,7 +152,7 @@ test("BLD-8 a slow report can't overwrite a newer one: the second waits for it a
 
 test("BLD-8 a report that failed halfway is sent again, and every change of a build asks for one", async () => {
   const queue = memoryQueue({ withReports: true });
-  const ctx = suite.as(suite.team.owner, { queue });
+  const ctx = suite.as(suite.organization.owner, { queue });
   const { build: started } = await startBuild({ ctx, input: { ...suite.at(), branch: "main" } });
   const asked = () => queue.jobs.splice(0).flatMap(({ name, payload }) => (name === "branch.report" ? [payload] : []));
   expect(asked()).toEqual([{ branchId: suite.project.branchId }]);
@@ -162,7 +167,7 @@ test("BLD-8 a report that failed halfway is sent again, and every change of a bu
   expect(reports.checkOf(started.commitSha)?.conclusion).toBe("cancelled");
 });
 
-test("BLD-8 one comment is about all servers of the team that are deployed from the repository", async () => {
+test("BLD-8 one comment is about all servers of the organization that are deployed from the repository", async () => {
   await deploy("topic", "one");
   const other = { id: suite.project.id.replace(/.$/, (last) => (last === "0" ? "1" : "0")), name: "second-server" };
   const [first] = await db().select().from(project).where(eq(project.id, suite.project.id));
@@ -170,8 +175,8 @@ test("BLD-8 one comment is about all servers of the team that are deployed from 
   await db()
     .insert(project)
     .values({ ...first, ...other });
-  const at = { orgSlug: suite.team.slug, projectName: other.name };
-  const ctx = suite.as(suite.team.owner);
+  const at = { orgSlug: suite.organization.slug, projectName: other.name };
+  const ctx = suite.as(suite.organization.owner);
   await startBuild({ ctx, input: { ...at, branch: "topic", commitSha: shaOf("one") } });
   await db().update(branch).set({ pullRequestNumber: 7 }).where(eq(branch.projectId, other.id));
   await report("topic");
@@ -255,7 +260,7 @@ test("BLD-8 without an installation, and for a branch that is gone, nothing is r
   await db().update(project).set({ installationId: null }).where(eq(project.id, suite.project.id));
   expect(await report("topic")).toBe("reported");
   expect(reports.calls).toBe(0);
-  const input = { branchId: suite.team.id, reporter: reports, postState: async () => {} };
+  const input = { branchId: suite.organization.id, reporter: reports, postState: async () => {} };
   expect(await reportBranch({ ctx: job(), input })).toBe("unknown");
   expect(await db().$count(build, isNull(build.endedAt))).toBeGreaterThan(0);
 });

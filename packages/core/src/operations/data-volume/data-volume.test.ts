@@ -15,19 +15,19 @@ import {
 import { recordDataUsage } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let others: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
   others = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
 
 test("BLD-19 PRJ-11 members switch lasting data on and off, which is audited, and see how full it is", async () => {
-  const { id, name } = await seedProject(database.db, team);
-  const input = { orgSlug: team.slug, projectName: name };
-  const [member, viewer] = [await team.join("member"), await team.join("viewer")];
+  const { id, name } = await seedProject(database.db, organization);
+  const input = { orgSlug: organization.slug, projectName: name };
+  const [member, viewer] = [await organization.join("member"), await organization.join("viewer")];
   const set = (actor: Actor, keepsData: boolean) =>
     updateProject({ ctx: testContext(database.db, actor), input: { ...input, keepsData } });
   const row = async () => (await database.db.select().from(project).where(eq(project.id, id)))[0];

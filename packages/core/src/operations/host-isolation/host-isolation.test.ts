@@ -5,10 +5,10 @@ import type { IsolationReport } from "./host-isolation.schema.ts";
 import { getHostIsolation, getIsolationWarning, recordHostIsolation } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
 
@@ -26,8 +26,8 @@ const report: IsolationReport = {
 };
 
 test("RUN-1 admins see which protections are active, and when the runner last reported", async () => {
-  const ctx = testContext(database.db, team.owner);
-  const input = { orgSlug: team.slug };
+  const ctx = testContext(database.db, organization.owner);
+  const input = { orgSlug: organization.slug };
   expect(await getHostIsolation({ ctx, input })).toMatchObject({ reportedAt: null, current: false, protections: [] });
   expect(await getIsolationWarning({ ctx, input })).toBeNull();
 
@@ -54,25 +54,27 @@ test("RUN-1 admins see which protections are active, and when the runner last re
   });
   expect(view.protections.find(({ name }) => name === "memory")?.detail).toContain("memory limit is missing");
   expect(view.exceptions).toEqual(report.exceptions);
-  const viewer = testContext(database.db, await team.join("viewer"));
+  const viewer = testContext(database.db, await organization.join("viewer"));
   expect(await getIsolationWarning({ ctx: viewer, input })).toEqual({ missing: ["memory", "cpu"], refused: false });
 
-  const later = testContext(database.db, team.owner, { clock: { now: () => new Date(at.getTime() + 120_000) } });
+  const later = testContext(database.db, organization.owner, {
+    clock: { now: () => new Date(at.getTime() + 120_000) },
+  });
   expect(await getHostIsolation({ ctx: later, input })).toMatchObject({ reportedAt: at.toISOString(), current: false });
   expect(await getIsolationWarning({ ctx: later, input })).toBeNull();
 });
 
 test("RUN-1 every member sees that a host refuses to run servers", async () => {
-  const ctx = testContext(database.db, team.owner);
+  const ctx = testContext(database.db, organization.owner);
   const refusing = { ...report, trusted: false, exceptions: [], problems: ["The limits can't be enforced."] };
   await recordHostIsolation(database.db, { host: "b", report: refusing, at: new Date() });
-  expect(await getIsolationWarning({ ctx, input: { orgSlug: team.slug } })).toMatchObject({ refused: true });
+  expect(await getIsolationWarning({ ctx, input: { orgSlug: organization.slug } })).toMatchObject({ refused: true });
 });
 
 test("RUN-1 admins of an organization see details of the host, its members the warning", async () => {
   const stranger = await seedOrganization(database.db);
-  const input = { orgSlug: team.slug };
-  const member = testContext(database.db, await team.join("member"));
+  const input = { orgSlug: organization.slug };
+  const member = testContext(database.db, await organization.join("member"));
   expect(await refusalCode(getHostIsolation({ ctx: member, input }))).toBe("forbidden");
   expect(await refusalCode(getHostIsolation({ ctx: testContext(database.db, stranger.owner), input }))).toBe(
     "forbidden",

@@ -16,12 +16,12 @@ import {
 import { getHostStorage, getStorageWarning, recordHostStorage, type StorageReport } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
   await database.pool.query("DELETE FROM host_storage");
 });
 afterAll(() => database.close());
@@ -39,9 +39,9 @@ const record = (host: string, low: boolean, at = new Date()) =>
   recordHostStorage(database.db, { host, report: report(low), at });
 
 test("LOG-6 while no host has disk space, every verb that starts builds is refused, and nothing is queued", async () => {
-  const project = await seedProject(database.db, team);
-  const ctx = testContext(database.db, team.owner);
-  const key = { orgSlug: team.slug, projectName: project.name };
+  const project = await seedProject(database.db, organization);
+  const ctx = testContext(database.db, organization.owner);
+  const key = { orgSlug: organization.slug, projectName: project.name };
   const { build: done } = await startBuild({ ctx, input: { ...key, commitSha: shaOf("a") } });
   await succeedBuild(database.db, done.id);
   await record("a", true);
@@ -51,9 +51,9 @@ test("LOG-6 while no host has disk space, every verb that starts builds is refus
     deployProject({
       ctx,
       input: {
-        orgSlug: team.slug,
+        orgSlug: organization.slug,
         name: "another-server",
-        installationId: team.installationId,
+        installationId: organization.installationId,
         repositoryFullName: "acme/another",
         entrypoint: "echo.py",
         trigger: "import",
@@ -62,26 +62,28 @@ test("LOG-6 while no host has disk space, every verb that starts builds is refus
   ];
   expect(await Promise.all(starts.map(refusalCode))).toEqual(Array(3).fill("out_of_storage"));
   expect((await database.pool.query("SELECT 1 FROM build WHERE status = 'queued'")).rowCount).toBe(0);
-  expect(await getStorageWarning({ ctx, input: { orgSlug: team.slug } })).toEqual({ refused: true });
+  expect(await getStorageWarning({ ctx, input: { orgSlug: organization.slug } })).toEqual({ refused: true });
   // Another host has room.
   await record("b", false);
   expect((await startBuild({ ctx, input: { ...key, commitSha: shaOf("b") } })).created).toBe(true);
-  expect(await getStorageWarning({ ctx, input: { orgSlug: team.slug } })).toEqual({ refused: false });
+  expect(await getStorageWarning({ ctx, input: { orgSlug: organization.slug } })).toEqual({ refused: false });
 });
 
 test("LOG-6 the report of a host that no longer reports is ignored", async () => {
   await record("gone", true, new Date(Date.now() - 10 * 60_000));
-  const ctx = testContext(database.db, team.owner);
-  expect(await getStorageWarning({ ctx, input: { orgSlug: team.slug } })).toEqual({ refused: false });
-  expect(await getHostStorage({ ctx, input: { orgSlug: team.slug } })).toEqual([]);
+  const ctx = testContext(database.db, organization.owner);
+  expect(await getStorageWarning({ ctx, input: { orgSlug: organization.slug } })).toEqual({ refused: false });
+  expect(await getHostStorage({ ctx, input: { orgSlug: organization.slug } })).toEqual([]);
 });
 
 test("LOG-6 admins see disk usage, members the warning, others neither", async () => {
   await record("a", true);
-  const input = { orgSlug: team.slug };
+  const input = { orgSlug: organization.slug };
   const as = (actor: SeededOrganization["owner"]) => testContext(database.db, actor);
-  expect(await getHostStorage({ ctx: as(await team.join("admin")), input })).toMatchObject([{ host: "a", low: true }]);
-  const member = as(await team.join("member"));
+  expect(await getHostStorage({ ctx: as(await organization.join("admin")), input })).toMatchObject([
+    { host: "a", low: true },
+  ]);
+  const member = as(await organization.join("member"));
   expect(await refusalCode(getHostStorage({ ctx: member, input }))).toBe("forbidden");
   expect(await getStorageWarning({ ctx: member, input })).toEqual({ refused: true });
   const stranger = as((await seedOrganization(database.db)).owner);
@@ -90,14 +92,17 @@ test("LOG-6 admins see disk usage, members the warning, others neither", async (
 });
 
 test("LOG-6 BLD-13 a build that waits for disk space says so in its log, once", async () => {
-  const project = await seedProject(database.db, team);
-  const ctx = testContext(database.db, team.owner);
-  const key = { orgSlug: team.slug, projectName: project.name };
+  const project = await seedProject(database.db, organization);
+  const ctx = testContext(database.db, organization.owner);
+  const key = { orgSlug: organization.slug, projectName: project.name };
   const { build: queued } = await startBuild({ ctx, input: { ...key, commitSha: shaOf("a") } });
   const platform = testContext(database.db, { kind: "job", job: "build.run" });
-  const hold = () => holdBuilds({ ctx: platform, input: { organizationId: team.id, reason: "Waiting for room." } });
+  const hold = () =>
+    holdBuilds({ ctx: platform, input: { organizationId: organization.id, reason: "Waiting for room." } });
   expect([await hold(), await hold()]).toEqual([{ held: 1 }, { held: 0 }]);
   const lines = await database.db.select().from(buildLog).where(eq(buildLog.buildId, queued.id));
   expect(lines).toMatchObject([{ line: 1, kind: "warning", text: "Waiting for room." }]);
-  expect(await refusalCode(holdBuilds({ ctx, input: { organizationId: team.id, reason: "x" } }))).toBe("forbidden");
+  expect(await refusalCode(holdBuilds({ ctx, input: { organizationId: organization.id, reason: "x" } }))).toBe(
+    "forbidden",
+  );
 });

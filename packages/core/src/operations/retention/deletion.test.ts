@@ -161,58 +161,60 @@ async function sweep(): Promise<void> {
 
 test("PRJ-11 after a project's deletion no table contains its id or that of anything it had; other projects keep theirs", async () => {
   const [mine, kept, theirs] = [
-    await fullProject(suite.team),
-    await fullProject(suite.team),
+    await fullProject(suite.organization),
+    await fullProject(suite.organization),
     await fullProject(others),
   ];
   const before = [await traces(kept.ids), await traces(theirs.ids)];
   expect((await traces(mine.ids)).length).toBeGreaterThan(10);
-  const input = { orgSlug: suite.team.slug, projectName: mine.name, confirmation: mine.name };
-  await deleteProject({ ctx: suite.as(suite.team.owner), input });
+  const input = { orgSlug: suite.organization.slug, projectName: mine.name, confirmation: mine.name };
+  await deleteProject({ ctx: suite.as(suite.organization.owner), input });
   await sweep();
   expect(await traces(mine.ids)).toEqual([]);
   expect([await traces(kept.ids), await traces(theirs.ids)]).toEqual(before);
 });
 
 test("PRJ-11 after an organization's deletion no table contains its id or that of its projects", async () => {
-  const [mine, theirs] = [await fullProject(suite.team), await fullProject(others)];
-  await withPeople(suite.team);
+  const [mine, theirs] = [await fullProject(suite.organization), await fullProject(others)];
+  await withPeople(suite.organization);
   await withPeople(others);
   const before = await traces([others.id, ...theirs.ids]);
-  const input = { orgSlug: suite.team.slug, confirmation: suite.team.slug };
-  expect(await deleteOrganization({ ctx: suite.as(suite.team.owner), input })).toEqual({ id: suite.team.id });
+  const input = { orgSlug: suite.organization.slug, confirmation: suite.organization.slug };
+  expect(await deleteOrganization({ ctx: suite.as(suite.organization.owner), input })).toEqual({
+    id: suite.organization.id,
+  });
   await sweep();
-  expect(await traces([suite.team.id, ...mine.ids])).toEqual([]);
+  expect(await traces([suite.organization.id, ...mine.ids])).toEqual([]);
   expect(await traces([others.id, ...theirs.ids])).toEqual(before);
-  const [entry] = await suite.database.db.select().from(auditLog).where(eq(auditLog.subject, suite.team.slug));
+  const [entry] = await suite.database.db.select().from(auditLog).where(eq(auditLog.subject, suite.organization.slug));
   expect(entry).toMatchObject({ action: "organization.delete", organizationId: null, detail: null });
   expect(entry?.actor).toMatch(/^user:/);
 });
 
 test("PRJ-11 only owners can delete an organization, and must type its slug", async () => {
-  const input = { orgSlug: suite.team.slug, confirmation: suite.team.slug };
-  expect(await refusalCode(deleteOrganization({ ctx: suite.as(await suite.team.join("admin")), input }))).toBe(
+  const input = { orgSlug: suite.organization.slug, confirmation: suite.organization.slug };
+  expect(await refusalCode(deleteOrganization({ ctx: suite.as(await suite.organization.join("admin")), input }))).toBe(
     "forbidden",
   );
   expect(await refusalCode(deleteOrganization({ ctx: suite.as(others.owner), input }))).toBe("forbidden");
   const unsure = deleteOrganization({
-    ctx: suite.as(suite.team.owner),
+    ctx: suite.as(suite.organization.owner),
     input: { ...input, confirmation: others.slug },
   });
   expect(await refusal(unsure)).toMatchObject({ code: "invalid_input", fields: { confirmation: expect.any(String) } });
-  await deleteOrganization({ ctx: suite.as(suite.team.owner), input });
-  expect(await refusalCode(deleteOrganization({ ctx: suite.as(suite.team.owner), input }))).toBe("forbidden");
+  await deleteOrganization({ ctx: suite.as(suite.organization.owner), input });
+  expect(await refusalCode(deleteOrganization({ ctx: suite.as(suite.organization.owner), input }))).toBe("forbidden");
   // Its former owner can start again.
-  expect(await createOrganization({ ctx: suite.as(suite.team.owner), input: { name: "Another" } })).toHaveProperty(
-    "slug",
-  );
+  expect(
+    await createOrganization({ ctx: suite.as(suite.organization.owner), input: { name: "Another" } }),
+  ).toHaveProperty("slug");
 });
 
 test("PRJ-11 BLD-10 a deletion during rollouts waits for them or ends them, without deadlock", async () => {
   for (let round = 0; round < 8; round++) {
-    const project = await seedProject(suite.database.db, suite.team);
-    const ctx = suite.as(suite.team.owner);
-    const key = { orgSlug: suite.team.slug, projectName: project.name };
+    const project = await seedProject(suite.database.db, suite.organization);
+    const ctx = suite.as(suite.organization.owner);
+    const key = { orgSlug: suite.organization.slug, projectName: project.name };
     const started = await Promise.all(
       ["main", "one", "two"].map((name) =>
         startBuild({ ctx, input: { ...key, branch: name, commitSha: shaOf(`${name}${round}`) } }),

@@ -49,12 +49,12 @@ const day = 86_400_000;
 const ago = (days: number) => new Date(Date.now() - days * day);
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
 
@@ -104,8 +104,8 @@ test("LOG-6 expired rows are removed in batches, others stay", async () => {
     Array.from({ length: many }, () => ({ id: newId(), userId: user.id, token: newId(), expiresAt: ago(days) }));
   await database.db.insert(session).values([...rowsOf(2, 2500), ...rowsOf(-2, 3), ...rowsOf(0.5, 1)]);
   await database.db.insert(auditLog).values([
-    { id: newId(), organizationId: team.id, actor: "operator", action: "old", createdAt: ago(366) },
-    { id: newId(), organizationId: team.id, actor: "operator", action: "new", createdAt: ago(364) },
+    { id: newId(), organizationId: organization.id, actor: "operator", action: "old", createdAt: ago(366) },
+    { id: newId(), organizationId: organization.id, actor: "operator", action: "new", createdAt: ago(364) },
   ]);
   const removed = await sweep();
   expect(removed).toMatchObject({ session: 2500, audit_log: 1 });
@@ -163,8 +163,8 @@ test("LOG-3 a partition that a long query reads is dropped later, and no query w
 });
 
 async function push(project: { name: string }, commit: string, name = "main"): Promise<string> {
-  const ctx = testContext(database.db, team.owner);
-  const input = { orgSlug: team.slug, projectName: project.name, branch: name, commitSha: shaOf(commit) };
+  const ctx = testContext(database.db, organization.owner);
+  const input = { orgSlug: organization.slug, projectName: project.name, branch: name, commitSha: shaOf(commit) };
   const { build: started } = await startBuild({ ctx, input });
   await succeedBuild(database.db, started.id);
   await database.db.execute(
@@ -174,7 +174,7 @@ async function push(project: { name: string }, commit: string, name = "main"): P
 }
 
 test("LOG-6 of each branch the latest builds and deployments stay, and what is live at any age", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const first = await push(project, "c0");
   const [live] = await database.db.select().from(route).where(eq(route.projectId, project.id));
   for (let at = 1; at < 8; at++) await push(project, `c${at}`);
@@ -183,7 +183,7 @@ test("LOG-6 of each branch the latest builds and deployments stay, and what is l
     .update(route)
     .set({ deploymentId: live?.deploymentId ?? "" })
     .where(eq(route.projectId, project.id));
-  const other = await seedProject(database.db, team);
+  const other = await seedProject(database.db, organization);
   await push(other, "d0");
   expect(await sweep()).toMatchObject({ deployment: 5, build: 2 });
   const builds = await database.db.select().from(build).where(eq(build.projectId, project.id));
@@ -198,7 +198,7 @@ test("LOG-6 of each branch the latest builds and deployments stay, and what is l
 });
 
 test("LOG-6 RUN-8 a superseded deployment stays while its server runs, whose sessions would end with it", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   for (let at = 0; at < 6; at++) await push(project, `s${at}`);
   const made = await database.db
     .select({ id: deployment.id })
@@ -228,7 +228,7 @@ test("LOG-6 RUN-8 a superseded deployment stays while its server runs, whose ses
 });
 
 test("LOG-6 an ended preview is removed with its builds after a while, unless a push has reopened it", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const gone = await push(project, "a", "gone");
   const revived = await push(project, "b", "revived");
   const fresh = await push(project, "c", "fresh");
@@ -252,7 +252,7 @@ test("LOG-6 an ended preview is removed with its builds after a while, unless a 
 });
 
 test("LOG-6 SRC-1 the branch of what is live stays, though it has ended: nothing has replaced it in production yet", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const live = await push(project, "a");
   const ofProject = eq(branch.projectId, project.id);
   // As after a change of the source or the default branch, whose first build failed.
@@ -271,7 +271,7 @@ test("LOG-6 SRC-1 the branch of what is live stays, though it has ended: nothing
 });
 
 test("LOG-6 a build's log is removed by age, the build stays", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const [old, recent] = [await push(project, "a"), await push(project, "b")];
   await database.db
     .update(build)
@@ -284,14 +284,14 @@ test("LOG-6 a build's log is removed by age, the build stays", async () => {
 });
 
 test("LOG-6 logs of a deleted project are erased, including late rows", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const buildId = await push(project, "a");
   const [made] = await database.db.select().from(deployment).where(eq(deployment.buildId, buildId));
   const deploymentId = made?.id ?? "";
   const write = async () => {
     await database.db.execute(sql`INSERT INTO request_log (id, time, organization_id, project_id, deployment_id, kind,
         http_method, http_status, is_error, outcome, duration_ms, request_bytes, response_bytes, principal)
-      VALUES (${newId()}::uuid, now(), ${team.id}::uuid, ${project.id}::uuid, ${deploymentId}::uuid, 'request',
+      VALUES (${newId()}::uuid, now(), ${organization.id}::uuid, ${project.id}::uuid, ${deploymentId}::uuid, 'request',
         'POST', 200, false, 'ok', 1, 1, 1, 'anonymous')`);
     await database.db.execute(sql`INSERT INTO server_log (time, project_id, deployment_id, stream, level, line)
       VALUES (now(), ${project.id}::uuid, ${deploymentId}::uuid, 'stdout', 'info', 'x')`);
@@ -303,8 +303,8 @@ test("LOG-6 logs of a deleted project are erased, including late rows", async ()
     (await count(sql`build_log WHERE build_id = ${buildId}`));
   await write();
   await deleteProject({
-    ctx: testContext(database.db, team.owner),
-    input: { orgSlug: team.slug, projectName: project.name, confirmation: project.name },
+    ctx: testContext(database.db, organization.owner),
+    input: { orgSlug: organization.slug, projectName: project.name, confirmation: project.name },
   });
   await sweep();
   expect(await left()).toBe(0);
@@ -322,7 +322,7 @@ test("LOG-6 one sweep runs at a time, and only the platform can run it", async (
   await holder.query("ROLLBACK");
   holder.release();
   expect(await sweepRows({ ctx: job(), input: { now: new Date(), policy } })).not.toBeNull();
-  const user = sweepRows({ ctx: testContext(database.db, team.owner), input: { now: new Date(), policy } });
+  const user = sweepRows({ ctx: testContext(database.db, organization.owner), input: { now: new Date(), policy } });
   expect(await refusalCode(user)).toBe("forbidden");
 });
 
@@ -340,7 +340,7 @@ test("LOG-6 after a failure of one part of a sweep the others still run", async 
 });
 
 test("BLD-12 a hundred branches and deliveries that always fail don't keep others from being retried", async () => {
-  const project = await seedProject(database.db, team);
+  const project = await seedProject(database.db, organization);
   const names = Array.from({ length: 150 }, (_, at) => `lost-${at}`);
   const earlier = new Date(Date.now() - 3_600_000);
   await database.db

@@ -38,7 +38,7 @@ const manifestWith = (...tools: string[]): Manifest => ({
 });
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let asked: InspectionTarget[];
 let answer: Inspection;
 let serverCount = 0;
@@ -46,14 +46,14 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
   asked = [];
   answer = { ok: true, manifest: manifestWith("forecast") };
 });
 afterAll(() => database.close());
 
 /** The network is the only thing that these tests replace. */
-const as = (actor: Actor = team.owner) =>
+const as = (actor: Actor = organization.owner) =>
   testContext(database.db, actor, {
     secrets,
     externalServers: {
@@ -65,12 +65,12 @@ const as = (actor: Actor = team.owner) =>
     },
   });
 type Create = Parameters<typeof createExternalServer>[0]["input"];
-const create = (more: Partial<Create> = {}, actor: Actor = team.owner) => {
-  const name = `weather-${++serverCount}-${team.slug.slice(-6)}`;
-  const input = { orgSlug: team.slug, name, url: "https://weather.example/mcp", ...more };
+const create = (more: Partial<Create> = {}, actor: Actor = organization.owner) => {
+  const name = `weather-${++serverCount}-${organization.slug.slice(-6)}`;
+  const input = { orgSlug: organization.slug, name, url: "https://weather.example/mcp", ...more };
   return createExternalServer({ ctx: as(actor), input });
 };
-const scope = (projectName: string) => ({ orgSlug: team.slug, projectName });
+const scope = (projectName: string) => ({ orgSlug: organization.slug, projectName });
 const credential = { header: "Authorization", value: "Bearer token-123456" };
 const unauthorized = { code: "needs_credentials", message: "It asks for a credential." };
 
@@ -79,7 +79,7 @@ test("ORG-9 ORG-10 an external server is inspected, listed beside hosted ones an
   expect(made).toMatchObject({ server: { name: "weather" }, counts: { tools: 1, prompts: 0 } });
   expect(made.url).toBe(`http://localhost:8080/${made.name}/mcp`);
   expect(asked).toEqual([{ url: "https://weather.example/mcp?x=1", credential: null }]);
-  const [listed] = await listProjects({ ctx: as(), input: { orgSlug: team.slug, text: "weather.example" } });
+  const [listed] = await listProjects({ ctx: as(), input: { orgSlug: organization.slug, text: "weather.example" } });
   expect(listed).toMatchObject({
     id: made.id,
     kind: "external",
@@ -129,7 +129,7 @@ test("ORG-9 what can't be inspected is not added, and the refusal stands beside 
   expect(refused).toMatchObject({ code: "invalid_input", fields: { credential: unauthorized.message } });
   answer = { ok: false, problem: { code: "tls", message: "No TLS." } };
   expect(await refusal(create())).toMatchObject({ fields: { url: "No TLS." } });
-  expect(await database.db.$count(project, eq(project.organizationId, team.id))).toBe(0);
+  expect(await database.db.$count(project, eq(project.organizationId, organization.id))).toBe(0);
   for (const [more, field] of [
     [{ url: "weather.example" }, "url"],
     [{ url: "ftp://weather.example/" }, "url"],
@@ -152,17 +152,17 @@ test("ORG-9 what can't be inspected is not added, and the refusal stands beside 
 });
 
 test("ORG-9 before it is added, an address says whether anything answers there", async () => {
-  const reach = (url: string, actor: Actor = team.owner) =>
-    reachExternalServer({ ctx: as(actor), input: { orgSlug: team.slug, url } });
+  const reach = (url: string, actor: Actor = organization.owner) =>
+    reachExternalServer({ ctx: as(actor), input: { orgSlug: organization.slug, url } });
   expect(await reach("https://weather.example/mcp")).toEqual({ host: "weather.example" });
   expect(await refusal(reach("https://gone.example/mcp"))).toMatchObject({ fields: { url: "Gone." } });
   expect(await refusal(reach("http://localhost:8080/x/mcp"))).toMatchObject({ fields: { url: expect.anything() } });
-  expect(await refusalCode(reach("https://weather.example/mcp", await team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(reach("https://weather.example/mcp", await organization.join("viewer")))).toBe("forbidden");
 });
 
 test("ORG-9 another address needs its credential again; a failed inspection changes nothing; changes don't cross", async () => {
   const { name } = await create({ credential });
-  const update = (more: object, actor: Actor = team.owner) =>
+  const update = (more: object, actor: Actor = organization.owner) =>
     updateExternalServer({ ctx: as(actor), input: { ...scope(name), ...more } });
   expect(await refusal(update({ url: "https://other.example/mcp" }))).toMatchObject({
     fields: { credential: expect.stringContaining("https://weather.example only") },
@@ -216,9 +216,9 @@ test("ORG-9 PRJ-11 settings that only hosted servers have are refused, and delet
   expect(await database.db.$count(route, eq(route.projectId, id))).toBe(0);
 });
 
-test("ORG-9 viewers add and change nothing, and other teams find nothing", async () => {
+test("ORG-9 viewers add and change nothing, and other organizations find nothing", async () => {
   const { name } = await create();
-  const viewer = await team.join("viewer");
+  const viewer = await organization.join("viewer");
   const { owner: stranger } = await seedOrganization(database.db);
   expect(await refusalCode(create({}, viewer))).toBe("forbidden");
   expect(await refusalCode(create({}, stranger))).toBe("forbidden");

@@ -10,7 +10,7 @@ import { getFirstSteps, hideFirstSteps, mayHaveFirstSteps } from "./index.ts";
 
 const suite = openProjectSuite();
 const nothing = { isCalled: false, isConnected: false };
-const ctx = () => suite.as(suite.team.owner);
+const ctx = () => suite.as(suite.organization.owner);
 const steps = (uses = nothing) => getFirstSteps({ ctx: ctx(), input: { ...suite.at(), ...uses } });
 const row = async () => {
   const [found] = await suite.database.db.select().from(project).where(eq(project.id, suite.project.id));
@@ -30,7 +30,7 @@ test("SRC-4 a second commit's build and a second member tick steps off; once all
   expect(await steps()).toMatchObject({ isChanged: false });
   await deploy("b");
   expect(await steps()).toMatchObject({ isChanged: true, hasInvited: false });
-  await suite.team.join("viewer");
+  await suite.organization.join("viewer");
   expect(await steps({ isCalled: true, isConnected: false })).toMatchObject({ isCalled: true, hasInvited: true });
   expect(mayHaveFirstSteps(ctx(), await row())).toBe(true);
   const all = { isCalled: true, isConnected: true };
@@ -42,7 +42,13 @@ test("SRC-4 an invitation counts until it is revoked; a package has nothing to c
   const { db } = suite.database;
   const id = newId();
   const expiresAt = new Date(Date.now() + 86_400_000);
-  const invited = { id, organizationId: suite.team.id, email: "bea@example.com", role: "member", status: "pending" };
+  const invited = {
+    id,
+    organizationId: suite.organization.id,
+    email: "bea@example.com",
+    role: "member",
+    status: "pending",
+  };
   await db.insert(invitation).values({ ...invited, expiresAt });
   expect(await steps()).toMatchObject({ hasInvited: true });
   await db.update(invitation).set({ status: "revoked" }).where(eq(invitation.id, id));

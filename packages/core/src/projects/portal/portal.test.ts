@@ -23,7 +23,7 @@ if (!tool) throw new Error("the sample has a tool");
 const offering = (...names: string[]) => sampleManifest({ tools: names.map((tool_name) => ({ ...tool, tool_name })) });
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let weather: string;
 let wiki: string;
 let count = 0;
@@ -31,25 +31,26 @@ beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
   const seed = async (name: string, ...tools: string[]) =>
-    (await seedLiveProject(database.db, team, { name: `${name}-${++count}` }, { manifest: offering(...tools) })).name;
+    (await seedLiveProject(database.db, organization, { name: `${name}-${++count}` }, { manifest: offering(...tools) }))
+      .name;
   weather = await seed("weather", "forecast", "search");
   wiki = await seed("wiki-pages", "page", "search");
 });
 afterAll(() => database.close());
 
-const as = (actor: Actor = team.owner) => testContext(database.db, actor);
+const as = (actor: Actor = organization.owner) => testContext(database.db, actor);
 type Create = Parameters<typeof createPortal>[0]["input"];
-const create = (more: Partial<Create> = {}, actor: Actor = team.owner) => {
+const create = (more: Partial<Create> = {}, actor: Actor = organization.owner) => {
   const servers = [
     { server: weather, prefix: "weather" },
     { server: wiki, prefix: "wiki" },
   ];
-  const input = { orgSlug: team.slug, name: `desk-portal-${++count}`, servers, ...more };
+  const input = { orgSlug: organization.slug, name: `desk-portal-${++count}`, servers, ...more };
   return createPortal({ ctx: as(actor), input });
 };
-const scope = (projectName: string) => ({ orgSlug: team.slug, projectName });
+const scope = (projectName: string) => ({ orgSlug: organization.slug, projectName });
 const toolNames = async (name: string) =>
   (await getManifest({ ctx: as(), input: scope(name) }))?.tools.map(({ tool_name }) => tool_name);
 
@@ -69,10 +70,10 @@ test("ORG-3 ORG-10 a portal has a name, an address and its servers' tools under 
   expect(await getProject({ ctx: as(), input: scope(name) })).toMatchObject({ kind: "portal", isLive: true, url });
   const access = await getAccess({ ctx: as(), input: scope(name) });
   expect(access.knownTools.map((each) => each.name)).toEqual(names);
-  expect(await listPortals({ ctx: as(), input: { orgSlug: team.slug } })).toEqual([
+  expect(await listPortals({ ctx: as(), input: { orgSlug: organization.slug } })).toEqual([
     { id, name, pathName: name, authMode: "towpath-cloud", url, servers: [weather, wiki], tools: 4 },
   ]);
-  const listed = await listProjects({ ctx: as(), input: { orgSlug: team.slug } });
+  const listed = await listProjects({ ctx: as(), input: { orgSlug: organization.slug } });
   expect(listed.map((each) => each.name)).toEqual([weather, wiki]);
   const entries = await database.db.select().from(auditLog).where(eq(auditLog.projectId, id)).orderBy(auditLog.id);
   expect(entries).toMatchObject([{ action: "portal.create", detail: { servers: [weather, wiki] } }]);
@@ -80,7 +81,7 @@ test("ORG-3 ORG-10 a portal has a name, an address and its servers' tools under 
 
 test("ORG-3 what a portal offers is chosen by server, and changed as a whole; two changes don't cross", async () => {
   const { name } = await create();
-  const update = (more: object, actor: Actor = team.owner) =>
+  const update = (more: object, actor: Actor = organization.owner) =>
     updatePortal({ ctx: as(actor), input: { ...scope(name), ...more } });
   const chosen = await update({
     servers: [
@@ -106,7 +107,9 @@ test("ORG-3 what doesn't fit into a portal is refused beside its field", async (
   const stranger = await seedOrganization(database.db);
   const foreign = (await seedProject(database.db, stranger, { name: `foreign-${++count}` })).name;
   const { name: portalName } = await create();
-  const own = (await seedProject(database.db, team, { name: `own-sign-in-${++count}`, authMode: "passthrough" })).name;
+  const own = (
+    await seedProject(database.db, organization, { name: `own-sign-in-${++count}`, authMode: "passthrough" })
+  ).name;
   const fieldsOf = async (...servers: Create["servers"]) => Object.keys((await refusal(create({ servers }))).fields);
   expect(await fieldsOf()).toEqual(["servers"]);
   expect(await fieldsOf({ server: foreign })).toEqual(["servers.0.server"]);
@@ -134,9 +137,9 @@ test("ORG-3 a server that starts to sign in its callers itself is shown as out o
   expect(servers.map(({ problem }) => problem)).toEqual([null, "own_sign_in"]);
 });
 
-test("ORG-3 viewers make and change no portals, other teams find none, and deleting one leaves its servers", async () => {
+test("ORG-3 viewers make and change no portals, other organizations find none, and deleting one leaves its servers", async () => {
   const { id, name } = await create();
-  const viewer = await team.join("viewer");
+  const viewer = await organization.join("viewer");
   const { owner: stranger } = await seedOrganization(database.db);
   expect(await refusalCode(create({}, viewer))).toBe("forbidden");
   expect(await refusalCode(create({}, stranger))).toBe("forbidden");
@@ -146,9 +149,9 @@ test("ORG-3 viewers make and change no portals, other teams find none, and delet
   expect(await getPortal({ ctx: as(viewer), input: scope(name) })).toMatchObject({ revision: 1 });
   expect(await refusalCode(getPortal({ ctx: as(stranger), input: scope(name) }))).toBe("not_found");
   expect(await refusalCode(getPortal({ ctx: as(), input: scope(weather) }))).toBe("not_found");
-  const { slug: orgSlug } = team;
+  const { slug: orgSlug } = organization;
   expect(await refusalCode(listPortals({ ctx: as(stranger), input: { orgSlug } }))).toBe("forbidden");
   await deleteProject({ ctx: as(), input: { ...scope(name), confirmation: name } });
   expect(await database.db.$count(route, eq(route.projectId, id))).toBe(0);
-  expect(await database.db.$count(project, and(eq(project.organizationId, team.id)))).toBe(2);
+  expect(await database.db.$count(project, and(eq(project.organizationId, organization.id)))).toBe(2);
 });

@@ -21,11 +21,11 @@ import {
 import { deployPackage, getProject, updateProject } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let others: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
   others = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
@@ -52,7 +52,7 @@ const as = (actor: SeededOrganization["owner"], queue = memoryQueue()) =>
 const job = () => testContext(database.db, { kind: "job", job: "test" }, { queue: memoryQueue(), packages });
 let counter = 0;
 const newPackage = (packageName: string, more: object = {}) => ({
-  orgSlug: team.slug,
+  orgSlug: organization.slug,
   name: `package-server-${++counter}`,
   packageName,
   ...more,
@@ -69,7 +69,7 @@ const newVersions = async () => {
 test("BLD-17 a package's newest version becomes a project with a build of it, pinned; names are normalized", async () => {
   published.set("shop-mcp", ["2.0.0b1", "1.10.0", "1.9.0"]);
   const queue = memoryQueue();
-  const created = await deployPackage({ ctx: as(team.owner, queue), input: newPackage("Shop_MCP") });
+  const created = await deployPackage({ ctx: as(organization.owner, queue), input: newPackage("Shop_MCP") });
   expect(created.project).toMatchObject({
     package: { name: "shop-mcp", follows: false },
     githubRepository: null,
@@ -83,15 +83,15 @@ test("BLD-17 a package's newest version becomes a project with a build of it, pi
     commitMessage: "shop-mcp 1.10.0",
     branch: { name: "releases" },
   });
-  expect(queue.jobs).toMatchObject([{ name: "build.run", payload: { organizationId: team.id } }]);
+  expect(queue.jobs).toMatchObject([{ name: "build.run", payload: { organizationId: organization.id } }]);
   const [audited] = await database.db.select().from(auditLog).where(eq(auditLog.projectId, created.project.id));
   expect(audited).toMatchObject({
     action: "project.create",
     detail: { package: "shop-mcp", version: "1.10.0", follow: false },
   });
   const { package: shown } = await getProject({
-    ctx: as(team.owner),
-    input: { orgSlug: team.slug, projectName: created.project.name },
+    ctx: as(organization.owner),
+    input: { orgSlug: organization.slug, projectName: created.project.name },
   });
   expect(shown).toEqual({ name: "shop-mcp", follows: false });
 });
@@ -99,17 +99,17 @@ test("BLD-17 a package's newest version becomes a project with a build of it, pi
 test("BLD-17 another version by choice; a redeploy builds the same one again, also when a newer one exists", async () => {
   published.set("till-mcp", ["2.0", "1.0"]);
   const input = newPackage("till-mcp", { version: "v1.0" });
-  const { project: created, build: first } = await deployPackage({ ctx: as(team.owner), input });
+  const { project: created, build: first } = await deployPackage({ ctx: as(organization.owner), input });
   expect(first.packageVersion).toBe("1.0");
-  const key = { orgSlug: team.slug, projectName: created.name };
-  const again = await redeployBuild({ ctx: as(team.owner), input: { buildId: first.id } });
+  const key = { orgSlug: organization.slug, projectName: created.name };
+  const again = await redeployBuild({ ctx: as(organization.owner), input: { buildId: first.id } });
   expect([again.packageVersion, again.commitSha]).toEqual(["1.0", first.commitSha]);
-  const same = await startBuild({ ctx: as(team.owner), input: { ...key, version: "1.0" } });
+  const same = await startBuild({ ctx: as(organization.owner), input: { ...key, version: "1.0" } });
   expect(same).toMatchObject({ created: false, build: { id: again.id } });
-  const newest = await startBuild({ ctx: as(team.owner), input: key });
+  const newest = await startBuild({ ctx: as(organization.owner), input: key });
   expect(newest).toMatchObject({ created: true, build: { packageVersion: "2.0" } });
   await succeedBuild(database.db, newest.build.id);
-  const ctx = as(team.owner);
+  const ctx = as(organization.owner);
   const status = await getServerStatus({ ctx, input: key });
   expect(status).toMatchObject({
     live: { packageVersion: "2.0" },
@@ -125,7 +125,7 @@ test("BLD-17 another version by choice; a redeploy builds the same one again, al
   expect(await refusalCode(findDeployments({ ctx, input: { ...key, text: digest } }))).toBe("invalid_input");
   const { id: buildId } = await redeployBuild({ ctx, input: { buildId: newest.build.id } });
   await cancelBuild({ ctx, input: { buildId } });
-  const { entries } = await listAuditEntries({ ctx, input: { orgSlug: team.slug, limit: 2 } });
+  const { entries } = await listAuditEntries({ ctx, input: { orgSlug: organization.slug, limit: 2 } });
   expect(entries.map(({ text }) => text)).toEqual(["canceled the build of version 2.0", "rebuilt version 2.0"]);
 });
 
@@ -133,7 +133,7 @@ test("BLD-17 what the index doesn't have is refused beside its field, with the n
   published.set("old-mcp", ["1.2", "1.1"]);
   published.set("empty-mcp", []);
   const fields = async (name: string, more: object = {}) => {
-    const refused = await refusal(deployPackage({ ctx: as(team.owner), input: newPackage(name, more) }));
+    const refused = await refusal(deployPackage({ ctx: as(organization.owner), input: newPackage(name, more) }));
     return [refused.code, refused.fields];
   };
   expect(await fields("absent-mcp")).toEqual(["invalid_input", { packageName: "There is no package absent-mcp." }]);
@@ -152,20 +152,23 @@ test("BLD-17 strangers deploy nothing, and learn nothing of the index through us
   const before = asked.length;
   const input = newPackage("shop-mcp");
   expect(await refusalCode(deployPackage({ ctx: as(others.owner), input }))).toBe("forbidden");
-  const read = readPackage({ ctx: as(others.owner), input: { orgSlug: team.slug, name: "shop-mcp" } });
+  const read = readPackage({ ctx: as(others.owner), input: { orgSlug: organization.slug, name: "shop-mcp" } });
   expect(await refusalCode(read)).toBe("forbidden");
   expect(asked).toHaveLength(before);
-  const own = await readPackage({ ctx: as(team.owner), input: { orgSlug: team.slug, name: "Shop.MCP" } });
+  const own = await readPackage({
+    ctx: as(organization.owner),
+    input: { orgSlug: organization.slug, name: "Shop.MCP" },
+  });
   expect(own).toEqual({ name: "shop-mcp", releases: [releaseOf("1.10.0")] });
 });
 
 test("BLD-17 a followed package's new version is built once; one that failed, or was left for an older one, stays", async () => {
   published.set("news-mcp", ["1.0"]);
   const { project: created } = await deployPackage({
-    ctx: as(team.owner),
+    ctx: as(organization.owner),
     input: newPackage("news-mcp", { follow: true }),
   });
-  const pinned = await deployPackage({ ctx: as(team.owner), input: newPackage("news-mcp") });
+  const pinned = await deployPackage({ ctx: as(organization.owner), input: newPackage("news-mcp") });
   expect(await newVersions()).toEqual({ queued: 0, problems: [] });
 
   published.set("news-mcp", ["2.0b1", "1.1", "1.0"]);
@@ -177,8 +180,8 @@ test("BLD-17 a followed package's new version is built once; one that failed, or
   expect(await versions()).toEqual(["1.1", "1.0"]);
   expect(await buildsOf(pinned.project.id)).toHaveLength(1);
   await database.db.update(build).set({ status: "failed" }).where(eq(build.projectId, created.id));
-  const key = { orgSlug: team.slug, projectName: created.name };
-  await startBuild({ ctx: as(team.owner), input: { ...key, version: "1.0" } });
+  const key = { orgSlug: organization.slug, projectName: created.name };
+  await startBuild({ ctx: as(organization.owner), input: { ...key, version: "1.0" } });
   expect((await newVersions()).queued).toBe(0);
   expect(await versions()).toEqual(["1.0", "1.1", "1.0"]);
 });
@@ -186,14 +189,16 @@ test("BLD-17 a followed package's new version is built once; one that failed, or
 test("BLD-17 a package that the index lost is reported, and others are still checked; following is a setting", async () => {
   published.set("gone-mcp", ["1.0"]);
   published.set("here-mcp", ["1.0"]);
-  const deploy = (name: string) => deployPackage({ ctx: as(team.owner), input: newPackage(name, { follow: true }) });
+  const deploy = (name: string) =>
+    deployPackage({ ctx: as(organization.owner), input: newPackage(name, { follow: true }) });
   const gone = await deploy("gone-mcp");
   const here = await deploy("here-mcp");
   published.delete("gone-mcp");
   published.set("here-mcp", ["1.1", "1.0"]);
   expect(await newVersions()).toEqual({ queued: 1, problems: ["gone-mcp"] });
-  const key = { orgSlug: team.slug, projectName: here.project.name };
-  const set = (followsPackage: boolean) => updateProject({ ctx: as(team.owner), input: { ...key, followsPackage } });
+  const key = { orgSlug: organization.slug, projectName: here.project.name };
+  const set = (followsPackage: boolean) =>
+    updateProject({ ctx: as(organization.owner), input: { ...key, followsPackage } });
   expect((await set(false)).package).toEqual({ name: "here-mcp", follows: false });
   published.set("here-mcp", ["1.2", "1.1"]);
   expect((await newVersions()).queued).toBe(0);
@@ -202,8 +207,8 @@ test("BLD-17 a package that the index lost is reported, and others are still che
   await database.db.update(project).set({ packageName: null }).where(eq(project.id, gone.project.id));
   const refused = await refusal(
     updateProject({
-      ctx: as(team.owner),
-      input: { orgSlug: team.slug, projectName: gone.project.name, followsPackage: true },
+      ctx: as(organization.owner),
+      input: { orgSlug: organization.slug, projectName: gone.project.name, followsPackage: true },
     }),
   );
   expect(refused.fields).toEqual({ followsPackage: "This server doesn't run a package of the index." });

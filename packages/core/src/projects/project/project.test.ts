@@ -44,11 +44,11 @@ import {
 import { nameWords } from "./propose-server-name.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let org: SeededOrganization;
 let others: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  org = await seedOrganization(database.db);
   others = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
@@ -58,9 +58,9 @@ const as = (actor: SeededOrganization["owner"], queue = memoryQueue()) =>
   testContext(database.db, actor, { queue, repositories });
 let counter = 0;
 const newProject = (more: Partial<DeployProjectInput> = {}): DeployProjectInput => ({
-  orgSlug: team.slug,
+  orgSlug: org.slug,
   name: `echo-server-${++counter}`,
-  installationId: team.installationId,
+  installationId: org.installationId,
   repositoryFullName: "acme/echo",
   entrypoint: "echo.py",
   authMode: "towpath-public",
@@ -84,10 +84,10 @@ async function routeOf(of: { readonly id: string; readonly branchId: string }, l
 test("ONB-4 creating a project creates its default branch, its first build, the job and an audit entry", async () => {
   const queue = memoryQueue();
   const input = newProject({ requirements: "" });
-  const created = await deployProject({ ctx: as(team.owner, queue), input });
+  const created = await deployProject({ ctx: as(org.owner, queue), input });
   expect(created.project).toMatchObject({
     name: input.name,
-    orgSlug: team.slug,
+    orgSlug: org.slug,
     authMode: "towpath-public",
     url: `http://localhost:8080/${input.name}/mcp`,
     isLive: false,
@@ -103,34 +103,34 @@ test("ONB-4 creating a project creates its default branch, its first build, the 
     deployment: null,
     manifest: null,
   });
-  expect(queue.jobs).toEqual([{ name: "build.run", payload: { organizationId: team.id }, key: team.id }]);
+  expect(queue.jobs).toEqual([{ name: "build.run", payload: { organizationId: org.id }, key: org.id }]);
   const [branchRow] = await database.db.select().from(branch).where(eq(branch.projectId, created.project.id));
   expect(branchRow).toMatchObject({ name: "trunk", isDefault: true });
   const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, created.project.id));
   expect(audits).toMatchObject([{ action: "project.create", subject: input.name, ipAddress: "192.0.2.1" }]);
   // Nobody has switched off what was never on.
-  expect(await getCaptureChange({ ctx: as(team.owner), input: { ...input, projectName: input.name } })).toBeNull();
+  expect(await getCaptureChange({ ctx: as(org.owner), input: { ...input, projectName: input.name } })).toBeNull();
 });
 
 test("ONB-5 a project of an empty repository has no build", async () => {
   const queue = memoryQueue();
-  const ctx = { ...as(team.owner, queue), repositories: memoryRepositories({ head: null, missing: ["echo.py"] }) };
+  const ctx = { ...as(org.owner, queue), repositories: memoryRepositories({ head: null, missing: ["echo.py"] }) };
   const created = await deployProject({ ctx, input: newProject() });
   expect(created.build).toBeNull();
   expect(queue.jobs).toEqual([]);
 });
 
-test("ONB-5 members can create a project, viewers and other teams can't", async () => {
-  const member = await team.join("member");
+test("ONB-5 members can create a project, viewers and other organizations can't", async () => {
+  const member = await org.join("member");
   await expect(deployProject({ ctx: as(member), input: newProject() })).resolves.toBeTruthy();
-  const viewer = await team.join("viewer");
+  const viewer = await org.join("viewer");
   expect(await refusalCode(deployProject({ ctx: as(viewer), input: newProject() }))).toBe("forbidden");
   expect(await refusalCode(deployProject({ ctx: as(others.owner), input: newProject() }))).toBe("forbidden");
-  expect(await refusalCode(deployProject({ ctx: as(team.owner), input: newProject({ orgSlug: "no-such" }) }))).toBe(
+  expect(await refusalCode(deployProject({ ctx: as(org.owner), input: newProject({ orgSlug: "no-such" }) }))).toBe(
     "forbidden",
   );
   const foreign = await refusal(
-    deployProject({ ctx: as(team.owner), input: newProject({ installationId: others.installationId }) }),
+    deployProject({ ctx: as(org.owner), input: newProject({ installationId: others.installationId }) }),
   );
   expect(foreign.code).toBe("invalid_input");
   expect(Object.keys(foreign.fields)).toEqual(["installationId"]);
@@ -140,7 +140,7 @@ test("VAL-1 VAL-2 VAL-3 the server rejects invalid fields with the same texts, a
   const before = await database.db.$count(project);
   const error = await refusal(
     deployProject({
-      ctx: as(team.owner),
+      ctx: as(org.owner),
       input: newProject({ name: "abc", entrypoint: "../x.py", requirements: "/r.txt" }),
     }),
   );
@@ -155,7 +155,7 @@ test("VAL-1 VAL-2 VAL-3 the server rejects invalid fields with the same texts, a
 
 test("ONB-5 files that are not in the commit are reported by field, and nothing is stored", async () => {
   const before = await database.db.$count(project);
-  const ctx = { ...as(team.owner), repositories: memoryRepositories({ missing: ["nope.py", "reqs.txt"] }) };
+  const ctx = { ...as(org.owner), repositories: memoryRepositories({ missing: ["nope.py", "reqs.txt"] }) };
   const input = newProject({ entrypoint: "nope.py:mcp", requirements: "reqs.txt" });
   const { code, fields, message } = await refusal(deployProject({ ctx, input }));
   const place = `acme/echo at main (${shaOf("head").slice(0, 7)})`;
@@ -168,11 +168,11 @@ test("ONB-5 files that are not in the commit are reported by field, and nothing 
 });
 
 test("ONB-4 a deploy can name its commit; errors of the repository host are passed on, and nothing is stored", async () => {
-  const { build: first } = await deployProject({ ctx: as(team.owner), input: newProject({ commitSha: shaOf("x") }) });
+  const { build: first } = await deployProject({ ctx: as(org.owner), input: newProject({ commitSha: shaOf("x") }) });
   expect(first?.commitSha).toBe(shaOf("x"));
   const before = await database.db.$count(project);
   const unavailable = () => Promise.reject(new TowpathError("upstream_unavailable", "GitHub cannot be reached."));
-  const ctx = { ...as(team.owner), repositories: { ...repositories, repository: unavailable } };
+  const ctx = { ...as(org.owner), repositories: { ...repositories, repository: unavailable } };
   expect(await refusal(deployProject({ ctx, input: newProject() }))).toMatchObject({ code: "upstream_unavailable" });
   await database.db
     .update(githubInstallation)
@@ -187,7 +187,7 @@ test("ONB-4 a deploy can name its commit; errors of the repository host are pass
 });
 
 test("VAL-1 names are unique on the whole instance, ignoring case, and among labels of previews", async () => {
-  const ctx = as(team.owner);
+  const ctx = as(org.owner);
   const theirs = await seedProject(database.db, others, { name: "Taken-Name" });
   const preview = await seedProject(database.db, others);
   await routeOf(preview, "echo-one-fix");
@@ -215,7 +215,7 @@ test("VAL-1 names are unique on the whole instance, ignoring case, and among lab
 test("VAL-1 of concurrent requests for the same name one succeeds, the others are rejected", async () => {
   const results = await Promise.allSettled(
     Array.from({ length: 8 }, (_, index) =>
-      deployProject({ ctx: as(team.owner), input: newProject({ name: index % 2 ? "race-for-it" : "Race-For-It" }) }),
+      deployProject({ ctx: as(org.owner), input: newProject({ name: index % 2 ? "race-for-it" : "Race-For-It" }) }),
     ),
   );
   expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(1);
@@ -230,27 +230,27 @@ test("ONB-3 proposed names are adjective-color-animal, pleasant, valid and free"
   for (const word of ["bloody", "ugly", "dead", "drunk"]) expect(nameWords.adjectives).not.toContain(word);
   const seen = new Set<string>();
   for (let round = 0; round < 50; round++) {
-    const { name } = await proposeServerName({ ctx: as(team.owner) });
+    const { name } = await proposeServerName({ ctx: as(org.owner) });
     const [adjective, color, animal, ...rest] = name.split("-");
     expect(nameWords.adjectives).toContain(adjective);
     expect(nameWords.colors).toContain(color);
     expect(nameWords.animals).toContain(animal);
     expect(rest).toEqual([]);
     expect(name).toBe(name.toLowerCase());
-    expect(await checkProjectName({ ctx: as(team.owner), input: { name } })).toMatchObject({ available: true });
+    expect(await checkProjectName({ ctx: as(org.owner), input: { name } })).toMatchObject({ available: true });
     seen.add(name);
   }
   expect(seen.size).toBeGreaterThan(45);
 });
 
-test("PRJ-1 only its team finds a project; the error is the same as for one that does not exist", async () => {
-  const { name, id } = await seedProject(database.db, team);
-  const viewer = await team.join("viewer");
-  const input = { orgSlug: team.slug, projectName: name.toUpperCase() };
+test("PRJ-1 only its organization finds a project; the error is the same as for one that does not exist", async () => {
+  const { name, id } = await seedProject(database.db, org);
+  const viewer = await org.join("viewer");
+  const input = { orgSlug: org.slug, projectName: name.toUpperCase() };
   expect(await getProject({ ctx: as(viewer), input })).toMatchObject({ id, name, role: "viewer", deployments: [] });
   const stranger = await seedUser(database.db);
   const foreign = await refusal(getProject({ ctx: as(stranger.actor), input }));
-  const absent = await refusal(getProject({ ctx: as(team.owner), input: { ...input, projectName: "no-such-one" } }));
+  const absent = await refusal(getProject({ ctx: as(org.owner), input: { ...input, projectName: "no-such-one" } }));
   const crossed = await refusal(getProject({ ctx: as(others.owner), input: { ...input, orgSlug: others.slug } }));
   const byId = await refusal(getProject({ ctx: as(others.owner), input: { projectId: id } }));
   const noId = await refusal(getProject({ ctx: as(others.owner), input: { projectId: "'; --" } }));
@@ -261,7 +261,7 @@ test("PRJ-1 only its team finds a project; the error is the same as for one that
   expect(await getProject({ ctx: operator, input })).toMatchObject({ id, role: "owner" });
 });
 
-test("ORG-2 the servers of a team, by type and text", async () => {
+test("ORG-2 the servers of an organization, by type and text", async () => {
   const own = await seedOrganization(database.db);
   const open = await seedProject(database.db, own, { name: "open-weather", authMode: "towpath-public" });
   await seedProject(database.db, own, { name: "Closed-weather", authMode: "towpath-cloud", description: "100% rain_" });
@@ -298,9 +298,9 @@ test("ORG-2 the servers of a team, by type and text", async () => {
 });
 
 test("PRJ-12 members can change settings; absent ones stay; each change has an audit entry", async () => {
-  const { name, id } = await seedProject(database.db, team, { description: "Old", requirements: "r.txt" });
-  const input = { orgSlug: team.slug, projectName: name };
-  const member = await team.join("member");
+  const { name, id } = await seedProject(database.db, org, { description: "Old", requirements: "r.txt" });
+  const input = { orgSlug: org.slug, projectName: name };
+  const member = await org.join("member");
   const changed = await updateProject({ ctx: as(member), input: { ...input, authMode: "passthrough" } });
   expect(changed).toMatchObject({ authMode: "passthrough", description: "Old", requirements: "r.txt" });
   const clear = { ...input, requirements: "", entrypoint: null, isPublic: true };
@@ -308,7 +308,7 @@ test("PRJ-12 members can change settings; absent ones stay; each change has an a
   expect(cleared).toMatchObject({ authMode: "passthrough", requirements: null, entrypoint: "", isPublic: true });
   const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, id));
   expect(audits.map((row) => row.action)).toEqual(["project.update", "project.update"]);
-  expect(await refusalCode(updateProject({ ctx: as(await team.join("viewer")), input }))).toBe("forbidden");
+  expect(await refusalCode(updateProject({ ctx: as(await org.join("viewer")), input }))).toBe("forbidden");
   expect(await refusalCode(updateProject({ ctx: as(others.owner), input }))).toBe("not_found");
   const wrong = updateProject({ ctx: as(member), input: { ...input, entrypoint: "" } });
   expect(await refusalCode(wrong)).toBe("invalid_input");
@@ -316,65 +316,65 @@ test("PRJ-12 members can change settings; absent ones stay; each change has an a
 
 test("PRJ-16 admins can delete a project with its builds, logs and routes", async () => {
   const queue = memoryQueue();
-  const created = await deployProject({ ctx: as(team.owner, queue), input: newProject() });
+  const created = await deployProject({ ctx: as(org.owner, queue), input: newProject() });
   const buildId = created.build?.id ?? "";
   await database.db
     .insert(buildLog)
     .values({ buildId, line: 1, time: new Date(), phase: "fetch", kind: "step", text: "x" });
-  const key = { orgSlug: team.slug, projectName: created.project.name };
+  const key = { orgSlug: org.slug, projectName: created.project.name };
   const input = { ...key, confirmation: created.project.name };
-  expect(await refusalCode(deleteProject({ ctx: as(await team.join("member")), input }))).toBe("forbidden");
+  expect(await refusalCode(deleteProject({ ctx: as(await org.join("member")), input }))).toBe("forbidden");
   expect(await refusalCode(deleteProject({ ctx: as(others.owner), input }))).toBe("not_found");
-  const unsure = deleteProject({ ctx: as(team.owner), input: { ...key, confirmation: "another" } });
+  const unsure = deleteProject({ ctx: as(org.owner), input: { ...key, confirmation: "another" } });
   expect(await refusal(unsure)).toMatchObject({ code: "invalid_input", fields: { confirmation: expect.any(String) } });
-  await deleteProject({ ctx: as(await team.join("admin")), input });
+  await deleteProject({ ctx: as(await org.join("admin")), input });
   expect(await database.db.$count(build, eq(build.id, buildId))).toBe(0);
   expect(await database.db.$count(route, eq(route.projectId, created.project.id))).toBe(0);
-  const audits = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, team.id));
+  const audits = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, org.id));
   expect(audits.filter((row) => row.action === "project.delete")).toMatchObject([{ subject: created.project.name }]);
   // Who created it and when stays; what it was does not.
   const creations = audits.filter((row) => row.action === "project.create");
   expect(creations.some((row) => row.subject === created.project.name)).toBe(false);
   expect(creations.some((row) => row.subject === null && row.detail === null && row.projectId === null)).toBe(true);
-  expect(await refusalCode(deleteProject({ ctx: as(team.owner), input }))).toBe("not_found");
+  expect(await refusalCode(deleteProject({ ctx: as(org.owner), input }))).toBe("not_found");
 });
 
 test("VAL-1 names of pages of the dashboard are reserved; a project that has one is addressed by its id", async () => {
   for (const name of ["servers", "Portals", "settings", "members", "well-known", "registry"]) {
-    expect(await checkProjectName({ ctx: as(team.owner), input: { name } })).toMatchObject({ reason: "reserved" });
+    expect(await checkProjectName({ ctx: as(org.owner), input: { name } })).toMatchObject({ reason: "reserved" });
   }
-  const old = await seedProject(database.db, team, { name: "portals" });
-  const [listed] = await listProjects({ ctx: as(team.owner), input: { orgSlug: team.slug, text: "portals" } });
+  const old = await seedProject(database.db, org, { name: "portals" });
+  const [listed] = await listProjects({ ctx: as(org.owner), input: { orgSlug: org.slug, text: "portals" } });
   expect(listed).toMatchObject({ name: "portals", pathName: old.id, url: "http://localhost:8080/portals/mcp" });
-  const input = { orgSlug: team.slug, projectName: old.id };
-  expect(await getProject({ ctx: as(team.owner), input })).toMatchObject({ name: "portals" });
+  const input = { orgSlug: org.slug, projectName: old.id };
+  expect(await getProject({ ctx: as(org.owner), input })).toMatchObject({ name: "portals" });
   expect(await refusalCode(getProject({ ctx: as(others.owner), input }))).toBe("not_found");
   const elsewhere = { orgSlug: others.slug, projectName: old.id };
   expect(await refusalCode(getProject({ ctx: as(others.owner), input: elsewhere }))).toBe("not_found");
 });
 
 test("GW-7 members can switch payload capture on and off, with an audit entry", async () => {
-  const { name, id } = await seedProject(database.db, team);
-  const input = { orgSlug: team.slug, projectName: name };
-  const member = await team.join("member");
+  const { name, id } = await seedProject(database.db, org);
+  const input = { orgSlug: org.slug, projectName: name };
+  const member = await org.join("member");
   const set = (capturePayloads: boolean, actor: Actor = member) =>
     updateProject({ ctx: as(actor), input: { ...input, capturePayloads } });
   expect(await set(true)).toMatchObject({ capturePayloads: true });
   expect(await set(false)).toMatchObject({ capturePayloads: false });
-  expect(await refusalCode(set(true, await team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(set(true, await org.join("viewer")))).toBe("forbidden");
   const audits = await database.db.select().from(auditLog).where(eq(auditLog.projectId, id));
   expect(audits.map((row) => row.detail)).toEqual([{ capturePayloads: true }, { capturePayloads: false }]);
   const change = (viewer: Actor) => getCaptureChange({ ctx: as(viewer), input });
   expect(await change(member)).toMatchObject({ by: expect.stringMatching(/./), at: expect.any(String) });
   await set(true, { kind: "operator", ipAddress: null });
-  expect(await change(await team.join("viewer"))).toMatchObject({ by: null });
+  expect(await change(await org.join("viewer"))).toMatchObject({ by: null });
   expect(await refusalCode(change(others.owner))).toBe("not_found");
 });
 
 test("GW-12 members choose whether lists are answered asleep, and see what the live build has recorded", async () => {
-  const project = await seedProject(database.db, team);
-  const input = { orgSlug: team.slug, projectName: project.name };
-  const [member, viewer] = [await team.join("member"), await team.join("viewer")];
+  const project = await seedProject(database.db, org);
+  const input = { orgSlug: org.slug, projectName: project.name };
+  const [member, viewer] = [await org.join("member"), await org.join("viewer")];
   const change = (actor: Actor, sleepingLists: "stable") =>
     updateProject({ ctx: as(actor), input: { ...input, sleepingLists } });
   expect((await getProject({ ctx: as(viewer), input })).sleepingLists).toBe("off");

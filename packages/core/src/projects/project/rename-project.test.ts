@@ -20,15 +20,16 @@ import {
 
 const suite = openProjectSuite();
 
-const keyOf = (projectName: string) => ({ orgSlug: suite.team.slug, projectName });
-const rename = (from: string, to: string, actor: Actor = suite.team.owner) =>
+const keyOf = (projectName: string) => ({ orgSlug: suite.organization.slug, projectName });
+const rename = (from: string, to: string, actor: Actor = suite.organization.owner) =>
   updateProject({ ctx: suite.as(actor), input: { ...keyOf(from), name: to } });
 const formerNamesOf = async (name: string) =>
-  (await listFormerNames({ ctx: suite.as(suite.team.owner), input: keyOf(name) })).map((each) => each.name);
-const seed = (more: Partial<typeof project.$inferInsert> = {}) => seedProject(suite.database.db, suite.team, more);
+  (await listFormerNames({ ctx: suite.as(suite.organization.owner), input: keyOf(name) })).map((each) => each.name);
+const seed = (more: Partial<typeof project.$inferInsert> = {}) =>
+  seedProject(suite.database.db, suite.organization, more);
 
 test("PRJ-11 a renamed project is found under both names, and its address and deployments have the new one", async () => {
-  const member = await suite.team.join("member");
+  const member = await suite.organization.join("member");
   const { id, name } = await seed({ name: "Old-harbor", isPublic: true });
   const ctx = suite.as(member);
   const { build } = await startBuild({ ctx, input: { ...keyOf(name), commitSha: shaOf("a") } });
@@ -67,7 +68,7 @@ test("PRJ-11 nobody else gets a former name before it expires or is released; th
   const { name: other } = await seed();
   const taken = { name: "This project name is already taken" };
   expect((await refusal(rename(other, "First-name"))).fields).toEqual(taken);
-  const ctx = suite.as(suite.team.owner);
+  const ctx = suite.as(suite.organization.owner);
   expect(await checkProjectName({ ctx, input: { name: "first-name" } })).toMatchObject({ reason: "taken" });
   await rename("second-name", "first-name");
   expect(await formerNamesOf("first-name")).toEqual(["second-name"]);
@@ -76,10 +77,10 @@ test("PRJ-11 nobody else gets a former name before it expires or is released; th
   const release = (actor: Actor, released: string) =>
     releaseFormerName({ ctx: suite.as(actor), input: { ...keyOf("first-name"), name: released } });
   const stranger = await seedOrganization(suite.database.db);
-  expect(await refusalCode(release(await suite.team.join("viewer"), "second-name"))).toBe("forbidden");
+  expect(await refusalCode(release(await suite.organization.join("viewer"), "second-name"))).toBe("forbidden");
   expect(await refusalCode(release(stranger.owner, "second-name"))).toBe("not_found");
-  expect(await refusalCode(release(suite.team.owner, "first-name"))).toBe("not_found");
-  await release(suite.team.owner, "Second-name");
+  expect(await refusalCode(release(suite.organization.owner, "first-name"))).toBe("not_found");
+  await release(suite.organization.owner, "Second-name");
   expect(await formerNamesOf("first-name")).toEqual([]);
   expect(await refusalCode(getProject({ ctx, input: keyOf("second-name") }))).toBe("not_found");
   expect(await rename(other, "second-name")).toMatchObject({ name: "second-name" });
@@ -92,7 +93,7 @@ test("PRJ-11 a former name ends after its time, for whoever asks and with the ne
     .update(formerName)
     .set({ expiresAt: new Date(0) })
     .where(eq(formerName.projectId, id));
-  const ctx = suite.as(suite.team.owner);
+  const ctx = suite.as(suite.organization.owner);
   expect(await refusalCode(getProject({ ctx, input: keyOf("short-lived") }))).toBe("not_found");
   expect(await checkProjectName({ ctx, input: { name: "short-lived" } })).toMatchObject({ available: true });
   // Not swept yet: the name can be a former one again.
@@ -116,7 +117,7 @@ test("PRJ-11 a name that is taken, reserved or invalid is refused, and so are vi
     ["ab", "Project name must be at least 6 characters long"],
   ] as const)
     expect((await refusal(rename(name, wrong))).fields).toEqual({ name: text });
-  expect(await refusalCode(rename(name, "other-name-1", await suite.team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(rename(name, "other-name-1", await suite.organization.join("viewer")))).toBe("forbidden");
   expect(await refusalCode(rename(name, "other-name-1", (await seedOrganization(suite.database.db)).owner))).toBe(
     "not_found",
   );

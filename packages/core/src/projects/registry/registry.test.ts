@@ -13,10 +13,10 @@ import {
 import { getRegistryEntry, listRegistryNames, listRegistryVersions } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 beforeEach(() => database.db.delete(project));
 afterAll(() => database.close());
@@ -32,7 +32,7 @@ const versions = async (more: Partial<Parameters<typeof listRegistryVersions>[0]
 test("PUB-10 PUB-16 registry data of a public project: name, title, description and meta, and what is live", async () => {
   const server = { name: "lock", version: "2.0.0", title: "Lock keeper" };
   const more = { name: "Lock-Keeper", isPublic: true, description: "Knows locks.", authMode: "towpath-public" };
-  await seedLiveProject(database.db, team, more, { manifest: sampleManifest({ server }) });
+  await seedLiveProject(database.db, organization, more, { manifest: sampleManifest({ server }) });
   const entry = await entryOf("lock-KEEPER");
   expect(entry).toMatchObject({
     projectName: "Lock-Keeper",
@@ -49,7 +49,7 @@ test("PUB-10 PUB-16 registry data of a public project: name, title, description 
 });
 
 test("PUB-11 a private project and an unknown one get the same answers", async () => {
-  await seedLiveProject(database.db, team, { name: "secret-one", isPublic: false });
+  await seedLiveProject(database.db, organization, { name: "secret-one", isPublic: false });
   for (const name of ["secret-one", "SECRET-ONE", "nobody-has-it", "", "%", "'; --"])
     expect([name, await entryOf(name)]).toEqual([name, null]);
   expect(await versions()).toEqual([]);
@@ -57,7 +57,7 @@ test("PUB-11 a private project and an unknown one get the same answers", async (
 });
 
 test("PUB-10 a public project without a live server has an entry, but no place in the registry or sitemap", async () => {
-  await seedProject(database.db, team, { name: "not-yet-live", isPublic: true });
+  await seedProject(database.db, organization, { name: "not-yet-live", isPublic: true });
   expect(await entryOf("not-yet-live")).toMatchObject({
     manifest: null,
     liveAt: null,
@@ -69,7 +69,7 @@ test("PUB-10 a public project without a live server has an entry, but no place i
 });
 
 test("PUB-10 ORG-9 a public server elsewhere shows what its last inspection found", async () => {
-  const { id: projectId } = await seedProject(database.db, team, {
+  const { id: projectId } = await seedProject(database.db, organization, {
     name: "distant-server-one",
     isPublic: true,
     kind: "external",
@@ -87,15 +87,15 @@ test("PUB-10 ORG-9 a public server elsewhere shows what its last inspection foun
 test("PUB-10 without a description the server speaks for itself, and a private repository is not named", async () => {
   const instructions = "Ask for a lock.\n\nThen wait.";
   const more = { name: "speaks-itself", isPublic: true, repositoryPrivate: true };
-  await seedLiveProject(database.db, team, more, { manifest: sampleManifest({ instructions }) });
+  await seedLiveProject(database.db, organization, more, { manifest: sampleManifest({ instructions }) });
   expect(await entryOf("speaks-itself")).toMatchObject({ description: "Ask for a lock.", repository: null });
-  await seedLiveProject(database.db, team, { name: "says-nothing", isPublic: true });
+  await seedLiveProject(database.db, organization, { name: "says-nothing", isPublic: true });
   expect(await entryOf("says-nothing")).toMatchObject({ description: "An MCP server with 1 tool." });
 });
 
 test("PUB-14 versions are the production deployments of public projects: by name, newest first, what is live marked", async () => {
-  await seedLiveProject(database.db, team, { name: "beta-server", isPublic: true }, { sequences: [1, 3, 2] });
-  await seedLiveProject(database.db, team, { name: "Alpha-server", isPublic: true }, { sequences: [7] });
+  await seedLiveProject(database.db, organization, { name: "beta-server", isPublic: true }, { sequences: [1, 3, 2] });
+  await seedLiveProject(database.db, organization, { name: "Alpha-server", isPublic: true }, { sequences: [7] });
   const all = ["Alpha-server 7 latest", "beta-server 3", "beta-server 2 latest", "beta-server 1"];
   expect(await versions()).toEqual(all);
   expect(await versions({ version: "latest" })).toEqual(["Alpha-server 7 latest", "beta-server 2 latest"]);
@@ -107,7 +107,7 @@ test("PUB-14 versions are the production deployments of public projects: by name
 });
 
 test("PUB-14 what has changed since a time: a deployment, a change of the project", async () => {
-  const { id } = await seedLiveProject(database.db, team, { name: "old-server", isPublic: true });
+  const { id } = await seedLiveProject(database.db, organization, { name: "old-server", isPublic: true });
   const later = new Date(Date.now() + 60_000);
   expect(await versions({ updatedSince: new Date(Date.now() - 60_000) })).toEqual(["old-server 1 latest"]);
   expect(await versions({ updatedSince: later })).toEqual([]);

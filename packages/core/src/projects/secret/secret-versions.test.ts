@@ -18,13 +18,13 @@ const job = () => as({ kind: "job", job: "build.run" });
 type Change = Partial<z.input<typeof updateSecretSchema>>;
 const set = async (keyName: string, secretValue: string, more: Change = {}) => {
   const secrets = [{ ...more, keyName, secretValue }];
-  return (await setSecrets({ ctx: as(suite.team.owner), input: { ...at(), secrets } }))[0];
+  return (await setSecrets({ ctx: as(suite.organization.owner), input: { ...at(), secrets } }))[0];
 };
 const update = (keyName: string, change: Change) =>
-  updateSecret({ ctx: as(suite.team.owner), input: { ...at(), ...change, keyName } });
-const reveal = (keyName: string, actor = suite.team.owner) =>
+  updateSecret({ ctx: as(suite.organization.owner), input: { ...at(), ...change, keyName } });
+const reveal = (keyName: string, actor = suite.organization.owner) =>
   decryptSecret({ ctx: as(actor), input: { ...at(), keyName } });
-const changed = () => listChangedSecrets({ ctx: as(suite.team.owner), input: at() });
+const changed = () => listChangedSecrets({ ctx: as(suite.organization.owner), input: at() });
 const sweep = async () => {
   const policy = { requestLogDays: 1, serverLogDays: 1, buildLogDays: 1, auditDays: 1 };
   const limits = { endedBranchDays: 1, buildsPerBranch: 1, deploymentsPerBranch: 1 };
@@ -34,7 +34,7 @@ const sweep = async () => {
 /** Builds and deploys as a worker does; resolves with what it gave to the build, and the deployment. */
 async function deploy(commit: string) {
   const input = { ...at(), commitSha: shaOf(commit), trigger: "push" as const, reuse: "never" as const };
-  const { id } = (await startBuild({ ctx: as(suite.team.owner), input })).build;
+  const { id } = (await startBuild({ ctx: as(suite.organization.owner), input })).build;
   const taken = await takeBuild({ ctx: job(), input: { buildId: id } });
   const fence = { buildId: id, attempt: taken?.attempt ?? 0 };
   const given = await pinEnvironment({
@@ -60,7 +60,7 @@ test("KEY-2 a deployment starts with what it was built with, and so does an earl
   await set("NEW_KEY", "new");
   expect(await startsWith(first.deploymentId)).toEqual({ API_KEY: "first" });
   const second = await deploy("b");
-  await deleteSecret({ ctx: as(suite.team.owner), input: { ...at(), keyName: "API_KEY" } });
+  await deleteSecret({ ctx: as(suite.organization.owner), input: { ...at(), keyName: "API_KEY" } });
   await set("API_KEY", "another variable of the same name");
   expect((await sweep()).problems).toEqual([]);
   expect(await startsWith(first.deploymentId)).toEqual({ API_KEY: "first" });
@@ -78,7 +78,7 @@ test("KEY-2 versions go with the last deployment that refers to them, and the ne
   const { deploymentId } = await deploy("a");
   await set("API_KEY", "fourth");
   await set("UNUSED", "x");
-  await deleteSecret({ ctx: as(suite.team.owner), input: { ...at(), keyName: "UNUSED" } });
+  await deleteSecret({ ctx: as(suite.organization.owner), input: { ...at(), keyName: "UNUSED" } });
   await sweep();
   expect(await versions()).toEqual(["API_KEY 3", "API_KEY 4"]);
   await suite.database.db.delete(route).where(eq(route.deploymentId, deploymentId));
@@ -110,7 +110,7 @@ test("KEY-2 only the worker that has the build gets variables, and only the plat
   const { buildId } = await deploy("a");
   const input = { projectId: suite.project.id, environment: "production" as const, buildId, attempt: 1 };
   expect(await pinEnvironment({ ctx: job(), input })).toBeNull();
-  expect(await refusalCode(pinEnvironment({ ctx: as(suite.team.owner), input }))).toBe("forbidden");
+  expect(await refusalCode(pinEnvironment({ ctx: as(suite.organization.owner), input }))).toBe("forbidden");
 });
 
 test("KEY-1 the page can say what has changed since the live deployment was built, by name", async () => {
@@ -123,14 +123,14 @@ test("KEY-1 the page can say what has changed since the live deployment was buil
   expect(await changed()).toEqual([]);
   await set("API_KEY", "second");
   await set("ADDED", "x");
-  await deleteSecret({ ctx: as(suite.team.owner), input: { ...at(), keyName: "GONE" } });
+  await deleteSecret({ ctx: as(suite.organization.owner), input: { ...at(), keyName: "GONE" } });
   const keyNames = ["ADDED", "API_KEY", "GONE"];
   expect(await changed()).toEqual([{ branch: "main", environment: "production", buildId, keyNames }]);
   await deploy("b");
   expect(await changed()).toEqual([]);
   const stranger = await seedOrganization(suite.database.db);
   for (const [actor, code] of [
-    [await suite.team.join("viewer"), "forbidden"],
+    [await suite.organization.join("viewer"), "forbidden"],
     [stranger.owner, "not_found"],
   ] as const)
     expect(await refusalCode(listChangedSecrets({ ctx: as(actor), input: at() }))).toBe(code);
@@ -143,13 +143,13 @@ test("KEY-1 KEY-2 a value is revealed to members, with an entry in the audit log
   const refused = await refusal(reveal("API_KEY"));
   expect(refused).toMatchObject({ code: "conflict", message: expect.stringContaining("is sensitive") });
   expect(await refusalCode(reveal("ABSENT"))).toBe("not_found");
-  expect(await refusalCode(reveal("REGION", await suite.team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(reveal("REGION", await suite.organization.join("viewer")))).toBe("forbidden");
   expect(await refusalCode(reveal("REGION", (await seedOrganization(suite.database.db)).owner))).toBe("not_found");
   const entries = await suite.database.db
     .select()
     .from(auditLog)
     .where(and(eq(auditLog.projectId, suite.project.id), eq(auditLog.action, "secret.decrypt")));
-  const actor = suite.team.owner.kind === "user" ? `user:${suite.team.owner.userId}` : "";
+  const actor = suite.organization.owner.kind === "user" ? `user:${suite.organization.owner.userId}` : "";
   expect(entries).toMatchObject([{ actor, subject: "REGION", detail: { reason: "reveal", version: 1 } }]);
 });
 

@@ -44,11 +44,11 @@ test.each([
 });
 
 test("ONB-5 RUN-4 a new project's secrets are stored encrypted, and its server gets them", async () => {
-  const team = await seedOrganization(database.db);
+  const organization = await seedOrganization(database.db);
   const input = {
-    orgSlug: team.slug,
+    orgSlug: organization.slug,
     name: "with-secrets",
-    installationId: team.installationId,
+    installationId: organization.installationId,
     repositoryFullName: "a/b",
     entrypoint: "echo.py",
     trigger: "import" as const,
@@ -58,10 +58,10 @@ test("ONB-5 RUN-4 a new project's secrets are stored encrypted, and its server g
     ],
   };
   const twice = { ...input, secrets: [...input.secrets, ...input.secrets] };
-  expect((await refusal(deployProject({ ctx: as(team.owner), input: twice }))).fields).toEqual({
+  expect((await refusal(deployProject({ ctx: as(organization.owner), input: twice }))).fields).toEqual({
     secrets: "Each name can appear only once",
   });
-  const { project } = await deployProject({ ctx: as(team.owner), input });
+  const { project } = await deployProject({ ctx: as(organization.owner), input });
   const rows = await database.db.select().from(secret).where(eq(secret.projectId, project.id));
   expect(rows).toHaveLength(2);
   expect(JSON.stringify(rows)).not.toContain("very secret");

@@ -19,7 +19,7 @@ const set = async (
   more: { environments?: ("production" | "preview")[] } = {},
 ) => {
   const secrets = [{ keyName, secretValue, ...more }];
-  const [view] = await setSecrets({ ctx: as(suite.team.owner), input: { ...at(), secrets } });
+  const [view] = await setSecrets({ ctx: as(suite.organization.owner), input: { ...at(), secrets } });
   if (!view) throw new Error("nothing was set");
   return view;
 };
@@ -35,7 +35,7 @@ test("KEY-1 a secret is set, listed without its value, and passed to the process
     sensitive: false,
     updatedAt: expect.any(String),
   });
-  const listed = await listSecrets({ ctx: as(suite.team.owner), input: at() });
+  const listed = await listSecrets({ ctx: as(suite.organization.owner), input: at() });
   expect(listed.map(({ keyName, environments }) => [keyName, environments])).toEqual([
     ["API_KEY", ["production", "preview"]],
     ["AREA", ["preview"]],
@@ -62,7 +62,7 @@ test("KEY-2 replacing a secret creates a new version and ciphertext under the sa
   expect([before.version, after.version]).toEqual([1, 2]);
   expect(after.ciphertext).not.toBe(before.ciphertext);
   const dataKey = await findDataKey(suite.database.db, suite.project.id);
-  const binding = { organizationId: suite.team.id, secretId: first.id };
+  const binding = { organizationId: suite.organization.id, secretId: first.id };
   expect(secrets.decrypt({ ...after, ...binding }, dataKey)).toBe("same value");
   expect(() => secrets.decrypt({ ...before, ...binding, version: 2 }, dataKey)).toThrow();
   await set("API_KEY", "other value", { environments: ["production"] });
@@ -79,7 +79,7 @@ test("KEY-1 a new value keeps the secret's environments", async () => {
 
 test("KEY-1 ORG-10 several secrets are stored together or not at all, each with an audit entry", async () => {
   const setAll = (secrets: { keyName: string; secretValue: string }[]) =>
-    setSecrets({ ctx: as(suite.team.owner), input: { ...at(), secrets } });
+    setSecrets({ ctx: as(suite.organization.owner), input: { ...at(), secrets } });
   await set("SECOND", "before", { environments: ["production"] });
   const tooLong = Array.from({ length: 100 }, (_, index) => ({ keyName: `NAME_${index}`, secretValue: "x" }));
   expect((await refusal(setAll(tooLong))).fields).toEqual({ keyName: "At most 100 secrets" });
@@ -114,15 +114,15 @@ test("KEY-1 concurrent changes get consecutive versions", async () => {
 test("KEY-1 a secret is deleted; deleting it again is not found", async () => {
   await set("API_KEY", "very secret");
   const input = { ...at(), keyName: "API_KEY" };
-  await deleteSecret({ ctx: as(suite.team.owner), input });
+  await deleteSecret({ ctx: as(suite.organization.owner), input });
   expect(await processGets("production")).toEqual({});
-  expect(await refusalCode(deleteSecret({ ctx: as(suite.team.owner), input }))).toBe("not_found");
+  expect(await refusalCode(deleteSecret({ ctx: as(suite.organization.owner), input }))).toBe("not_found");
 });
 
 test("KEY-1 ORG-10 each change is in the audit log, without the value", async () => {
   await set("API_KEY", "very secret");
   await set("API_KEY", "very secret too");
-  await deleteSecret({ ctx: as(suite.team.owner), input: { ...at(), keyName: "API_KEY" } });
+  await deleteSecret({ ctx: as(suite.organization.owner), input: { ...at(), keyName: "API_KEY" } });
   const entries = await suite.database.db
     .select()
     .from(auditLog)
@@ -145,7 +145,7 @@ test.each([
   [{ environments: [] }, "environments", "Choose at least one environment"],
 ] satisfies [object, string, string][])("VAL-4 %j → %s: %s", async (wrong, field, text) => {
   const input = { ...at(), keyName: "API_KEY", secretValue: "x", ...wrong };
-  expect((await refusal(createSecret({ ctx: as(suite.team.owner), input }))).fields).toEqual({ [field]: text });
+  expect((await refusal(createSecret({ ctx: as(suite.organization.owner), input }))).fields).toEqual({ [field]: text });
   expect(await rows()).toEqual([]);
 });
 
@@ -166,7 +166,7 @@ test("KEY-1 viewers can neither read nor change secrets, others don't find the p
   await set("API_KEY", "very secret");
   const other = await seedOrganization(suite.database.db);
   for (const [actor, code] of [
-    [await suite.team.join("viewer"), "forbidden"],
+    [await suite.organization.join("viewer"), "forbidden"],
     [other.owner, "not_found"],
   ] as const) {
     const ctx = as(actor);
@@ -180,7 +180,7 @@ test("KEY-1 viewers can neither read nor change secrets, others don't find the p
 });
 
 test("KEY-5 KEY-1 a variable is created once, changed, read and deleted in the project of an id", async () => {
-  const ctx = as(suite.team.owner);
+  const ctx = as(suite.organization.owner);
   const input = { projectId: suite.project.id, keyName: "API_KEY" };
   const given = { description: " For the weather ", sensitive: false, environments: ["preview" as const] };
   const made = await createSecret({ ctx, input: { ...input, ...given, secretValue: "first" } });
@@ -199,7 +199,7 @@ test("KEY-5 an id of another organization's project, or of none, is not found", 
   const other = await seedOrganization(suite.database.db);
   const foreign = await seedProject(suite.database.db, other);
   for (const projectId of [foreign.id, crypto.randomUUID(), "no-id"]) {
-    const call = { ctx: as(suite.team.owner), input: { projectId, keyName: "API_KEY", secretValue: "x" } };
+    const call = { ctx: as(suite.organization.owner), input: { projectId, keyName: "API_KEY", secretValue: "x" } };
     for (const verb of [createSecret, updateSecret, decryptSecret, deleteSecret, listSecrets])
       expect([projectId, verb.name, await refusalCode(verb(call))]).toEqual([projectId, verb.name, "not_found"]);
   }

@@ -26,7 +26,7 @@ import { decideForkPullRequest, listForkPullRequests } from "./index.ts";
 
 const secrets = createSecretBox({ current: "a root secret for tests, at least 32 characters", previous: [] });
 const suite = openProjectSuite({ secrets });
-const scene = webhookScene(() => ({ db: suite.database.db, team: suite.team }));
+const scene = webhookScene(() => ({ db: suite.database.db, organization: suite.organization }));
 let github: GitHubModel;
 beforeEach(() => {
   github = scene.gitHubOf(suite.project);
@@ -34,8 +34,8 @@ beforeEach(() => {
 
 const db = () => suite.database.db;
 const job = () => suite.as({ kind: "job", job: "test" });
-const list = () => listForkPullRequests({ ctx: suite.as(suite.team.owner), input: suite.at() });
-const decide = (commit: string, decision: "approve" | "decline" = "approve", actor: Actor = suite.team.owner) =>
+const list = () => listForkPullRequests({ ctx: suite.as(suite.organization.owner), input: suite.at() });
+const decide = (commit: string, decision: "approve" | "decline" = "approve", actor: Actor = suite.organization.owner) =>
   decideForkPullRequest({
     ctx: suite.as(actor),
     input: { ...suite.at(), number: 7, commitSha: shaOf(commit), decision },
@@ -52,7 +52,10 @@ const buildsOf = async () => {
 
 /** As lists of servers tell it. */
 const waitingOf = async () => {
-  const items = await listProjects({ ctx: suite.as(suite.team.owner), input: { orgSlug: suite.team.slug } });
+  const items = await listProjects({
+    ctx: suite.as(suite.organization.owner),
+    input: { orgSlug: suite.organization.slug },
+  });
   return items.find(({ name }) => name === suite.project.name)?.waitingForkPullRequests;
 };
 
@@ -72,9 +75,9 @@ test("BLD-9 a pull request from a fork waits until a member approves its commit;
   expect(await buildsOf()).toEqual([[shaOf("A"), "canceled"]]);
   expect(await list()).toMatchObject([{ state: "waiting", commitSha: shaOf("B"), decidedBy: null }]);
   expect(await refusalCode(decide("A"))).toBe("conflict");
-  expect(await refusalCode(redeployBuild({ ctx: suite.as(suite.team.owner), input: { buildId: buildId ?? "" } }))).toBe(
-    "conflict",
-  );
+  expect(
+    await refusalCode(redeployBuild({ ctx: suite.as(suite.organization.owner), input: { buildId: buildId ?? "" } })),
+  ).toBe("conflict");
   const approved = await decide("B");
   await succeedBuild(db(), approved.buildId ?? "");
   expect(await liveCommit(db(), await branchId())).toBe(shaOf("B"));
@@ -116,7 +119,7 @@ test("BLD-9 a build of a fork gets no variables and a cache of its own, and is n
   const taken = await takeBuild({ ctx: job(), input: { buildId: buildId ?? "" } });
   expect(taken).toMatchObject({
     environment: "preview",
-    organizationId: suite.team.id,
+    organizationId: suite.organization.id,
     cacheOwnerId: await branchId(),
   });
   const fence = { buildId: buildId ?? "", attempt: taken?.attempt ?? 0, projectId: suite.project.id };
@@ -124,7 +127,7 @@ test("BLD-9 a build of a fork gets no variables and a cache of its own, and is n
   const [row] = await db().select().from(build).where(eq(build.id, fence.buildId));
   // An empty list, not null: the server gets these and no others whenever it starts.
   expect(row?.secretVersionIds).toEqual([]);
-  const ctx = suite.as(suite.team.owner);
+  const ctx = suite.as(suite.organization.owner);
   const direct = startBuild({ ctx, input: { ...suite.at(), branch: "pull:7", commitSha: shaOf("evil") } });
   expect(await refusalCode(direct)).toBe("conflict");
   await db().update(build).set({ status: "queued" }).where(eq(build.id, fence.buildId));
@@ -187,12 +190,12 @@ test("BLD-9 viewers may not decide, strangers find nothing, and a branch of the 
   github.push("feature", "F");
   const queued = await scene.settle(github);
   expect(queued).toHaveLength(1);
-  expect(await refusalCode(decide("A", "approve", await suite.team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(decide("A", "approve", await suite.organization.join("viewer")))).toBe("forbidden");
   const stranger = (await seedOrganization(db())).owner;
   expect(await refusalCode(decide("A", "approve", stranger))).toBe("not_found");
   expect(await list()).toHaveLength(1);
   const unknown = { ...suite.at(), number: 8, commitSha: shaOf("A"), decision: "approve" as const };
-  expect(await refusalCode(decideForkPullRequest({ ctx: suite.as(suite.team.owner), input: unknown }))).toBe(
+  expect(await refusalCode(decideForkPullRequest({ ctx: suite.as(suite.organization.owner), input: unknown }))).toBe(
     "not_found",
   );
   const own = await db()
@@ -205,8 +208,8 @@ test("BLD-9 viewers may not decide, strangers find nothing, and a branch of the 
 test("BLD-8 BLD-9 buttons of a check run act as the member with that GitHub account, and for nobody else", async () => {
   github.pushToFork(7, "A");
   await scene.settle(github);
-  const member = await suite.team.join("member");
-  const viewer = await suite.team.join("viewer");
+  const member = await suite.organization.join("member");
+  const viewer = await suite.organization.join("viewer");
   const stranger = (await seedOrganization(db())).owner;
   const known = async (actor: Actor, githubUserId: number) => {
     await recordGitHubUser({ ctx: testContext(db(), actor), input: { githubUserId } });

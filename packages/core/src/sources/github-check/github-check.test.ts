@@ -13,7 +13,7 @@ import { processWebhook } from "../webhook/index.ts";
 import { checkDueGitHubRepositories, recordMissedWebhooks } from "./index.ts";
 
 const suite = openProjectSuite();
-const scene = webhookScene(() => ({ db: suite.database.db, team: suite.team }));
+const scene = webhookScene(() => ({ db: suite.database.db, organization: suite.organization }));
 let github: GitHubModel;
 let now: Date;
 let queue = memoryQueue();
@@ -83,7 +83,7 @@ async function foundAfter(commit: string, withinSeconds: number): Promise<number
   return null;
 }
 async function view() {
-  const found = await getSource({ ctx: as(suite.team.owner), input: suite.at() });
+  const found = await getSource({ ctx: as(suite.organization.owner), input: suite.at() });
   return found.kind === "github" ? found : null;
 }
 
@@ -113,7 +113,7 @@ test("GH-6 who doesn't push is asked more and more rarely, and soon again when s
   await round();
   expect(await pause()).toBeGreaterThan(240);
   expect(await pause()).toBeLessThanOrEqual(300);
-  await getProject({ ctx: as(suite.team.owner), input: suite.at() });
+  await getProject({ ctx: as(suite.organization.owner), input: suite.at() });
   expect(await pause()).toBe(15);
   github.push("main", "m2");
   expect(await foundAfter("m2", 30)).toBeLessThanOrEqual(18);
@@ -230,7 +230,7 @@ test("GH-6 a renamed repository is found again; a changed source starts over; a 
   await db()
     .update(githubInstallation)
     .set({ suspendedAt: now })
-    .where(eq(githubInstallation.organizationId, suite.team.id));
+    .where(eq(githubInstallation.organizationId, suite.organization.id));
   later(3600);
   const count = asked.length;
   await round();
@@ -239,13 +239,13 @@ test("GH-6 a renamed repository is found again; a changed source starts over; a 
 
 test("GH-6 who may start builds asks at once; others only see it; two workers ask once", async () => {
   const check = (actor: Actor) => checkSource({ ctx: as(actor), input: suite.at() });
-  expect(await check(suite.team.owner)).toMatchObject({ checkedAt: now.toISOString(), problem: null });
-  expect(await refusalCode(check(await suite.team.join("viewer")))).toBe("forbidden");
+  expect(await check(suite.organization.owner)).toMatchObject({ checkedAt: now.toISOString(), problem: null });
+  expect(await refusalCode(check(await suite.organization.join("viewer")))).toBe("forbidden");
   expect(await refusalCode(check((await seedOrganization(db())).owner))).toBe("not_found");
   const dueCheck = () => checkDueGitHubRepositories({ ctx: job(), input: { limit: 10 } });
-  expect(await refusalCode(checkDueGitHubRepositories({ ctx: as(suite.team.owner), input: { limit: 1 } }))).toBe(
-    "forbidden",
-  );
+  expect(
+    await refusalCode(checkDueGitHubRepositories({ ctx: as(suite.organization.owner), input: { limit: 1 } })),
+  ).toBe("forbidden");
   later(20);
   const count = asked.length;
   await Promise.all([dueCheck(), dueCheck(), dueCheck()]);

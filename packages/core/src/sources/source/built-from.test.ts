@@ -31,10 +31,10 @@ import { createRepository } from "../repository/index.ts";
 import type { BuiltFrom } from "./built-from.ts";
 import { changeSource } from "./index.ts";
 
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let repositoryId: string;
 const scene = openGitScene((fresh) => {
-  ({ team } = fresh);
+  ({ organization } = fresh);
 });
 
 const packages: PackageIndex = {
@@ -44,16 +44,16 @@ const packages: PackageIndex = {
   },
 };
 const repositories = memoryRepositories({ repository: { id: 501, fullName: "acme/one" }, head: "g1" });
-const as = (actor: Actor = team.owner) => ({ ...scene.as(actor), repositories, packages });
+const as = (actor: Actor = organization.owner) => ({ ...scene.as(actor), repositories, packages });
 const job = () => as({ kind: "job", job: "test" });
 
 beforeEach(async () => {
-  const made = { orgSlug: team.slug, name: "stored", defaultBranch: "main" };
+  const made = { orgSlug: organization.slug, name: "stored", defaultBranch: "main" };
   ({ id: repositoryId } = await createRepository({ ctx: as(), input: made }));
   scene.stored.of(repositoryId).heads.set("main", "s1");
 });
 
-const gitHub = () => ({ githubRepository: { installationId: team.installationId, fullName: "acme/one" } });
+const gitHub = () => ({ githubRepository: { installationId: organization.installationId, fullName: "acme/one" } });
 const kinds = {
   git: () => ({ gitUrl: url }),
   repository: () => ({ repository: "stored" }),
@@ -69,10 +69,10 @@ function expected(kind: Kind): {
   readonly commitSha: string;
   packageVersion: string | null;
 } {
-  const { installationId } = team;
+  const { installationId } = organization;
   const sources: Readonly<Record<Kind, readonly [BuiltFrom, string]>> = {
     git: [{ kind, url } as BuiltFrom, shaOf("m1")],
-    repository: [{ kind, repositoryId, fullName: `${team.slug}/stored` } as BuiltFrom, shaOf("s1")],
+    repository: [{ kind, repositoryId, fullName: `${organization.slug}/stored` } as BuiltFrom, shaOf("s1")],
     github: [{ kind, installationId, repositoryId: 501, fullName: "acme/one" } as BuiltFrom, shaOf("g1")],
     package: [{ kind, name: "shop-mcp" } as BuiltFrom, versionCommit("shop-mcp", "1.1.0").sha],
   };
@@ -95,8 +95,8 @@ async function loseWorker(buildId: string): Promise<void> {
   expect(requeued).toEqual([buildId]);
 }
 async function started(kind: Kind) {
-  const { id, name } = await seedProject(scene.db, team);
-  return { id, at: { orgSlug: team.slug, projectName: name }, build: await change(id, kind) };
+  const { id, name } = await seedProject(scene.db, organization);
+  return { id, at: { orgSlug: organization.slug, projectName: name }, build: await change(id, kind) };
 }
 async function deploymentOf(buildId: string): Promise<string> {
   const [found] = await scene.db.select().from(deployment).where(eq(deployment.buildId, buildId));
@@ -122,7 +122,7 @@ test("SRC-1 RUN-8 a build whose worker was lost is of what it was queued for, af
       const again = await take(own.build.id);
       expect(again).toMatchObject({ ...expected(kind), attempt: 2 });
       expect(again?.repository).toBe(
-        { git: url, github: "acme/one", repository: `${team.slug}/stored`, package: null }[kind],
+        { git: url, github: "acme/one", repository: `${organization.slug}/stored`, package: null }[kind],
       );
       // It may still end well, and the next source's build replaces it.
       await finishBuild(scene.db, { buildId: own.build.id, attempt: 2 });
@@ -142,12 +142,12 @@ test("SRC-1 another package, URL and repository of the same kind: the lost build
   const own = await started("github");
   await take(own.build.id);
   const two = memoryRepositories({ repository: { id: 502, fullName: "acme/two" }, head: "g2" });
-  const to = { githubRepository: { installationId: team.installationId, fullName: "acme/two" } };
+  const to = { githubRepository: { installationId: organization.installationId, fullName: "acme/two" } };
   await changeSource({ ctx: { ...as(), repositories: two }, input: { projectId: own.id, ...to } });
   await loseWorker(own.build.id);
   expect(await take(own.build.id)).toMatchObject(expected("github"));
   // What the organization can't read any more is read through nobody's installation.
-  await scene.db.delete(githubInstallation).where(eq(githubInstallation.installationId, team.installationId));
+  await scene.db.delete(githubInstallation).where(eq(githubInstallation.installationId, organization.installationId));
   await loseWorker(own.build.id);
   expect(await take(own.build.id)).toMatchObject({ source: { ...expected("github").source, installationId: null } });
 });

@@ -25,10 +25,10 @@ import { createRepository } from "../repository/index.ts";
 import { syncBranch } from "../webhook/index.ts";
 import { changeSource, getSource, lookAtSource, updateSource } from "./index.ts";
 
-let team: SeededOrganization;
+let org: SeededOrganization;
 let others: SeededOrganization;
 const scene = openGitScene((fresh) => {
-  ({ team, others } = fresh);
+  ({ organization: org, others } = fresh);
 });
 
 /** GitHub: branches of each repository with their newest commits; what isn't here can't be read. */
@@ -81,9 +81,9 @@ beforeEach(() => {
 });
 
 type Change = Omit<Parameters<typeof changeSource>[0]["input"], "orgSlug" | "projectName" | "projectId">;
-const change = (projectId: string, to: Change, actor: Actor = team.owner) =>
+const change = (projectId: string, to: Change, actor: Actor = org.owner) =>
   changeSource({ ctx: as(actor), input: { projectId, ...to } });
-const gitHub = (fullName: string, installationId = team.installationId) => ({
+const gitHub = (fullName: string, installationId = org.installationId) => ({
   githubRepository: { installationId, fullName },
 });
 const rowOf = async (id: string) => {
@@ -97,11 +97,11 @@ const noPackage = { packageName: null, followsPackage: false };
 test("SRC-1 from every kind of source to every kind: only the next one is stored, built and audited; the rest of the server stays", async () => {
   scene.git.heads.set("main", "u1");
   const { id: repositoryId } = await createRepository({
-    ctx: as(team.owner),
-    input: { orgSlug: team.slug, name: "stored", defaultBranch: "main" },
+    ctx: as(org.owner),
+    input: { orgSlug: org.slug, name: "stored", defaultBranch: "main" },
   });
   scene.stored.of(repositoryId).heads.set("main", "s1");
-  const own = await seedProject(scene.db, team, { arguments: ["--fast"], watchPaths: ["src"], rootDirectory: "src" });
+  const own = await seedProject(scene.db, org, { arguments: ["--fast"], watchPaths: ["src"], rootDirectory: "src" });
   await seedSecrets(scene.db, scene.secrets, own.id, { TOKEN: "value" });
   const kinds = {
     git: {
@@ -126,7 +126,7 @@ test("SRC-1 from every kind of source to every kind: only the next one is stored
         git: undefined,
         repositoryId: 501,
         repositoryFullName: "acme/one",
-        installationId: team.installationId,
+        installationId: org.installationId,
         repositoryPrivate: true,
         githubBranch: "next",
       },
@@ -155,7 +155,7 @@ test("SRC-1 from every kind of source to every kind: only the next one is stored
     const changed = await change(own.id, to);
     expect(changed.source).toMatchObject(source);
     expect(changed.build).toMatchObject({ ...built, status: "queued" });
-    expect(await getSource({ ctx: as(team.owner), input: { projectId: own.id } })).toMatchObject(source);
+    expect(await getSource({ ctx: as(org.owner), input: { projectId: own.id } })).toMatchObject(source);
     expect(await rowOf(own.id)).toMatchObject({ ...row, name: own.name, defaultBranch: built.branch.name });
     const entry = (await scene.auditsOf(own.id, "source.change"))
       .toSorted((a, b) => +a.createdAt - +b.createdAt)
@@ -179,14 +179,14 @@ test("SRC-1 from every kind of source to every kind: only the next one is stored
   });
   const routes = await scene.db.select().from(route).where(eq(route.projectId, own.id));
   expect(routes.map(({ label }) => label)).toEqual([own.name]);
-  const found = await getProject({ ctx: as(team.owner), input: { orgSlug: team.slug, projectName: own.name } });
+  const found = await getProject({ ctx: as(org.owner), input: { orgSlug: org.slug, projectName: own.name } });
   expect([found.id, found.deployments.length]).toEqual([own.id, walk.length]);
-  const secrets = await listSecrets({ ctx: as(team.owner), input: { orgSlug: team.slug, projectName: own.name } });
+  const secrets = await listSecrets({ ctx: as(org.owner), input: { orgSlug: org.slug, projectName: own.name } });
   expect(JSON.stringify(secrets)).toContain("TOKEN");
 });
 
 test("SRC-1 ERR-1 what can't be read, isn't allowed or isn't one source is refused by field, and changes nothing", async () => {
-  const { project: own } = await scene.deploy(team);
+  const { project: own } = await scene.deploy(org);
   const before = await rowOf(own.id);
   const count = () => scene.db.$count(build, eq(build.projectId, own.id));
   const builds = await count();
@@ -215,7 +215,7 @@ test("SRC-1 ERR-1 what can't be read, isn't allowed or isn't one source is refus
     const error = await refusal(change(own.id, to));
     expect([error.code, error.fields]).toEqual(["invalid_input", { [field]: expect.stringMatching(text) }]);
   }
-  const viewer = await team.join("viewer");
+  const viewer = await org.join("viewer");
   for (const to of [one, shop]) {
     expect(await refusalCode(change(own.id, to, viewer))).toBe("forbidden");
     expect(await refusalCode(change(own.id, to, others.owner))).toBe("not_found");
@@ -223,22 +223,22 @@ test("SRC-1 ERR-1 what can't be read, isn't allowed or isn't one source is refus
   const unavailable: PackageIndex = {
     releases: () => Promise.reject(new TowpathError("upstream_unavailable", "Not there.")),
   };
-  const unreached = { ...as(team.owner), packages: unavailable };
+  const unreached = { ...as(org.owner), packages: unavailable };
   expect(await refusalCode(changeSource({ ctx: unreached, input: { projectId: own.id, ...shop } }))).toBe(
     "upstream_unavailable",
   );
   expect(await rowOf(own.id)).toEqual(before);
   expect([await count(), (await scene.auditsOf(own.id, "source.change")).length]).toEqual([builds, 0]);
-  const elsewhere = await seedProject(scene.db, team, { kind: "external" });
+  const elsewhere = await seedProject(scene.db, org, { kind: "external" });
   expect(await refusalCode(change(elsewhere.id, shop))).toBe("conflict");
-  expect(await change(own.id, one, await team.join("member"))).toMatchObject({ source: { fullName: "acme/one" } });
+  expect(await change(own.id, one, await org.join("member"))).toMatchObject({ source: { fullName: "acme/one" } });
 });
 
 test("SRC-1 GitHub's branch that was named stays what goes live; pushes there are built, other branches get previews", async () => {
-  const { project: own } = await scene.deploy(team);
+  const { project: own } = await scene.deploy(org);
   await change(own.id, { ...gitHub("acme/one"), branch: "next" });
   await scene.db.update(build).set({ status: "succeeded" }).where(eq(build.projectId, own.id));
-  const model = new GitHubModel({ repositoryId: 501, installationId: team.installationId });
+  const model = new GitHubModel({ repositoryId: 501, installationId: org.installationId });
   model.fullName = "acme/one";
   model.push("next", "n2");
   model.push("main", "g2");
@@ -260,8 +260,8 @@ test("SRC-1 GitHub's branch that was named stays what goes live; pushes there ar
 });
 
 test("SRC-1 ERR-1 GitHub's branch that goes live is chosen later as a Git URL's is; one that isn't there is refused alike", async () => {
-  const { project: own } = await scene.deploy(team);
-  const update = (changes: Omit<Parameters<typeof updateSource>[0]["input"], "projectId">, actor: Actor = team.owner) =>
+  const { project: own } = await scene.deploy(org);
+  const update = (changes: Omit<Parameters<typeof updateSource>[0]["input"], "projectId">, actor: Actor = org.owner) =>
     updateSource({ ctx: as(actor), input: { projectId: own.id, ...changes } });
   const missing = { branch: expect.stringMatching(/^The repository has no branch nope\. It has main(, next)?\.$/) };
   expect((await refusal(update({ branch: "nope" }))).fields).toEqual(missing);
@@ -279,13 +279,13 @@ test("SRC-1 ERR-1 GitHub's branch that goes live is chosen later as a Git URL's 
     [{ status: { kind: "github", token: "x" } }, "status", /without a token/],
   ] as const)
     expect((await refusal(update(changes))).fields).toEqual({ [field]: expect.stringMatching(text) });
-  expect(await refusalCode(update({ branch: "next" }, await team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(update({ branch: "next" }, await org.join("viewer")))).toBe("forbidden");
   expect(await refusalCode(update({ branch: "next" }, others.owner))).toBe("not_found");
   expect(await rowOf(own.id)).toMatchObject({ githubBranch: null });
 
   const waits = () => scene.queue.jobs.splice(0).map(({ name, payload }) => [name, payload]);
   const synced = (name: string) => [["branch.sync", { projectId: own.id, branch: name }]];
-  const model = new GitHubModel({ repositoryId: 501, installationId: team.installationId });
+  const model = new GitHubModel({ repositoryId: 501, installationId: org.installationId });
   model.fullName = "acme/one";
   model.push("main", "g1");
   model.push("next", "n1");
@@ -293,7 +293,7 @@ test("SRC-1 ERR-1 GitHub's branch that goes live is chosen later as a Git URL's 
     (await syncBranch({ ctx: { ...job(), repositories: model.host }, input: { projectId: own.id, branch: name } }))
       .outcome;
   waits();
-  const chosen = await update({ branch: "next" }, await team.join("member"));
+  const chosen = await update({ branch: "next" }, await org.join("member"));
   expect(chosen).toMatchObject({ kind: "github", branch: "next", defaultBranch: "main", branches: ["main", "next"] });
   expect(waits()).toEqual(synced("next"));
   expect(await sync("next")).toBe("build");
@@ -314,7 +314,7 @@ test("SRC-1 ERR-1 GitHub's branch that goes live is chosen later as a Git URL's 
 });
 
 test("SRC-1 BLD-8 nothing of an earlier source is reported to the next one: builds, pull requests, heads that were not built", async () => {
-  const own = await seedProject(scene.db, team);
+  const own = await seedProject(scene.db, org);
   const earlier = await change(own.id, gitHub("acme/two"));
   await succeedBuild(scene.db, earlier.build.id);
   const ofPull = { pullRequestNumber: 7, pullRequestUrl: "https://github.com/acme/two/pull/7" };
@@ -339,12 +339,12 @@ test("SRC-1 BLD-8 nothing of an earlier source is reported to the next one: buil
 });
 
 test("SRC-1 BLD-17 versions of an earlier package aren't taken for the next one's, and aren't built again", async () => {
-  const { project: own } = await scene.deploy(team);
+  const { project: own } = await scene.deploy(org);
   const { build: earlier } = await change(own.id, { package: { name: "shop-mcp" } });
   await succeedBuild(scene.db, earlier.id);
   published.set("till-mcp", ["1.0.0"]);
   await change(own.id, { package: { name: "till-mcp", follows: true } });
-  expect(await refusalCode(redeployBuild({ ctx: as(team.owner), input: { buildId: earlier.id } }))).toBe("conflict");
+  expect(await refusalCode(redeployBuild({ ctx: as(org.owner), input: { buildId: earlier.id } }))).toBe("conflict");
   published.set("till-mcp", ["1.1.0", "1.0.0"]);
   const input = { signal: new AbortController().signal, onProblem: () => expect.fail("the index was not read") };
   expect(await buildNewVersions({ ctx: job(), input })).toBe(1);
@@ -356,27 +356,27 @@ test("SRC-1 BLD-17 versions of an earlier package aren't taken for the next one'
 
 test("SRC-3 the clone URL of a repository of this instance is that repository, looked at, deployed and changed to", async () => {
   const { id } = await createRepository({
-    ctx: as(team.owner),
-    input: { orgSlug: team.slug, name: "stored", defaultBranch: "main" },
+    ctx: as(org.owner),
+    input: { orgSlug: org.slug, name: "stored", defaultBranch: "main" },
   });
   scene.stored.of(id).heads.set("main", "s1");
   const clone = (slug: string, name: string) => `https://towpath.example/git/${slug}/${name}.git`;
-  const input = { orgSlug: team.slug, text: clone(team.slug, "stored") };
-  const { checkout, ...looked } = await lookAtSource({ ctx: as(team.owner), input });
+  const input = { orgSlug: org.slug, text: clone(org.slug, "stored") };
+  const { checkout, ...looked } = await lookAtSource({ ctx: as(org.owner), input });
   await checkout.close();
   expect(looked).toMatchObject({ url: input.text, branch: "main", branches: ["main"] });
-  const { project: made } = await scene.deploy(team, { gitUrl: input.text });
+  const { project: made } = await scene.deploy(org, { gitUrl: input.text });
   expect(made.source).toMatchObject({ kind: "repository", name: "stored", previews: true });
-  const { project: other } = await scene.deploy(team);
+  const { project: other } = await scene.deploy(org);
   expect(await change(other.id, { gitUrl: input.text })).toMatchObject({ source: { kind: "repository" } });
   for (const [slug, name, text] of [
     [others.slug, "stored", /another organization/],
-    [team.slug, "nothing", /no such repository/],
+    [org.slug, "nothing", /no such repository/],
   ] as const) {
     const messages = await Promise.all([
       refusal(change(other.id, { gitUrl: clone(slug, name) })),
-      refusal(scene.deploy(team, { gitUrl: clone(slug, name) })),
-      refusal(lookAtSource({ ctx: as(team.owner), input: { orgSlug: team.slug, text: clone(slug, name) } })),
+      refusal(scene.deploy(org, { gitUrl: clone(slug, name) })),
+      refusal(lookAtSource({ ctx: as(org.owner), input: { orgSlug: org.slug, text: clone(slug, name) } })),
     ]);
     for (const { message } of messages) expect(message).toMatch(text);
   }

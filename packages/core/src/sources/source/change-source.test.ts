@@ -17,24 +17,24 @@ import {
 import { openGitScene, gitUrl as url } from "../../testing/play-git.ts";
 import { changeSource, checkDueGitSources, checkSource, getSource, updateSource } from "./index.ts";
 
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let others: SeededOrganization;
 let git: GitModel;
 const scene = openGitScene((fresh) => {
-  ({ git, team, others } = fresh);
+  ({ git, organization, others } = fresh);
 });
-const scope = (projectName: string) => ({ orgSlug: team.slug, projectName });
+const scope = (projectName: string) => ({ orgSlug: organization.slug, projectName });
 
 test("SRC-1 a server changes from GitHub to a Git URL and keeps address, variables and deployments", async () => {
-  const own = await seedProject(scene.db, team);
+  const own = await seedProject(scene.db, organization);
   await seedSecrets(scene.db, scene.secrets, own.id, { TOKEN: "value" });
   const start = { ...scope(own.name), trigger: "cli" } as const;
-  const { build: before } = await startBuild({ ctx: scene.as(team.owner), input: start });
+  const { build: before } = await startBuild({ ctx: scene.as(organization.owner), input: start });
   await succeedBuild(scene.db, before.id);
-  const change = (more = {}, actor: Actor = team.owner) =>
+  const change = (more = {}, actor: Actor = organization.owner) =>
     changeSource({ ctx: scene.as(actor), input: { ...scope(own.name), gitUrl: url, ...more } });
   expect((await refusal(change({ branch: "nope" }))).fields).toHaveProperty("branch");
-  expect(await refusalCode(change({}, await team.join("viewer")))).toBe("forbidden");
+  expect(await refusalCode(change({}, await organization.join("viewer")))).toBe("forbidden");
   expect(await refusalCode(change({}, others.owner))).toBe("not_found");
   git.heads.set("trunk", "t1");
   git.defaultBranch = "trunk";
@@ -44,7 +44,7 @@ test("SRC-1 a server changes from GitHub to a Git URL and keeps address, variabl
   expect(await scene.live(own.id, "trunk")).toBe(before.commitSha);
   await succeedBuild(scene.db, next.id);
   expect(await scene.live(own.id, "trunk")).toBe(shaOf("t1"));
-  const found = await getProject({ ctx: scene.as(team.owner), input: scope(own.name) });
+  const found = await getProject({ ctx: scene.as(organization.owner), input: scope(own.name) });
   expect(found).toMatchObject({ id: own.id, githubRepository: null, source: { kind: "git", url } });
   expect(found.deployments).toHaveLength(2);
   const [routed] = await scene.db.select().from(route).where(eq(route.projectId, own.id));
@@ -56,7 +56,7 @@ test("SRC-1 a server changes from GitHub to a Git URL and keeps address, variabl
 });
 
 test("SRC-1 a package's server, and one of another URL, change as well; an earlier source's builds aren't repeated", async () => {
-  const own = await seedProject(scene.db, team);
+  const own = await seedProject(scene.db, organization);
   await scene.db
     .update(project)
     .set({
@@ -73,20 +73,22 @@ test("SRC-1 a package's server, and one of another URL, change as well; an earli
   await scene.db
     .insert(build)
     .values({ ...versions, id: earlier, projectId: own.id, branchId: branchRow?.id ?? "", status: "succeeded" });
-  await changeSource({ ctx: scene.as(team.owner), input: { ...scope(own.name), gitUrl: url } });
-  const found = await getProject({ ctx: scene.as(team.owner), input: scope(own.name) });
+  await changeSource({ ctx: scene.as(organization.owner), input: { ...scope(own.name), gitUrl: url } });
+  const found = await getProject({ ctx: scene.as(organization.owner), input: scope(own.name) });
   expect(found).toMatchObject({ package: null, source: { kind: "git", url } });
-  expect(await refusalCode(redeployBuild({ ctx: scene.as(team.owner), input: { buildId: earlier } }))).toBe("conflict");
+  expect(await refusalCode(redeployBuild({ ctx: scene.as(organization.owner), input: { buildId: earlier } }))).toBe(
+    "conflict",
+  );
   const second = new GitModel("https://other.example/echo");
   second.heads.set("main", "x1");
-  const ctx = { ...scene.as(team.owner), gitRemotes: second.remotes };
+  const ctx = { ...scene.as(organization.owner), gitRemotes: second.remotes };
   const moved = await changeSource({ ctx, input: { ...scope(own.name), gitUrl: second.url, previews: true } });
   expect(moved).toMatchObject({ source: { url: second.url, previews: true }, build: { commitSha: shaOf("x1") } });
 });
 
 test("SRC-2 ERR-1 settings and checks: viewers see, members change, strangers find nothing, other sources are no Git URL", async () => {
-  const { project: made } = await scene.deploy(team);
-  const viewer = await team.join("viewer");
+  const { project: made } = await scene.deploy(organization);
+  const viewer = await organization.join("viewer");
   expect(await scene.view(viewer, made.id)).toMatchObject({ url });
   const input = scope(made.name);
   for (const verb of [checkSource, updateSource]) {
@@ -95,16 +97,24 @@ test("SRC-2 ERR-1 settings and checks: viewers see, members change, strangers fi
   }
   expect(await refusalCode(getSource({ ctx: scene.as(others.owner), input }))).toBe("not_found");
   expect(
-    (await refusal(updateSource({ ctx: scene.as(team.owner), input: { ...input, branch: "a b" } }))).fields,
+    (await refusal(updateSource({ ctx: scene.as(organization.owner), input: { ...input, branch: "a b" } }))).fields,
   ).toHaveProperty("branch");
   git.heads.set("main", "m2");
-  expect(await checkSource({ ctx: scene.as(await team.join("member")), input })).toMatchObject({ problem: null });
+  expect(await checkSource({ ctx: scene.as(await organization.join("member")), input })).toMatchObject({
+    problem: null,
+  });
   expect(await scene.settle()).toEqual(["m2"]);
-  const hub = await seedProject(scene.db, team);
-  expect(await getSource({ ctx: scene.as(team.owner), input: scope(hub.name) })).toMatchObject({ kind: "github" });
-  const shop = await seedProject(scene.db, team, { packageName: "shop-mcp" });
-  expect(await refusalCode(checkSource({ ctx: scene.as(team.owner), input: scope(shop.name) }))).toBe("not_found");
-  expect(await refusalCode(checkDueGitSources({ ctx: scene.as(team.owner), input: { limit: 1 } }))).toBe("forbidden");
-  await deleteProject({ ctx: scene.as(team.owner), input: { ...input, confirmation: made.name } });
+  const hub = await seedProject(scene.db, organization);
+  expect(await getSource({ ctx: scene.as(organization.owner), input: scope(hub.name) })).toMatchObject({
+    kind: "github",
+  });
+  const shop = await seedProject(scene.db, organization, { packageName: "shop-mcp" });
+  expect(await refusalCode(checkSource({ ctx: scene.as(organization.owner), input: scope(shop.name) }))).toBe(
+    "not_found",
+  );
+  expect(await refusalCode(checkDueGitSources({ ctx: scene.as(organization.owner), input: { limit: 1 } }))).toBe(
+    "forbidden",
+  );
+  await deleteProject({ ctx: scene.as(organization.owner), input: { ...input, confirmation: made.name } });
   expect(await scene.db.$count(gitSource, eq(gitSource.projectId, made.id))).toBe(0);
 });

@@ -69,12 +69,12 @@ class TargetModel {
   };
 }
 
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let others: SeededOrganization;
 let hub: TargetModel;
 let id: string;
 const scene = openGitScene((fresh) => {
-  ({ team, others } = fresh);
+  ({ organization, others } = fresh);
 });
 const as = (actor: Actor) => ({ ...scene.as(actor), gitHubTarget: hub.port });
 /** By default everything arrives at GitHub. */
@@ -87,29 +87,41 @@ const unavailable = new TowpathError("upstream_unavailable", "The connection to 
 beforeEach(async () => {
   hub = new TargetModel();
   scene.stored.push = arrives;
-  ({ id } = await createRepository({ ctx: as(team.owner), input: { orgSlug: team.slug, name: "weather" } }));
+  ({ id } = await createRepository({
+    ctx: as(organization.owner),
+    input: { orgSlug: organization.slug, name: "weather" },
+  }));
 });
 
 async function push(heads: Readonly<Record<string, string>>) {
   for (const [name, commit] of Object.entries(heads)) scene.stored.of(id).heads.set(name, commit);
   const refs = Object.keys(heads).map((name) => `refs/heads/${name}`);
-  await receivePush({ ctx: as(team.owner), input: { repositoryId: id, refs } });
+  await receivePush({ ctx: as(organization.owner), input: { repositoryId: id, refs } });
 }
 let count = 0;
 async function server(more: object = {}) {
-  const name = `moves-${++count}-${team.slug.slice(-6)}`;
-  const input = { orgSlug: team.slug, name, repository: "weather", ...more };
-  return (await deployRepository({ ctx: as(team.owner), input })).project;
+  const name = `moves-${++count}-${organization.slug.slice(-6)}`;
+  const input = { orgSlug: organization.slug, name, repository: "weather", ...more };
+  return (await deployRepository({ ctx: as(organization.owner), input })).project;
 }
-const move = (more: object = {}, actor: Actor = team.owner, userToken: string | null = null) =>
+const move = (more: object = {}, actor: Actor = organization.owner, userToken: string | null = null) =>
   continueOnGitHub({
     ctx: as(actor),
-    input: { orgSlug: team.slug, repository: "weather", installationId: team.installationId, userToken, ...more },
+    input: {
+      orgSlug: organization.slug,
+      repository: "weather",
+      installationId: organization.installationId,
+      userToken,
+      ...more,
+    },
   });
 const rowOf = async (projectId: string) => (await scene.db.select().from(project).where(eq(project.id, projectId)))[0];
 const stored = async () => (await scene.db.select().from(repository).where(eq(repository.id, id)))[0];
 const write = () =>
-  findRepositoryForGit({ ctx: as(team.owner), input: { orgSlug: team.slug, name: "weather", access: "write" } });
+  findRepositoryForGit({
+    ctx: as(organization.owner),
+    input: { orgSlug: organization.slug, name: "weather", access: "write" },
+  });
 
 test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previews, builds and what is live stay, and a push there builds", async () => {
   await push({ main: "m1", fix: "f1" });
@@ -127,7 +139,7 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
     continued: { fullName: "acme/Weather-2", url: "https://github.com/acme/Weather-2.git" },
   });
   expect(hub.made).toEqual([
-    { installationId: team.installationId, name: "Weather-2", private: true, userToken: null },
+    { installationId: organization.installationId, name: "Weather-2", private: true, userToken: null },
   ]);
   const there = hub.named("acme/Weather-2");
   expect(there?.heads).toEqual(
@@ -136,10 +148,14 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
       ["fix", shaOf("f2")],
     ]),
   );
-  const at = { installationId: team.installationId, repositoryId: there?.id, repositoryFullName: "acme/Weather-2" };
+  const at = {
+    installationId: organization.installationId,
+    repositoryId: there?.id,
+    repositoryFullName: "acme/Weather-2",
+  };
   expect(await rowOf(one.id)).toMatchObject({ ...at, name: one.name, githubBranch: null, defaultBranch: "main" });
   expect(await rowOf(two.id)).toMatchObject({ ...at, githubBranch: "fix", defaultBranch: "fix" });
-  expect(await getSource({ ctx: as(team.owner), input: { projectId: one.id } })).toMatchObject({
+  expect(await getSource({ ctx: as(organization.owner), input: { projectId: one.id } })).toMatchObject({
     kind: "github",
     fullName: "acme/Weather-2",
     private: true,
@@ -156,7 +172,7 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
   expect(await scene.db.select({ id: branch.id, endedAt: branch.endedAt }).from(branch)).toEqual(branches);
 
   // What GitHub answers about what was built is no news; a push is.
-  const model = new GitHubModel({ repositoryId: there?.id ?? 0, installationId: team.installationId });
+  const model = new GitHubModel({ repositoryId: there?.id ?? 0, installationId: organization.installationId });
   model.fullName = "acme/Weather-2";
   for (const [name, commit] of [
     ["main", "m1"],
@@ -174,7 +190,9 @@ test("SRC-3 SRC-1 all servers of a repository go on at GitHub as they are: previ
   expect(await sync(one.id, "main")).toBe("build");
   expect(await scene.live(one.id)).toBe(shaOf("m1"));
   const first = before.find(({ projectId }) => projectId === one.id)?.id ?? "";
-  expect(await redeployBuild({ ctx: as(team.owner), input: { buildId: first } })).toMatchObject({ status: "queued" });
+  expect(await redeployBuild({ ctx: as(organization.owner), input: { buildId: first } })).toMatchObject({
+    status: "queued",
+  });
   const [changed] = await scene.auditsOf(one.id, "source.change");
   expect(changed?.detail).toMatchObject({ from: "weather", to: "acme/Weather-2", branch: "main" });
 });
@@ -189,12 +207,12 @@ test("SRC-3 the repository that went on is read-only, says where to push, is no 
   // A push that began before the move, and ends after it.
   expect(await refusal(push({ main: "m2" }))).toMatchObject({ code: "conflict", message: refused.message });
   expect((await refusal(server())).fields.repository).toContain("continues on GitHub as acme/weather");
-  const { project: other } = await scene.deploy(team);
-  const change = changeSource({ ctx: as(team.owner), input: { projectId: other.id, repository: "weather" } });
+  const { project: other } = await scene.deploy(organization);
+  const change = changeSource({ ctx: as(organization.owner), input: { projectId: other.id, repository: "weather" } });
   expect((await refusal(change)).fields).toHaveProperty("repository");
   expect((await refusal(move())).message).toContain("already, as acme/weather");
-  const read = { orgSlug: team.slug, name: "weather", access: "read" } as const;
-  expect(await findRepositoryForGit({ ctx: as(team.owner), input: read })).toMatchObject({ id });
+  const read = { orgSlug: organization.slug, name: "weather", access: "read" } as const;
+  expect(await findRepositoryForGit({ ctx: as(organization.owner), input: read })).toMatchObject({ id });
   const sweep = () => {
     const ctx = as({ kind: "job", job: "sweep" });
     return removeUnusedRepositories({ ctx, input: { unchangedSince: scene.now } });
@@ -218,7 +236,7 @@ test("SRC-3 ERR-1 a move that fails at any step changes no server, and goes on w
   // A person's token isn't used for an organization, which the App makes it in.
   const made = vi.spyOn(hub.port, "make");
   hub.answer = { kind: "taken" };
-  expect(await refusalCode(move({}, team.owner, "of-ada"))).toBe("invalid_input");
+  expect(await refusalCode(move({}, organization.owner, "of-ada"))).toBe("invalid_input");
   expect(made).toHaveBeenCalledWith(expect.objectContaining({ userToken: null }));
   expect((await refusal(move())).fields.gitHubName).toContain("acme has a repository weather");
   hub.answer = { kind: "refused" };
@@ -259,17 +277,17 @@ test("SRC-3 ERR-1 what can't be moved is refused by field before anything is mad
   expect((await refusal(move({ installationId: others.installationId }))).fields).toHaveProperty("installationId");
   expect(await refusalCode(move({ repository: "rain" }))).toBe("not_found");
   // The App may write more there than a member.
-  expect(await refusalCode(move({}, await team.join("member")))).toBe("forbidden");
+  expect(await refusalCode(move({}, await organization.join("member")))).toBe("forbidden");
   expect(await refusalCode(move({}, others.owner))).toBe("forbidden");
   const own = and(
-    eq(githubInstallation.organizationId, team.id),
-    eq(githubInstallation.installationId, team.installationId),
+    eq(githubInstallation.organizationId, organization.id),
+    eq(githubInstallation.installationId, organization.installationId),
   );
   await scene.db.update(githubInstallation).set({ suspendedAt: scene.now }).where(own);
   expect((await refusal(move())).message).toContain("suspended");
   await scene.db.update(githubInstallation).set({ suspendedAt: null }).where(own);
   expect(hub.made).toEqual([]);
-  expect((await move({}, await team.join("admin"))).servers).toEqual([]);
+  expect((await move({}, await organization.join("admin"))).servers).toEqual([]);
 });
 
 test("SRC-3 a repository that is there is taken if it is empty, and as private as was asked", async () => {
@@ -296,19 +314,22 @@ test("SRC-3 a person's token makes the repository; what the App may not read yet
   const { find } = hub.port;
   let asked = 0;
   const late = { ...hub.port, find: async (of: Parameters<typeof find>[0]) => (++asked > 3 ? find(of) : null) };
-  const ctx = { ...scene.as(team.owner), gitHubTarget: late };
-  const input = { orgSlug: team.slug, repository: "weather", installationId: team.installationId };
+  const ctx = { ...scene.as(organization.owner), gitHubTarget: late };
+  const input = { orgSlug: organization.slug, repository: "weather", installationId: organization.installationId };
   expect((await continueOnGitHub({ ctx, input: { ...input, userToken: "of-acme" } })).servers).toEqual([]);
   expect(hub.made).toMatchObject([{ userToken: "of-acme" }]);
-  const { id: second } = await createRepository({ ctx: as(team.owner), input: { orgSlug: team.slug, name: "rain" } });
+  const { id: second } = await createRepository({
+    ctx: as(organization.owner),
+    input: { orgSlug: organization.slug, name: "rain" },
+  });
   scene.stored.of(second).heads.set("main", "r1");
   const never = { ...hub.port, find: async () => null };
   const hidden = continueOnGitHub({
-    ctx: { ...scene.as(team.owner), gitHubTarget: never },
+    ctx: { ...scene.as(organization.owner), gitHubTarget: never },
     input: { ...input, repository: "rain", userToken: "of-acme" },
   });
   expect((await refusal(hidden)).message).toMatch(/acme\/rain was made.*can't read it.*settings\/installations/);
-  expect((await move({ repository: "rain" }, team.owner)).repository.continued?.fullName).toBe("acme/rain");
+  expect((await move({ repository: "rain" }, organization.owner)).repository.continued?.fullName).toBe("acme/rain");
   expect(hub.made).toHaveLength(2);
 });
 
@@ -318,7 +339,10 @@ test("SRC-3 another default branch is set at GitHub; where the App may not, serv
   expect((await move()).servers).toEqual([own.name]);
   expect([...hub.all.values()].map((each) => each.defaultBranch)).toEqual(["trunk"]);
   expect(await rowOf(own.id)).toMatchObject({ githubBranch: null, defaultBranch: "trunk" });
-  ({ id } = await createRepository({ ctx: as(team.owner), input: { orgSlug: team.slug, name: "rain" } }));
+  ({ id } = await createRepository({
+    ctx: as(organization.owner),
+    input: { orgSlug: organization.slug, name: "rain" },
+  }));
   await push({ trunk: "t1" });
   const other = await server({ repository: "rain" });
   hub.mayChangeDefault = false;
@@ -352,11 +376,15 @@ test("SRC-3 pushes, servers and moves that come in meanwhile are not lost: they 
     ]),
   );
   expect(
-    (await getRepository({ ctx: as(team.owner), input: { orgSlug: team.slug, name: "weather" } })).servers,
+    (await getRepository({ ctx: as(organization.owner), input: { orgSlug: organization.slug, name: "weather" } }))
+      .servers,
   ).toEqual([]);
 
   // A process that ended in the middle keeps nobody out for long; one that is deleted meanwhile changes nothing.
-  ({ id } = await createRepository({ ctx: as(team.owner), input: { orgSlug: team.slug, name: "rain" } }));
+  ({ id } = await createRepository({
+    ctx: as(organization.owner),
+    input: { orgSlug: organization.slug, name: "rain" },
+  }));
   await push({ main: "m1" });
   await scene.db
     .update(repository)
@@ -365,8 +393,8 @@ test("SRC-3 pushes, servers and moves that come in meanwhile are not lost: they 
   expect(await refusalCode(move({ repository: "rain" }))).toBe("conflict");
   scene.later(2);
   scene.stored.push = async () => {
-    const input = { orgSlug: team.slug, name: "rain", confirmation: "rain" };
-    await deleteRepository({ ctx: as(team.owner), input });
+    const input = { orgSlug: organization.slug, name: "rain", confirmation: "rain" };
+    await deleteRepository({ ctx: as(organization.owner), input });
   };
   expect(await refusalCode(move({ repository: "rain" }))).toBe("not_found");
 });

@@ -9,18 +9,18 @@ import { getSource, makeSourceWebhookSecret, receiveSourceWebhook, removeSourceW
 
 const rawBody = Buffer.from('{"ref":"refs/heads/main"}');
 
-let team: SeededOrganization;
+let organization: SeededOrganization;
 let made: { readonly id: string; readonly name: string };
 const scene = openGitScene((fresh) => {
-  ({ team } = fresh);
+  ({ organization } = fresh);
 });
 beforeEach(async () => {
-  ({ project: made } = await scene.deploy(team));
+  ({ project: made } = await scene.deploy(organization));
   scene.queue.jobs.length = 0;
 });
 
-const as = (actor: Actor = team.owner) => scene.as(actor);
-const input = () => ({ orgSlug: team.slug, projectName: made.name });
+const as = (actor: Actor = organization.owner) => scene.as(actor);
+const input = () => ({ orgSlug: organization.slug, projectName: made.name });
 const receive = (headers: Record<string, string>, projectId = made.id) =>
   receiveSourceWebhook({
     ctx: as({ kind: "job", job: "webhook.receive" }),
@@ -86,7 +86,7 @@ test("SRC-2 ERR-1 a wrong signature, an earlier secret and an unknown project ar
 test("SRC-2 a webhook's secret is made and removed by members only", async () => {
   const others = await seedOrganization(scene.db);
   for (const verb of [makeSourceWebhookSecret, removeSourceWebhookSecret]) {
-    expect(await refusalCode(verb({ ctx: as(await team.join("viewer")), input: input() }))).toBe("forbidden");
+    expect(await refusalCode(verb({ ctx: as(await organization.join("viewer")), input: input() }))).toBe("forbidden");
     expect(await refusalCode(verb({ ctx: as(others.owner), input: input() }))).toBe("not_found");
   }
 });

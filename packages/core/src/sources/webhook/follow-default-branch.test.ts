@@ -14,22 +14,22 @@ import {
 import { webhookScene } from "../../testing/play-webhooks.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
 
 const { as, gitHubOf, settle, settleAndBuild, branchOf, live, routesOf } = webhookScene(() => ({
   db: database.db,
-  team,
+  organization,
 }));
 
 test("BLD-7 a new default branch at GitHub becomes production; the old one serves until the new build is live", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("main", "m1");
   github.push("trunk", "t1");
@@ -61,7 +61,7 @@ test("BLD-7 a new default branch at GitHub becomes production; the old one serve
 });
 
 test("KEY-1 BLD-7 a preview whose branch became the default one during the build never serves production", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("main", "m1");
   await settleAndBuild(github);

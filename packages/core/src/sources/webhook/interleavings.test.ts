@@ -230,9 +230,9 @@ const steps: ((world: World, choice: number) => void | Promise<void>)[] = [
 ];
 
 async function play(choices: readonly number[]): Promise<void> {
-  const team = await seedOrganization(database.db);
-  const own = await seedProject(database.db, team);
-  const world = new World(new GitHubModel({ ...own, installationId: team.installationId }), own.id);
+  const organization = await seedOrganization(database.db);
+  const own = await seedProject(database.db, organization);
+  const world = new World(new GitHubModel({ ...own, installationId: organization.installationId }), own.id);
   world.push("main");
   for (const choice of choices) {
     await steps[choice % steps.length]?.(world, Math.floor(choice / steps.length));

@@ -18,23 +18,23 @@ import { recordInstallation } from "../installation/index.ts";
 import { processWebhook, requeueLostHints, syncBranch } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
 
 const { as, on, gitHubOf, settle, sync, settleAndBuild, live, routesOf } = webhookScene(() => ({
   db: database.db,
-  team,
+  organization,
 }));
 
 test("BLD-7 a push to the default branch builds production, another branch a preview, in every project of it", async () => {
-  const one = await seedProject(database.db, team);
-  const two = await seedProject(database.db, team, { repositoryId: one.repositoryId });
+  const one = await seedProject(database.db, organization);
+  const two = await seedProject(database.db, organization, { repositoryId: one.repositoryId });
   const github = gitHubOf(one);
   github.push("main", "m1");
   github.push("feature/x", "x1");
@@ -52,7 +52,7 @@ test("BLD-7 a push to the default branch builds production, another branch a pre
 });
 
 test("BLD-12 one push, delivered several times or as several events, makes one build", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("main", "m1");
   const contenders = 6;
@@ -102,7 +102,7 @@ function barrier(count: number) {
 }
 
 test("BLD-12 PRJ-14 after a redeploy of an old commit, or a promotion, the head is not built again", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("main", "m1");
   const [first = ""] = await settle(github);
@@ -121,7 +121,7 @@ test("BLD-12 PRJ-14 after a redeploy of an old commit, or a promotion, the head 
 });
 
 test("BLD-12 while GitHub is unavailable nothing changes, and the sweep finds the branch later", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("main", "m1");
   github.isUnreachable = true;
@@ -142,7 +142,7 @@ test("BLD-12 while GitHub is unavailable nothing changes, and the sweep finds th
 });
 
 test("BLD-11 requests to GitHub hold no lock on the branch, and are repeated when their response is outdated", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("main", "m1");
   let asked = 0;
@@ -165,7 +165,7 @@ test("BLD-11 requests to GitHub hold no lock on the branch, and are repeated whe
 });
 
 test("BLD-7 deleting a branch or closing its pull request ends the preview; a new push brings it back", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("fix", "f1");
   github.openPull("fix");
@@ -194,7 +194,7 @@ test("BLD-7 deleting a branch or closing its pull request ends the preview; a ne
 });
 
 test("BLD-7 a late delivery of a deletion or a closed pull request does not end a preview that was reopened", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("fix", "f1");
   github.openPull("fix");
@@ -215,7 +215,7 @@ test("BLD-7 a late delivery of a deletion or a closed pull request does not end 
 });
 
 test("BLD-7 production stays after the deletion of its branch, and after pull requests from it", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("main", "m1");
   await settleAndBuild(github);
@@ -228,7 +228,7 @@ test("BLD-7 production stays after the deletion of its branch, and after pull re
 });
 
 test("BLD-7 a renamed repository is found by its id, its new name is stored, and the push is built", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.fullName = "acme-inc/echo-two";
   github.push("main", "m1");
@@ -241,13 +241,13 @@ test("BLD-7 a renamed repository is found by its id, its new name is stored, and
 });
 
 test("BLD-7 a transferred repository is read through another installation of the organization", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = new GitHubModel({ ...own, installationId: 4242 });
   const account = { installationId: 4242, accountLogin: "acme-inc", accountType: "Organization" };
   const queue = memoryQueue();
   github.push("main", "m1");
   expect(await settle(github)).toEqual([]);
-  await recordInstallation({ ctx: as(team.owner, queue), input: { orgSlug: team.slug, ...account } });
+  await recordInstallation({ ctx: as(organization.owner, queue), input: { orgSlug: organization.slug, ...account } });
   expect(await sync(github, queue)).toHaveLength(1);
   const [stored] = await database.db.select().from(project).where(eq(project.id, own.id));
   expect(stored?.installationId).toBe(4242);
@@ -255,7 +255,7 @@ test("BLD-7 a transferred repository is read through another installation of the
 
 test("BLD-7 with two organizations on one repository a failure of one does not affect the other", async () => {
   const others = await seedOrganization(database.db);
-  const one = await seedProject(database.db, team);
+  const one = await seedProject(database.db, organization);
   const two = await seedProject(database.db, others, { repositoryId: one.repositoryId });
   const github = gitHubOf(one);
   const theirs = new GitHubModel({ ...two, installationId: others.installationId });
@@ -274,10 +274,11 @@ test("BLD-7 with two organizations on one repository a failure of one does not a
 });
 
 test("BLD-15 a push that changes no watched path builds nothing and says so; the next that does builds", async () => {
-  const watching = await seedProject(database.db, team, { watchPaths: ["server", "!**/*.md"] });
+  const watching = await seedProject(database.db, organization, { watchPaths: ["server", "!**/*.md"] });
   const github = gitHubOf(watching);
-  const input = { orgSlug: team.slug, projectName: watching.name };
-  const skipped = async () => (await listBranchesWithDeployments({ ctx: as(team.owner), input }))[0]?.skipped ?? null;
+  const input = { orgSlug: organization.slug, projectName: watching.name };
+  const skipped = async () =>
+    (await listBranchesWithDeployments({ ctx: as(organization.owner), input }))[0]?.skipped ?? null;
   const push = async (commit: string, changes: readonly string[]) => {
     github.changes.set(commit, changes);
     github.push("main", commit);

@@ -15,29 +15,32 @@ import { listInstallations, recordInstallation } from "../installation/index.ts"
 import { syncBranch } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
 
-const { as, on, gitHubOf, settle, settleAndBuild, sync, live } = webhookScene(() => ({ db: database.db, team }));
+const { as, on, gitHubOf, settle, settleAndBuild, sync, live } = webhookScene(() => ({
+  db: database.db,
+  organization,
+}));
 
 test("GH-1 an installation that was removed at GitHub is deleted, and what is live stays", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("main", "m1");
   await settleAndBuild(github);
-  const installation = () => eq(githubInstallation.organizationId, team.id);
+  const installation = () => eq(githubInstallation.organizationId, organization.id);
   // The delivery alone proves nothing: GitHub still has the installation.
-  github.deliveries.push({ kind: "installation", installationId: team.installationId });
+  github.deliveries.push({ kind: "installation", installationId: organization.installationId });
   await settle(github);
   expect(await database.db.$count(githubInstallation, installation())).toBe(1);
   github.isInstalled = false;
-  github.deliveries.push({ kind: "installation", installationId: team.installationId });
+  github.deliveries.push({ kind: "installation", installationId: organization.installationId });
   github.deliveries.push({ kind: "repository", repositoryId: own.repositoryId });
   await settle(github);
   expect(await database.db.$count(githubInstallation, installation())).toBe(0);
@@ -45,13 +48,13 @@ test("GH-1 an installation that was removed at GitHub is deleted, and what is li
   const audits = await database.db
     .select()
     .from(auditLog)
-    .where(eq(auditLog.organizationId, team.id))
+    .where(eq(auditLog.organizationId, organization.id))
     .orderBy(auditLog.id);
   expect(audits.filter((each) => each.action === "installation.remove")).toHaveLength(1);
 });
 
 test("GH-1 a suspended installation builds nothing and is not polled; when resumed, it catches up", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("main", "m1");
   github.push("fix", "f1");
@@ -63,7 +66,7 @@ test("GH-1 a suspended installation builds nothing and is not polled; when resum
   expect(await database.db.$count(branch, and(eq(branch.projectId, own.id), sql`${branch.hintedAt} IS NOT NULL`))).toBe(
     0,
   );
-  const listed = await listInstallations({ ctx: as(team.owner), input: { orgSlug: team.slug } });
+  const listed = await listInstallations({ ctx: as(organization.owner), input: { orgSlug: organization.slug } });
   expect(listed.map((each) => each.isSuspended)).toEqual([true]);
   const questions = github.questions;
   await syncBranch({ ctx: on(github), input: { projectId: own.id, branch: "main" } });
@@ -74,14 +77,14 @@ test("GH-1 a suspended installation builds nothing and is not polled; when resum
   const audits = await database.db
     .select()
     .from(auditLog)
-    .where(eq(auditLog.organizationId, team.id))
+    .where(eq(auditLog.organizationId, organization.id))
     .orderBy(auditLog.id);
   const actions = audits.map((each) => each.action).filter((action) => action.startsWith("installation."));
   expect(actions).toEqual(["installation.suspend", "installation.resume"]);
 });
 
 test("GH-1 BLD-7 a suspension that is over before its first delivery is processed: previews pushed meanwhile are built", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("main", "m1");
   github.push("fix", "f1");
@@ -95,7 +98,7 @@ test("GH-1 BLD-7 a suspension that is over before its first delivery is processe
 });
 
 test("GH-1 ONB-2 a suspended installation that is recorded again has all its branches checked", async () => {
-  const own = await seedProject(database.db, team);
+  const own = await seedProject(database.db, organization);
   const github = gitHubOf(own);
   github.push("main", "m1");
   github.push("fix", "f1");
@@ -106,8 +109,13 @@ test("GH-1 ONB-2 a suspended installation that is recorded again has all its bra
   github.suspend(false);
   github.deliveries.length = 0;
   const queue = memoryQueue();
-  const input = { orgSlug: team.slug, installationId: team.installationId, accountLogin: "acme", accountType: "User" };
-  await recordInstallation({ ctx: as(team.owner, queue), input });
+  const input = {
+    orgSlug: organization.slug,
+    installationId: organization.installationId,
+    accountLogin: "acme",
+    accountType: "User",
+  };
+  await recordInstallation({ ctx: as(organization.owner, queue), input });
   const [queued] = await sync(github, queue);
   if (queued) await succeedBuild(database.db, queued);
   expect(await live(own, "fix")).toBe(shaOf("f2"));

@@ -15,10 +15,10 @@ import {
 import { getWebhookDelivery, processWebhook, receiveWebhook, requeueLostDeliveries } from "./index.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
 
@@ -42,7 +42,7 @@ test("BLD-12 a delivery is stored and enqueued once, however often it is receive
   const after = memoryQueue();
   await receiveWebhook({ ctx: as(job, after), input });
   expect(after.jobs).toEqual([]);
-  const user = receiveWebhook({ ctx: as(team.owner), input });
+  const user = receiveWebhook({ ctx: as(organization.owner), input });
   expect(await refusalCode(user)).toBe("forbidden");
   const wrong = receiveWebhook({ ctx: as(), input: { ...input, deliveryId: "x y" } });
   expect(await refusalCode(wrong)).toBe("invalid_input");
@@ -63,7 +63,7 @@ test("BLD-12 unprocessed deliveries are found and enqueued again", async () => {
 });
 
 test("BLD-12 a project that cannot be marked does not affect others, and the delivery is retried", async () => {
-  const [first, second] = [await seedProject(database.db, team), await seedProject(database.db, team)];
+  const [first, second] = [await seedProject(database.db, organization), await seedProject(database.db, organization)];
   await database.db
     .update(project)
     .set({ repositoryId: 4242 })

@@ -21,7 +21,7 @@ const suite = openProjectSuite();
 
 const as = (actor: Actor) => testContext(suite.database.db, actor);
 const idOf = (actor: Actor) => (actor.kind === "user" ? actor.userId : "");
-const list = (actor: Actor, filter: object = {}, of = suite.team) =>
+const list = (actor: Actor, filter: object = {}, of = suite.organization) =>
   listAuditEntries({ ctx: as(actor), input: { orgSlug: of.slug, ...filter } });
 async function exported(of: SeededOrganization, filter: object = {}) {
   const pages = await exportAuditEntries({ ctx: as(of.owner), input: { orgSlug: of.slug, ...filter } });
@@ -41,10 +41,10 @@ const insert = (of: SeededOrganization, entries: readonly Partial<typeof auditLo
   );
 
 test("ORG-10 an entry says who did what, when and from where, in words, with the server", async () => {
-  const admin = await suite.team.join("admin");
-  await createApiKey({ ctx: as(admin), input: { orgSlug: suite.team.slug, kind: "organization", name: "CI" } });
-  const server = await seedProject(suite.database.db, suite.team);
-  await insert(suite.team, [
+  const admin = await suite.organization.join("admin");
+  await createApiKey({ ctx: as(admin), input: { orgSlug: suite.organization.slug, kind: "organization", name: "CI" } });
+  const server = await seedProject(suite.database.db, suite.organization);
+  await insert(suite.organization, [
     {
       actor: "job:build.run",
       action: "deployment.go-live",
@@ -52,7 +52,7 @@ test("ORG-10 an entry says who did what, when and from where, in words, with the
       detail: { commit: "0123456789", branch: "main", label: server.name },
     },
   ]);
-  const { entries, nextCursor } = await list(suite.team.owner);
+  const { entries, nextCursor } = await list(suite.organization.owner);
   expect(nextCursor).toBeNull();
   expect(entries.map(({ actor, text, project, ipAddress }) => [actor.name, text, project?.name, ipAddress])).toEqual([
     ["Towpath", `put commit 0123456 of main live as ${server.name}`, server.name, null],
@@ -60,10 +60,10 @@ test("ORG-10 an entry says who did what, when and from where, in words, with the
   ]);
   expect(Math.abs(Date.parse(entries[1]?.at ?? "") - Date.now())).toBeLessThan(60_000);
   await deleteProject({
-    ctx: as(suite.team.owner),
-    input: { orgSlug: suite.team.slug, projectName: server.name, confirmation: server.name },
+    ctx: as(suite.organization.owner),
+    input: { orgSlug: suite.organization.slug, projectName: server.name, confirmation: server.name },
   });
-  const [deleted, erased] = (await list(suite.team.owner)).entries;
+  const [deleted, erased] = (await list(suite.organization.owner)).entries;
   expect([deleted?.text, deleted?.actor.name]).toEqual([`deleted the server ${server.name}`, "Ada"]);
   expect([erased?.text, erased?.project]).toEqual(["put commit … live as …", null]);
 });
@@ -175,14 +175,14 @@ test("ORG-10 an export ends when its reader loses their role", async () => {
   expect(await refusalCode(pages.next())).toBe("forbidden");
 });
 
-test("ORG-10 only admins and owners read the log, and only their suite.team's", async () => {
+test("ORG-10 only admins and owners read the log, and only their organization's", async () => {
   const other = await seedOrganization(suite.database.db);
   const readers = [listAuditEntries, listAuditActors, exportAuditEntries];
-  for (const actor of [await suite.team.join("member"), await suite.team.join("viewer"), other.owner])
+  for (const actor of [await suite.organization.join("member"), await suite.organization.join("viewer"), other.owner])
     for (const read of readers)
-      expect(await refusalCode(read({ ctx: as(actor), input: { orgSlug: suite.team.slug } }) as Promise<unknown>)).toBe(
-        "forbidden",
-      );
+      expect(
+        await refusalCode(read({ ctx: as(actor), input: { orgSlug: suite.organization.slug } }) as Promise<unknown>),
+      ).toBe("forbidden");
   const theirs = await list(other.owner, {}, other);
   expect(theirs.entries).toEqual([]);
 });

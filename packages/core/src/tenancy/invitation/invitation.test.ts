@@ -32,13 +32,13 @@ const displayName = "Ada";
 const nobody: Actor = { kind: "job", job: "invitation" };
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let org: SeededOrganization;
 let mails: Mail[];
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 beforeEach(async () => {
-  team = await seedOrganization(database.db);
+  org = await seedOrganization(database.db);
   mails = [];
 });
 afterAll(() => database.close());
@@ -60,9 +60,9 @@ const as = (actor: Actor, { days = 0, sends = true } = {}) =>
 
 const address = (name = "bob") => `${name}-${newId()}@example.com`;
 const invite = (actor: Actor, emails: readonly string[], role = "member", more = {}) =>
-  inviteMembers({ ctx: as(actor, more), input: { orgSlug: team.slug, emails, role } });
+  inviteMembers({ ctx: as(actor, more), input: { orgSlug: org.slug, emails, role } });
 async function invited(email = address(), role = "member") {
-  const [one] = (await invite(team.owner, [email], role)).invited;
+  const [one] = (await invite(org.owner, [email], role)).invited;
   if (!one) throw new Error("nobody was invited");
   return { ...one, ...partsOf(one.link), email };
 }
@@ -83,11 +83,11 @@ const rolesOf = (userId: string) =>
   database.db
     .select({ role: member.role })
     .from(member)
-    .where(and(eq(member.organizationId, team.id), eq(member.userId, userId)));
+    .where(and(eq(member.organizationId, org.id), eq(member.userId, userId)));
 
 test("ORG-6 people are invited by email, get a message with a link, and join with the role", async () => {
   const [bob, eve] = [address("Bob"), address("eve")];
-  const { invited: made, skipped } = await invite(team.owner, [` ${bob} `, eve, bob], "viewer");
+  const { invited: made, skipped } = await invite(org.owner, [` ${bob} `, eve, bob], "viewer");
   expect([made.map(({ email }) => email), skipped]).toEqual([[bob.toLowerCase(), eve], []]);
   expect(mails.map(({ to }) => to)).toEqual([bob.toLowerCase(), eve]);
   const [view] = made;
@@ -102,9 +102,9 @@ test("ORG-6 people are invited by email, get a message with a link, and join wit
     email: bob.toLowerCase(),
     role: "viewer",
   });
-  expect(await accept(joiner, link)).toMatchObject({ orgSlug: team.slug, role: "viewer" });
+  expect(await accept(joiner, link)).toMatchObject({ orgSlug: org.slug, role: "viewer" });
   expect(await rolesOf(joiner.userId)).toEqual([{ role: "viewer" }]);
-  const open = await listInvitations({ ctx: as(team.owner), input: { orgSlug: team.slug } });
+  const open = await listInvitations({ ctx: as(org.owner), input: { orgSlug: org.slug } });
   expect(open.map(({ email }) => email)).toEqual([eve]);
 });
 
@@ -165,10 +165,10 @@ test("ORG-6 an invitation expires after seven days; sent again, only the new lin
   const joiner = await account(link.email);
   expect((await offer(joiner, link, { days: 7.1 })).state).toBe("expired");
   expect((await refusal(accept(joiner, link, { days: 7.1 }))).message).toContain("expired");
-  const input = { orgSlug: team.slug, invitationId: link.id };
-  const listed = await listInvitations({ ctx: as(team.owner, { days: 8 }), input });
+  const input = { orgSlug: org.slug, invitationId: link.id };
+  const listed = await listInvitations({ ctx: as(org.owner, { days: 8 }), input });
   expect(listed.map(({ status }) => status)).toEqual(["expired"]);
-  const again = await resendInvitation({ ctx: as(team.owner, { days: 8 }), input });
+  const again = await resendInvitation({ ctx: as(org.owner, { days: 8 }), input });
   expect(mails).toHaveLength(2);
   expect(await refusalCode(offer(joiner, link, { days: 8 }))).toBe("not_found");
   await accept(joiner, partsOf(again.link), { days: 14 });
@@ -176,20 +176,20 @@ test("ORG-6 an invitation expires after seven days; sent again, only the new lin
 
 test("ORG-6 a copied link works beside the one that was sent, and expires with it", async () => {
   const link = await invited();
-  const input = { orgSlug: team.slug, invitationId: link.id };
-  const copied = await createInvitationLink({ ctx: as(team.owner, { days: 5 }), input });
+  const input = { orgSlug: org.slug, invitationId: link.id };
+  const copied = await createInvitationLink({ ctx: as(org.owner, { days: 5 }), input });
   expect(copied.expiresAt).toBe(link.expiresAt);
   const joiner = await account(link.email);
   expect((await offer(joiner, link)).state).toBe("open");
   expect((await offer(joiner, partsOf(copied.link), { days: 7.1 })).state).toBe("expired");
-  for (let count = 0; count < 12; count++) await createInvitationLink({ ctx: as(team.owner), input });
+  for (let count = 0; count < 12; count++) await createInvitationLink({ ctx: as(org.owner), input });
   const [row] = await database.db.select().from(invitation).where(eq(invitation.id, link.id));
   expect(row?.tokenHashes).toHaveLength(10);
 });
 
 test("ORG-6 a revoked invitation says so, and can't be sent, copied or revoked again", async () => {
   const link = await invited();
-  const call = { ctx: as(team.owner), input: { orgSlug: team.slug, invitationId: link.id } };
+  const call = { ctx: as(org.owner), input: { orgSlug: org.slug, invitationId: link.id } };
   await revokeInvitation(call);
   const joiner = await account(link.email);
   expect((await offer(joiner, link)).state).toBe("revoked");
@@ -203,27 +203,27 @@ test("ORG-6 members and people with an open invitation are skipped; an expired i
   const [person] = await database.db.select().from(user).where(eq(user.id, inside.userId));
   await database.db
     .insert(member)
-    .values({ id: newId(), organizationId: team.id, userId: inside.userId, role: "viewer" });
+    .values({ id: newId(), organizationId: org.id, userId: inside.userId, role: "viewer" });
   const old = await invited();
-  const again = await invite(team.owner, [person?.email.toUpperCase() ?? "", old.email, address()]);
+  const again = await invite(org.owner, [person?.email.toUpperCase() ?? "", old.email, address()]);
   expect(again.skipped).toEqual([
     { email: person?.email, why: "member" },
     { email: old.email, why: "invited" },
   ]);
   expect(again.invited).toHaveLength(1);
-  const later = await invite(team.owner, [old.email], "member", { days: 8 });
+  const later = await invite(org.owner, [old.email], "member", { days: 8 });
   expect([later.invited.length, later.skipped]).toEqual([1, []]);
-  const both = await Promise.all([1, 2].map(() => invite(team.owner, [`race-${old.email}`])));
+  const both = await Promise.all([1, 2].map(() => invite(org.owner, [`race-${old.email}`])));
   expect(both.flatMap((each) => each.invited)).toHaveLength(1);
 });
 
 test("ORG-6 nobody becomes an owner by a link, and only roles that manage members invite", async () => {
-  expect(await refusalCode(invite(team.owner, [address()], "owner"))).toBe("invalid_input");
-  await invite(await team.join("admin"), [address()], "admin");
+  expect(await refusalCode(invite(org.owner, [address()], "owner"))).toBe("invalid_input");
+  await invite(await org.join("admin"), [address()], "admin");
   const other = await seedOrganization(database.db);
   const link = await invited();
-  for (const actor of [await team.join("member"), await team.join("viewer"), other.owner]) {
-    const call = { ctx: as(actor), input: { orgSlug: team.slug, invitationId: link.id } };
+  for (const actor of [await org.join("member"), await org.join("viewer"), other.owner]) {
+    const call = { ctx: as(actor), input: { orgSlug: org.slug, invitationId: link.id } };
     expect(await refusalCode(invite(actor, [address()]))).toBe("forbidden");
     for (const verb of [listInvitations, revokeInvitation, resendInvitation, createInvitationLink])
       expect(await refusalCode(verb(call) as Promise<unknown>)).toBe("forbidden");
@@ -234,33 +234,33 @@ test("ORG-6 nobody becomes an owner by a link, and only roles that manage member
 });
 
 test("ORG-6 an admin who is demoted leaves no open invitation behind", async () => {
-  const admin = await team.join("admin");
+  const admin = await org.join("admin");
   const email = address("accomplice");
   const [open] = (await invite(admin, [email], "admin")).invited;
   const userId = admin.kind === "user" ? admin.userId : "";
-  await changeMemberRole({ ctx: as(team.owner), input: { orgSlug: team.slug, userId, role: "member" } });
+  await changeMemberRole({ ctx: as(org.owner), input: { orgSlug: org.slug, userId, role: "member" } });
   expect((await offer(nobody, partsOf(open?.link ?? ""))).state).toBe("revoked");
 });
 
 /** What ends the right to invite, and how somebody has left a link of a colleague's invitation for later. */
 const endings: Record<string, (admin: Actor & { kind: "user" }) => Promise<unknown>> = {
-  removed: ({ userId }) => removeMember({ ctx: as(team.owner), input: { orgSlug: team.slug, userId } }),
+  removed: ({ userId }) => removeMember({ ctx: as(org.owner), input: { orgSlug: org.slug, userId } }),
   demoted: ({ userId }) =>
-    changeMemberRole({ ctx: as(team.owner), input: { orgSlug: team.slug, userId, role: "viewer" } }),
-  left: (admin) => leaveOrganization({ ctx: as(admin), input: { orgSlug: team.slug } }),
+    changeMemberRole({ ctx: as(org.owner), input: { orgSlug: org.slug, userId, role: "viewer" } }),
+  left: (admin) => leaveOrganization({ ctx: as(admin), input: { orgSlug: org.slug } }),
   // SQL stands for any way that doesn't know of invitations.
   "gone by other means": ({ userId }) => database.db.delete(member).where(eq(member.userId, userId)),
 };
-const joinAsAdmin = async () => (await team.join("admin")) as Actor & { kind: "user" };
+const joinAsAdmin = async () => (await org.join("admin")) as Actor & { kind: "user" };
 
 test.each(Object.keys(endings))("ORG-6 an admin who is %s keeps no link of a colleague's invitation", async (how) => {
   const [copier, resender] = [await joinAsAdmin(), await joinAsAdmin()];
   const [copied, resent] = [await invited(address(), "admin"), await invited(address(), "admin")];
   const copy = await createInvitationLink({
     ctx: as(copier),
-    input: { orgSlug: team.slug, invitationId: copied.id },
+    input: { orgSlug: org.slug, invitationId: copied.id },
   });
-  const again = await resendInvitation({ ctx: as(resender), input: { orgSlug: team.slug, invitationId: resent.id } });
+  const again = await resendInvitation({ ctx: as(resender), input: { orgSlug: org.slug, invitationId: resent.id } });
   expect(again.invitedBy).toBe(displayName);
   const bob = await account(copied.email);
   expect((await offer(bob, partsOf(copy.link))).state).toBe("open");
@@ -278,10 +278,10 @@ test.each(Object.keys(endings))("ORG-6 an admin who is %s keeps no link of a col
 test("ORG-6 links that ended with a demotion stay ended when the admin is one again", async () => {
   const admin = await joinAsAdmin();
   const link = await invited();
-  const input = { orgSlug: team.slug, invitationId: link.id };
+  const input = { orgSlug: org.slug, invitationId: link.id };
   const copy = partsOf((await createInvitationLink({ ctx: as(admin), input })).link);
   const change = (role: "viewer" | "admin") =>
-    changeMemberRole({ ctx: as(team.owner), input: { orgSlug: team.slug, userId: admin.userId, role } });
+    changeMemberRole({ ctx: as(org.owner), input: { orgSlug: org.slug, userId: admin.userId, role } });
   await change("viewer");
   await change("admin");
   expect(await refusalCode(accept(await account(link.email), copy))).toBe("not_found");
@@ -295,7 +295,7 @@ test("ORG-6 with the inviter go the links that colleagues copied, not those of w
     return { email, invitationId: one?.id ?? "", link: one?.link ?? "" };
   };
   const [first, second] = [await open(), await open()];
-  const call = (invitationId: string) => ({ ctx: as(team.owner), input: { orgSlug: team.slug, invitationId } });
+  const call = (invitationId: string) => ({ ctx: as(org.owner), input: { orgSlug: org.slug, invitationId } });
   const copy = await createInvitationLink(call(first.invitationId));
   const again = await resendInvitation(call(second.invitationId));
   await endings.removed?.(admin);
@@ -311,7 +311,7 @@ test("ORG-6 a link that is made, sent again or used while its maker is removed l
     const [copied, resent, own] = [await invited(), await invited(), address()];
     const [mine] = (await invite(admin, [own])).invited;
     const bob = await account(own);
-    const call = (invitationId: string) => ({ ctx: as(admin), input: { orgSlug: team.slug, invitationId } });
+    const call = (invitationId: string) => ({ ctx: as(admin), input: { orgSlug: org.slug, invitationId } });
     const [copy, again, , accepted] = await Promise.allSettled([
       createInvitationLink(call(copied.id)),
       resendInvitation(call(resent.id)),
@@ -336,54 +336,54 @@ test("ORG-6 a link that is made, sent again or used while its maker is removed l
 test("ORG-6 a member who accepts keeps their role", async () => {
   const link = await invited(address(), "viewer");
   const joiner = await account(link.email);
-  const membership = { id: newId(), organizationId: team.id, userId: joiner.userId, role: "admin" };
+  const membership = { id: newId(), organizationId: org.id, userId: joiner.userId, role: "admin" };
   await database.db.insert(member).values(membership);
-  expect(await offer(joiner, link)).toMatchObject({ viewer: "member", orgSlug: team.slug });
+  expect(await offer(joiner, link)).toMatchObject({ viewer: "member", orgSlug: org.slug });
   await accept(joiner, link);
   expect(await rolesOf(joiner.userId)).toEqual([{ role: "admin" }]);
 });
 
 test("ORG-6 without a mail server, or when a mailbox has had enough, the link is shown with the reason", async () => {
-  const [view] = (await invite(team.owner, [address()], "member", { sends: false })).invited;
+  const [view] = (await invite(org.owner, [address()], "member", { sends: false })).invited;
   expect(view).toMatchObject({ mail: null, notSent: "This instance sends no email." });
   expect(partsOf(view?.link ?? "").token).toHaveLength(43);
-  const [flooded] = (await invite(team.owner, [address("flooded")])).invited;
+  const [flooded] = (await invite(org.owner, [address("flooded")])).invited;
   expect(flooded?.notSent).toContain("Too many emails");
   expect(mails).toEqual([]);
 });
 
-test("ORG-6 invalid addresses are named, and a team has a bounded number of open invitations", async () => {
-  const refused = await refusal(invite(team.owner, [address(), "not an address"]));
+test("ORG-6 invalid addresses are named, and an organization has a bounded number of open invitations", async () => {
+  const refused = await refusal(invite(org.owner, [address(), "not an address"]));
   expect([refused.code, Object.keys(refused.fields)]).toEqual(["invalid_input", ["emails.1"]]);
-  expect(await refusalCode(invite(team.owner, []))).toBe("invalid_input");
+  expect(await refusalCode(invite(org.owner, []))).toBe("invalid_input");
   expect(
     await refusalCode(
       invite(
-        team.owner,
+        org.owner,
         Array.from({ length: 21 }, () => address()),
       ),
     ),
   ).toBe("invalid_input");
   for (let round = 0; round < 10; round++)
     await invite(
-      team.owner,
+      org.owner,
       Array.from({ length: 20 }, () => address()),
     );
-  expect(await refusalCode(invite(team.owner, [address()]))).toBe("limit_reached");
+  expect(await refusalCode(invite(org.owner, [address()]))).toBe("limit_reached");
 });
 
 test("ORG-6 ORG-10 each step of an invitation is in the audit log with actor and address, without the token", async () => {
   const link = await invited();
-  const call = { ctx: as(team.owner), input: { orgSlug: team.slug, invitationId: link.id } };
+  const call = { ctx: as(org.owner), input: { orgSlug: org.slug, invitationId: link.id } };
   const copied = await createInvitationLink(call);
   const again = await resendInvitation(call);
   const joiner = await account(link.email);
   await accept(joiner, partsOf(again.link));
-  await revokeInvitation({ ctx: call.ctx, input: { orgSlug: team.slug, invitationId: (await invited()).id } });
+  await revokeInvitation({ ctx: call.ctx, input: { orgSlug: org.slug, invitationId: (await invited()).id } });
   const rows = await database.db
     .select()
     .from(auditLog)
-    .where(eq(auditLog.organizationId, team.id))
+    .where(eq(auditLog.organizationId, org.id))
     .orderBy(auditLog.id);
   expect(rows.map(({ action }) => action)).toEqual([
     "invitation.create",

@@ -92,43 +92,43 @@ test("ONB-1 without an account no organization can be created", async () => {
 });
 
 test("ORG-11 only members have access; the error is the same as for an organization that does not exist", async () => {
-  const team = await seedOrganization(database.db);
-  const viewer = await team.join("viewer");
-  const access = await getOrganizationAccess({ ctx: as(viewer), input: { orgSlug: team.slug } });
+  const org = await seedOrganization(database.db);
+  const viewer = await org.join("viewer");
+  const access = await getOrganizationAccess({ ctx: as(viewer), input: { orgSlug: org.slug } });
   expect(access.role).toBe("viewer");
   expect(access.permissions).toContain("project.read");
   expect(access.permissions).not.toContain("project.create");
   const stranger = await seedUser(database.db);
-  const foreign = await refusal(getOrganizationAccess({ ctx: as(stranger.actor), input: { orgSlug: team.slug } }));
+  const foreign = await refusal(getOrganizationAccess({ ctx: as(stranger.actor), input: { orgSlug: org.slug } }));
   const absent = await refusal(getOrganizationAccess({ ctx: as(stranger.actor), input: { orgSlug: "no-such" } }));
   expect([foreign.code, foreign.message]).toEqual(["forbidden", absent.message]);
   expect(absent.code).toBe("forbidden");
 });
 
 test("ORG-11 removed members and unknown roles have no access", async () => {
-  const team = await seedOrganization(database.db);
-  const actor = await team.join("member");
+  const org = await seedOrganization(database.db);
+  const actor = await org.join("member");
   const userId = actor.kind === "user" ? actor.userId : "";
   await database.db.update(member).set({ role: "emperor" }).where(eq(member.userId, userId));
-  expect(await refusalCode(getOrganizationAccess({ ctx: as(actor), input: { orgSlug: team.slug } }))).toBe("forbidden");
+  expect(await refusalCode(getOrganizationAccess({ ctx: as(actor), input: { orgSlug: org.slug } }))).toBe("forbidden");
   await database.db.delete(member).where(eq(member.userId, userId));
-  expect(await refusalCode(getOrganizationAccess({ ctx: as(actor), input: { orgSlug: team.slug } }))).toBe("forbidden");
+  expect(await refusalCode(getOrganizationAccess({ ctx: as(actor), input: { orgSlug: org.slug } }))).toBe("forbidden");
 });
 
 test("AUTH-7 AUTH-12 the profile contains the user's own data only", async () => {
-  const team = await seedOrganization(database.db);
-  const mine = await seedProject(database.db, team);
+  const org = await seedOrganization(database.db);
+  const mine = await seedProject(database.db, org);
   const others = await seedOrganization(database.db);
   await seedProject(database.db, others);
-  await recordGitHubUser({ ctx: as(team.owner), input: { githubUserId: 4711 } });
-  const userId = team.owner.kind === "user" ? team.owner.userId : "";
-  const profile = await getProfile({ ctx: as(team.owner), input: { userId } });
+  await recordGitHubUser({ ctx: as(org.owner), input: { githubUserId: 4711 } });
+  const userId = org.owner.kind === "user" ? org.owner.userId : "";
+  const profile = await getProfile({ ctx: as(org.owner), input: { userId } });
   expect(profile).toMatchObject({
     githubUserId: 4711,
     displayName: "Ada",
-    organizations: [{ id: team.id, slug: team.slug, name: expect.any(String), externalId: team.id, role: "owner" }],
-    githubInstallations: [{ installationId: team.installationId, organizationId: team.id }],
-    projects: [{ id: mine.id, name: mine.name, orgSlug: team.slug, kind: "hosted" }],
+    organizations: [{ id: org.id, slug: org.slug, name: expect.any(String), externalId: org.id, role: "owner" }],
+    githubInstallations: [{ installationId: org.installationId, organizationId: org.id }],
+    projects: [{ id: mine.id, name: mine.name, orgSlug: org.slug, kind: "hosted" }],
   });
   const nobody = await seedUser(database.db);
   const own = { ctx: as(nobody.actor), input: { userId: nobody.id } };
@@ -220,32 +220,32 @@ test("without `local` the operator's organization is the oldest one", async () =
 });
 
 test("ORG-4 an organization gets another name and address; taken, reserved and odd ones are refused", async () => {
-  const [team, other] = [await seedOrganization(database.db), await seedOrganization(database.db)];
-  const change = (actor: Actor, input: { name?: string; slug?: string }, orgSlug = team.slug) =>
+  const [org, other] = [await seedOrganization(database.db), await seedOrganization(database.db)];
+  const change = (actor: Actor, input: { name?: string; slug?: string }, orgSlug = org.slug) =>
     updateOrganization({ ctx: as(actor), input: { orgSlug, ...input } });
-  const slug = `new-${team.slug}`;
-  expect(await change(team.owner, { name: "  New Name ", slug })).toEqual({ id: team.id, name: "New Name", slug });
-  expect(await refusalCode(change(team.owner, { name: "x" }))).toBe("forbidden");
+  const slug = `new-${org.slug}`;
+  expect(await change(org.owner, { name: "  New Name ", slug })).toEqual({ id: org.id, name: "New Name", slug });
+  expect(await refusalCode(change(org.owner, { name: "x" }))).toBe("forbidden");
   for (const wrong of [other.slug, "login", "Upper", "a--b", "-a", "a", "x".repeat(41), "a/b", "ä"]) {
-    const refused = await refusal(change(team.owner, { slug: wrong }, slug));
+    const refused = await refusal(change(org.owner, { slug: wrong }, slug));
     expect([wrong, refused.code, Object.keys(refused.fields)]).toEqual([wrong, "invalid_input", ["slug"]]);
   }
-  for (const actor of [await team.join("member"), other.owner])
+  for (const actor of [await org.join("member"), other.owner])
     expect(await refusalCode(change(actor, { name: "Mine" }, slug))).toBe("forbidden");
-  await change(team.owner, { name: "New Name", slug }, slug);
+  await change(org.owner, { name: "New Name", slug }, slug);
   const entries = await database.db
     .select()
     .from(auditLog)
-    .where(and(eq(auditLog.organizationId, team.id), eq(auditLog.action, "organization.update")));
+    .where(and(eq(auditLog.organizationId, org.id), eq(auditLog.action, "organization.update")));
   expect(entries.map(({ detail }) => detail)).toEqual([
-    { name: { from: `Org ${team.slug}`, to: "New Name" }, slug: { from: team.slug, to: slug } },
+    { name: { from: `Org ${org.slug}`, to: "New Name" }, slug: { from: org.slug, to: slug } },
   ]);
 });
 
-test("ORG-4 two teams that want one address at once don't both get it", async () => {
-  const teams = await Promise.all([1, 2, 3].map(() => seedOrganization(database.db)));
+test("ORG-4 two organizations that want one address at once don't both get it", async () => {
+  const organizations = await Promise.all([1, 2, 3].map(() => seedOrganization(database.db)));
   const slug = `contested-${newId().slice(-12)}`;
-  const changes = teams.map(({ owner, slug: orgSlug }) =>
+  const changes = organizations.map(({ owner, slug: orgSlug }) =>
     updateOrganization({ ctx: as(owner), input: { orgSlug, slug } }),
   );
   const outcomes = await Promise.allSettled(changes);
@@ -253,30 +253,30 @@ test("ORG-4 two teams that want one address at once don't both get it", async ()
 });
 
 test("ORG-11 profiles of an organization's members, by its id, for its members only", async () => {
-  const team = await seedOrganization(database.db);
-  const viewer = await team.join("viewer");
-  const read = (actor: Actor, organizationId = team.id) =>
+  const org = await seedOrganization(database.db);
+  const viewer = await org.join("viewer");
+  const read = (actor: Actor, organizationId = org.id) =>
     listUserProfiles({ ctx: as(actor), input: { organizationId } });
   const profiles = await read(viewer);
-  const ids = [team.owner, viewer].map((actor) => (actor.kind === "user" ? actor.userId : ""));
+  const ids = [org.owner, viewer].map((actor) => (actor.kind === "user" ? actor.userId : ""));
   expect(profiles.map(({ id }) => id)).toEqual(ids);
   const fields = ["id", "firstName", "lastName", "displayName", "email", "profilePictureUrl"];
   expect(Object.keys(profiles[0] ?? {})).toEqual(fields);
   const stranger = await seedUser(database.db);
-  for (const id of [team.id, newId(), "x"]) expect(await refusalCode(read(stranger.actor, id))).toBe("forbidden");
+  for (const id of [org.id, newId(), "x"]) expect(await refusalCode(read(stranger.actor, id))).toBe("forbidden");
 });
 
 test("ORG-11 profiles by users' ids are those of people with whom one shares an organization", async () => {
-  const [team, other] = [await seedOrganization(database.db), await seedOrganization(database.db)];
-  const colleague = await team.join("viewer");
+  const [org, other] = [await seedOrganization(database.db), await seedOrganization(database.db)];
+  const colleague = await org.join("viewer");
   const id = (actor: Actor) => (actor.kind === "user" ? actor.userId : "");
-  const asked = [id(team.owner), id(colleague), id(other.owner), newId()];
+  const asked = [id(org.owner), id(colleague), id(other.owner), newId()];
   const read = (actor: Actor, userIds: string[] = asked) => getUserProfiles({ ctx: as(actor), input: { userIds } });
-  expect((await read(colleague)).map((each) => each.id).toSorted()).toEqual([id(team.owner), id(colleague)].toSorted());
+  expect((await read(colleague)).map((each) => each.id).toSorted()).toEqual([id(org.owner), id(colleague)].toSorted());
   expect((await read(other.owner)).map((each) => each.id)).toEqual([id(other.owner)]);
   await database.db.delete(member).where(eq(member.userId, id(colleague)));
   expect(await read(colleague)).toEqual([]);
-  expect(await refusalCode(read(team.owner, ["x"]))).toBe("invalid_input");
-  expect(await refusalCode(read(team.owner, Array.from({ length: 201 }, newId)))).toBe("invalid_input");
+  expect(await refusalCode(read(org.owner, ["x"]))).toBe("invalid_input");
+  expect(await refusalCode(read(org.owner, Array.from({ length: 201 }, newId)))).toBe("invalid_input");
   expect(await refusalCode(read(operator))).toBe("forbidden");
 });

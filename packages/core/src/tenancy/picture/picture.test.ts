@@ -95,9 +95,9 @@ test("ORG-4 ORG-10 people change and remove their own picture; its address chang
 });
 
 test("ORG-4 a picture is seen by its owner and their colleagues only, as long as they are colleagues", async () => {
-  const team = await seedOrganization(database.db);
-  const [viewer, stranger] = [await team.join("viewer"), await seedUser(database.db)];
-  const owner = await team.join("owner");
+  const org = await seedOrganization(database.db);
+  const [viewer, stranger] = [await org.join("viewer"), await seedUser(database.db)];
+  const owner = await org.join("owner");
   const { pictureUrl: own } = await saveOwn(owner, png(16, 16, "seen"));
   for (const actor of [owner, viewer]) expect((await see(actor, own)).contentType).toBe("image/png");
   const operator: Actor = { kind: "operator", ipAddress: null };
@@ -111,35 +111,35 @@ test("ORG-4 a picture is seen by its owner and their colleagues only, as long as
   await saveOwn(stranger.actor, null);
   expect((await see(viewer, own)).contentType).toBe("image/png");
   const viewerId = viewer.kind === "user" ? viewer.userId : "";
-  await database.db.delete(member).where(and(eq(member.userId, viewerId), eq(member.organizationId, team.id)));
+  await database.db.delete(member).where(and(eq(member.userId, viewerId), eq(member.organizationId, org.id)));
   expect(await refusalCode(see(viewer, own))).toBe("not_found");
 });
 
-test("ORG-4 ORG-10 admins change a team's picture, members see it, and it goes with the team; a person's goes with them", async () => {
-  const team = await seedOrganization(database.db);
-  const [admin, viewer, plain] = [await team.join("admin"), await team.join("viewer"), await team.join("member")];
+test("ORG-4 ORG-10 admins change an organization's picture, members see it, and it goes with the organization; a person's goes with them", async () => {
+  const org = await seedOrganization(database.db);
+  const [admin, viewer, plain] = [await org.join("admin"), await org.join("viewer"), await org.join("member")];
   const { actor: stranger } = await seedUser(database.db);
   const save = (actor: Actor, bytes: Buffer | null) =>
     changeOrganizationPicture({
       ctx: as(actor),
-      input: { orgSlug: team.slug, picture: bytes?.toString("base64") ?? null },
+      input: { orgSlug: org.slug, picture: bytes?.toString("base64") ?? null },
     });
   for (const actor of [viewer, plain, stranger]) expect(await refusalCode(save(actor, png(8, 8)))).toBe("forbidden");
-  const { pictureUrl: shown } = await save(admin, png(8, 8, team.id));
+  const { pictureUrl: shown } = await save(admin, png(8, 8, org.id));
   expect((await see(viewer, shown)).contentType).toBe("image/png");
   expect(await refusalCode(see(stranger, shown))).toBe("not_found");
   const userId = viewer.kind === "user" ? viewer.userId : "";
   const profile = await getProfile({ ctx: as(viewer), input: { userId } });
   expect(profile.organizations.map(({ pictureUrl }) => pictureUrl)).toEqual([shown]);
-  const [entry] = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, team.id));
+  const [entry] = await database.db.select().from(auditLog).where(eq(auditLog.organizationId, org.id));
   expect([entry?.action, entry?.detail]).toEqual(["organization.picture", { removed: false }]);
   await save(admin, null);
-  const [row] = await database.db.select().from(organization).where(eq(organization.id, team.id));
+  const [row] = await database.db.select().from(organization).where(eq(organization.id, org.id));
   expect([row?.logo, await refusalCode(see(viewer, shown))]).toEqual([null, "not_found"]);
 
-  await save(admin, png(8, 8, team.id));
-  await deleteOrganization({ ctx: as(team.owner), input: { orgSlug: team.slug, confirmation: team.slug } });
-  expect(await database.db.$count(picture, eq(picture.organizationId, team.id))).toBe(0);
+  await save(admin, png(8, 8, org.id));
+  await deleteOrganization({ ctx: as(org.owner), input: { orgSlug: org.slug, confirmation: org.slug } });
+  expect(await database.db.$count(picture, eq(picture.organizationId, org.id))).toBe(0);
   await saveOwn(viewer, png(8, 8, userId));
   await database.db.delete(user).where(eq(user.id, userId));
   expect(await database.db.$count(picture, eq(picture.userId, userId))).toBe(0);

@@ -18,16 +18,18 @@ import { repositoriesIn } from "../repositories.ts";
 import { bundleStorage } from "./bundle-storage.ts";
 
 let database: TestDatabase;
-let team: SeededOrganization;
+let organization: SeededOrganization;
 beforeAll(async () => {
   database = await createTestDatabase();
-  team = await seedOrganization(database.db);
+  organization = await seedOrganization(database.db);
 });
 afterAll(() => database.close());
 
 async function newId(pushedAt: Date | null = null): Promise<string> {
   const id = crypto.randomUUID();
-  await database.db.insert(repository).values({ id, organizationId: team.id, name: id, madeBy: "push", pushedAt });
+  await database.db
+    .insert(repository)
+    .values({ id, organizationId: organization.id, name: id, madeBy: "push", pushedAt });
   return id;
 }
 

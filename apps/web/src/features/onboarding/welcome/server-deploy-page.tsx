@@ -15,7 +15,7 @@ import { Button } from "~/ui/button.tsx";
 import { Failure } from "~/ui/callout.tsx";
 import { focusFirstProblem } from "~/ui/focus-first-problem.ts";
 import { Form } from "~/ui/form.tsx";
-import { OtherTeam } from "./other-team.tsx";
+import { OtherOrganization } from "./other-organization.tsx";
 
 type Props = {
   readonly orgSlug: string;
@@ -54,7 +54,7 @@ export function ServerDeployPage({ orgSlug, search, onKeep, proposal, address, .
   const missing = useFileChecks(source, values);
   return (
     <OnboardingFrame step="Server" title="Deploy a server" wide>
-      <OtherTeam teamId={search.teamId} />
+      <OtherOrganization teamId={search.teamId} />
       <RepositorySummary
         orgSlug={orgSlug}
         repository={repository}

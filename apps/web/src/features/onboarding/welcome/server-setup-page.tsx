@@ -13,7 +13,7 @@ import { Callout, Failure } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { TextField } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
-import { OtherTeam } from "./other-team.tsx";
+import { OtherOrganization } from "./other-organization.tsx";
 import { useQuickstart } from "./use-quickstart.ts";
 
 type ServerSetupPageProps = {
@@ -40,7 +40,7 @@ export function ServerSetupPage({ orgSlug, search, onKeep, resume, proposal, con
       title="Deploy a server"
       description="Paste a URL, or start from the echo sample, a repository or a published server."
     >
-      <OtherTeam teamId={search.teamId} />
+      <OtherOrganization teamId={search.teamId} />
       <Failure title="The server was not created" className="mb-5">
         {error}
       </Failure>

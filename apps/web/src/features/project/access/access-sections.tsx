@@ -43,7 +43,7 @@ export function RoleSection({ form, disabled }: Section) {
   );
 }
 
-/** Which of the team's API keys may call. */
+/** Which of the organization's API keys may call. */
 export function KeySection({ form, disabled, keys }: Section & { readonly keys: AccessView["keys"] }) {
   const { apiKeys } = form.draft;
   return (

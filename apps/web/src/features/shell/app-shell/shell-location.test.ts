@@ -24,7 +24,7 @@ test.each([
 ] as const)(
   "UI-4 ORG-3 the switcher keeps the screen where the other server or portal has it: %s %s",
   (kind, screen, kept) => {
-    const project = { orgSlug: "team", projectName: "other", kind };
+    const project = { orgSlug: "acme", projectName: "other", kind };
     expect(hasScreen(project, permissionsOf("owner"), screen)).toBe(kept);
   },
 );

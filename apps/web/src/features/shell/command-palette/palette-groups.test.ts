@@ -11,10 +11,10 @@ const own = (name: string, kind: Projects[number]["kind"] = "hosted"): Projects[
   name,
   kind,
   pathName: name,
-  orgSlug: "team",
+  orgSlug: "acme",
 });
-const foreign = { ...own("forecast-archive"), orgSlug: "other-team" };
-const team = { id: "o1", slug: "team", name: "Team" };
+const foreign = { ...own("forecast-archive"), orgSlug: "rainfall" };
+const acme = { id: "o1", slug: "acme", name: "Acme" };
 const profile = {
   id: "u1",
   email: "a@b.example",
@@ -27,8 +27,8 @@ const profile = {
   githubUserId: null,
   githubInstallations: [],
   organizations: [
-    { ...team, externalId: "o1", pictureUrl: null, role: "owner" },
-    { id: "o2", slug: "other-team", name: "Weather people", externalId: "o2", pictureUrl: null, role: "member" },
+    { ...acme, externalId: "o1", pictureUrl: null, role: "owner" },
+    { id: "o2", slug: "rainfall", name: "Weather people", externalId: "o2", pictureUrl: null, role: "member" },
   ],
   projects: [own("weather-api"), own("wiki-elsewhere", "external"), own("desk-portal", "portal"), foreign],
 } as const satisfies PalettePlace["profile"];
@@ -42,8 +42,8 @@ function palette(role: Role, opened: Projects[number] | null = null) {
       (...given: unknown[]) =>
         void done.push([name, ...given]),
   });
-  const organization = { ...team, role, permissions: permissionsOf(role) };
-  const key = opened && { orgSlug: "team", projectName: opened.pathName };
+  const organization = { ...acme, role, permissions: permissionsOf(role) };
+  const key = opened && { orgSlug: "acme", projectName: opened.pathName };
   const screens = key && projectScreens(key, organization.permissions, { branchId: null, kind: opened.kind });
   const latest = opened?.kind === "hosted" ? { id: "b1", commitSha: "0123456789abcdef", packageVersion: null } : null;
   const groups = paletteGroups(
@@ -71,15 +71,15 @@ function palette(role: Role, opened: Projects[number] | null = null) {
 
 test("UI-4 typing in the palette finds servers, portals, pages and actions, and Enter goes there", () => {
   const { enter, labels } = palette("owner");
-  expect(enter("weather-api")).toEqual(["open", "/team/weather-api"]);
-  expect(enter("elsewhere")).toEqual(["open", "/team/wiki-elsewhere"]);
-  expect(enter("desk")).toEqual(["open", "/team/desk-portal"]);
-  expect(enter("portals")).toMatchObject(["follow", { to: "/$orgSlug/portals", params: { orgSlug: "team" } }]);
+  expect(enter("weather-api")).toEqual(["open", "/acme/weather-api"]);
+  expect(enter("elsewhere")).toEqual(["open", "/acme/wiki-elsewhere"]);
+  expect(enter("desk")).toEqual(["open", "/acme/desk-portal"]);
+  expect(enter("portals")).toMatchObject(["follow", { to: "/$orgSlug/portals", params: { orgSlug: "acme" } }]);
   expect(enter("api keys")).toMatchObject(["follow", { to: "/$orgSlug/settings/api-keys" }]);
   expect(enter("who changed")).toMatchObject(["follow", { to: "/$orgSlug/settings/audit-log" }]);
-  expect(enter("new portal")).toEqual(["open", "/team/portals/new"]);
-  expect(enter("external")).toEqual(["open", "/team/servers/external"]);
-  expect(enter("deploy")).toEqual(["open", "/team/servers/new"]);
+  expect(enter("new portal")).toEqual(["open", "/acme/portals/new"]);
+  expect(enter("external")).toEqual(["open", "/acme/servers/external"]);
+  expect(enter("deploy")).toEqual(["open", "/acme/servers/new"]);
   expect(enter("dark")).toEqual(["setTheme", "dark"]);
   expect(enter("sign out")).toEqual(["signOut"]);
   expect(labels("no such thing")).toEqual([]);
@@ -87,19 +87,19 @@ test("UI-4 typing in the palette finds servers, portals, pages and actions, and 
 
 test("UI-4 servers are found first, then tools, builds by message, commit or branch, and the documentation", () => {
   const { enter, labels } = palette("member", own("weather-api"));
-  expect(enter("weather-api")).toEqual(["open", "/team/weather-api"]);
+  expect(enter("weather-api")).toEqual(["open", "/acme/weather-api"]);
   expect(labels("weather-api").slice(0, 2)).toEqual(["weather-api", "weather-api"]);
-  expect(enter("forecast")).toEqual(["open", "/team/weather-api/inspector?tool=forecast"]);
+  expect(enter("forecast")).toEqual(["open", "/acme/weather-api/inspector?tool=forecast"]);
   for (const query of ["gusts", "0123456", "gusts-2"])
-    expect(enter(query)).toEqual(["open", "/team/weather-api/build-logs/b1"]);
+    expect(enter(query)).toEqual(["open", "/acme/weather-api/build-logs/b1"]);
   expect(labels("gusts")).toEqual(["Add gusts"]);
   expect(enter("rollbacks")).toEqual(["openDocument", "/docs/previews"]);
 });
 
 test("UI-4 AUTH-6 a server of another organization is opened in a new document, as is the organization", () => {
   const { enter } = palette("owner");
-  expect(enter("forecast-archive")).toEqual(["openDocument", "/other-team/forecast-archive"]);
-  expect(enter("weather people")).toMatchObject(["switchTo", { slug: "other-team" }]);
+  expect(enter("forecast-archive")).toEqual(["openDocument", "/rainfall/forecast-archive"]);
+  expect(enter("weather people")).toMatchObject(["switchTo", { slug: "rainfall" }]);
 });
 
 test("UI-4 ORG-3 the open server's screens and actions come first; a portal has those that portals have", () => {

@@ -36,10 +36,10 @@ type Given = Readonly<Record<string, string | null>>;
 type ExchangeInput = Parameters<typeof exchangeCode>[0]["input"];
 type RefreshInput = Parameters<typeof refreshTokens>[0]["input"];
 
-/** A team with a server and a registered client, new for each test. Call it at the top of a file. */
+/** An organization with a server and a registered client, new for each test. Call it at the top of a file. */
 export function openOAuthSuite() {
   let database: TestDatabase;
-  let team: SeededOrganization;
+  let organization: SeededOrganization;
   let server: Server;
   const suite = {
     clientId: "",
@@ -48,8 +48,8 @@ export function openOAuthSuite() {
     get database() {
       return database;
     },
-    get team() {
-      return team;
+    get organization() {
+      return organization;
     },
     get server() {
       return server;
@@ -58,7 +58,9 @@ export function openOAuthSuite() {
       testContext(database.db, actor, { clock: { now: () => new Date(suite.now) }, ...more }),
     platform: (more: Partial<FullContext> = {}): FullContext => suite.as({ kind: "job", job: "oauth" }, more),
     async seedServer(authMode = "towpath-cloud"): Promise<Server> {
-      const { id, name } = await seedProject(database.db, team, { authMode } as Partial<typeof project.$inferInsert>);
+      const { id, name } = await seedProject(database.db, organization, { authMode } as Partial<
+        typeof project.$inferInsert
+      >);
       await seedExternalRoute(database.db, id, name);
       return { id, name, resource: `http://localhost:8080/${name}/mcp` };
     },
@@ -108,8 +110,8 @@ export function openOAuthSuite() {
       if (result.kind !== "consent") throw new Error(result.location);
       return result.request;
     },
-    /** A code that the owner of the team, or somebody else, granted. */
-    async code(actor: Actor = team.owner): Promise<string> {
+    /** A code that the owner of the organization, or somebody else, granted. */
+    async code(actor: Actor = organization.owner): Promise<string> {
       const input = { request: await suite.requestToken(), issuer };
       const { location } = await approveAuthorization({ ctx: suite.as(actor), input });
       return new URL(location).searchParams.get("code") ?? "";
@@ -130,7 +132,7 @@ export function openOAuthSuite() {
   afterAll(() => database.close());
   beforeEach(async () => {
     suite.now = Date.now();
-    team = await seedOrganization(database.db);
+    organization = await seedOrganization(database.db);
     server = await suite.seedServer();
     suite.clientId = await suite.register();
   });

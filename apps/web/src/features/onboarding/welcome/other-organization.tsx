@@ -10,7 +10,7 @@ import { failureText, toast } from "~/ui/toast.ts";
  * For links with a `teamId` (slug or id of an organization): shows if it isn't the current one, and switches to it. A
  * link alone must not change the session.
  */
-export function OtherTeam({ teamId }: { readonly teamId: string | undefined }) {
+export function OtherOrganization({ teamId }: { readonly teamId: string | undefined }) {
   const { profile, organization } = useRouteContext({ from: "/$orgSlug" });
   const queryClient = useQueryClient();
   const [busy, setBusy] = useState(false);
