@@ -70,7 +70,8 @@ async function attack(rig: Rig): Promise<void> {
 /** One tenant floods its log, holds calls and connections and fills the builder, while another works normally. */
 export async function hostileTenant(rig: Rig): Promise<Row> {
   const quietServer = rig.servers[0] ?? "";
-  const on = { servers: [quietServer] };
+  // Fewer than usual: all call one server from one address, which may call it a hundred times a second.
+  const on = { servers: [quietServer], clientsPerEra: 2 };
   await ensureOrganization(rig);
   await deployServer(rig.dataDirectory, hostile, hostileSource, ["--organization", organization]);
   const alone = await underLoad(rig, "quiet-alone", () => sleep(measureMs), on);
