@@ -68,7 +68,7 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 
 async function cleanUpAfterKilledWorkers({ services, driver, dataDirectory, gitDirectory }: Parts): Promise<void> {
   const { log } = services;
-  // Releases before 0.2 kept resolutions there; now they are artifacts.
+  // Earlier releases kept resolutions there; now they are artifacts.
   await rm(join(dataDirectory, "cache", "resolutions"), { recursive: true, force: true });
   await removeLeftovers(gitDirectory);
   // First, so that builds of killed workers no longer count as running when their leftovers are removed.

@@ -60,10 +60,10 @@ export function organizationScreens(organization: {
 }): readonly ScreenGroup[] {
   const params = { orgSlug: organization.slug };
   const settings = <const Page extends string>(page: Page) => ({ to: `/$orgSlug/settings/${page}` as const, params });
-  const isNamed = { permission: "organization.manage", ...words("name", "address", "delete organization") } as const;
-  const isManaged = { permission: "organization.manage", ...words("isolation", "disk") } as const;
-  const isAudited = { permission: "audit.read", ...words("history", "who changed", "export") } as const;
-  const isInstalled = { permission: "installation.read", ...words("connect", "repositories") } as const;
+  const forGeneral = { permission: "organization.manage", ...words("name", "address", "delete organization") } as const;
+  const forInstance = { permission: "organization.manage", ...words("isolation", "disk") } as const;
+  const forAuditLog = { permission: "audit.read", ...words("history", "who changed", "export") } as const;
+  const forGitHub = { permission: "installation.read", ...words("connect", "repositories") } as const;
   return allowed(organization.permissions, [
     {
       label: "Organization",
@@ -76,11 +76,11 @@ export function organizationScreens(organization: {
       label: "Settings",
       items: [
         screen("API keys", <KeyRound />, settings("api-keys"), { permission: "apiKey.read", ...words("token") }),
-        screen("GitHub", <GitBranch />, settings("github"), isInstalled),
+        screen("GitHub", <GitBranch />, settings("github"), forGitHub),
         screen("Members", <Users />, settings("members"), words("invite", "people", "team", "roles")),
-        screen("Audit log", <ScrollText />, settings("audit-log"), isAudited),
-        screen("General", <Settings2 />, settings("general"), isNamed),
-        screen("Instance", <ShieldCheck />, settings("instance"), isManaged),
+        screen("Audit log", <ScrollText />, settings("audit-log"), forAuditLog),
+        screen("General", <Settings2 />, settings("general"), forGeneral),
+        screen("Instance", <ShieldCheck />, settings("instance"), forInstance),
       ],
     },
     {
@@ -114,7 +114,7 @@ export function projectScreens(
   const overview = { to: "/$orgSlug/$projectName", ...ofBranch } as const;
   const chat = screen("Chat", <Bot />, { ...to("chat"), ...ofBranch }, words("ask", "model", "assistant"));
   const deployments = screen("Deployments", <Rocket />, to("deployments"), words("builds", "previews", "branches"));
-  const isClient = { permission: "client.read" } as const;
+  const forClients = { permission: "client.read" } as const;
   return allowed(permissions, [
     {
       label: kind === "portal" ? "Portal" : "Server",
@@ -131,8 +131,8 @@ export function projectScreens(
     {
       label: "Connect",
       items: [
-        screen("Clients", <Plug />, to("clients"), isClient),
-        screen("Sign-ins", <Stethoscope />, to("sign-ins"), { ...isClient, ...words("oauth") }),
+        screen("Clients", <Plug />, to("clients"), forClients),
+        screen("Sign-ins", <Stethoscope />, to("sign-ins"), { ...forClients, ...words("oauth") }),
         screen("Admin JWT", <KeyRound />, to("admin-jwt"), { permission: "adminJwt.manage", ...words("token") }),
       ],
     },
