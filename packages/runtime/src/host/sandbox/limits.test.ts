@@ -71,10 +71,10 @@ describe.runIf(root)("RUN-1 a host that enforces the limits", () => {
     await driver.close();
   });
 
-  test("gives all sandboxes together the weight of one process on each processor", async () => {
+  test("gives all sandboxes together the weight of one process on each processor", async ({ skip }) => {
     const facts = await readCgroupFacts();
     const { v1 } = await findCgroups(facts);
-    if (v1.cpu === null || !facts.membership.includes(":cpu:/\n")) return;
+    if (v1.cpu === null || !facts.membership.includes(":cpu:/\n")) return skip("not in the root group of version 1");
     expect(Number(await readFile(join(v1.cpu, "cpu.shares"), "utf8"))).toBe(1024 * availableParallelism());
   });
 
