@@ -18,6 +18,9 @@ HEADER = b"towpath-secret"
 #: Answers with the status. Requests from the gateway, which have an id, get the server's own page at this path.
 STATUS_PATH = "/-/towpath/status"
 
+#: Marks the harness's own 401, after which the gateway sends a request again: the server's code has not seen it.
+_OWN_CHALLENGE = (b"www-authenticate", b"Towpath")
+
 _REFUSAL: dict[str, object] = {"error": "This address is for the platform. Call the server at its public URL."}
 
 
@@ -42,7 +45,23 @@ class Access:
             await _answer(send, 503 if self.status is None else 200, self.status)
         else:
             rest = [pair for pair in headers if pair[0] != HEADER]
-            await self._app({**scope, "headers": rest}, receive, send)
+            await self._app({**scope, "headers": rest}, receive, _without_own_challenge(send))
+
+
+def _without_own_challenge(send: Send) -> Send:
+    """Keeps an answer of the server's code from passing as the harness's own: its call would run again (GW-13)."""
+
+    async def sent(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start" and message["status"] == 401:
+            headers = [pair for pair in message.get("headers", ()) if not _is_own_challenge(*pair)]
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return sent
+
+
+def _is_own_challenge(name: bytes, value: bytes) -> bool:
+    return (name.lower(), value.strip()) == _OWN_CHALLENGE
 
 
 async def _answer(send: Send, status: int, document: dict[str, object] | None) -> None:
@@ -50,6 +69,6 @@ async def _answer(send: Send, status: int, document: dict[str, object] | None) -
     body = json.dumps(document).encode("ascii")
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if status == 401:
-        headers.append((b"www-authenticate", b"Towpath"))
+        headers.append(_OWN_CHALLENGE)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
