@@ -11,7 +11,7 @@ import {
   RunnerError,
   type RunnerHandlers,
 } from "@towpath/runner-api";
-import { type Isolation, openDriver, type RuntimeDriver } from "@towpath/runtime";
+import { claimServers, type Isolation, openDriver, type RunnerIdentity, type RuntimeDriver } from "@towpath/runtime";
 import { checkDatabase, createSecretBox, versionsOf } from "@towpath/secrets";
 import { createRedactor } from "@towpath/secrets/redaction";
 import type { Logger } from "pino";
@@ -25,7 +25,6 @@ import {
   type StoredDeployment,
 } from "./deployments/deployment.store.ts";
 import { interpreterOf, keptDataOf, serverOfDeployment } from "./deployments/server-of-deployment.ts";
-import { nextIdentity } from "./identity.ts";
 import { adoptInstances, memoOf } from "./instances/adopt.ts";
 import { instanceStore } from "./instances/instance.store.ts";
 import { InstancePool } from "./instances/instance-pool.ts";
@@ -54,9 +53,9 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   await mkdir(config.runDirectory, { recursive: true, mode: 0o700 });
   // First: a second runner would end the rows of the first.
   await assertNoRunner(config.address);
-  const identity = await nextIdentity(config.runDirectory);
+  const identity = await claimServers(config.driver);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
-  const runtime = driver ?? openServerDriver(config, database, identity.generation, log);
+  const runtime = driver ?? openServerDriver(config, database, identity, log);
   const { servers, host } = runtime;
   const secrets = createSecretBox(config.secrets);
   await checkDatabase(database.pool, secrets.masterKeys);
@@ -203,7 +202,7 @@ function handlersOf(
 function openServerDriver(
   { driver, dataDirectory, artifacts, adoptWithinMs }: RunnerConfig,
   { db }: DatabaseClient,
-  generation: number,
+  identity: RunnerIdentity,
   log: Logger,
 ): RuntimeDriver {
   const { layers } = openArtifacts({ db, dataDirectory, config: artifacts });
@@ -211,7 +210,7 @@ function openServerDriver(
     log.fatal("a newer runner has taken over the servers");
     process.exit(1);
   };
-  return openDriver(driver, layers, { kind: "servers", generation, adoptWithinMs, onSuperseded });
+  return openDriver(driver, layers, { kind: "servers", identity, adoptWithinMs, onSuperseded });
 }
 
 function reportIsolation({ checks, trusted }: Isolation, log: Logger): void {

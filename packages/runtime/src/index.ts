@@ -6,7 +6,7 @@ export {
   serverLimitSettings,
   serverLimitsFrom,
 } from "./config.ts";
-export { openDriver } from "./open-driver.ts";
+export { claimServers, openDriver } from "./open-driver.ts";
 export {
   type BuildDriver,
   type BuildStep,
@@ -16,7 +16,7 @@ export {
   type VolumeMount,
 } from "./port/builds.ts";
 export { cloudEnvironment } from "./port/cloud-environment.ts";
-export type { RuntimeDriver } from "./port/driver.ts";
+export type { RunnerIdentity, RuntimeDriver } from "./port/driver.ts";
 export { SandboxError } from "./port/errors.ts";
 export { type Exit, type LastLines, type Limits, lineCutMark, type OutputSink } from "./port/execution.ts";
 export type { HostReport, Isolation, Pythons } from "./port/host.ts";

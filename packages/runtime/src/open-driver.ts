@@ -1,12 +1,24 @@
 import type { DriverConfig } from "./config.ts";
 import type { HostLayers } from "./host/engine.ts";
+import { nextIdentity } from "./host/identity.ts";
 import { openSandboxDriver } from "./host/open-sandbox-driver.ts";
-import type { DriverRole, RuntimeDriver } from "./port/driver.ts";
+import type { DriverRole, RunnerIdentity, RuntimeDriver } from "./port/driver.ts";
 
 /** Opens the driver that the settings choose. `layers`: where a driver on this host finds and stores layers. */
 export function openDriver(config: DriverConfig, layers: HostLayers, role: DriverRole): RuntimeDriver {
   switch (config.kind) {
     case "sandbox":
       return openSandboxDriver(config, layers, role);
+  }
+}
+
+/**
+ * Takes the servers over from the runner that has them now, which is shut out from then on. A driver whose runners elect
+ * one of them returns once this one is elected.
+ */
+export async function claimServers(config: DriverConfig): Promise<RunnerIdentity> {
+  switch (config.kind) {
+    case "sandbox":
+      return nextIdentity(config.runDirectory);
   }
 }

@@ -2,8 +2,8 @@ import { newId } from "@towpath/core/ids";
 import type { Database } from "@towpath/db";
 import { auditLog, instance } from "@towpath/db/schema";
 import type { Endpoint } from "@towpath/runner-api";
+import type { RunnerIdentity } from "@towpath/runtime";
 import { and, eq, inArray, isNull, lt, or } from "drizzle-orm";
-import type { RunnerIdentity } from "../identity.ts";
 import { expectedBefore, type InstanceState } from "./instance.state.ts";
 
 export type NewInstance = {

@@ -10,7 +10,7 @@ export function openSandboxDriver(settings: SandboxSettings, layers: HostLayers,
   const { dataDirectory, runDirectory, dataBytes, isolation, ...others } = settings;
   const common = { dataDirectory, stateDirectory: runDirectory, layers, ...isolation, ...others };
   if (role.kind === "builds") return createSandboxDriver({ ...common, instanceDirectory: join(runDirectory, "b") });
-  const { generation, adoptWithinMs, onSuperseded } = role;
+  const { identity, adoptWithinMs, onSuperseded } = role;
   return createSandboxDriver({
     ...common,
     instanceDirectory: join(runDirectory, "i"),
@@ -21,6 +21,6 @@ export function openSandboxDriver(settings: SandboxSettings, layers: HostLayers,
       mountDirectory: join(runDirectory, "volumes"),
       bytes: dataBytes,
     }),
-    shim: { generation, waitMs: adoptWithinMs, onSuperseded },
+    shim: { generation: identity.generation, waitMs: adoptWithinMs, onSuperseded },
   });
 }

@@ -20,13 +20,19 @@ export type RuntimeDriver = {
   close(): Promise<void>;
 };
 
+/**
+ * Identifies a runner in the rows of its instances. Of runners with the same id, the one with the highest generation has
+ * their servers, and only it may change their rows.
+ */
+export type RunnerIdentity = { readonly id: string; readonly generation: number };
+
 /** How a process uses its driver. */
 export type DriverRole =
   /** It runs servers, which outlive it unless it closes the driver. */
   | {
       readonly kind: "servers";
-      /** Higher than that of each earlier runner, whose servers this one adopts. */
-      readonly generation: number;
+      /** Of `claimServers`. */
+      readonly identity: RunnerIdentity;
       /** How long servers wait for the next runner, milliseconds. */
       readonly adoptWithinMs: number;
       /** A runner with a higher generation has taken over the servers. */

@@ -1,11 +1,9 @@
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { newId } from "@towpath/core/ids";
 import { z } from "zod";
+import type { RunnerIdentity } from "../port/driver.ts";
 
 const identitySchema = z.object({ id: z.uuid(), generation: z.number().int().positive() });
-
-/** Identifies a runner in the rows of its instances. */
-export type RunnerIdentity = z.infer<typeof identitySchema>;
 
 /**
  * The identity for the next start of this directory's runner: the same id, a higher generation than any before. A
