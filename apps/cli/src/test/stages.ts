@@ -13,7 +13,7 @@ import { type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
  * Together they fill a machine of two processors, and end at about the same time. More would only compete for the
  * processors, and wait longer for the processes that they start.
  */
-type Lane = "packages" | "pages and harness" | "instances";
+type Lane = "packages" | "pages" | "instances";
 
 export type Stage = {
   readonly name: string;
@@ -142,22 +142,16 @@ export const stages: readonly Stage[] = [
   {
     name: "unit",
     title: "Packages and processes",
-    // One worker fewer if other lanes run: a third one saves no time.
+    // Many of these tests wait for processes and clocks: three workers use what the other lanes leave.
     run: (output, isAlone) =>
-      vitest(output, "vitest.config.ts", [`--exclude=**/*${browserTest}*`, ...workers(isAlone, 2)]),
+      vitest(output, "vitest.config.ts", [`--exclude=**/*${browserTest}*`, ...workers(isAlone, 3)]),
     lane: "packages",
   },
   {
     name: "pages",
     title: "Pages in a browser",
     run: (output, isAlone) => vitest(output, "vitest.config.ts", [browserTest, ...workers(isAlone, 1)]),
-    lane: "pages and harness",
-  },
-  {
-    name: "harness",
-    title: "Python harness",
-    run: (output) => pytest(output, harnessTests),
-    lane: "pages and harness",
+    lane: "pages",
   },
   {
     name: "e2e",
@@ -170,6 +164,12 @@ export const stages: readonly Stage[] = [
     title: "Life of an instance",
     run: (output) =>
       vitest(output, "tests/lifecycle/vitest.config.ts", ["--exclude=**/{fresh-checkout,first-release}*"]),
+    lane: "instances",
+  },
+  {
+    name: "harness",
+    title: "Python harness",
+    run: (output) => pytest(output, harnessTests),
     lane: "instances",
   },
   {
