@@ -36,6 +36,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath test/, "is what runs this test"],
   [/^\.\/towpath rotate-secrets/, "ends the sessions of all tests: rotate-secrets.test.ts runs it"],
   [/^node tests\/(bench|pictures)\//, "takes minutes, or ports that may be in use"],
+  [/^\.\/towpath upgrade/, "replaces the processes of these tests: upgrade.test.ts of tests/lifecycle runs it"],
   [/^\.\/towpath (migrate|run)\b/, "needs an instance's settings: external-database.test.ts runs it"],
   [/^(claude|codex|gemini) mcp /, "programs that need an account of their maker"],
   [/^(pip install|apt-get install) /, "changes this machine"],

@@ -12,6 +12,10 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
     (await import("@towpath/role")).resolveDrizzleFaster();
     return (await import("./up/up.ts")).up;
   },
+  upgrade: async () => {
+    (await import("@towpath/role")).resolveDrizzleFaster();
+    return (await import("./upgrade/upgrade.ts")).upgrade;
+  },
   migrate: async () => {
     (await import("@towpath/role")).resolveDrizzleFaster();
     return (await import("./migrate/migrate.ts")).migrate;

@@ -6,6 +6,7 @@ import { optionalGitHubConfig } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { mailConfigSchema } from "@towpath/mail";
 import { indexesOf, packageIndexSettings, serverRegistrySettings } from "@towpath/package-index";
+import { inheritedSocketSettings, listenAddressFrom } from "@towpath/role";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import { z } from "zod";
@@ -60,6 +61,7 @@ const settings = z.object({
   TOWPATH_DOCS_EDIT_URL: link.transform((url) => url.replace(/\/+$/, "")).optional(),
   TOWPATH_HOST: z.string().default("127.0.0.1"),
   TOWPATH_PORT: z.coerce.number({ error: "must be a port" }).int().min(0).max(65_535).default(3000),
+  ...inheritedSocketSettings,
   /** Reverse proxies and gateways on other hosts, which are trusted to forward their clients' addresses. */
   TOWPATH_PROXIES: networksSetting.transform(proxyCheck),
   /** A session ends so long after its last request, and so long after the sign-in. */
@@ -155,6 +157,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     docsEditUrl: values.TOWPATH_DOCS_EDIT_URL ?? null,
     host: values.TOWPATH_HOST,
     port: values.TOWPATH_PORT,
+    listen: listenAddressFrom(values, { host: values.TOWPATH_HOST, port: values.TOWPATH_PORT }),
     isProxy: values.TOWPATH_PROXIES,
     serverUrlTemplate: values.TOWPATH_SERVER_URL,
     /** Limits of the gateways: shown to people, and the maximum of each project. */

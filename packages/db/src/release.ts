@@ -56,6 +56,11 @@ export async function recordRelease(db: Queryable, release: string): Promise<voi
   await db.query(`COMMENT ON SCHEMA drizzle IS '${release.replaceAll("'", "''")}'`);
 }
 
+/** How many migrations of this release a database lacks. @throws NewerSchema */
+export async function pendingMigrations(db: Queryable): Promise<number> {
+  return journal.entries.length - ((await requireKnownSchema(db))?.migrations ?? 0);
+}
+
 /** A release must not work on data of a newer one. */
 export class NewerSchema extends Error {
   override readonly name = "NewerSchema";

@@ -25,6 +25,18 @@ export const operatorCommands = {
     ],
     isLocal: true,
   },
+  upgrade: {
+    arguments: "",
+    text:
+      "Brings the running instance to the release of this checkout without an outage: copies the database if its schema " +
+      "changes, migrates it, and replaces the processes one after another. It goes on as it is when one doesn't start.",
+    options: {
+      "without-copy": flag("don't copy the database before it is migrated"),
+      ...dataDirectory,
+    },
+    examples: ["upgrade"],
+    isLocal: true,
+  },
   migrate: {
     arguments: "",
     text:

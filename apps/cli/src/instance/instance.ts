@@ -39,6 +39,8 @@ const runningSchema = z.object({
   place: z.object({ path: z.string(), inode: z.number() }).nullable().default(null),
   /** The embedded PostgreSQL's socket, which needs no password. Null for an external one. */
   databaseUrl: z.string().nullable().default(null),
+  /** Where commands reach `up` itself; earlier releases had no such socket. */
+  controlSocket: z.string().nullable().default(null),
 });
 
 /** Addresses of a running instance: `running.json` in its data directory. */

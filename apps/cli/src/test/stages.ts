@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { repositoryRoot as root } from "../repository-root.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/terminal.ts";
-import { ensureWebBuild } from "../up/web-build.ts";
+import { builtWeb } from "../up/web-build.ts";
 import { testsOfChange } from "./changed.ts";
 import { check, programOf, pytest, testsThatImport, together, vitest } from "./programs.ts";
 import { type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
@@ -135,7 +135,7 @@ export const stages: readonly Stage[] = [
     title: "Build of the site",
     // Once for all later stages, which would each build it.
     run: async () => {
-      await ensureWebBuild();
+      await builtWeb();
       return totalsOf(1);
     },
   },
@@ -163,7 +163,7 @@ export const stages: readonly Stage[] = [
     name: "lifecycle",
     title: "Life of an instance",
     run: (output) =>
-      vitest(output, "tests/lifecycle/vitest.config.ts", ["--exclude=**/{fresh-checkout,first-release}*"]),
+      vitest(output, "tests/lifecycle/vitest.config.ts", ["--exclude=**/{fresh-checkout,first-release,next-release}*"]),
     lane: "instances",
   },
   {
@@ -191,7 +191,7 @@ export const stages: readonly Stage[] = [
     name: "upgrade",
     title: "Upgrade from the first release",
     // Installs that release too, and needs the repository's history.
-    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release"]),
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release", "next-release"]),
     onlyWhenNamed: true,
   },
   {

@@ -1,7 +1,7 @@
 import type { Identity } from "../instance/instance.ts";
 import type { Database } from "./database.ts";
 import type { Environment, UpOptions } from "./options.ts";
-import { commandOf, type RoleName } from "./role-process.ts";
+import type { RoleName } from "./role-process.ts";
 
 /** A process of the instance, with its complete environment. */
 export type Role = {
@@ -11,6 +11,10 @@ export type Role = {
   readonly env: Readonly<Record<string, string>>;
   /** The signal that stops it with the instance. */
   readonly stopSignal: "SIGTERM" | "SIGINT";
+  /** Descriptor of the listening socket that its processes share, one after another and side by side; null: none. */
+  readonly socket: number | null;
+  /** Of its processes only one may exist at a time. */
+  readonly runsAlone: boolean;
 };
 
 /** Variables of the operator that every process gets: programs, language, certificates, proxies, caches. */
@@ -51,13 +55,16 @@ export type Surroundings = {
   /** Address of servers, with `{name}`. */
   readonly serverUrl: string;
   readonly database: Pick<Database, "url" | "directUrl">;
+  readonly commands: Readonly<Record<RoleName, readonly string[]>>;
+  /** Descriptors of listening sockets. */
+  readonly sockets: { readonly web: number; readonly gateway: number };
   readonly uv: string;
   readonly environment: Environment;
 };
 
 /** Builds the environments: the operator's settings, overridden by those that `up` resolved. */
 export function rolesOf(surroundings: Surroundings): Role[] {
-  const { options, identity, environment } = surroundings;
+  const { options, identity, environment, commands, sockets } = surroundings;
   const given = Object.fromEntries(
     Object.entries(environment).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && passesThrough(entry[0]),
@@ -82,14 +89,15 @@ export function rolesOf(surroundings: Surroundings): Role[] {
     TOWPATH_RUN_DIR: options.runDirectory,
   };
   const forWeb = Object.fromEntries(Object.entries(given).filter(([name]) => isForWebOnly(name)));
-  const roleOf = (name: RoleName, env = shared, stopSignal: Role["stopSignal"] = "SIGTERM"): Role => {
-    return { name, command: commandOf(name), env, stopSignal };
+  const roleOf = (name: RoleName, change: Partial<Role> = {}): Role => {
+    const usual = { env: shared, stopSignal: "SIGTERM", socket: null, runsAlone: false } as const;
+    return { name, command: commands[name], ...usual, ...change };
   };
-  // After SIGTERM the runner's servers would keep running, for the next runner.
   return [
-    roleOf("web", { ...shared, ...forWeb }),
-    roleOf("gateway"),
-    roleOf("runner", shared, "SIGINT"),
+    roleOf("web", { env: { ...shared, ...forWeb }, socket: sockets.web }),
+    roleOf("gateway", { socket: sockets.gateway }),
+    // After SIGTERM its servers would keep running, for the next runner.
+    roleOf("runner", { stopSignal: "SIGINT", runsAlone: true }),
     roleOf("worker"),
   ];
 }
