@@ -104,7 +104,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath cancel NAME", /No build of my-server-one is queued or running/],
   ["./towpath delete NAME [--yes NAME]", /Deleted my-server-one/],
   ["./towpath completion bash", /complete .*_towpath/],
-  ["./towpath version", /^\d+\.\d+\.\d+$/m],
+  ["./towpath version", /^\d+\.\d+\.\d+ \(commit [0-9a-f]+, schema \d{4}_\w+\)$/m],
   ["./towpath help deploy", /--preview BRANCH/],
   ["./towpath deploy --help", /--preview BRANCH/],
   ["./towpath help", /reset-password EMAIL/],

@@ -52,8 +52,8 @@ const unknown = (name: string) =>
 async function version(args: string[]): Promise<number> {
   const { parse } = await import("./commands/parse.ts");
   parse("version", args);
-  const { default: manifest } = await import("../package.json", { with: { type: "json" } });
-  output({ version: manifest.version }, () => print(manifest.version));
+  const { currentRelease, thisRelease } = await import("@towpath/db/release");
+  output(currentRelease(), () => print(thisRelease()));
   return 0;
 }
 
