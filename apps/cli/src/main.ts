@@ -35,6 +35,11 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
   approve: async () => (await import("./deployments/approve.ts")).approve,
   cancel: async () => (await import("./servers/end.ts")).cancel,
   delete: async () => (await import("./servers/end.ts")).remove,
+  doctor: async () => {
+    (await import("@towpath/role")).resolveDrizzleFaster();
+    return (await import("./doctor/doctor.ts")).doctor;
+  },
+  service: async () => (await import("./service/service.ts")).service,
   github: async () => (await import("./github/github.ts")).github,
   "reset-password": async () => (await import("./reset-password/reset-password.ts")).resetPassword,
   "rotate-secrets": async () => (await import("./rotate-secrets/rotate-secrets.ts")).rotateSecrets,

@@ -8,8 +8,8 @@ import { CommandError } from "../terminal/terminal.ts";
 import type { UpOptions } from "./options.ts";
 
 /** Absolute path of a program on the PATH, or null. */
-function findProgram(name: string): string | null {
-  for (const directory of (process.env.PATH ?? "").split(delimiter)) {
+export function findProgram(name: string, searched = process.env.PATH): string | null {
+  for (const directory of (searched ?? "").split(delimiter)) {
     const path = join(directory, name);
     try {
       accessSync(path, constants.X_OK);
@@ -41,19 +41,25 @@ async function isReachable(port: number): Promise<boolean> {
   return !(failed instanceof TypeError && failed.cause instanceof Error && failed.cause.message === "bad port");
 }
 
+type ListeningPort = { readonly option: string; readonly host: string; readonly port: number };
+
+export const portsOf = (options: UpOptions): readonly ListeningPort[] => [
+  { option: "--port", host: options.host, port: options.port },
+  { option: "--gateway-port", host: options.gatewayHost, port: options.gatewayPort },
+];
+
 /** @throws CommandError that names the port and the option that changes it. */
+export async function requireUsablePort({ option, host, port }: ListeningPort): Promise<void> {
+  const another = `./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`;
+  if (!(await isFree(host, port)))
+    throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another: ${another}`);
+  if (!(await isReachable(port)))
+    throw new CommandError(`Browsers refuse to connect to port ${port}. Choose another: ${another}`);
+}
+
+/** @throws CommandError that names the first port that can't be used */
 export async function requireUsablePorts(options: UpOptions): Promise<void> {
-  const ports: [string, string, number][] = [
-    ["--port", options.host, options.port],
-    ["--gateway-port", options.gatewayHost, options.gatewayPort],
-  ];
-  for (const [option, host, port] of ports) {
-    const another = `./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`;
-    if (!(await isFree(host, port)))
-      throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another: ${another}`);
-    if (!(await isReachable(port)))
-      throw new CommandError(`Browsers refuse to connect to port ${port}. Choose another: ${another}`);
-  }
+  for (const each of portsOf(options)) await requireUsablePort(each);
 }
 
 /** Processes of the instance inherit the limit. @throws CommandError with the number that is needed */

@@ -47,7 +47,7 @@ const isForWebOnly = (name: string) => name.startsWith("TOWPATH_CHAT_") || name 
 
 export type Surroundings = {
   readonly options: UpOptions;
-  readonly identity: Identity;
+  readonly identity: Pick<Identity, "secret" | "previousSecrets">;
   /** Address of servers, with `{name}`. */
   readonly serverUrl: string;
   readonly database: Pick<Database, "url" | "directUrl">;
