@@ -1,4 +1,5 @@
 import { artifactsConfigSchema } from "@towpath/artifacts";
+import { parseOidcSettings } from "@towpath/auth/config";
 import { chatSettings } from "@towpath/chat/config";
 import { externalNetworkSettings, isListed, isLoopbackAddress, networkList, networksSetting } from "@towpath/egress";
 import { repositorySettings } from "@towpath/git";
@@ -86,15 +87,6 @@ const settings = z.object({
 /** On a person's own machine (OPS-5). */
 const localUrl = "http://localhost:3000";
 
-const oidcKeys = ["TOWPATH_OIDC_ISSUER", "TOWPATH_OIDC_CLIENT_ID", "TOWPATH_OIDC_CLIENT_SECRET"] as const;
-const oidc = z.object({
-  TOWPATH_OIDC_ISSUER: z.url({ protocol: /^https?$/, error: "must be a URL" }),
-  TOWPATH_OIDC_CLIENT_ID: z.string({ error: "is missing" }).min(1, "is missing"),
-  TOWPATH_OIDC_CLIENT_SECRET: z.string({ error: "is missing" }).min(1, "is missing"),
-  /** Whether signing out ends the issuer's session too. */
-  TOWPATH_OIDC_SIGN_OUT: z.enum(["issuer", "here"], { error: "must be issuer or here" }).default("issuer"),
-});
-
 function runnerOf({ TOWPATH_RUN_DIR = "", ...values }: z.infer<typeof settings>): RunnerAddress | null {
   const isKnown = TOWPATH_RUN_DIR !== "" || values.TOWPATH_RUNNER_ADDRESS !== undefined;
   return isKnown ? runnerAddressFrom({ ...values, TOWPATH_RUN_DIR }) : null;
@@ -118,7 +110,7 @@ export class SettingsError extends Error {
 export function readWebConfig(environment: Readonly<Record<string, string | undefined>> = process.env) {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const main = settings.safeParse(given);
-  const signIn = oidcKeys.some((key) => given[key]) ? oidc.safeParse(given) : null;
+  const signIn = parseOidcSettings(given);
   const gitHub = optionalGitHubConfig.safeParse(given);
   const mail = mailConfigSchema.safeParse(given);
   const artifacts = artifactsConfigSchema.safeParse(given);

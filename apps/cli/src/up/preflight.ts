@@ -8,8 +8,8 @@ import { CommandError } from "../terminal/terminal.ts";
 import type { UpOptions } from "./options.ts";
 
 /** Absolute path of a program on the PATH, or null. */
-function findProgram(name: string): string | null {
-  for (const directory of (process.env.PATH ?? "").split(delimiter)) {
+export function findProgram(name: string, searched = process.env.PATH): string | null {
+  for (const directory of (searched ?? "").split(delimiter)) {
     const path = join(directory, name);
     try {
       accessSync(path, constants.X_OK);
@@ -42,23 +42,34 @@ async function isReachable(port: number): Promise<boolean> {
 /** Sockets of the ports, which the processes of a role share. */
 export type Sockets = { readonly web: BoundSocket; readonly gateway: BoundSocket };
 
+type ListeningPort = { readonly option: string; readonly host: string; readonly port: number };
+
+const webPort = ({ host, port }: UpOptions): ListeningPort => ({ option: "--port", host, port });
+const gatewayPort = ({ gatewayHost: host, gatewayPort: port }: UpOptions): ListeningPort => ({
+  option: "--gateway-port",
+  host,
+  port,
+});
+
+export const portsOf = (options: UpOptions): readonly ListeningPort[] => [webPort(options), gatewayPort(options)];
+
 /**
  * Binds the ports. This process holds the sockets for as long as the instance runs, and accepts nothing: connections
  * wait in the kernel while no process of the role does (docs/decisions/061-the-launcher-holds-the-sockets.md).
  *
  * @throws CommandError that names the port and the option that changes it
  */
-export async function bindPorts({ host, port, gatewayHost, gatewayPort }: UpOptions): Promise<Sockets> {
-  const web = await bindPort("--port", host, port);
+export async function bindPorts(options: UpOptions): Promise<Sockets> {
+  const web = await bindPort(webPort(options));
   try {
-    return { web, gateway: await bindPort("--gateway-port", gatewayHost, gatewayPort) };
+    return { web, gateway: await bindPort(gatewayPort(options)) };
   } catch (error) {
     web.close();
     throw error;
   }
 }
 
-async function bindPort(option: string, host: string, port: number): Promise<BoundSocket> {
+async function bindPort({ option, host, port }: ListeningPort): Promise<BoundSocket> {
   const another = `./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`;
   const socket = await bind(host, port);
   if (socket === null)
@@ -66,6 +77,11 @@ async function bindPort(option: string, host: string, port: number): Promise<Bou
   if (await isReachable(port)) return socket;
   socket.close();
   throw new CommandError(`Browsers refuse to connect to port ${port}. Choose another: ${another}`);
+}
+
+/** @throws CommandError that names the port and the option that changes it */
+export async function requireUsablePort(port: ListeningPort): Promise<void> {
+  (await bindPort(port)).close();
 }
 
 /** Processes of the instance inherit the limit. @throws CommandError with the number that is needed */

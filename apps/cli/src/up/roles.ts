@@ -51,27 +51,24 @@ const isForWebOnly = (name: string) => name.startsWith("TOWPATH_CHAT_") || name 
 
 export type Surroundings = {
   readonly options: UpOptions;
-  readonly identity: Identity;
+  readonly identity: Pick<Identity, "secret" | "previousSecrets">;
   /** Address of servers, with `{name}`. */
   readonly serverUrl: string;
   readonly database: Pick<Database, "url" | "directUrl">;
-  readonly commands: Readonly<Record<RoleName, readonly string[]>>;
-  /** Descriptors of listening sockets. */
-  readonly sockets: { readonly web: number; readonly gateway: number };
   readonly uv: string;
   readonly environment: Environment;
 };
 
-/** Builds the environments: the operator's settings, overridden by those that `up` resolved. */
-export function rolesOf(surroundings: Surroundings): Role[] {
-  const { options, identity, environment, commands, sockets } = surroundings;
+/** Of the web, and of the other roles: the operator's settings, overridden by those that `up` resolved. */
+export function environmentsOf(surroundings: Surroundings): Readonly<Record<"web" | "others", Record<string, string>>> {
+  const { options, identity, environment } = surroundings;
   const given = Object.fromEntries(
     Object.entries(environment).filter(
       (entry): entry is [string, string] => entry[1] !== undefined && passesThrough(entry[0]),
     ),
   );
   const { url } = options;
-  const shared: Record<string, string> = {
+  const others: Record<string, string> = {
     TOWPATH_SECRET: identity.secret,
     TOWPATH_PREVIOUS_SECRETS: identity.previousSecrets.join(","),
     TOWPATH_UV: surroundings.uv,
@@ -89,12 +86,23 @@ export function rolesOf(surroundings: Surroundings): Role[] {
     TOWPATH_RUN_DIR: options.runDirectory,
   };
   const forWeb = Object.fromEntries(Object.entries(given).filter(([name]) => isForWebOnly(name)));
+  return { web: { ...others, ...forWeb }, others };
+}
+
+type Started = {
+  readonly commands: Readonly<Record<RoleName, readonly string[]>>;
+  /** Descriptors of listening sockets. */
+  readonly sockets: { readonly web: number; readonly gateway: number };
+};
+
+export function rolesOf({ commands, sockets, ...surroundings }: Surroundings & Started): Role[] {
+  const environments = environmentsOf(surroundings);
   const roleOf = (name: RoleName, change: Partial<Role> = {}): Role => {
-    const usual = { env: shared, stopSignal: "SIGTERM", socket: null, runsAlone: false } as const;
+    const usual = { env: environments.others, stopSignal: "SIGTERM", socket: null, runsAlone: false } as const;
     return { name, command: commands[name], ...usual, ...change };
   };
   return [
-    roleOf("web", { env: { ...shared, ...forWeb }, socket: sockets.web }),
+    roleOf("web", { env: environments.web, socket: sockets.web }),
     roleOf("gateway", { socket: sockets.gateway }),
     // After SIGTERM its servers would keep running, for the next runner.
     roleOf("runner", { stopSignal: "SIGINT", runsAlone: true }),
