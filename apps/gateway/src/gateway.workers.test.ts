@@ -71,7 +71,7 @@ test("GW-14 two workers on one port serve one legacy session, and what they coun
   // The handshake takes two messages, stream and end of the session one each.
   const rows = await rig.rows(server.projectId, 20);
   expect(new Set(rows.map(({ session }) => session)).size).toBe(1);
-  await until(async () => (await metrics()).get("towpath_gateway_log_rows_written") === rows.length);
+  await until(async () => (await metrics()).get("towpath_gateway_log_rows_written_total") === rows.length);
 
   const after = await metrics();
   const of = (name: string) =>
@@ -79,8 +79,8 @@ test("GW-14 two workers on one port serve one legacy session, and what they coun
   const [first, second] = [of('worker_requests_total{worker="0"}'), of('worker_requests_total{worker="1"}')];
   expect(Math.min(first, second)).toBeGreaterThanOrEqual(2);
   expect(first + second).toBe(of("requests_total"));
-  expect(of("duration_ms_count")).toBe(rows.length);
-  expect(of('duration_ms_bucket{le="+Inf"}')).toBe(rows.length);
+  expect(of("request_duration_seconds_count")).toBe(rows.length);
+  expect(of('request_duration_seconds_bucket{le="+Inf"}')).toBe(rows.length);
   expect(of('responses_total{status="200"}') + of('responses_total{status="202"}')).toBe(rows.length);
   expect(after.get("towpath_gateway_workers")).toBe(2);
   // At the port of the servers, for this machine only, they are the same.

@@ -1,6 +1,7 @@
 import { createStartHandler } from "@tanstack/react-start/server";
 import { createServerEntry } from "@tanstack/react-start/server-entry";
 import { neededOpenFiles, reportReady, requireOpenFiles, stopLimits, stopOnSignal } from "@towpath/role";
+import { serveMetrics } from "@towpath/telemetry";
 import { renderDocument } from "~/features/site/public-site/render-document.server.tsx";
 import { closeServices, services } from "./compose.server.ts";
 
@@ -11,7 +12,8 @@ export { forwardedAddress, plainAddress } from "@towpath/limits";
 export { SettingsError } from "./config.server.ts";
 /** For `serve.ts` on shutdown, because log streams are endless. */
 export { endEventStreams as endStreams } from "./http/streams/event-stream.server.ts";
+export { traced } from "./http/traced.server.ts";
 /** For `serve.ts`, which opens connections at start, so that the first request doesn't wait. */
 export { closeServices, services };
 /** How a process starts and stops, from the bundle like everything that `serve.ts` uses. */
-export const role = { neededOpenFiles, reportReady, requireOpenFiles, stopLimits, stopOnSignal };
+export const role = { neededOpenFiles, reportReady, requireOpenFiles, serveMetrics, stopLimits, stopOnSignal };

@@ -5,7 +5,6 @@ import { openFilesProblem } from "./open-files.ts";
 
 export { resolveDrizzleFaster } from "./faster-imports.ts";
 export { openLog } from "./log.ts";
-export { type MetricsAddress, serveMetrics } from "./metrics-server.ts";
 export { neededOpenFiles, openFilesLimit, openFilesProblem } from "./open-files.ts";
 export { type Round, startRounds } from "./rounds.ts";
 
