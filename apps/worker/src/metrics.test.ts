@@ -1,4 +1,5 @@
-import { type SeededOrganization, seedOrganization, seedProject } from "@towpath/core/testing";
+import { receiveWebhook } from "@towpath/core/sources/webhook";
+import { type SeededOrganization, seedOrganization, seedProject, shaOf, testContext } from "@towpath/core/testing";
 import { deployment } from "@towpath/db/schema";
 import type { SpanData } from "@towpath/telemetry";
 import { startTrace } from "@towpath/telemetry/trace";
@@ -82,7 +83,6 @@ test("OPS-9 what waits for a worker is counted with its age, and jobs by kind an
 
 test("OPS-9 a build belongs to the trace of what requested it, also after another worker gave it back", async () => {
   const project = await seedProject(bench.database.db, organization);
-  const { queue } = bench.services;
   const requested = { name: "requested", kind: "server", traceparent: null } as const;
   const buildId = await startTrace(sink, requested, () => builds.start(project, "a"));
   const stopping = new AbortController();
@@ -104,26 +104,40 @@ test("OPS-9 a build belongs to the trace of what requested it, also after anothe
   const [moved] = spans.filter(({ name }) => name === "move route");
   expect(moved?.trace.parentSpanId).toBe(built[1]?.trace.spanId);
   expect(await bench.database.db.$count(deployment)).toBe(1);
+});
 
-  // A job carries its trace beside its payload; one that nobody traces has none.
-  const seen: (string | null)[] = [];
-  const handlers = { ...jobHandlers(services()), "mail.send": async () => {} };
-  await startTrace(sink, requested, () => queue.enqueue("mail.send", { mailId: crypto.randomUUID() }, { key: "a" }));
-  await queue.enqueue("mail.send", { mailId: crypto.randomUUID() }, { key: "b" });
-  const workers = bench.workers;
+test("OPS-9 a delivery of GitHub, its jobs, the build and the move of the route are one trace; other jobs have none", async () => {
+  const project = await seedProject(bench.database.db, organization);
+  bench.heads.set("main", shaOf("head"));
+  const { queue } = bench.services;
+  const ctx = testContext(bench.database.db, { kind: "job", job: "webhook.receive" }, { queue });
+  const repository = {
+    id: project.repositoryId,
+    name: "echo",
+    full_name: `acme/${project.name}`,
+    private: false,
+    default_branch: "main",
+    html_url: "",
+    owner: {},
+  };
+  const payload = { ref: "refs/heads/main", before: "0", after: shaOf("older"), head_commit: null, repository };
+  await startTrace(sink, { name: "POST webhook", kind: "server", traceparent: null }, () =>
+    receiveWebhook({ ctx, input: { deliveryId: "delivery-1", event: "push", payload } }),
+  );
+  await queue.enqueue("source.check", { projectId: project.id }, { key: project.id });
+  const ended: string[] = [];
   const traced = tracedJob(services());
-  await workers.work({
+  await bench.workers.work({
     ...jobConcurrency({ maxBuilds: 1, maxBuildsPerOrganization: 1 }),
-    handlers,
-    around: (job, run) => {
-      if (job.name === "mail.send") seen.push(job.traceparent);
-      return traced(job, run);
-    },
+    handlers: jobHandlers(services()),
+    around: (job, run) => traced(job, run).finally(() => ended.push(job.name)),
   });
-  await until(() => seen.length === 2);
-  const [, second] = spans.filter(({ name }) => name === "requested");
-  expect(seen).toContain(`00-${second?.trace.traceId}-${second?.trace.spanId}-01`);
-  expect(seen).toContain(null);
-  await until(() => spans.some(({ name }) => name === "job mail.send"));
-  expect(spans.find(({ name }) => name === "job mail.send")?.trace.parentSpanId).toBe(second?.trace.spanId);
+  await until(() => spans.some(({ name }) => name === "move route") && ended.includes("source.check"));
+  await until(() => spans.some(({ name }) => name === "build") && spans.some(({ name }) => name === "job branch.sync"));
+  const lineOf = (span: SpanData | undefined): readonly string[] =>
+    span ? [span.name, ...lineOf(spans.find(({ trace }) => trace.spanId === span.trace.parentSpanId))] : [];
+  const above = ["build", "job branch.sync", "job webhook.process", "POST webhook"];
+  expect(lineOf(spans.find(({ name }) => name === "move route"))).toEqual(["move route", ...above]);
+  expect(new Set(spans.map(({ trace }) => trace.traceId)).size).toBe(1);
+  expect(spans.map(({ name }) => name)).not.toContain("job source.check");
 });

@@ -23,7 +23,10 @@ type Readings = number | Iterable<readonly [labels: Labels, value: number]>;
 const leftOut =
   /^(?:nodejs_active_(?:handles|requests|resources)(?:_total)?|nodejs_heap_space_size_.*|process_start_time_seconds)$/;
 
-/** Milliseconds between two measurements of the event loop, which the delay includes. Each wakes an idle process. */
+/**
+ * Milliseconds between two measurements of the event loop, which the delay includes. They wake an idle process, which takes
+ * 0.1 % of a processor; with the library's 10 ms it is 0.4 %.
+ */
 const eventLoopMs = 50;
 
 /** The metrics of one process, with those of Node and of its release already in it. */
