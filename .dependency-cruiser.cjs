@@ -21,6 +21,8 @@ const declaredVariables = "^packages/builder/src/source/declared-variables\\.ts$
 const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
 /** Which models people may chat with. */
 const chatConfig = "^packages/chat/src/config\\.ts$";
+/** The trace of what is under way, which follows it from process to process. */
+const trace = "^packages/telemetry/src/tracing/trace\\.ts$";
 /** Names of processes, by which what killed ones left is found. */
 const processes = "^packages/runtime/src/host/process/process-name\\.ts$";
 
@@ -29,12 +31,12 @@ const processes = "^packages/runtime/src/host/process/process-name\\.ts$";
  * code may not import is in its vite.config.ts.
  */
 const allowedPackages = {
-  "packages/core": ["db", "crypto", "limits", "secrets", credentials, manifest, portals],
-  "packages/runner-api": ["crypto", coreSchemas],
+  "packages/core": ["db", "crypto", "limits", "secrets", credentials, manifest, portals, trace],
+  "packages/runner-api": ["crypto", coreSchemas, trace],
   "packages/chat": [coreSchemas, "mcp", "secrets"],
-  "packages/queue": ["core", "db"],
+  "packages/queue": ["core", "db", trace],
   "packages/mail": ["core", "crypto", "db"],
-  "packages/builder": ["core", "runtime", "mcp", "artifacts"],
+  "packages/builder": ["core", "runtime", "mcp", "artifacts", trace],
   "packages/artifacts": ["db", "runtime"],
   "packages/auth": ["db", "crypto"],
   "packages/github": ["core", "crypto"],
@@ -46,14 +48,17 @@ const allowedPackages = {
   "packages/egress": [],
   "packages/secrets": ["crypto", "db"],
   "packages/role": [],
+  "packages/telemetry": [],
   "packages/limits": [],
   "packages/package-index": ["core"],
   "packages/db": [],
-  "apps/gateway": ["db", "auth", "crypto", "egress", "limits", "secrets", "mcp", "logs", "role", "runner-api"],
-  "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api"],
+  "apps/gateway": [
+    ...["db", "auth", "crypto", "egress", "limits", "secrets", "mcp", "logs", "role", "runner-api", "telemetry"],
+  ],
+  "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api", "telemetry"],
   "apps/worker": [
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
-    ...["egress", "mcp", "package-index", "runner-api"],
+    ...["egress", "mcp", "package-index", "runner-api", "telemetry"],
   ],
   "apps/cli": [
     ...["auth", "db", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],

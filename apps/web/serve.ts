@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   // All our code comes from the bundle. Loading the sources as well would double the startup time.
   const built = (await import(pathToFileURL(join(dist, "server/server.js")).href)) as typeof Built;
   built.role.requireOpenFiles(built.role.neededOpenFiles.any);
-  const { config, log, checkKeys } = servicesOrExit(built);
+  const { config, log, checkKeys, registry, metrics, exporter } = servicesOrExit(built);
   const onWrongKey = (error: Error) => fail(log, error, config);
   await checkKeys(onWrongKey).catch(onWrongKey);
   // Bounds the cost of slow clients and huge headers. Node itself responds with 408, 431 and 400.
@@ -30,10 +30,12 @@ async function main(): Promise<void> {
       baseUrl: config.baseUrl,
       clientAddress: (peer, forwardedFor) =>
         built.forwardedAddress(built.plainAddress(peer), forwardedFor, config.isProxy),
-      fetch: (request) => built.default.fetch(request),
+      fetch: (request, route) => built.traced(exporter, { request, route }, () => built.default.fetch(request)),
+      onEnded: (ended) => metrics.requestEnded(ended),
       onError: (error, request) => log.error({ err: error, path: request.url?.split("?", 1)[0] }, "request failed"),
     }),
   );
+  if (config.metrics) await built.role.serveMetrics(config.metrics, () => registry.metrics(), log);
   const { role } = built;
   const port = await role.listen(server, config.listen).catch((error: Error) => fail(log, error, config));
   const { replacedLimits, stopLimits } = role;

@@ -98,7 +98,7 @@ export default defineConfig({
       },
     },
     // Loading packages file by file takes over half of the startup time, so all are bundled but those that open files or native libraries.
-    ssr: { resolve: { noExternal: true, external: ["pg", "pino", "pg-boss", "takumi-js"] } },
+    ssr: { resolve: { noExternal: true, external: ["pg", "pino", "pg-boss", "prom-client", "takumi-js"] } },
   },
   plugins: [
     tailwindcss(),

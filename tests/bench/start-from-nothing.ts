@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase } from "@towpath/db";
 import { freePort } from "@towpath/role/testing";
+import { metricsOf } from "../instance/metrics.ts";
 import { childrenOf, databaseUrlOf, launcherOf } from "../instance/processes.ts";
 import { instancePorts, startTowpath, towpath } from "../instance/towpath-process.ts";
 import { bareEnvironment, dependencyLayers } from "./bare-python.ts";
@@ -91,8 +92,7 @@ async function deploy({ dataDirectory }: Platform, directory: string, name: stri
 }
 
 async function metric({ instance }: Platform, name: string): Promise<number> {
-  const url = new URL("/-/metrics", instance.serversUrl);
-  const text = await (await fetch(url)).text();
+  const text = await metricsOf(instance, "runner");
   return Number(new RegExp(`^towpath_prewarm_${name} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
 }
 

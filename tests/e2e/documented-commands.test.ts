@@ -86,7 +86,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath reset-password EMAIL", /http\S+\/provider\//],
   ["./towpath reset-password EMAIL [--remove-two-factor]", /http\S+\/provider\//],
   [
-    "curl --unix-socket {run directory}/worker.sock http://localhost/-/metrics",
+    "curl --unix-socket {run directory}/worker-metrics.sock http://localhost/-/metrics",
     /(?=[\s\S]*towpath_disk_bytes)[\s\S]*towpath_data_bytes/,
   ],
   ["./towpath list", /^my-server-one +live +http/m],

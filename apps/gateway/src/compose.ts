@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { drainHttpServer, listen, serveMetrics } from "@towpath/role";
+import { drainHttpServer, listen } from "@towpath/role";
+import { poolReadings, serveMetrics, spanReadings } from "@towpath/telemetry";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
 import { createGateway } from "./gateway.ts";
@@ -15,9 +16,8 @@ import {
   createServers,
   openBase,
 } from "./parts.ts";
-import { Metrics, mergedMetrics } from "./platform/metrics.ts";
+import { gauge, Metrics, mergedMetrics } from "./platform/metrics.ts";
 import { createPages, type Health } from "./platform/pages.ts";
-import { createRunnerMetrics } from "./platform/runner-metrics.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
 import { createHttpServer } from "./server.ts";
@@ -49,7 +49,7 @@ export async function startGateway(
   await Promise.all([feed.loadSnapshot(), portals.loadSnapshot(), savedState.load()]);
   feed.start();
   const port = await listen(server, config.listen).catch((error: unknown) => Promise.reject(inUse(error, config)));
-  const stopMetrics = config.metrics && (await serveMetrics(config.metrics, gateway.allMetrics));
+  const stopMetrics = config.metrics && (await serveMetrics(config.metrics, gateway.allMetrics, log));
   base.notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
   callers.start((isCertain) => isCertain && savedState.discard());
   limits.start();
@@ -100,7 +100,9 @@ async function compose(base: Base) {
   });
   const metrics = new Metrics(worker);
   metrics.add([
-    { name: "routes", help: "Labels that are served", kind: "gauge", read: () => routes.size, merged: "max" },
+    { ...gauge("routes", "Labels that are served", () => routes.size), merged: "max" },
+    ...poolReadings("gateway", { main: base.pool }),
+    ...spanReadings("gateway", record.exporter),
     ...servers.readings,
     ...record.readings,
     ...limits.readings,
@@ -119,11 +121,7 @@ async function compose(base: Base) {
     return question.kind === "metrics" ? metrics.snapshot() : onNews(question.news);
   });
   const ofAll = async <Own>(own: Own, kind: "health" | "metrics") => [own, ...((await peers.ask({ kind })) as Own[])];
-  const runnerMetrics = createRunnerMetrics(servers.runner);
-  const allMetrics = async () => {
-    const [all, more] = await Promise.all([ofAll(await metrics.snapshot(), "metrics"), runnerMetrics()]);
-    return mergedMetrics(all, more);
-  };
+  const allMetrics = async () => mergedMetrics(await ofAll(await metrics.snapshot(), "metrics"));
   const platform = createPages({ health: () => ofAll(health(), "health"), metrics: allMetrics });
   const handle = createGateway({
     ...entry.parts,

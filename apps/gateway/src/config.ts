@@ -7,12 +7,12 @@ import { inheritedSocketSettings, listenAddressFrom, openFilesLimit } from "@tow
 // before it starts the workers, while nothing answers.
 import { runnerAddressFrom, runnerSettings } from "@towpath/runner-api/settings";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets/config";
+import { metricsPort, otlpFrom, telemetrySettings } from "@towpath/telemetry/config";
 import { z } from "zod";
 import type { OpenLimits } from "./limits/limits.ts";
 import type { CapacityLimits } from "./policy/capacity.ts";
 import type { ConnectionLimits } from "./policy/connections.ts";
 import { parseServerUrl } from "./route/server-address.ts";
-import { parseOtlpEndpoint, parseOtlpHeaders } from "./tracing/otlp-settings.ts";
 
 const port = z.coerce.number().int().min(0).max(65535);
 const count = z.coerce.number().int().min(1, "must be 1 or more");
@@ -49,8 +49,8 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_PORT: port.default(8080),
   ...inheritedSocketSettings,
   /** Where `/-/metrics` is served to anybody; else it is served at the servers' port, to this machine only. */
-  TOWPATH_GATEWAY_METRICS_PORT: port.optional(),
-  TOWPATH_METRICS_HOST: z.string().min(1).default("127.0.0.1"),
+  TOWPATH_GATEWAY_METRICS_PORT: metricsPort,
+  ...telemetrySettings,
   /** URL of a server with `{name}` in its host or as the first segment of its path. */
   TOWPATH_SERVER_URL: z.string().transform(parsedBy(parseServerUrl)),
   /** Longest time that a request waits for its server to start, milliseconds. */
@@ -78,10 +78,6 @@ const environmentSchema = z.object({
   ...callLimitSettings,
   /** MiB of request bodies held at a time; one server may use at most half. */
   TOWPATH_GATEWAY_MAX_BODY_MIB: z.coerce.number().int().min(minBodyMiB, `must be ${minBodyMiB} or more`).default(256),
-  /** Base URL of an OpenTelemetry collector (OTLP/HTTP); empty: requests are not traced. */
-  TOWPATH_OTLP_ENDPOINT: z.string().default("").transform(parsedBy(parseOtlpEndpoint)),
-  /** `name=value` pairs, separated by commas, values percent-encoded. */
-  TOWPATH_OTLP_HEADERS: z.string().default("").transform(parsedBy(parseOtlpHeaders)),
   /** Fraction of the traces that start at the gateway; a client's sampling decision takes precedence. */
   TOWPATH_OTLP_SAMPLE_RATIO: z.coerce.number().min(0).max(1).default(1),
   /** Processes that share the port, and the limits above. */
@@ -167,6 +163,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env, openFil
     throw new Error(`The gateway's settings are not valid:\n${problems.join("\n")}`);
   }
   const values = result.data;
+  const otlp = otlpFrom(values);
   return {
     workers: workersOf(values),
     workerIndex: values.TOWPATH_GATEWAY_WORKER,
@@ -200,11 +197,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env, openFil
     externalTimeoutMs: values.TOWPATH_EXTERNAL_TIMEOUT_MS,
     ...connectionLimits(values, openFiles),
     callLimits: callLimitsFrom(values),
-    otlp: values.TOWPATH_OTLP_ENDPOINT && {
-      url: values.TOWPATH_OTLP_ENDPOINT,
-      headers: values.TOWPATH_OTLP_HEADERS,
-      sampleRatio: values.TOWPATH_OTLP_SAMPLE_RATIO,
-    },
+    /** Null: calls are not traced. */
+    otlp: otlp && { ...otlp, sampleRatio: values.TOWPATH_OTLP_SAMPLE_RATIO },
     allowedOrigins: values.TOWPATH_GATEWAY_ORIGINS.split(",")
       .map((origin) => origin.trim())
       .filter(Boolean),

@@ -181,7 +181,7 @@ test("GW-8 GW-7 a refusal is a row with its code, its caller and its tool; a flo
   const metrics = await (await fetch(`http://127.0.0.1:${rig.gateway.port}/-/metrics`)).text();
   const counted = /^towpath_gateway_refusals_total\{code="caller_rate_limited"\} (\d+)$/m.exec(metrics)?.[1];
   expect(Number(counted)).toBeGreaterThanOrEqual(200);
-  expect(metrics).toMatch(/^towpath_gateway_log_rows_left_out [1-9]/m);
+  expect(metrics).toMatch(/^towpath_gateway_log_rows_left_out_total [1-9]/m);
   expect(metrics).toMatch(/^towpath_gateway_limit_entries [1-9]/m);
 });
 

@@ -65,7 +65,7 @@ test("GW-9 idle connections make room for active ones, and never take all places
     dial();
     if (at % 10 === 0) expect((await call(server)).status).toBe(200);
   }
-  await until(async () => (await metric("connections_evicted")) > 3 * maxConnections);
+  await until(async () => (await metric("connections_evicted_total")) > 3 * maxConnections);
   expect(await open()).toBeLessThanOrEqual(maxConnections);
   expect((await call(server)).status).toBe(200);
   expect(await metric("connections_max")).toBe(maxConnections);

@@ -61,7 +61,7 @@ async function metrics(from = `http://127.0.0.1:${metricsPort}`): Promise<Map<st
 test("OPS-3 the metrics of several workers name the release once", async () => {
   const { version, commit, schema } = currentRelease();
   const text = await (await fetchAlone(`http://127.0.0.1:${metricsPort}/-/metrics`)).text();
-  const labels = `version="${version}",commit="${commit}",schema="${schema}"`;
+  const labels = `role="gateway",version="${version}",commit="${commit}",schema="${schema}"`;
   expect(text.match(/^towpath_build_info.*$/gm)).toEqual([`towpath_build_info{${labels}} 1`]);
 });
 
@@ -79,7 +79,7 @@ test("GW-14 two workers on one port serve one legacy session, and what they coun
   // The handshake takes two messages, stream and end of the session one each.
   const rows = await rig.rows(server.projectId, 20);
   expect(new Set(rows.map(({ session }) => session)).size).toBe(1);
-  await until(async () => (await metrics()).get("towpath_gateway_log_rows_written") === rows.length);
+  await until(async () => (await metrics()).get("towpath_gateway_log_rows_written_total") === rows.length);
 
   const after = await metrics();
   const of = (name: string) =>
@@ -87,8 +87,8 @@ test("GW-14 two workers on one port serve one legacy session, and what they coun
   const [first, second] = [of('worker_requests_total{worker="0"}'), of('worker_requests_total{worker="1"}')];
   expect(Math.min(first, second)).toBeGreaterThanOrEqual(2);
   expect(first + second).toBe(of("requests_total"));
-  expect(of("duration_ms_count")).toBe(rows.length);
-  expect(of('duration_ms_bucket{le="+Inf"}')).toBe(rows.length);
+  expect(of("request_duration_seconds_count")).toBe(rows.length);
+  expect(of('request_duration_seconds_bucket{le="+Inf"}')).toBe(rows.length);
   expect(of('responses_total{status="200"}') + of('responses_total{status="202"}')).toBe(rows.length);
   expect(after.get("towpath_gateway_workers")).toBe(2);
   // At the port of the servers, for this machine only, they are the same.

@@ -9,6 +9,7 @@ import { type Notifications, openNotifications } from "@towpath/db/notifications
 import { createAddressPolicy } from "@towpath/egress";
 import { createRunnerClient } from "@towpath/runner-api";
 import { createSecretBox, guardDatabase, type SecretBox } from "@towpath/secrets";
+import { SpanExporter } from "@towpath/telemetry";
 import pg from "pg";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
@@ -42,7 +43,7 @@ import { SignIns } from "./record/sign-ins.ts";
 import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { RouteTable } from "./route/route-table.ts";
 import { createSleeping } from "./sleeping/sleeping.ts";
-import { SpanExporter } from "./tracing/span-exporter.ts";
+import { spanOf } from "./tracing/span.ts";
 import { createTracer } from "./tracing/tracer.ts";
 import { type Announce, createAnnounce } from "./workers/news.ts";
 import { OtherGateways } from "./workers/other-gateways.ts";
@@ -168,7 +169,7 @@ export function createEntry({ config }: Base) {
 export async function createRecord({ config, log, pool, box, routes, announce }: Base) {
   const { share, otlp, workerIndex: worker } = config;
   const spool = await Spool.open(join(config.stateDirectory, "spool"), { maxBytes: maxSpoolBytes * share });
-  const exporter = otlp && new SpanExporter({ settings: otlp, log, share, worker });
+  const exporter = otlp && new SpanExporter({ settings: otlp, log, role: "gateway", share, worker, spanOf });
   const tracer = exporter && createTracer(exporter, otlp?.sampleRatio ?? 0);
   const recorder = new Recorder({ pool, spool, log, share, onRecorded: tracer?.end });
   const pendingCalls = new PendingCalls({
@@ -182,7 +183,8 @@ export async function createRecord({ config, log, pool, box, routes, announce }:
   const signIns = new SignIns({ pool, share, log });
   return {
     parts: { recorder, pendingCalls, redactors, refusalLimit, signIns, tracer },
-    readings: [...logReadings({ recorder, refusalLimit, spool, pendingCalls }), ...(exporter?.readings ?? [])],
+    exporter,
+    readings: logReadings({ recorder, refusalLimit, spool, pendingCalls }),
     start: () => recorder.start(),
     stop() {
       pendingCalls.stop();
@@ -207,7 +209,6 @@ export function createServers({ config, log, pool, box, announce }: Base) {
   const load = createLoadRecordedAnswers(pool);
   const sleeping = createSleeping({ load, log, share, leases, sessionIds, announce });
   return {
-    runner,
     parts: { leases, slowStart: new SlowStart(), sleeping, externalUpstreams, upstreamCredentials, sessionIds },
     readings: [...sleeping.readings, ...serverReadings({ leases, upstreams, externalUpstreams })],
     stop() {

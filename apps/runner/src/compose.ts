@@ -2,9 +2,11 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
+import { currentRelease } from "@towpath/db/release";
 import { unwrittenServerLogs, writeServerLogs } from "@towpath/logs";
 import { startRounds } from "@towpath/role";
 import {
+  type AroundCall,
   assertNoRunner,
   createRunnerApi,
   type RunnerAddress,
@@ -14,6 +16,8 @@ import {
 import { claimServers, type Isolation, openDriver, type RunnerIdentity, type RuntimeDriver } from "@towpath/runtime";
 import { checkDatabase, createSecretBox, versionsOf } from "@towpath/secrets";
 import { createRedactor } from "@towpath/secrets/redaction";
+import { addReadings, openExporter, openRegistry, poolReadings, serveMetrics, spanReadings } from "@towpath/telemetry";
+import { type SpanSink, startTrace } from "@towpath/telemetry/trace";
 import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
 import {
@@ -33,11 +37,14 @@ import { layersInUse } from "./layers-in-use.ts";
 import { LineSpool, lastLinesOf } from "./logs/line-spool.ts";
 import { serverLog } from "./logs/server-log.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
+import { RunnerMetrics } from "./metrics.ts";
 import { budgetOf, Places } from "./places/places.ts";
 import { PrewarmPool } from "./prewarm/prewarm-pool.ts";
 import { roundsOf } from "./rounds.ts";
 
 const closeWithinMs = 1500;
+/** Time for the last spans when the runner stops. */
+const lastSpansMs = 500;
 
 export type Runner = {
   readonly address: RunnerAddress;
@@ -60,8 +67,12 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const identity = await claimServers(config.driver);
   const runtime = driver ?? openServerDriver(config, database, identity, log);
   const { servers, host } = runtime;
+  const exporter = openExporter("runner", config.otlp, log);
+  const registry = openRegistry({ role: "runner", release: currentRelease() });
+  addReadings(registry, [...poolReadings("runner", { main: database.pool }), ...spanReadings("runner", exporter)]);
+  const metrics = new RunnerMetrics(registry);
   const store = instanceStore(database.db, identity);
-  const record = createInstanceRecord(store, complain("an instance could not be recorded"));
+  const record = metrics.watching(createInstanceRecord(store, complain("an instance could not be recorded")));
   const spool = new LineSpool(join(config.runDirectory, "lines"), complain("server-log lines cannot be kept on disk"));
   const lines = createServerLogWriter(
     (rows) => writeServerLogs(database.pool, rows),
@@ -88,7 +99,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     onError: complain("an interpreter could not be prewarmed"),
   });
   const pool = new InstancePool({
-    start: (server, spec, onOutput) => prewarm.start(server, spec, onOutput),
+    start: metrics.counted((server, spec, onOutput) => prewarm.start(server, spec, onOutput)),
     timing: config.timing,
     places,
     record,
@@ -124,7 +135,11 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const tested = host.selfTest().then((isolation) => reportIsolation(isolation, log));
   tested.catch(complain("the isolation of this host could not be tested"));
   void expectRecent(database, prewarm, config).catch(complain("recent servers could not be read"));
-  const api = createRunnerApi(handlersOf(pool, prewarm, host.selfTest), complain("a request failed"));
+  metrics.read({ places, prewarm, lines });
+  const stopMetrics = await serveMetrics(config.metrics, () => registry.metrics(), log);
+  const api = createRunnerApi(handlersOf(pool, prewarm, host.selfTest), complain("a request failed"), (call, run) =>
+    metrics.aroundCall(call, () => traced(exporter, call, run)),
+  );
   const address = await api.listen(config.address);
   const inUse = () => layersInUse(pool, prewarm, deployments);
   const stopRounds = startRounds(roundsOf({ db: database.db, driver: runtime, layersInUse: inUse }), (name, error) =>
@@ -132,7 +147,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   );
   /** Writes the buffers. After the servers: these wait for the database. */
   const endRecords = async () => {
-    await Promise.all([stopRounds(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
+    await Promise.all([stopRounds(), stopMetrics(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
+    await exporter?.stop(lastSpansMs);
     await database.close();
   };
   return {
@@ -158,6 +174,16 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     },
   };
 }
+
+/** A call of a trace is a span of it, if it had to start or wake something. */
+const traced = <Answer>(
+  spans: SpanSink | null,
+  { name, traceparent }: Parameters<AroundCall>[0],
+  run: () => Promise<Answer>,
+): Promise<Answer> =>
+  traceparent === null
+    ? run()
+    : startTrace(spans, { name: `runner ${name}`, kind: "server", traceparent, onlyIfCausing: true }, run);
 
 const maxRecent = 100;
 

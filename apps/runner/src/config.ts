@@ -9,6 +9,8 @@ import {
   serverLimitsFrom,
 } from "@towpath/runtime";
 import { type RootSecrets, rootSecretsFrom, secretSettings } from "@towpath/secrets";
+import type { MetricsAddress, OtlpSettings } from "@towpath/telemetry";
+import { metricsAddressFrom, metricsPort, otlpFrom, telemetrySettings } from "@towpath/telemetry/config";
 import { z } from "zod";
 import type { BudgetSettings } from "./places/places.ts";
 
@@ -45,6 +47,9 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_HOLD_MS: milliseconds(60_000),
   ...runnerListenSettings,
   ...serverLimitSettings,
+  ...telemetrySettings,
+  /** Where `/-/metrics` is served; default: a socket in the run directory. */
+  TOWPATH_RUNNER_METRICS_PORT: metricsPort,
 });
 
 export type RunnerConfig = {
@@ -58,6 +63,9 @@ export type RunnerConfig = {
   readonly secrets: RootSecrets;
   readonly serverUrl: string;
   readonly logLevel: string;
+  readonly metrics: MetricsAddress;
+  /** Null: nothing is traced. */
+  readonly otlp: OtlpSettings | null;
   /** What runs the servers. */
   readonly driver: DriverConfig;
   readonly timing: InstanceTiming;
@@ -119,6 +127,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Runner
     secrets: rootSecretsFrom(values),
     serverUrl: values.TOWPATH_SERVER_URL,
     logLevel: values.TOWPATH_LOG_LEVEL,
+    metrics: metricsAddressFrom(values, {
+      role: "runner",
+      port: values.TOWPATH_RUNNER_METRICS_PORT,
+      runDirectory: values.TOWPATH_RUN_DIR,
+    }),
+    otlp: otlpFrom(values),
     driver: driverConfigFrom(values, environment),
     timing: {
       leaseMs: values.TOWPATH_LEASE_MS,

@@ -5,6 +5,7 @@ import compression from "compression";
 import sirv from "sirv";
 import type { NodeHttp1Handler, ServerRequest } from "srvx";
 import { toNodeHandler } from "srvx/node";
+import { type RouteClass, routeClassOf } from "./route-class.ts";
 
 type Options = {
   /** Directory of the browser build. */
@@ -14,17 +15,26 @@ type Options = {
   /** The client's address by the peer's and by X-Forwarded-For. */
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string;
   /** The built app. */
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly fetch: (request: Request, route: RouteClass) => Response | Promise<Response>;
+  /** Called when a request has ended. `status`: 0 if the client left before there was one. */
+  readonly onEnded: (ended: { readonly route: RouteClass; readonly status: number; readonly seconds: number }) => void;
   /** Called with errors of `fetch`. The client gets 500. */
   readonly onError: (error: unknown, request: IncomingMessage) => void;
 };
 
 /** Handles every request of the site: checks its limits, then serves a file of the browser build or calls the app. */
-export function requestHandler({ clientDirectory, onError, ...options }: Options): RequestListener {
+export function requestHandler({ clientDirectory, onEnded, onError, ...options }: Options): RequestListener {
   const compress = compressResponses();
   const files = staticFiles(clientDirectory);
-  const app = toNodeHandler((request) => options.fetch(publicRequest(request, options))) as NodeHttp1Handler;
+  const app = toNodeHandler((request) =>
+    options.fetch(publicRequest(request, options), routeClassOf(new URL(request.url).pathname)),
+  ) as NodeHttp1Handler;
   return (request, response) => {
+    const startedAt = performance.now();
+    response.once("close", () => {
+      const status = response.headersSent ? response.statusCode : 0;
+      onEnded({ route: routeClassOf(pathOf(request)), status, seconds: (performance.now() - startedAt) / 1000 });
+    });
     const refusal = refusalOf(request);
     if (refusal) {
       response.writeHead(refusal.status, { "content-type": "text/plain" }).end(refusal.text);

@@ -10,6 +10,7 @@ import { recordAccountChange } from "@towpath/core/tenancy/account";
 import { claimLocalOrganization } from "@towpath/core/tenancy/organization";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
+import { currentRelease } from "@towpath/db/release";
 import { type CheckedFetch, createAddressPolicy, createCheckedFetch, fetchDocument } from "@towpath/egress";
 import { createGitRemotes, openInstanceRepositories, type Repositories, removeLeftovers } from "@towpath/git";
 import {
@@ -25,14 +26,22 @@ import { createPackageIndex, createServerRegistry } from "@towpath/package-index
 import { type OpenJobQueue, openJobQueue } from "@towpath/queue";
 import { openLog } from "@towpath/role";
 import { createSecretBox, guardDatabase } from "@towpath/secrets";
+import { addReadings, openExporter, openRegistry, poolReadings, spanReadings } from "@towpath/telemetry";
+import type { SpanSink } from "@towpath/telemetry/trace";
 import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import { readWebConfig, type WebConfig } from "./config.server.ts";
+import { WebMetrics } from "./metrics.server.ts";
 import { openServerHost } from "./server-host.server.ts";
 
 /** Services of request handlers, composed once per process. */
 export type Services = {
   readonly config: WebConfig;
   readonly log: Logger;
+  readonly registry: Registry;
+  readonly metrics: WebMetrics;
+  /** Null: nothing is traced. */
+  readonly exporter: SpanSink | null;
   readonly database: DatabaseClient;
   /** Only for request logs and their statistics: see `http/log-reader.server.ts`. */
   readonly logReader: Reader;
@@ -61,7 +70,7 @@ export type Services = {
 /** Longer than a healthy database needs. */
 const keysWithinMs = 3000;
 
-/** How long the process waits for the last sign-in steps when it stops. */
+/** How long the process waits for the last sign-in steps and spans when it stops. */
 const lastStepsMs = 500;
 
 const logReaderConnections = 4;
@@ -71,6 +80,11 @@ function compose(config: WebConfig): Services {
   const log = openLog(config.logLevel, { role: "web" });
   const database = openDatabase(config.databaseUrl, { maxConnections: 10 });
   const logDatabase = openDatabase(config.databaseUrl, { maxConnections: logReaderConnections });
+  const exporter = openExporter("web", config.otlp, log);
+  const registry = openRegistry({ role: "web", release: currentRelease() });
+  const pools = { main: database.pool, logs: logDatabase.pool };
+  addReadings(registry, [...poolReadings("web", pools), ...spanReadings("web", exporter)]);
+  const metrics = new WebMetrics(registry);
   const queue = backgroundQueue(config.databaseUrl, log);
   queue.open();
   const notifications = openNotifications(config.directDatabaseUrl, {
@@ -166,9 +180,12 @@ function compose(config: WebConfig): Services {
   return {
     config,
     log,
+    registry,
+    metrics,
+    exporter,
     database,
     logReader: limitedReader(logDatabase.pool, logReaderTimeoutMs),
-    auth,
+    auth: metrics.counting(auth),
     signingKeys,
     gitHub,
     reachGitHub,
@@ -179,7 +196,7 @@ function compose(config: WebConfig): Services {
     checkKeys: (onWrong) => guardDatabase(database.pool, secrets.masterKeys, { withinMs: keysWithinMs, onWrong }),
     close: async () => {
       await Promise.all([notifications.close(), serverHost?.close()]);
-      await signIns.stop(lastStepsMs);
+      await Promise.all([signIns.stop(lastStepsMs), exporter?.stop(lastStepsMs)]);
       await queue.close();
       await Promise.all([database.close(), logDatabase.close()]);
     },

@@ -10,6 +10,8 @@ import { indexesOf, packageIndexSettings, serverRegistrySettings } from "@towpat
 import { inheritedSocketSettings, listenAddressFrom } from "@towpath/role";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets";
+import type { MetricsAddress } from "@towpath/telemetry";
+import { metricsAddressFrom, metricsPort, otlpFrom, telemetrySettings } from "@towpath/telemetry/config";
 import { z } from "zod";
 import { thirdPartiesFrom, thirdPartySettings } from "./third-parties.config.server.ts";
 
@@ -43,6 +45,9 @@ const settings = z.object({
   ...packageIndexSettings,
   ...serverRegistrySettings,
   ...repositorySettings,
+  ...telemetrySettings,
+  /** Where `/-/metrics` is served; default: a socket in the run directory. */
+  TOWPATH_WEB_METRICS_PORT: metricsPort,
   /** The operator's token; the one in the data directory's `operator-token` works, too. */
   TOWPATH_OPERATOR_TOKEN: z
     .string()
@@ -90,6 +95,13 @@ const localUrl = "http://localhost:3000";
 function runnerOf({ TOWPATH_RUN_DIR = "", ...values }: z.infer<typeof settings>): RunnerAddress | null {
   const isKnown = TOWPATH_RUN_DIR !== "" || values.TOWPATH_RUNNER_ADDRESS !== undefined;
   return isKnown ? runnerAddressFrom({ ...values, TOWPATH_RUN_DIR }) : null;
+}
+
+/** Null: without a run directory, only a port serves metrics. */
+function metricsOf(values: z.infer<typeof settings>): MetricsAddress | null {
+  const { TOWPATH_WEB_METRICS_PORT: port, TOWPATH_RUN_DIR: runDirectory = "" } = values;
+  if (port === undefined && runDirectory === "") return null;
+  return metricsAddressFrom(values, { role: "web", port, runDirectory });
 }
 
 export type WebConfig = ReturnType<typeof readWebConfig>;
@@ -143,6 +155,9 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     secret: values.TOWPATH_SECRET,
     secrets: rootSecretsFrom(values),
     logLevel: values.TOWPATH_LOG_LEVEL,
+    metrics: metricsOf(values),
+    /** Null: nothing is traced. */
+    otlp: otlpFrom(values),
     baseUrl: values.TOWPATH_URL ?? localUrl,
     starUrl: values.TOWPATH_STAR_URL,
     docsUrl: values.TOWPATH_DOCS_URL ?? "/docs",

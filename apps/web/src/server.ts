@@ -10,6 +10,7 @@ import {
   stopLimits,
   stopOnSignal,
 } from "@towpath/role";
+import { serveMetrics } from "@towpath/telemetry";
 import { renderDocument } from "~/features/site/public-site/render-document.server.tsx";
 import { closeServices, services } from "./compose.server.ts";
 
@@ -20,6 +21,7 @@ export { forwardedAddress, plainAddress } from "@towpath/limits";
 export { SettingsError } from "./config.server.ts";
 /** For `serve.ts` on shutdown, because log streams are endless. */
 export { endEventStreams as endStreams } from "./http/streams/event-stream.server.ts";
+export { traced } from "./http/traced.server.ts";
 /** For `serve.ts`, which opens connections at start, so that the first request doesn't wait. */
 export { closeServices, services };
 /** How a process starts and stops, from the bundle like everything that `serve.ts` uses. */
@@ -30,6 +32,7 @@ export const role = {
   replacedLimits,
   reportReady,
   requireOpenFiles,
+  serveMetrics,
   stopLimits,
   stopOnSignal,
 };

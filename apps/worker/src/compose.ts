@@ -4,6 +4,7 @@ import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
 import { openGitHub } from "@towpath/core/sources/github-connection";
 import { openDatabase } from "@towpath/db";
+import { currentRelease } from "@towpath/db/release";
 import { createAddressPolicy, createCheckedFetch } from "@towpath/egress";
 import { createGitRemotes, createStatePoster, openInstanceRepositories, removeLeftovers } from "@towpath/git";
 import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
@@ -16,14 +17,16 @@ import { createRunnerClient } from "@towpath/runner-api";
 import { openDriver } from "@towpath/runtime";
 import { processName } from "@towpath/runtime/process";
 import { checkDatabase, createSecretBox } from "@towpath/secrets";
+import { addReadings, openExporter, openRegistry, poolReadings, serveMetrics, spanReadings } from "@towpath/telemetry";
 import type { Logger } from "pino";
 import type { WorkerConfig } from "./config.ts";
 import { createGitHubReporter } from "./jobs/github-reporter.ts";
-import { jobConcurrency, jobHandlers } from "./jobs/jobs.ts";
+import { jobConcurrency, jobHandlers, tracedJob } from "./jobs/jobs.ts";
+import { WorkerMetrics } from "./metrics.ts";
 import { rebuildLost, roundsOf, scheduledHandlers } from "./recurring.ts";
 import { Disk } from "./retention/disk.ts";
 import { removeLostScratch } from "./retention/files.ts";
-import { openRetention } from "./retention/retention.ts";
+import { retentionRounds } from "./retention/retention.ts";
 import { jobContext, type Services } from "./services.ts";
 import { sweep } from "./sweep.ts";
 
@@ -33,6 +36,9 @@ const runnerTimeoutMs = ({ limits }: WorkerConfig["builder"]) =>
   3 * (limits?.startMs ?? defaultBuildLimits.startMs) + 90_000;
 /** The rest of the time until the process must exit is for closing connections. */
 const jobsEndWithinMs = stopLimits.exitMs - 1_500;
+
+/** Time for the last spans when the worker stops. */
+const lastSpansMs = 500;
 
 export type RunningWorker = {
   /** How many servers are being built again because their layers are lost. */
@@ -44,22 +50,26 @@ export type RunningWorker = {
 /** Connects the worker's parts and takes jobs until it is stopped. Throws when the database cannot be reached. */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningWorker> {
   const parts = await openParts(config, log);
-  const { services, layers, workers } = parts;
+  const { services, layers, workers, registry, metrics, exporter } = parts;
+  const stopMetrics = await serveMetrics(config.metrics, () => registry.metrics(), log);
   await cleanUpAfterKilledWorkers(parts);
   await reportIsolation(services);
-  await workers.work({ ...jobConcurrency(config.builds), handlers: jobHandlers(services) });
+  const traced = tracedJob(services);
+  await workers.work({
+    ...jobConcurrency(config.builds),
+    handlers: jobHandlers(services),
+    around: (job, run) => metrics.aroundJob(job, () => traced(job, run)),
+  });
   const rebuilding = await rebuildLost(services, { missing: layers.missing, isStart: true });
-  const retention = await openRetention({ ...parts, config: config.retention });
-  const stopRounds = startRounds([...roundsOf(parts), ...retention.rounds], (name, error) =>
-    log.error({ err: error }, `${name} failed`),
-  );
+  const rounds = [...roundsOf(parts), ...retentionRounds({ ...parts, config: config.retention })];
+  const stopRounds = startRounds(rounds, (name, error) => log.error({ err: error }, `${name} failed`));
   await workers.schedule(scheduledHandlers(parts));
   return {
     rebuilding,
     async stop(jobsMs) {
       // In parallel: a round that waits for the database must not use up the time that jobs need to release builds.
-      await Promise.all([stopRounds(), retention.close(), workers.stop(jobsEndWithinMs, jobsMs)]);
-      await Promise.all([parts.driver.close(), services.runner.close()]);
+      await Promise.all([stopRounds(), stopMetrics(), workers.stop(jobsEndWithinMs, jobsMs)]);
+      await Promise.all([parts.driver.close(), services.runner.close(), exporter?.stop(lastSpansMs)]);
       await services.database.close();
     },
   };
@@ -101,6 +111,10 @@ async function openParts(config: WorkerConfig, log: Logger) {
   });
   const runner = createRunnerClient(config.runner, { timeoutMs: runnerTimeoutMs(config.builder) });
   const disk = new Disk(driver.host, config.retention.disk);
+  const exporter = openExporter("worker", config.otlp, log);
+  const registry = openRegistry({ role: "worker", release: currentRelease() });
+  addReadings(registry, [...poolReadings("worker", { main: database.pool }), ...spanReadings("worker", exporter)]);
+  const metrics = new WorkerMetrics(registry, database);
   const delivery = {
     db: database.db,
     secrets: config.secrets,
@@ -156,6 +170,8 @@ async function openParts(config: WorkerConfig, log: Logger) {
     heartbeatMs,
     disk,
     deliverMail: (mailId) => deliverMail(delivery, mailId),
+    buildEnded: (ended) => metrics.buildEnded(ended),
+    spans: exporter,
   };
   return {
     services,
@@ -169,5 +185,8 @@ async function openParts(config: WorkerConfig, log: Logger) {
     github,
     dataDirectory,
     gitDirectory,
+    registry,
+    metrics,
+    exporter,
   };
 }

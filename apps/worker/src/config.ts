@@ -15,6 +15,8 @@ import {
   serverLimitsFrom,
 } from "@towpath/runtime";
 import { type RootSecrets, rootSecretsFrom, secretSettings } from "@towpath/secrets";
+import type { MetricsAddress, OtlpSettings } from "@towpath/telemetry";
+import { metricsAddressFrom, metricsPort, otlpFrom, telemetrySettings } from "@towpath/telemetry/config";
 import { z } from "zod";
 import type { BuildConcurrency } from "./jobs/jobs.ts";
 import { type RetentionConfig, retentionConfigFrom, retentionSettings } from "./retention/config.ts";
@@ -37,6 +39,9 @@ const environmentSchema = z.object({
   ...runnerSettings,
   ...retentionSettings,
   ...serverLimitSettings,
+  ...telemetrySettings,
+  /** Where `/-/metrics` is served; default: a socket in the run directory. */
+  TOWPATH_WORKER_METRICS_PORT: metricsPort,
 });
 
 export type WorkerConfig = {
@@ -52,6 +57,9 @@ export type WorkerConfig = {
   /** Origin of the dashboard. */
   readonly dashboardUrl: string;
   readonly logLevel: string;
+  readonly metrics: MetricsAddress;
+  /** Null: nothing is traced. */
+  readonly otlp: OtlpSettings | null;
   readonly builds: BuildConcurrency;
   /** What runs the builds. */
   readonly driver: DriverConfig;
@@ -93,6 +101,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     serverUrl: values.TOWPATH_SERVER_URL,
     dashboardUrl: new URL(values.TOWPATH_URL).origin,
     logLevel: values.TOWPATH_LOG_LEVEL,
+    metrics: metricsAddressFrom(values, {
+      role: "worker",
+      port: values.TOWPATH_WORKER_METRICS_PORT,
+      runDirectory: values.TOWPATH_RUN_DIR,
+    }),
+    otlp: otlpFrom(values),
     builds: { maxBuilds, maxBuildsPerOrganization: Math.max(1, maxBuilds - 1) },
     driver: driverConfigFrom(values, environment),
     packageIndexes: indexesOf(environment),

@@ -8,6 +8,7 @@ import type { GitHubConnections } from "@towpath/github";
 import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
 import type { ScheduledHandlers } from "@towpath/queue";
 import type { Round } from "@towpath/role";
+import { startTrace } from "@towpath/telemetry/trace";
 import { redeliverMissedOfAll } from "./missed-deliveries.ts";
 import { sweepRepositories } from "./retention/repositories.ts";
 import { jobContext, type Services } from "./services.ts";
@@ -35,12 +36,15 @@ export function roundsOf({ services, layers }: RecurringParts): Round[] {
   const untilNoneIsDue = async (signal: AbortSignal, next: () => Promise<number>) => {
     while (!signal.aborted && (await next()) > 0);
   };
+  /** A push that is found by asking begins a trace, as a webhook does. */
+  const asked = (name: string, ask: () => Promise<number>) =>
+    startTrace(services.spans, { name, kind: "internal", traceparent: null, onlyIfCausing: true }, ask);
   const gitUrls: Round = {
     name: "asking a Git URL",
     everyMs: 3_000,
     run: (signal) => {
       const ctx = jobContext(services, "git-sources");
-      return untilNoneIsDue(signal, () => checkDueGitSources({ ctx, input: { limit: 1 } }));
+      return untilNoneIsDue(signal, () => asked("ask Git URL", () => checkDueGitSources({ ctx, input: { limit: 1 } })));
     },
   };
   return [
@@ -64,7 +68,9 @@ export function roundsOf({ services, layers }: RecurringParts): Round[] {
       everyMs: 3_000,
       run: (signal) => {
         const ctx = jobContext(services, "github-repositories");
-        return untilNoneIsDue(signal, () => checkDueGitHubRepositories({ ctx, input: { limit: repositoriesAtOnce } }));
+        return untilNoneIsDue(signal, () =>
+          asked("ask GitHub", () => checkDueGitHubRepositories({ ctx, input: { limit: repositoriesAtOnce } })),
+        );
       },
     },
     {

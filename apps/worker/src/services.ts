@@ -5,7 +5,9 @@ import { type JobName, systemClock } from "@towpath/core/ports";
 import type { DatabaseClient } from "@towpath/db";
 import type { RunnerClient } from "@towpath/runner-api";
 import type { Isolation } from "@towpath/runtime";
+import type { SpanSink } from "@towpath/telemetry/trace";
 import type { Logger } from "pino";
+import type { EndedBuild } from "./metrics.ts";
 import type { Disk } from "./retention/disk.ts";
 
 /** The context in which a job calls core's verbs. */
@@ -26,6 +28,10 @@ export type Services = Omit<JobContext, "db" | "actor" | "clock" | "checked"> & 
   /** Pause between two heartbeats of a running build, milliseconds. */
   readonly heartbeatMs: number;
   readonly disk: Pick<Disk, "look">;
+  /** Counts a build that has ended. */
+  readonly buildEnded: (ended: EndedBuild) => void;
+  /** Null: nothing is traced. */
+  readonly spans: SpanSink | null;
   /** Sends a message of the queue. */
   readonly deliverMail: (mailId: string) => Promise<unknown>;
 };

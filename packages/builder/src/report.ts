@@ -4,6 +4,7 @@ import {
   type Diagnosis,
   signInWarning,
 } from "@towpath/core/delivery/build/contract";
+import { inSpan } from "@towpath/telemetry/trace";
 import type { BuildRequest, BuildResult } from "./contract.ts";
 import { located } from "./diagnose/diagnose.ts";
 import { failureOfPackage, warningOfPackage } from "./diagnose/for-packages.ts";
@@ -35,7 +36,7 @@ export class BuildReport {
     this.phase = phase;
     const start = performance.now();
     try {
-      return await run();
+      return await inSpan(phase, run);
     } finally {
       this.#timings[phase] = (this.#timings[phase] ?? 0) + Math.round(performance.now() - start);
     }

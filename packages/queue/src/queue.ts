@@ -1,6 +1,9 @@
 import { type JobName, type JobPayloads, type JobQueue, jobPayloadSchemas } from "@towpath/core/ports";
+import type { Database } from "@towpath/db";
+import { currentTraceparent } from "@towpath/telemetry/trace";
 import { sql } from "drizzle-orm";
 import { fromDrizzle, PgBoss, type Queue } from "pg-boss";
+import { z } from "zod";
 
 /** Schema of pg-boss's tables. */
 const queueSchema = "pgboss";
@@ -59,7 +62,7 @@ const queues: Readonly<Record<JobName, QueueOptions>> = {
   },
 };
 
-const jobNames = Object.keys(queues) as readonly JobName[];
+export const jobNames = Object.keys(queues) as readonly JobName[];
 
 /** Schedules of jobs that run on one worker of the cluster (cron, UTC), and their time limits. */
 const schedules = {
@@ -97,8 +100,15 @@ export type JobHandlers = {
   readonly [Name in JobName]: (payload: JobPayloads[Name], signal: AbortSignal) => Promise<void>;
 };
 
+/** Runs the handler of a job. `traceparent`: the span that enqueued it; null without one. */
+export type AroundJob = (
+  job: { readonly name: JobName; readonly traceparent: string | null },
+  run: () => Promise<void>,
+) => Promise<void>;
+
 export type WorkerOptions = {
   readonly handlers: JobHandlers;
+  readonly around?: AroundJob;
   /** How many jobs of each kind this process runs at a time. */
   readonly concurrency: Readonly<Record<JobName, number>>;
   /** How many of these may have the same group. Default: no limit. */
@@ -133,7 +143,8 @@ export async function openWorkerQueue(settings: QueueSettings): Promise<WorkerQu
       if (!job) return;
       await awaitEnqueuers(boss, name, job.singletonKey);
       const payload = jobPayloadSchemas[name].parse(job.data) as JobPayloads[Name];
-      await options.handlers[name](payload, AbortSignal.any([stopping.signal, job.signal]));
+      const run = () => options.handlers[name](payload, AbortSignal.any([stopping.signal, job.signal]));
+      await (options.around?.({ name, traceparent: tracedSchema.parse(job.data).traceparent }, run) ?? run());
     });
   }
   return {
@@ -190,6 +201,20 @@ async function createQueue(boss: PgBoss, name: string, options: QueueOptions, { 
   if (updates) await boss.updateQueue(name, changeable);
 }
 
+/** Beside a job's payload: the span that enqueued it (W3C Trace Context). */
+const tracedSchema = z.object({ traceparent: z.string().nullable().catch(null).default(null) });
+
+/** Jobs of a queue that are due and that no worker has taken. */
+export type WaitingJobs = { readonly job: string; readonly count: number; readonly oldestSeconds: number };
+
+/** Only queues in which jobs wait. */
+export async function waitingJobs(db: Database): Promise<readonly WaitingJobs[]> {
+  const { rows } = await db.execute<WaitingJobs>(sql`
+    SELECT name AS job, count(*)::int AS count, extract(epoch FROM now() - min(start_after))::float8 AS "oldestSeconds"
+    FROM ${sql.raw(queueSchema)}.job WHERE state < 'active' AND NOT blocked AND start_after <= now() GROUP BY name`);
+  return rows;
+}
+
 const lockSpace = "towpath_job";
 
 /**
@@ -217,7 +242,8 @@ function queueOn(boss: PgBoss): JobQueue {
       // retry: while GitHub is unavailable, every sweep would add one.
       const waiting = await boss.findJobs(name, { key, queued: true, ...connection });
       if (waiting.length > 0) return;
-      await boss.send(name, payload, {
+      const traceparent = currentTraceparent();
+      await boss.send(name, traceparent === null ? payload : { ...payload, traceparent }, {
         singletonKey: key,
         ...(group && { group: { id: group } }),
         ...(startAfter && { startAfter }),

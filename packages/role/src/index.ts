@@ -7,7 +7,6 @@ export { resolveDrizzleFaster } from "./faster-imports.ts";
 export { drainHttpServer, listen } from "./http-server.ts";
 export { inheritedSocketSettings, listenAddressFrom } from "./inherited-socket.ts";
 export { openLog } from "./log.ts";
-export { type MetricsAddress, serveMetrics } from "./metrics-server.ts";
 export { neededOpenFiles, openFilesLimit, openFilesProblem } from "./open-files.ts";
 export { type Round, startRounds } from "./rounds.ts";
 

@@ -1,4 +1,5 @@
 import type { IsolationReport } from "@towpath/core/operations/host-isolation/schema";
+import { currentTraceparent } from "@towpath/telemetry/trace";
 import { errors, Pool } from "undici";
 import {
   failureSchema,
@@ -17,6 +18,8 @@ import { HangDetector } from "./hang-detector.ts";
 type CallOptions = {
   /** Aborts the wait: the call rejects with the signal's reason, but the runner continues. */
   readonly signal?: AbortSignal;
+  /** The span that the call belongs to (W3C Trace Context). Default: the one under way. */
+  readonly traceparent?: string;
 };
 
 /**
@@ -94,9 +97,9 @@ class Transport {
   async call<Call extends RunnerCall>(
     name: Call,
     parameters: Parameters,
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<RunnerAnswer<Call>> {
-    const { status, text } = await this.#hangs.during((hung) => this.#send(name, parameters, hung, signal));
+    const { status, text } = await this.#hangs.during((hung) => this.#send(name, parameters, hung, options));
     const body = parsed(text);
     if (status === 200) {
       const answer = runnerCalls[name].answer.safeParse(body);
@@ -112,14 +115,15 @@ class Transport {
     name: RunnerCall,
     parameters: Parameters,
     hung: AbortSignal,
-    given: AbortSignal | undefined,
+    { signal: given, traceparent = currentTraceparent() ?? undefined }: CallOptions,
   ): Promise<{ readonly status: number; readonly text: string }> {
     const { method } = runnerCalls[name];
     const path = filled(runnerCalls[name].path, parameters);
     const signal = given ? AbortSignal.any([hung, given]) : hung;
+    const headers = traceparent === undefined ? this.#headers : { ...this.#headers, traceparent };
     for (let attempt = 1; ; attempt++) {
       try {
-        const { statusCode, body } = await this.#pool.request({ method, path, headers: this.#headers, signal });
+        const { statusCode, body } = await this.#pool.request({ method, path, headers, signal });
         return { status: statusCode, text: await body.text() };
       } catch (error) {
         given?.throwIfAborted();

@@ -18,7 +18,7 @@ export {
   type ServerEndpoint,
   secretHeader,
 } from "./endpoint.ts";
-export { assertNoRunner, createRunnerApi, type RunnerHandlers } from "./server.ts";
+export { type AroundCall, assertNoRunner, createRunnerApi, type RunnerHandlers } from "./server.ts";
 export {
   runnerAddressFrom,
   runnerListenAddressFrom,

@@ -14,6 +14,12 @@ export type RunnerHandlers = {
   }) => Promise<RunnerAnswer<Call>>;
 };
 
+/** Runs the handler of a call. `traceparent`: the caller's span (W3C Trace Context); null without one. */
+export type AroundCall = <Answer>(
+  call: { readonly name: RunnerCall; readonly traceparent: string | null },
+  run: () => Promise<Answer>,
+) => Promise<Answer>;
+
 export type RunnerApi = {
   /**
    * Listens, on a unix socket with mode 0600. Resolves with the address; its port is the actual one when 0 was given.
@@ -27,7 +33,11 @@ export type RunnerApi = {
 };
 
 /** Serves the runner's API. `onError` gets errors that are not RunnerErrors; the caller only gets `internal`. */
-export function createRunnerApi(handlers: RunnerHandlers, onError: (error: unknown) => void): RunnerApi {
+export function createRunnerApi(
+  handlers: RunnerHandlers,
+  onError: (error: unknown) => void,
+  around: AroundCall = (_call, run) => run(),
+): RunnerApi {
   let server: Server | null = null;
   return {
     async listen(address) {
@@ -35,7 +45,7 @@ export function createRunnerApi(handlers: RunnerHandlers, onError: (error: unkno
       const isAllowed = address.kind === "tcp" ? secretCheck(address.secrets) : () => true;
       const listening = createServer((request, response) => {
         request.resume();
-        void answer(request, handlers, isAllowed, onError).then(({ status, body }) => {
+        void answer(request, { handlers, isAllowed, onError, around }).then(({ status, body }) => {
           response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
         });
       });
@@ -90,17 +100,24 @@ const asksForHealth = ({ method, url }: IncomingMessage) =>
 
 type Answer = { readonly status: number; readonly body: unknown };
 
+type AnswerParts = {
+  readonly handlers: RunnerHandlers;
+  readonly isAllowed: (request: IncomingMessage) => boolean;
+  readonly onError: (error: unknown) => void;
+  readonly around: AroundCall;
+};
+
 async function answer(
   request: IncomingMessage,
-  handlers: RunnerHandlers,
-  isAllowed: (request: IncomingMessage) => boolean,
-  onError: (error: unknown) => void,
+  { handlers, isAllowed, onError, around }: AnswerParts,
 ): Promise<Answer> {
   try {
     if (!asksForHealth(request) && !isAllowed(request))
       throw new RunnerError("unauthorized", "This call needs a valid secret of the instance.");
     const { call, parameters } = callOf(request.method ?? "", request.url ?? "");
-    return { status: 200, body: await handlers[call](parameters) };
+    const traceparent = request.headersDistinct.traceparent?.at(0) ?? null;
+    const run: (given: typeof parameters) => Promise<unknown> = handlers[call];
+    return { status: 200, body: await around({ name: call, traceparent }, () => run(parameters)) };
   } catch (error) {
     if (error instanceof RunnerError && error.code !== "unreachable") return failure(error.code, error);
     onError(error);

@@ -1,5 +1,6 @@
 import { callerNameHeader } from "@towpath/auth/credentials";
 import { peekRequest } from "@towpath/mcp/peek";
+import { traceparentOf } from "@towpath/telemetry";
 import { siteOf } from "../forward/cookies.ts";
 import {
   forwardedHeaders,
@@ -23,7 +24,6 @@ import type { Redactors } from "../record/redactors.ts";
 import { requestIdHeader } from "../record/request-id.ts";
 import type { SignIns } from "../record/sign-ins.ts";
 import type { ServerAddress } from "../route/server-address.ts";
-import { traceparentOf } from "../tracing/trace-context.ts";
 import {
   type Admitted,
   type Call,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Writable } from "node:stream";
 import type { AnswerPeek, PeekHints, RequestPeek } from "@towpath/mcp/peek";
+import type { TraceContext } from "@towpath/telemetry";
 import type { Site } from "../forward/cookies.ts";
 import { headerOf } from "../forward/headers.ts";
 import type { RequestLimits } from "../limits/limits.ts";
@@ -8,7 +9,6 @@ import type { Principal } from "../policy/credentials.ts";
 import type { OpenedSession, SessionOwner } from "../policy/sessions.ts";
 import { deploymentOf, type Route } from "../read-model/routes.ts";
 import type { Destination } from "../route/server-address.ts";
-import type { TraceContext } from "../tracing/trace-context.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import { Answer } from "./answer.ts";
 

@@ -1,5 +1,6 @@
 import type { StartAttempt } from "@towpath/logs/schema";
 import { type RunnerClient, RunnerError, type ServerEndpoint, type ServerState } from "@towpath/runner-api";
+import { type TraceContext, traceparentOf } from "@towpath/telemetry";
 import type { Dispatcher } from "undici";
 import { asleep, refused, runnerUnreachable } from "./runner-refusals.ts";
 import { type SavedLease, SavedLeases } from "./saved-leases.ts";
@@ -85,14 +86,15 @@ export class Leases {
    * The lease for a request, at once when there is a valid one. Concurrent calls share one call to the runner. Call
    * `requestStarted` before and `requestEnded` after, so that it is kept for as long as the request takes.
    *
+   * @param trace of the request, if it is traced: a start that it causes is part of it
    * @throws GatewayError as the runner's answer says
    */
-  acquire(deploymentId: string): Lease | Promise<Lease> {
+  acquire(deploymentId: string, trace: TraceContext | null = null): Lease | Promise<Lease> {
     const entry = this.#entry(deploymentId);
     const now = performance.now();
     entry.usedAt = now;
     if (!entry.lease || entry.lease.validUntil - marginMs <= now) {
-      const renewal = this.#renew(deploymentId, entry);
+      const renewal = this.#renew(deploymentId, entry, trace);
       if (!this.#isRunnerUnreachable || !this.#isUsableWithoutRunner(entry.lease, now)) return renewal;
       renewal.catch(() => {});
       if (entry.awakeAt > this.#runnerAnsweredAt) return entry.lease;
@@ -174,20 +176,20 @@ export class Leases {
     return entry;
   }
 
-  #renew(deploymentId: string, entry: Entry): Promise<Lease> {
-    entry.pending ??= this.#ask(deploymentId, entry).finally(() => {
+  #renew(deploymentId: string, entry: Entry, trace: TraceContext | null = null): Promise<Lease> {
+    entry.pending ??= this.#ask(deploymentId, entry, trace).finally(() => {
       entry.pending = null;
       this.#removeIfUnused(deploymentId, entry);
     });
     return entry.pending;
   }
 
-  async #ask(deploymentId: string, entry: Entry): Promise<Lease> {
+  async #ask(deploymentId: string, entry: Entry, trace: TraceContext | null): Promise<Lease> {
     // The runner counts from its response, we from our request: ours expires first, however long the response takes.
     const askedAt = performance.now();
     entry.isIdle = false;
     try {
-      const leased = await this.#runner.ensure(deploymentId);
+      const leased = await this.#runner.ensure(deploymentId, trace ? { traceparent: traceparentOf(trace) } : {});
       const { instanceId, endpoint, leaseMs } = leased;
       this.#runnerAnswered(true);
       const upstream = this.#upstreams.at(endpoint);

@@ -134,7 +134,7 @@ async function ensure(
       // A session of an earlier deployment stays with its process while that runs, but never starts a new one.
       const isEarlier = bound && bound.deploymentId !== deploymentOf(call.route);
       if (isEarlier && !(await holdsSession(leases, bound))) throw sessionNotFound();
-      const acquired = leases.acquire(deploymentId);
+      const acquired = leases.acquire(deploymentId, admitted.received.trace);
       const lease = acquired instanceof Promise ? await backoff.waitFor(acquired) : acquired;
       if (acquired instanceof Promise && lease) delivery.startAttempt = lease.start;
       const holder = session && (bound?.instanceId ?? parts.sleeping.sessions.instanceOf(session.key));

@@ -1,5 +1,6 @@
+import type { Reading } from "@towpath/telemetry";
 import type { GatewayConfig } from "../config.ts";
-import { gauge, type Reading } from "../platform/metrics.ts";
+import { gauge } from "../platform/metrics.ts";
 import type { Taken } from "../workers/news.ts";
 import type { OtherGateways } from "../workers/other-gateways.ts";
 import type { Peers } from "../workers/peers.ts";

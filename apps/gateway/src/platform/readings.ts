@@ -1,3 +1,4 @@
+import type { Reading } from "@towpath/telemetry";
 import type { GatewayConfig } from "../config.ts";
 import type { ExternalUpstreams } from "../external/external-upstreams.ts";
 import type { Leases } from "../forward/leases.ts";
@@ -8,7 +9,7 @@ import type { PendingCalls } from "../record/pending-calls.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RefusalLimit } from "../record/refusal-limit.ts";
 import type { Spool } from "../record/spool.ts";
-import { counter, gauge, type Reading } from "./metrics.ts";
+import { counter, gauge } from "./metrics.ts";
 
 type Servers = { leases: Leases; upstreams: Upstreams; externalUpstreams: ExternalUpstreams };
 

@@ -1,9 +1,9 @@
 import { text as readText } from "node:stream/consumers";
+import { traceparentOf } from "@towpath/telemetry";
 import { z } from "zod";
 import type { Answer } from "../call/answer.ts";
 import type { Admitted, RequestHead } from "../call/states.ts";
 import { sessionIdHeader } from "../forward/headers.ts";
-import { traceparentOf } from "../tracing/trace-context.ts";
 import { askMember, type CallServer, type Member } from "./ask-member.ts";
 import type { MemberSession, OpenedMemberSession, SendInSession } from "./member-sessions.ts";
 import { type Message, messagesIn } from "./messages-in.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isModern, type RecordedAnswers, streamKey } from "@towpath/mcp/manifest";
+import type { Reading } from "@towpath/telemetry";
 import type { Logger } from "pino";
 import { type Rest, undelivered } from "../call/answer.ts";
 import { reply } from "../call/reply.ts";
@@ -7,7 +8,7 @@ import type { Admitted } from "../call/states.ts";
 import { sessionIdHeader } from "../forward/headers.ts";
 import type { Leases } from "../forward/leases.ts";
 import { answeredAsleep } from "../forward/start-attempts.ts";
-import { counter, gauge, type Reading } from "../platform/metrics.ts";
+import { counter, gauge } from "../platform/metrics.ts";
 import { corsHeaders } from "../policy/browsers.ts";
 import { beginSession, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
 import { createToolListFilter } from "../policy/tool-lists.ts";

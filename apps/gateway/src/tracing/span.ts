@@ -1,5 +1,5 @@
 import type { RequestLogRow } from "@towpath/logs";
-import type { TraceContext } from "./trace-context.ts";
+import type { SpanData, TraceContext } from "@towpath/telemetry";
 
 /** A request that has ended, for the exporter: the content of a span, without payload. */
 export type Span = {
@@ -9,52 +9,27 @@ export type Span = {
   readonly row: Omit<RequestLogRow, "requestPayload" | "responsePayload">;
 };
 
-type Value = string | number | null | undefined;
-
-const server = 2;
-const error = 2;
-/** Span flags: sampled; whether the parent is remote is known; it is (opentelemetry-proto, SpanFlags). */
-const flags = 0x01 | 0x100 | 0x200;
-
 /**
- * Spans as the body of an OTLP/HTTP request in JSON (OTLP specification 1.x, "JSON Protobuf Encoding"). Names and
- * attributes follow the OpenTelemetry semantic conventions for MCP, GenAI, RPC and HTTP; others begin with `towpath.`.
+ * The span of a request. Names and attributes follow the OpenTelemetry semantic conventions for MCP, GenAI, RPC and HTTP;
+ * others begin with `towpath.`.
  */
-export function otlpJson(spans: readonly Span[], resource: Readonly<Record<string, string>>): string {
-  return JSON.stringify({
-    resourceSpans: [
-      {
-        resource: { attributes: attributes(resource) },
-        scopeSpans: [{ scope: { name: "towpath.gateway" }, spans: spans.map(otlpSpan) }],
-      },
-    ],
-  });
-}
-
-function otlpSpan(span: Span) {
+export function spanOf(span: Span): SpanData {
   const { trace, row } = span;
-  // This encoding has 64-bit integers as strings.
   const startMicros = row.time * 1000;
-  const endMicros = startMicros + Math.max(0, Math.round(row.durationMs * 1000));
   return {
-    traceId: trace.traceId,
-    spanId: trace.spanId,
-    ...(trace.parentSpanId !== null && { parentSpanId: trace.parentSpanId }),
-    flags: trace.parentSpanId === null ? 0x101 : flags,
+    trace,
     name: nameOf(row),
-    kind: server,
-    startTimeUnixNano: `${startMicros}000`,
-    endTimeUnixNano: `${endMicros}000`,
-    attributes: attributes(attributesOf(span)),
-    status: statusOf(row),
+    kind: "server",
+    startMicros,
+    endMicros: startMicros + Math.max(0, Math.round(row.durationMs * 1000)),
+    attributes: attributesOf(span),
+    failure: failureOf(row),
   };
 }
 
 /** Without a tool's result: payloads are never exported. */
-function statusOf({ isError, errorMessage, outcome }: Span["row"]): { code?: number; message?: string } {
-  if (!isError) return {};
-  return errorMessage === null || outcome === "tool_error" ? { code: error } : { code: error, message: errorMessage };
-}
+const failureOf = ({ isError, errorMessage, outcome }: Span["row"]): SpanData["failure"] =>
+  isError ? { message: outcome === "tool_error" ? null : errorMessage } : null;
 
 /** `{mcp.method.name} {target}`, where the target is a tool or a prompt: resources are too many. */
 function nameOf({ method, target, httpMethod }: Span["row"]): string {
@@ -62,7 +37,7 @@ function nameOf({ method, target, httpMethod }: Span["row"]): string {
   return target !== null && (method === "tools/call" || method === "prompts/get") ? `${method} ${target}` : method;
 }
 
-function attributesOf({ row, rpcId, userAgent }: Span): Record<string, Value> {
+function attributesOf({ row, rpcId, userAgent }: Span): SpanData["attributes"] {
   const isTool = row.method === "tools/call";
   return {
     "mcp.method.name": row.method,
@@ -100,14 +75,4 @@ function errorTypeOf({ refusal, outcome, errorCode, httpStatus }: Span["row"]): 
   if (outcome === "tool_error") return "tool_error";
   if (errorCode !== null) return String(errorCode);
   return outcome === "http_error" ? String(httpStatus) : outcome;
-}
-
-type Attribute = { key: string; value: Readonly<Record<string, unknown>> };
-
-function attributes(values: Readonly<Record<string, Value>>): Attribute[] {
-  return Object.entries(values).flatMap(([key, value]): Attribute[] => {
-    if (value === null || value === undefined) return [];
-    if (typeof value === "string") return [{ key, value: { stringValue: value } }];
-    return [{ key, value: Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value } }];
-  });
 }

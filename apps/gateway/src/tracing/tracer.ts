@@ -1,8 +1,8 @@
 import type { RequestLogRow } from "@towpath/logs";
+import { beginTrace, newSpanId, type SpanExporter, type TraceContext } from "@towpath/telemetry";
 import type { Logged } from "../call/states.ts";
 import { peekOf } from "../record/rows.ts";
-import type { SpanExporter } from "./span-exporter.ts";
-import { beginTrace, newSpanId, type TraceContext } from "./trace-context.ts";
+import type { Span } from "./span.ts";
 
 /** Creates a span for each sampled MCP request (LOG-4). */
 export type Tracer = {
@@ -12,7 +12,7 @@ export type Tracer = {
   end: (call: Logged, rows: readonly RequestLogRow[]) => void;
 };
 
-export function createTracer(exporter: SpanExporter, sampleRatio: number): Tracer {
+export function createTracer(exporter: Pick<SpanExporter<Span>, "push">, sampleRatio: number): Tracer {
   return {
     begin: (traceparent) => beginTrace(traceparent, sampleRatio),
     end(call, rows) {

@@ -174,10 +174,10 @@ export class DeploymentServer {
     const begun = performance.now();
     const instance = this.#instance;
     const wasFrozen = instance?.state === "frozen";
-    if (wasFrozen) await instance.handle?.wake();
+    if (wasFrozen) await instance.wake();
     // It may end at any moment.
     if (instance !== null && this.#instance === instance) {
-      if (wasFrozen) instance.become("ready");
+      if (wasFrozen) instance.woken(performance.now() - begun);
       // A crash counts once its exit has been reported.
       if (await instance.isDead()) await instance.handle?.exited;
       else if (this.#instance === instance)

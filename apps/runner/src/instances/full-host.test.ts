@@ -39,7 +39,14 @@ function lightPool(change: Change = {}) {
     start: (_server, spec, onOutput) => light.driver.servers.start(spec, onOutput),
     timing: { ...quickTiming, stopAfterMs: 60_000, ...change.timing },
     places: new Places(budget, change.waitMs ?? 20_000),
-    record: { started: () => {}, changed: () => {}, measured: () => {}, decrypted: () => {}, close: async () => {} },
+    record: {
+      started: () => {},
+      changed: () => {},
+      woken: () => {},
+      measured: () => {},
+      decrypted: () => {},
+      close: async () => {},
+    },
     owner: async (deploymentId) => deploymentId.split("-")[0] ?? "",
     open: async () => ({
       server: tinyServer.server("serve"),

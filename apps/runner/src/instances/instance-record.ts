@@ -6,6 +6,8 @@ const maxWaiting = 10_000;
 export type InstanceRecord = {
   started(row: NewInstance): void;
   changed(id: string, change: InstanceChange): void;
+  /** A frozen one is ready again. `ms`: how long that took. */
+  woken(id: string, ms: number): void;
   measured(id: string, memoryBytes: number): void;
   /** One entry of the audit log for a start, if there was anything to decrypt (KEY-2). */
   decrypted(secrets: DecryptedSecrets): void;
@@ -57,6 +59,7 @@ export function createInstanceRecord(store: InstanceStore, onError: (error: unkn
   return {
     started: (row) => add(() => store.insert(row)),
     changed: (id, change) => add(() => store.change(id, change)),
+    woken: (id) => add(() => store.change(id, { state: "ready" })),
     measured: (id, memoryBytes) => add(() => store.measure(id, memoryBytes)),
     decrypted(secrets) {
       if (Object.keys(secrets.versions).length > 0) add(() => store.auditDecryption(secrets));

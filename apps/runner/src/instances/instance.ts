@@ -1,6 +1,7 @@
 import { newId } from "@towpath/core/ids";
 import type { LeasedInstance } from "@towpath/runner-api";
 import type { Exit, InstanceHandle, OutputSink, ServerSpec, StartResult } from "@towpath/runtime";
+import { inSpan } from "@towpath/telemetry/trace";
 import type { ServerLog } from "../logs/server-log.ts";
 import type { InstanceState } from "./instance.state.ts";
 import type { InstanceRecord } from "./instance-record.ts";
@@ -122,7 +123,18 @@ export class Instance {
     this.#record.measured(this.id, memoryBytes);
   }
 
-  become(state: "ready" | "frozen" | "stopping"): void {
+  /** Undoes a freeze; call `woken` when it is ready again. */
+  wake(): Promise<void> {
+    return inSpan("wake server", async () => this.#handle?.wake());
+  }
+
+  /** `ms`: how long that took. */
+  woken(ms: number): void {
+    this.#state = "ready";
+    this.#record.woken(this.id, ms);
+  }
+
+  become(state: "frozen" | "stopping"): void {
     this.#state = state;
     this.#record.changed(this.id, { state });
   }

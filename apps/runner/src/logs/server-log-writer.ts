@@ -8,6 +8,10 @@ const maxBufferedBytes = 64 * 1024 * 1024;
 
 export type ServerLogWriter = {
   push(row: ServerLogRow): void;
+  /** Lines since the start: in the database; lost, because the buffer had no room; refused by the database. */
+  readonly counters: { readonly written: number; readonly dropped: number; readonly refused: number };
+  /** Lines that wait. */
+  readonly held: number;
   /** Writes the buffer; gives up after `withinMs`. */
   close(withinMs: number): Promise<void>;
 };
@@ -25,6 +29,7 @@ export function createServerLogWriter(
 ): ServerLogWriter {
   /** Lost lines that their log does not mention yet, by deployment. */
   const lost = new Map<string, number>();
+  const counters = { written: 0, dropped: 0, refused: 0 };
   const lose = ({ deploymentId }: ServerLogRow) => void lost.set(deploymentId, (lost.get(deploymentId) ?? 0) + 1);
 
   const writer = new BatchWriter<ServerLogRow>({
@@ -43,6 +48,7 @@ export function createServerLogWriter(
         return [lossBefore(row, count), row];
       });
       await write(withLosses);
+      counters.written += rows.length;
       for (const [deploymentId, count] of mentioned) {
         const since = (lost.get(deploymentId) ?? 0) - count;
         if (since > 0) lost.set(deploymentId, since);
@@ -52,9 +58,11 @@ export function createServerLogWriter(
     onSettled: (rows) => spool.release(rows),
     onEvicted(row) {
       spool.release([row]);
+      counters.dropped += 1;
       lose(row);
     },
     onRefused(row, error) {
+      counters.refused += 1;
       lose(row);
       const message = `a log line of deployment ${row.deploymentId} was rejected by the database and dropped`;
       onError(new Error(message, { cause: error }));
@@ -64,6 +72,10 @@ export function createServerLogWriter(
   });
 
   return {
+    counters,
+    get held() {
+      return writer.size;
+    },
     push(row) {
       spool.keep(row);
       writer.push(row);

@@ -35,7 +35,7 @@ export const budgetOf = (settings: BudgetSettings, { memoryBytes, processors }: 
  * synchronously, so that no place is assigned twice.
  */
 export class Places {
-  readonly #budget: Budget;
+  readonly budget: Budget;
   readonly #waitMs: number;
   readonly #held = new Map<string, Seat>();
   readonly #waiting = new Map<string, Waiting>();
@@ -45,7 +45,7 @@ export class Places {
 
   /** `waitMs`: how long a start waits for its place; less than the gateway holds requests. */
   constructor(budget: Budget, waitMs: number) {
-    this.#budget = budget;
+    this.budget = budget;
     this.#waitMs = waitMs;
   }
 
@@ -84,6 +84,22 @@ export class Places {
     waiting?.refuse(error);
   }
 
+  get used(): number {
+    return this.#held.size;
+  }
+
+  /** Servers that have one, by what they do. */
+  get phases(): Readonly<Record<Occupant["phase"], number>> {
+    const phases = { starting: 0, ready: 0, frozen: 0, stopping: 0 };
+    for (const seat of this.#held.values()) phases[seat.look().phase] += 1;
+    return phases;
+  }
+
+  /** Starts that wait for one. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** Whether a start waits. Leases are then short, so that unused ones expire soon. */
   get isContended(): boolean {
     return this.#waiting.size > 0;
@@ -96,7 +112,7 @@ export class Places {
 
   /** Memory in use, with the reserve for each server that has not been measured or waits to start. */
   get memoryBytes(): number {
-    const { startReserveBytes } = this.#budget;
+    const { startReserveBytes } = this.budget;
     const held = [...this.#held.values()].map((seat) => seat.look().memoryBytes ?? startReserveBytes);
     return held.reduce((sum, bytes) => sum + bytes, this.#waiting.size * startReserveBytes);
   }
@@ -136,7 +152,7 @@ export class Places {
       return { ...seen, phase, deploymentId, organizationId } satisfies Occupant;
     });
     const waiters = [...this.#waiting.values()].map(({ seat }) => waiterOf(seat));
-    return { budget: this.#budget, occupants, waiters, servedAt: this.#servedAt };
+    return { budget: this.budget, occupants, waiters, servedAt: this.#servedAt };
   }
 
   #refusal(seat: Seat): RunnerError {
@@ -145,7 +161,7 @@ export class Places {
   }
 
   #describe(shortage: Shortage): string {
-    const { maxInstances, maxStarting, memoryBytes, maxShare } = this.#budget;
+    const { maxInstances, maxStarting, memoryBytes, maxShare } = this.budget;
     const percent = Math.round(maxShare * 100);
     const memory = `${Math.floor(memoryBytes / mebibyte)} MiB`;
     switch (shortage) {

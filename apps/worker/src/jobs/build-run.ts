@@ -16,7 +16,9 @@ import { sourceKinds } from "@towpath/core/sources/source/kind/schema";
 import { pullRequestOfForkBranch } from "@towpath/core/sources/webhook";
 import { cloudEnvironment } from "@towpath/runtime";
 import { createRedactor } from "@towpath/secrets/redaction";
+import { describeSpan, startTrace } from "@towpath/telemetry/trace";
 import type { Logger } from "pino";
+import type { BuildEnd } from "../metrics.ts";
 import { waitingForRoom } from "../retention/disk.ts";
 import { inspectPromoted } from "../rollout/inspect-promoted.ts";
 import { rollOut } from "../rollout/roll-out.ts";
@@ -86,21 +88,17 @@ export async function runNextBuild(services: Services, organizationId: string, s
   const signal = AbortSignal.any([stopping, lost.signal]);
   const run: BuildRun = { services, ctx, taken, fence, operatorLog, buildLog, signal };
   const heartbeat = startHeartbeat(run, lost);
+  const { organizationId: organization, project, environment, traceparent } = taken;
+  const attributes = {
+    "towpath.build.id": taken.buildId,
+    "towpath.organization.id": organization,
+    "towpath.project.id": project.id,
+    "towpath.environment": environment,
+  };
   try {
-    await buildAndRollOut(run);
-  } catch (error) {
-    if (lost.signal.aborted || error instanceof BuildLost) {
-      operatorLog.warn("build lost to another worker");
-    } else if (stopping.aborted) {
-      await releaseBuild({ ctx, input: fence });
-      throw error;
-    } else {
-      operatorLog.error({ err: error }, "build failed on our side");
-      const diagnosis = failureOnOurSide(error);
-      logDiagnosis(buildLog.log, diagnosis);
-      await buildLog.flush();
-      await failBuild({ ctx, input: { ...fence, diagnosis } });
-    }
+    await startTrace(services.spans, { name: "build", kind: "consumer", traceparent, attributes }, () =>
+      runToEnd(run, { stopping, lost: lost.signal }),
+    );
   } finally {
     clearInterval(heartbeat);
     await buildLog.flush();
@@ -108,7 +106,41 @@ export async function runNextBuild(services: Services, organizationId: string, s
   }
 }
 
-async function buildAndRollOut(run: BuildRun): Promise<void> {
+type Interruptions = { readonly stopping: AbortSignal; readonly lost: AbortSignal };
+
+/** @throws the reason of `stopping` once it is aborted: the job is then retried */
+async function runToEnd(run: BuildRun, { stopping, lost }: Interruptions): Promise<void> {
+  const { services, ctx, fence, operatorLog, buildLog } = run;
+  const startedAt = performance.now();
+  const ended = (end: BuildEnd, timings: BuildTimings = {}) => {
+    describeSpan({ "towpath.build.end": end, ...(end !== "succeeded" && { failure: end }) });
+    services.buildEnded({ end, seconds: (performance.now() - startedAt) / 1000, timings });
+  };
+  try {
+    const { isLive, timings } = await buildAndRollOut(run);
+    ended(isLive ? "succeeded" : "failed", timings);
+  } catch (error) {
+    if (lost.aborted || error instanceof BuildLost) {
+      ended("lost");
+      operatorLog.warn("build lost to another worker");
+    } else if (stopping.aborted) {
+      ended("released");
+      await releaseBuild({ ctx, input: fence });
+      throw error;
+    } else {
+      ended("error");
+      operatorLog.error({ err: error }, "build failed on our side");
+      const diagnosis = failureOnOurSide(error);
+      logDiagnosis(buildLog.log, diagnosis);
+      await buildLog.flush();
+      await failBuild({ ctx, input: { ...fence, diagnosis } });
+    }
+  }
+}
+
+type Ended = { readonly isLive: boolean; readonly timings: BuildTimings };
+
+async function buildAndRollOut(run: BuildRun): Promise<Ended> {
   const { services, ctx, taken, buildLog, signal } = run;
   const built = await build(run);
   // The log first: it must be complete before the build counts as ended.
@@ -123,6 +155,7 @@ async function buildAndRollOut(run: BuildRun): Promise<void> {
     return fail(run, rollout.diagnosis, built.timings);
   }
   if (rollout.result.outcome === "lost") throw new BuildLost();
+  return { isLive: true, timings: rollout.timings };
 }
 
 async function build(run: BuildRun): Promise<BuildResult> {
@@ -221,8 +254,10 @@ async function openPackage(
 }
 
 /** @throws BuildLost */
-async function fail({ ctx, fence }: BuildRun, diagnosis: Diagnosis, timings: BuildTimings): Promise<void> {
+async function fail({ ctx, fence }: BuildRun, diagnosis: Diagnosis, timings: BuildTimings): Promise<Ended> {
   if (!(await failBuild({ ctx, input: { ...fence, diagnosis, timings } }))) throw new BuildLost();
+  describeSpan({ "towpath.diagnosis": diagnosis.code, "towpath.phase": diagnosis.phase });
+  return { isLive: false, timings };
 }
 
 /** The builder logs its own diagnoses; this logs the others in the same form. */

@@ -1,4 +1,5 @@
-import type { JobHandlers, WorkerOptions } from "@towpath/queue";
+import type { AroundJob, JobHandlers, WorkerOptions } from "@towpath/queue";
+import { startTrace } from "@towpath/telemetry/trace";
 import type { Services } from "../services.ts";
 import { runNextBuild } from "./build-run.ts";
 import { checkGitSource } from "./check-source.ts";
@@ -19,6 +20,17 @@ export function jobHandlers(services: Services): JobHandlers {
     "build.run": ({ organizationId }, signal) => runNextBuild(services, organizationId, signal),
   };
 }
+
+/**
+ * Runs a job as a part of the trace that enqueued it. An organization's turn (`build.run`) isn't one: the build that it
+ * takes has a trace of its own.
+ */
+export const tracedJob =
+  ({ spans }: Pick<Services, "spans">): AroundJob =>
+  ({ name, traceparent }, run) =>
+    traceparent === null || name === "build.run"
+      ? run()
+      : startTrace(spans, { name: `job ${name}`, kind: "consumer", traceparent }, run);
 
 export type BuildConcurrency = {
   /** Builds that this process runs at a time. */

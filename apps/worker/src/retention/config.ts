@@ -1,6 +1,5 @@
 import { type DiskSize, diskSizeSchema, standardReserve } from "@towpath/core/operations/host-storage/schema";
 import type { RetentionPolicy } from "@towpath/db/schema";
-import type { MetricsAddress } from "@towpath/role";
 import { z } from "zod";
 
 const days = (standard: number) => z.coerce.number().int().min(1).max(36_500).default(standard);
@@ -24,9 +23,6 @@ export const retentionSettings = {
   TOWPATH_DISK_RESERVE: diskSizeSchema.default(standardReserve),
   /** Of each organization, MiB. */
   TOWPATH_BUILD_CACHE_MIB: z.coerce.number().int().min(0).max(10_000_000).default(4096),
-  /** Where `/-/metrics` is served; default: a socket in the run directory. */
-  TOWPATH_WORKER_METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
-  TOWPATH_METRICS_HOST: z.string().min(1).default("127.0.0.1"),
   /** Pause between two rounds, milliseconds. */
   TOWPATH_RETENTION_EVERY_MS: z.coerce.number().int().min(100).max(86_400_000).default(60_000),
 } as const;
@@ -37,20 +33,13 @@ export type RetentionConfig = {
   readonly disk: { readonly budget: DiskSize; readonly reserve: DiskSize };
   /** Maximum size of uv's cache of one organization. */
   readonly cacheBytes: number;
-  readonly metrics: MetricsAddress;
 };
 
-export function retentionConfigFrom(
-  values: z.infer<z.ZodObject<typeof retentionSettings>> & { readonly TOWPATH_RUN_DIR: string },
-): RetentionConfig {
+export function retentionConfigFrom(values: z.infer<z.ZodObject<typeof retentionSettings>>): RetentionConfig {
   return {
     everyMs: values.TOWPATH_RETENTION_EVERY_MS,
     disk: { budget: values.TOWPATH_DISK_BUDGET, reserve: values.TOWPATH_DISK_RESERVE },
     cacheBytes: values.TOWPATH_BUILD_CACHE_MIB * 1024 ** 2,
-    metrics:
-      values.TOWPATH_WORKER_METRICS_PORT === undefined
-        ? { path: `${values.TOWPATH_RUN_DIR}/worker.sock` }
-        : { host: values.TOWPATH_METRICS_HOST, port: values.TOWPATH_WORKER_METRICS_PORT },
     policy: {
       requestLogDays: values.TOWPATH_KEEP_REQUEST_LOG_DAYS,
       serverLogDays: values.TOWPATH_KEEP_SERVER_LOG_DAYS,

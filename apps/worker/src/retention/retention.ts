@@ -1,7 +1,8 @@
 import type { ArtifactStore, FirstReleaseLayers } from "@towpath/artifacts";
 import { aloneAmongWorkers, mergeRemovals, type Removal, sweepRows } from "@towpath/core/operations/retention";
-import { type Round, serveMetrics } from "@towpath/role";
+import type { Round } from "@towpath/role";
 import type { RuntimeDriver } from "@towpath/runtime";
+import type { Registry } from "prom-client";
 import { jobContext, type Services } from "../services.ts";
 import type { RetentionConfig } from "./config.ts";
 import { type Disk, reportDisk } from "./disk.ts";
@@ -19,13 +20,15 @@ export type RetentionParts = {
   readonly store: ArtifactStore;
   readonly firstRelease: FirstReleaseLayers;
   readonly disk: Disk;
+  /** Gets its metrics. */
+  readonly registry: Registry;
 };
 
 /**
  * One round (LOG-6): rows first, because rows decide which files are needed. One worker at a time removes rows, and one
  * on each host removes files; the others skip the round.
  */
-async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Promise<Removal> {
+async function retentionRound(parts: Omit<RetentionParts, "registry">, signal?: AbortSignal): Promise<Removal> {
   const { services, config, driver, disk } = parts;
   const ctx = jobContext(services, "sweep");
   const now = ctx.clock.now();
@@ -49,13 +52,10 @@ async function retentionRound(parts: RetentionParts, signal?: AbortSignal): Prom
   return swept;
 }
 
-/** The rounds of retention and of the reports about the disk; serves their metrics until it is closed. */
-export async function openRetention(
-  parts: RetentionParts,
-): Promise<{ readonly rounds: readonly Round[]; close(): Promise<void> }> {
-  const { services, config, driver, disk } = parts;
-  const metrics = new RetentionMetrics(disk);
-  const close = await serveMetrics(config.metrics, () => metrics.text());
+/** The rounds of retention and of the reports about the disk. */
+export function retentionRounds(parts: RetentionParts): readonly Round[] {
+  const { services, config, driver, disk, registry } = parts;
+  const metrics = new RetentionMetrics(registry, disk);
   const round = async (signal: AbortSignal) => metrics.swept(await retentionRound(parts, signal));
   let wasLow = false;
   const report = async (signal: AbortSignal) => {
@@ -66,12 +66,9 @@ export async function openRetention(
     if (low && !wasLow) await round(signal);
     wasLow = low;
   };
-  return {
-    rounds: [
-      { name: "measuring the disk", everyMs: measureEveryMs, run: (signal) => disk.measure(signal) },
-      { name: "reporting the disk", everyMs: reportEveryMs, run: report },
-      { name: "retention", everyMs: config.everyMs, run: round },
-    ],
-    close,
-  };
+  return [
+    { name: "measuring the disk", everyMs: measureEveryMs, run: (signal) => disk.measure(signal) },
+    { name: "reporting the disk", everyMs: reportEveryMs, run: report },
+    { name: "retention", everyMs: config.everyMs, run: round },
+  ];
 }

@@ -4,6 +4,7 @@ import type { TakenBuild } from "@towpath/core/delivery/build";
 import type { Layers } from "@towpath/core/delivery/build/contract";
 import { createDeployment } from "@towpath/core/delivery/deployment";
 import { type RunnerClient, RunnerError, type ServerEndpoint } from "@towpath/runner-api";
+import { inSpan } from "@towpath/telemetry/trace";
 
 export type PromotionInput = {
   readonly ctx: Context;
@@ -41,7 +42,8 @@ async function start({ ctx, taken, request, runner }: PromotionInput, layers: La
   // Another worker took the build; the next write notices it.
   if (!made) return null;
   try {
-    return (await runner.ensure(made.deploymentId, { signal: request.signal })).endpoint;
+    const { signal } = request;
+    return (await inSpan("start", () => runner.ensure(made.deploymentId, { signal }))).endpoint;
   } catch (error) {
     request.signal.throwIfAborted();
     if (error instanceof RunnerError) return null;

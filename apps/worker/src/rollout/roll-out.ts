@@ -2,12 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { BuildLogSink, BuildResult } from "@towpath/builder";
 import type { Context } from "@towpath/core/context";
 import type { TakenBuild } from "@towpath/core/delivery/build";
-import type { Diagnosis } from "@towpath/core/delivery/build/contract";
+import type { BuildTimings, Diagnosis } from "@towpath/core/delivery/build/contract";
 import { createDeployment, type GoLiveResult, goLive } from "@towpath/core/delivery/deployment";
 import { type LeasedInstance, type RunnerClient, RunnerError, type RunnerErrorCode } from "@towpath/runner-api";
+import { inSpan } from "@towpath/telemetry/trace";
 
 export type RolloutResult =
-  | { readonly ok: true; readonly result: GoLiveResult }
+  | { readonly ok: true; readonly result: GoLiveResult; readonly timings: BuildTimings }
   | { readonly ok: false; readonly diagnosis: Diagnosis };
 
 export type RolloutInput = {
@@ -33,10 +34,10 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   const { layers, resolution, program, manifest, recording, warnings, ownSignIn, timings } = built;
   const outcome = { layers, resolution, program, manifest, recording, warnings, ownSignIn, timings };
   const made = await createDeployment({ ctx, input: { ...fence, ...outcome } });
-  if (!made) return { ok: true, result: { outcome: "lost" } };
+  if (!made) return { ok: true, result: { outcome: "lost" }, timings };
   log("rollout", "step", `Starting the server where it will run, before any request reaches it (${made.environment}).`);
   try {
-    const { waitedMs } = await startServer(input, made.deploymentId);
+    const { waitedMs } = await inSpan("verify", () => startServer(input, made.deploymentId));
     log("rollout", "result", `Answers after ${Math.round(waitedMs)} ms`);
   } catch (error) {
     if (error instanceof RunnerError) return { ok: false, diagnosis: notStarted(error) };
@@ -44,8 +45,9 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
   }
   await input.flushLog();
   signal.throwIfAborted();
-  const rollout = Math.round(performance.now() - startedAt);
-  return { ok: true, result: await goLive({ ctx, input: { ...fence, timings: { ...timings, rollout } } }) };
+  const all = { ...timings, rollout: Math.round(performance.now() - startedAt) };
+  const result = await inSpan("move route", () => goLive({ ctx, input: { ...fence, timings: all } }));
+  return { ok: true, result, timings: all };
 }
 
 /** How long a rollout waits for a runner that restarts, or for a place on a full host. */

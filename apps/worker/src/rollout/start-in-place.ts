@@ -4,6 +4,7 @@ import type { TakenBuild } from "@towpath/core/delivery/build";
 import type { Layers, Program } from "@towpath/core/delivery/build/contract";
 import { createDeployment, withdrawDeployment } from "@towpath/core/delivery/deployment";
 import { type RunnerClient, RunnerError } from "@towpath/runner-api";
+import { inSpan } from "@towpath/telemetry/trace";
 
 export type InPlace = {
   readonly ctx: Context;
@@ -40,7 +41,7 @@ export async function startInPlace(
     void runner.stop(made.deploymentId).catch(() => {});
   };
   try {
-    const { endpoint, waitedMs, shown } = await runner.ensure(made.deploymentId, { signal });
+    const { endpoint, waitedMs, shown } = await inSpan("start", () => runner.ensure(made.deploymentId, { signal }));
     if (shown !== undefined) {
       const { output, bridge, incomplete } = shown;
       const found = { ...(bridge && { bridge }), ...(incomplete && { incomplete }) };

@@ -42,6 +42,7 @@ const rootSecret = "a root secret for tests, at least 32 characters";
 export type Bench = {
   readonly database: TestDatabase;
   readonly services: Services;
+  readonly workers: WorkerQueue;
   /** The builder; succeeds by default. */
   build: (request: BuildRequest) => Promise<BuildResult>;
   /** The builder's inspection of a started server; null by default. */
@@ -86,6 +87,7 @@ export async function openBench(given: Given = {}): Promise<Bench> {
   const bench: Bench = {
     database,
     services: { ...servicesOf(() => bench, database, workers, client), ...given },
+    workers,
     build: async () => goodBuild,
     inspect: async () => null,
     runner,
@@ -174,6 +176,8 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     heartbeatMs: 100,
     workerName: "the worker of this test",
     disk: { look: async () => diskWith(bench().diskIsLow) },
+    buildEnded: () => {},
+    spans: null,
   };
 }
 

@@ -75,6 +75,8 @@ export const build = pgTable(
     timings: jsonb(),
     /** `secretVersion.id` of its variables; null before, and for builds by earlier versions of Towpath. */
     secretVersionIds: uuid().array(),
+    /** The span that requested it (W3C Trace Context), under which its own are; null: not traced. */
+    traceparent: text(),
     createdByUserId: uuid().references(() => user.id, { onDelete: "set null" }),
     createdAt: instant().notNull().defaultNow(),
     updatedAt: instant().notNull().defaultNow(),

@@ -1,5 +1,6 @@
 import type { Transaction } from "@towpath/db";
 import { branch, build, project } from "@towpath/db/schema";
+import { currentTraceparent } from "@towpath/telemetry/trace";
 import { and, eq, inArray, max, sql } from "drizzle-orm";
 import { actingUserId } from "../../authorize/index.ts";
 import type { Context } from "../../context/index.ts";
@@ -101,6 +102,7 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
       layers: input.promoted?.layers ?? null,
       program: input.promoted?.program ?? null,
       createdByUserId: actingUserId(ctx),
+      traceparent: currentTraceparent(),
       createdAt: now,
       updatedAt: now,
     })

@@ -50,6 +50,8 @@ export type TakenBuild = {
   readonly mcpUrl: string;
   /** What the server learns of its source: owner/name at GitHub or here, or the Git URL; null for a package. */
   readonly repository: string | null;
+  /** The span that requested it (W3C Trace Context); null: unknown, or not traced. */
+  readonly traceparent: string | null;
   readonly project: {
     readonly id: string;
     readonly name: string;
@@ -158,6 +160,7 @@ export async function takeBuild(call: {
     serverUrl: serverUrl(ctx.serverUrlTemplate, label),
     mcpUrl: mcpUrl(ctx.serverUrlTemplate, label),
     repository: repositoryName(from),
+    traceparent: taken.traceparent,
     project: {
       id: of.project.id,
       name: of.project.name,

@@ -56,7 +56,7 @@ export const contents: readonly Group[] = [
       ofRepository(
         "observability",
         "What happened to a call",
-        "Codes of refusals, request ids, payloads, OpenTelemetry.",
+        "Codes of refusals, request ids, payloads; metrics, traces and logs for the operator.",
       ),
       own("external-servers", "External servers", "Put a server that runs elsewhere behind Towpath's access and logs."),
       own("portals", "Portals", "Offer chosen tools of several servers at one address."),

@@ -2,8 +2,6 @@ export type OtlpSettings = {
   /** Where traces are posted. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** 0 to 1. */
-  readonly sampleRatio: number;
 };
 
 /**

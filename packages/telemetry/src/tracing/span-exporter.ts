@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { Agent } from "undici";
-import { counter, gauge, type Reading } from "../platform/metrics.ts";
+import { otlpJson, type SpanData } from "./otlp.ts";
 import type { OtlpSettings } from "./otlp-settings.ts";
-import { otlpJson, type Span } from "./span.ts";
 
 const flushMs = 1000;
 /** A batch takes about a millisecond to serialize. */
@@ -13,45 +12,60 @@ const requestMs = 10_000;
 const firstPauseMs = 1000;
 const maxPauseMs = 30_000;
 
+type Parts<Ended> = {
+  readonly settings: OtlpSettings;
+  readonly log: Logger;
+  /** Of the process: `web`, `gateway`, `worker` or `runner`. */
+  readonly role: string;
+  /** This process's share of the queue. */
+  readonly share?: number;
+  /** Its number among those that share a port. */
+  readonly worker?: number;
+  /** The span of what has ended, made when it is sent. */
+  readonly spanOf: (ended: Ended) => SpanData;
+};
+
+/** For spans as they are; null without a collector. */
+export function openExporter(role: string, settings: OtlpSettings | null, log: Logger): SpanExporter<SpanData> | null {
+  return settings && new SpanExporter({ settings, log, role, spanOf: (span: SpanData) => span });
+}
+
 /**
  * Sends spans to an OpenTelemetry collector (OTLP/HTTP, JSON), off the path of requests. While the collector is
  * unavailable they wait in a bounded queue; spans that don't fit and spans that it refuses are dropped and counted.
  */
-export class SpanExporter {
+export class SpanExporter<Ended> {
   /** Counts since the start. */
   readonly counters = { exported: 0, dropped: 0 };
   readonly #settings: OtlpSettings;
+  readonly #spanOf: (ended: Ended) => SpanData;
+  readonly #scope: string;
   readonly #resource: Readonly<Record<string, string>>;
   readonly #log: Logger;
   readonly #maxQueued: number;
   // Its own connections: the collector must not use those of servers.
   readonly #agent = new Agent({ connections: 1, headersTimeout: requestMs, bodyTimeout: requestMs });
   readonly #stopped = new AbortController();
-  #queue: Span[] = [];
+  #queue: Ended[] = [];
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | null = null;
   #isFailing = false;
 
-  /** `share`: this process's share of the queue. `worker`: its number. */
-  constructor(parts: { settings: OtlpSettings; log: Logger; share: number; worker: number }) {
-    this.#settings = parts.settings;
-    this.#log = parts.log;
-    this.#maxQueued = Math.max(batchSpans, Math.floor(maxQueuedSpans * parts.share));
-    const instance = `${process.pid}-${parts.worker}`;
-    this.#resource = { "service.name": "towpath-gateway", "service.instance.id": instance };
+  constructor({ settings, log, role, share = 1, worker = 0, spanOf }: Parts<Ended>) {
+    this.#settings = settings;
+    this.#log = log;
+    this.#spanOf = spanOf;
+    this.#maxQueued = Math.max(batchSpans, Math.floor(maxQueuedSpans * share));
+    this.#scope = `towpath.${role}`;
+    this.#resource = { "service.name": `towpath-${role}`, "service.instance.id": `${process.pid}-${worker}` };
   }
 
-  get readings(): Reading[] {
-    const { counters } = this;
-    const dropped = "Spans lost: the queue was full, or the collector refused them";
-    return [
-      counter("spans_exported", "Spans that the collector has", () => counters.exported),
-      counter("spans_dropped", dropped, () => counters.dropped),
-      gauge("spans_queued", "Spans that wait for it", () => this.#queue.length),
-    ];
+  /** Spans that wait. */
+  get queued(): number {
+    return this.#queue.length;
   }
 
-  push(span: Span): void {
+  push(span: Ended): void {
     if (this.#queue.length >= this.#maxQueued) {
       this.counters.dropped++;
       return;
@@ -98,7 +112,7 @@ export class SpanExporter {
   }
 
   /** "retryable": as in the OTLP specification, "Retryable Response Codes". */
-  async #post(batch: readonly Span[]): Promise<"exported" | "dropped" | "retryable"> {
+  async #post(batch: readonly Ended[]): Promise<"exported" | "dropped" | "retryable"> {
     const { url, headers } = this.#settings;
     try {
       const { statusCode, body } = await this.#agent.request({
@@ -106,7 +120,7 @@ export class SpanExporter {
         path: url.pathname + url.search,
         method: "POST",
         headers: { ...headers, "content-type": "application/json" },
-        body: otlpJson(batch, this.#resource),
+        body: otlpJson({ spans: batch.map(this.#spanOf), resource: this.#resource, scope: this.#scope }),
         signal: this.#stopped.signal,
       });
       await body.dump();
@@ -128,6 +142,6 @@ export class SpanExporter {
     this.#isFailing = problem !== null;
     const { origin } = this.#settings.url;
     if (problem === null) this.#log.info({ collector: origin }, "spans are exported again");
-    else this.#log.warn({ collector: origin, problem }, "spans cannot be exported; calls are not affected");
+    else this.#log.warn({ collector: origin, problem }, "spans cannot be exported; nothing else is affected");
   }
 }
