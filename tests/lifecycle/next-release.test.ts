@@ -21,7 +21,7 @@ import {
 // A copy of this checkout plays the next release: it has one more migration, and at first a gateway that can't start.
 
 const run = promisify(execFile);
-const name = "kept";
+const name = "kept-server";
 const broken = 'throw new Error("the next gateway is broken");\n';
 
 let directory: string;
@@ -44,7 +44,7 @@ beforeAll(async () => {
   await writeFile(join(code, "requirements.txt"), plainRequirements);
   const deployed = await towpath("deploy", code, "--name", name, "--public", "--data-dir", instance.dataDirectory);
   expect(deployed.status, deployed.stdout + deployed.stderr).toBe(0);
-});
+}, 600_000);
 afterAll(async () => {
   await instance?.stop();
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
@@ -65,8 +65,10 @@ async function copyCheckout(): Promise<void> {
   for (const entry of await readdir(packages))
     if (entry !== "@towpath") await symlink(join(packages, entry), join(next, "node_modules", entry));
   for (const workspaces of ["apps", "packages"])
-    for (const each of await readdir(join(next, workspaces)))
+    for (const each of await readdir(join(next, workspaces))) {
       await symlink(join(next, workspaces, each), join(next, "node_modules/@towpath", each));
+      await symlink(join(repositoryRoot, workspaces, each, "node_modules"), join(next, workspaces, each, "node_modules"));
+    }
 }
 
 async function addMigration(tag: string, sql: string): Promise<void> {
@@ -110,10 +112,8 @@ test("OPS-10 OPS-3 an upgrade whose gateway doesn't start leaves the former one 
   await writeFile(gatewayOfNext(), source);
   expect(failed.status, failed.text).toBe(1);
   expect(failed.text).toMatch(/Upgrading from \S+ \(.+\) to \S+ \(schema \d+_next_release\)\./);
-  expect(failed.text).toContain(
-    "The new gateway can't start: ended while starting (status 1): the next gateway is broken.",
-  );
-  expect(failed.text).toContain("The former gateway goes on.");
+  const reason = "ended while starting (status 1): Error: the next gateway is broken";
+  expect(failed.text).toContain(`The new gateway can't start: ${reason}. The former gateway goes on.`);
   expect(await hasNextTable()).toBe(true);
 
   // As the message says.

@@ -9,6 +9,11 @@ export async function run(args: string[]): Promise<number> {
   const [name = ""] = parse("run", args).positionals;
   if (!isRole(name)) throw new UsageError(`There is no role ${name}. It is ${orList(roleNames)}.`);
   const [program, ...rest] = name === "web" ? commandOf(name, await builtWeb()) : commandOf(name);
+  if (process.env.LISTEN_FDS)
+    throw new CommandError(
+      "The supervisor holds a socket for this process, and Node closes it when one process replaces another, so this " +
+        `command can't hand it on. Start the process by: ${[program, ...rest].join(" ")}`,
+    );
   // Replace this process, so that a supervisor's signals reach the role and the supervisor sees its end.
   process.execve?.(program, [program, ...rest], { NODE_ENV: "production", ...process.env });
   throw new CommandError("This system can't replace a process by another one. Towpath runs on Linux.");

@@ -71,7 +71,7 @@ function failure(event: Extract<ReplacementEvent, { type: "failed" }>, earlier: 
     ? `The former ${role} goes on.`
     : `The former ${role} has ended, and the new one is tried again; running servers go on without it.`;
   return new CommandError(
-    `The new ${role} can't start: ${reason.replace(/\.$/, "")}. ${now}\nTry again when it is mended, or go back. ${backTo(earlier)}`,
+    `The new ${role} can't start: ${reason.replace(/\.$/, "")}. ${now}\nFix that and try again, or go back. ${backTo(earlier)}`,
   );
 }
 
