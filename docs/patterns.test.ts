@@ -32,6 +32,7 @@ const shortInputs: Readonly<Record<string, { readonly source: string; readonly m
   // URLs in the operator's settings.
   "apps/web/src/config.server.ts": { source: "\\/+$", maxLength: 200 },
   "packages/auth/src/oidc.ts": { source: "\\/+$", maxLength: 200 },
+  "packages/auth/src/oidc.config.ts": { source: "\\/+$", maxLength: 200 },
   "packages/github/src/github.config.ts": { source: "\\/+$", maxLength: 200 },
 };
 

@@ -22,11 +22,25 @@ import { type Check, type Finding, mend, reasonOf } from "./finding.ts";
 
 /** In the order in which they are printed: the machine, the network, the database, what others run, the instance. */
 export const checks: Readonly<Record<string, Check>> = {
-  ...{ kernel, programs, isolation, disk, clock },
-  ...{ ports, names, certificates, addresses },
-  ...{ database, pooler, secrets },
-  ...{ bucket, gitHubApps, oidc, mail, models },
-  ...{ processes, leftovers },
+  kernel,
+  programs,
+  isolation,
+  disk,
+  clock,
+  ports,
+  names,
+  certificates,
+  addresses,
+  database,
+  pooler,
+  secrets,
+  bucket,
+  gitHubApps,
+  oidc,
+  mail,
+  models,
+  processes,
+  leftovers,
 };
 
 /** Longer than any check waits for somebody's answer. */

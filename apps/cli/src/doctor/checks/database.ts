@@ -57,10 +57,10 @@ const rightsQuery = `
   SELECT quote_ident(current_database()) AS database, quote_ident(current_user) AS "user",
     has_database_privilege(current_database(), 'CREATE') AS "mayCreate",
     coalesce(has_schema_privilege(to_regnamespace('public'), 'CREATE'), false) AS "mayMakeTables",
-    (SELECT coalesce(array_agg(wanted), '{}') FROM unnest(ARRAY['pg_trgm', 'btree_gin']) AS wanted
-      WHERE wanted NOT IN (SELECT extname FROM pg_extension)) AS "notCreated",
-    (SELECT coalesce(array_agg(wanted), '{}') FROM unnest(ARRAY['pg_trgm', 'btree_gin']) AS wanted
-      WHERE wanted NOT IN (SELECT name FROM pg_available_extensions)) AS "notInstalled",
+    (SELECT coalesce(array_agg(needed), '{}') FROM unnest(ARRAY['pg_trgm', 'btree_gin']) AS needed
+      WHERE needed NOT IN (SELECT extname FROM pg_extension)) AS "notCreated",
+    (SELECT coalesce(array_agg(needed), '{}') FROM unnest(ARRAY['pg_trgm', 'btree_gin']) AS needed
+      WHERE needed NOT IN (SELECT name FROM pg_available_extensions)) AS "notInstalled",
     (SELECT coalesce(array_agg(quote_ident(relname)), '{}') FROM pg_class
       WHERE relnamespace = to_regnamespace('public') AND relkind IN ('r', 'p') AND NOT (
         has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
