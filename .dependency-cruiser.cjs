@@ -47,13 +47,14 @@ const allowedPackages = {
   "packages/limits": [],
   "packages/package-index": ["core"],
   "packages/db": [],
+  "packages/export": ["core"],
   "apps/gateway": ["db", "auth", "crypto", "egress", "limits", "secrets", "mcp", "logs", "role", "runner-api"],
   "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api"],
   "apps/worker": [
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
     ...["egress", "mcp", "package-index", "runner-api"],
   ],
-  "apps/cli": ["auth", "db", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
+  "apps/cli": ["auth", "db", "export", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
 };
 
 /**
@@ -67,7 +68,7 @@ const webFeatures = Object.entries({
   onboarding: ["upload", "server-form", "external-server", "package", "server-registry", "source", "welcome"],
   project: [
     ...["admin-jwt", "badge", "delivery", "clients", "access", "portals", "build", "deployment", "server-log"],
-    ...["settings", "request-log", "analytics", "limits", "overview", "sign-ins"],
+    ...["export", "settings", "request-log", "analytics", "limits", "overview", "sign-ins"],
   ],
   inspector: ["conversation", "inspector", "chat", "items"],
   site: ["social-image", "public-site", "blog", "docs", "registry", "landing", "site-map"],

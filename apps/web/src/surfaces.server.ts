@@ -6,6 +6,7 @@ import { sourceOperations } from "~/features/onboarding/source/sources.rest.serv
 import { gitHubOperations } from "~/features/organization/github/github.rest.server.ts";
 import { peopleOperations } from "~/features/organization/members/members.rest.server.ts";
 import { buildOperations } from "~/features/project/delivery/builds.rest.server.ts";
+import { exportOperation } from "~/features/project/export/export.rest.server.ts";
 import { activityOperations } from "~/features/project/request-log/activity.rest.server.ts";
 import { projectOperations } from "~/features/project/settings/projects.rest.server.ts";
 import { settingOperations } from "~/features/project/settings/settings.rest.server.ts";
@@ -21,6 +22,7 @@ export const restOperations: readonly Operation[] = [
   ...deployTargetOperations,
   ...repositoryOperations,
   ...projectOperations,
+  exportOperation,
   ...packageOperations,
   ...sourceOperations,
   ...buildOperations,
