@@ -52,6 +52,7 @@ const allowedPackages = {
   "packages/limits": [],
   "packages/package-index": ["core"],
   "packages/db": [],
+  "packages/export": ["core"],
   "apps/gateway": [
     ...["db", "auth", "crypto", "egress", "limits", "secrets", "mcp", "logs", "role", "runner-api", "telemetry"],
   ],
@@ -61,7 +62,7 @@ const allowedPackages = {
     ...["egress", "mcp", "package-index", "runner-api", "telemetry"],
   ],
   "apps/cli": [
-    ...["auth", "db", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
+    ...["auth", "db", "export", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
     // doctor tries what an instance is set to use.
     ...["artifacts", "github", "mail", "runtime", chatConfig],
   ],
@@ -78,7 +79,7 @@ const webFeatures = Object.entries({
   onboarding: ["upload", "server-form", "external-server", "package", "server-registry", "source", "welcome"],
   project: [
     ...["admin-jwt", "badge", "delivery", "clients", "access", "portals", "build", "deployment", "server-log"],
-    ...["settings", "request-log", "analytics", "limits", "overview", "sign-ins"],
+    ...["export", "settings", "request-log", "analytics", "limits", "overview", "sign-ins"],
   ],
   inspector: ["conversation", "inspector", "chat", "items"],
   site: ["social-image", "public-site", "blog", "docs", "registry", "landing", "site-map"],

@@ -21,6 +21,7 @@ const serverOnly = [
   "@towpath/builder",
   "@towpath/chat",
   "@towpath/db",
+  "@towpath/export",
   "@towpath/auth",
   "@towpath/crypto",
   "@towpath/git",

@@ -47,6 +47,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath git-credential /, "changes git's settings of whoever runs the tests: git-credential.test.ts runs it"],
   [/^\.\/towpath github (rotate|remove) /, "needs an App of the dashboard: github-apps.browser.test.ts runs it"],
   [/^\.\/towpath (build-states NAME set|settings NAME --branch) /, "needs a Git URL: git-urls.test.ts runs it"],
+  [/^\.\/towpath (export|import)\b/, "makes files and another server: export-import.test.ts runs it"],
   [/^\.\/towpath log(in|out)\b/, "changes who is logged in on this machine: terminal-anywhere.test.ts runs it"],
 ];
 

@@ -37,6 +37,8 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
   rollback: async () => (await import("./deployments/rollback.ts")).rollback,
   promote: async () => (await import("./deployments/promote.ts")).promote,
   approve: async () => (await import("./deployments/approve.ts")).approve,
+  export: async () => (await import("./export/export-server.ts")).exportServer,
+  import: async () => (await import("./export/import-server.ts")).importServer,
   cancel: async () => (await import("./servers/end.ts")).cancel,
   delete: async () => (await import("./servers/end.ts")).remove,
   doctor: async () => {

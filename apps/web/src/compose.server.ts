@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openArtifacts } from "@towpath/artifacts";
+import { type ArtifactStore, openArtifacts } from "@towpath/artifacts";
 import { type Auth, createAuth } from "@towpath/auth";
 import { createAdminTokens, createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
 import type { Actor, FullContext } from "@towpath/core/context";
@@ -51,6 +51,8 @@ export type Services = {
   readonly gitHub: GitHubConnections;
   /** Reaches GitHub hosts that people type: addresses are checked like those of Git URLs, also after redirects. */
   readonly reachGitHub: CheckedFetch["fetch"];
+  /** Layers of builds, for exports. */
+  readonly artifacts: Pick<ArtifactStore, "get" | "has">;
   /** Repositories of this instance, as git's clients reach them. */
   readonly repositoryStore: Repositories;
   readonly notifications: Notifications;
@@ -189,6 +191,7 @@ function compose(config: WebConfig): Services {
     signingKeys,
     gitHub,
     reachGitHub,
+    artifacts: store,
     repositoryStore,
     notifications,
     signIns,

@@ -7,6 +7,7 @@ import { gitHubOperations } from "~/features/organization/github/github.rest.ser
 import { instanceOperation } from "~/features/organization/instance/instance.rest.server.ts";
 import { peopleOperations } from "~/features/organization/members/members.rest.server.ts";
 import { buildOperations } from "~/features/project/delivery/builds.rest.server.ts";
+import { exportOperation } from "~/features/project/export/export.rest.server.ts";
 import { activityOperations } from "~/features/project/request-log/activity.rest.server.ts";
 import { projectOperations } from "~/features/project/settings/projects.rest.server.ts";
 import { settingOperations } from "~/features/project/settings/settings.rest.server.ts";
@@ -23,6 +24,7 @@ export const restOperations: readonly Operation[] = [
   ...deployTargetOperations,
   ...repositoryOperations,
   ...projectOperations,
+  exportOperation,
   ...packageOperations,
   ...sourceOperations,
   ...buildOperations,

@@ -233,6 +233,7 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
     "continueRepository",
     "decideForkPullRequest",
     "exportAuditEntries",
+    "exportServer",
     "listGitHubApps",
     "lookAtSource",
     "makeDeploymentLive",

@@ -56,6 +56,7 @@ const routes = () =>
     ["POST", `/api/v1/projects/${project.name}/builds`, {}],
     ["GET", `/api/v1/builds/${buildId}`, undefined],
     ["GET", `/api/v1/projects/${project.name}`, undefined],
+    ["GET", `/api/v1/projects/${project.name}/export`, undefined],
     ["PATCH", `/api/v1/projects/${project.name}`, { authMode: "passthrough" }],
     ["GET", `/api/v1/projects/${project.name}/access`, undefined],
     ["PUT", `/api/v1/projects/${project.name}/access`, { roles: ["owner"], apiKeys: "all", tools: "all" }],

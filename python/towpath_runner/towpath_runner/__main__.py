@@ -16,10 +16,10 @@ if __name__ == "__main__":
 
         exit_status = prewarm(sys.argv[2])
     else:
-        from towpath_runner.main import main
+        from towpath_runner.main import is_open, main
         from towpath_runner.secret import read_secret
 
-        exit_status = main(sys.argv[1:], read_secret())
+        exit_status = main(sys.argv[1:], None if is_open(sys.argv[1:]) else read_secret())
 
     from towpath_runner.end import end_process
 

@@ -5,6 +5,7 @@ address and the session's beginning in them are trusted (decision 058).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -46,6 +47,36 @@ class Access:
         else:
             rest = [pair for pair in headers if pair[0] != HEADER]
             await self._app({**scope, "headers": rest}, receive, _without_own_challenge(send))
+
+
+class OpenAccess:
+    """The ASGI layer of a server that runs outside of the platform (`--open`): anybody may call it. It removes what only
+    the gateway may claim, such as who calls. On a loopback address it refuses names of other machines, with which a web
+    page could reach it past the browser's rules (DNS rebinding): the frameworks' own checks are off (environment.py).
+    """
+
+    def __init__(self, app: App, is_loopback: bool) -> None:
+        self._app = app
+        self._is_loopback = is_loopback
+        self.status: dict[str, object] | None = None
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        headers: list[tuple[bytes, bytes]] = scope["headers"]
+        if self._is_loopback and not all(_names_loopback(value) for name, value in headers if name == b"host"):
+            await _answer(send, 421, {"error": "Call this server as localhost or 127.0.0.1."})
+        else:
+            rest = [pair for pair in headers if not pair[0].startswith(b"towpath-")]
+            await self._app({**scope, "headers": rest}, receive, send)
+
+
+_LOOPBACK = re.compile(rb"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?")
+
+
+def _names_loopback(host: bytes) -> bool:
+    return _LOOPBACK.fullmatch(host.lower()) is not None
 
 
 def _without_own_challenge(send: Send) -> Send:

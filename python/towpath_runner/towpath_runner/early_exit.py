@@ -77,7 +77,7 @@ def failure_of(status: int, entrypoint: Entrypoint, is_served: bool) -> Failure 
 class Restart:
     """Restarts this process as it was before the server's code could change anything."""
 
-    def __init__(self, arguments: Sequence[str], secret: str, deadline: float) -> None:
+    def __init__(self, arguments: Sequence[str], secret: str | None, deadline: float) -> None:
         self._arguments = list(arguments)
         self._secret = secret
         self._deadline = deadline
@@ -93,7 +93,8 @@ class Restart:
         document = json.dumps(asdict(failure))
         left = f"{START_OPTION}={max(0.0, self._deadline - time.monotonic()):.1f}"
         command = [python, "-m", "towpath_runner", *self._arguments, left, f"{OPTION}={document}"]
-        pass_on(self._secret)
+        if self._secret is not None:
+            pass_on(self._secret)
         os.execvpe(python, command, self._environment)
 
 

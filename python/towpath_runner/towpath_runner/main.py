@@ -46,7 +46,8 @@ class Target:
 
     #: An absolute path of a unix socket, or host:port.
     address: str
-    secret: str
+    #: None: anybody may call it (`--open`).
+    secret: str | None
     #: For builds: it bypasses the server's sign-in.
     inspect_path: str | None
 
@@ -60,11 +61,11 @@ class Outcome:
     failed: Callable[[Failure], None]
 
 
-def main(arguments: list[str], secret: str, guard: ImportGuard | None = None) -> int:
+def main(arguments: list[str], secret: str | None, guard: ImportGuard | None = None) -> int:
     """Serves until a signal ends it. Returns the exit status: 0, or 1 if the status file says `failed`.
 
-    `secret`: required in requests (access.py). `guard`: the one that was active while frameworks were imported
-    (prewarm.py).
+    `secret`: required in requests (access.py); None with `--open`. `guard`: the one that was active while frameworks
+    were imported (prewarm.py).
     """
     layer, arguments = take_layer(arguments)
     if layer is not None:
@@ -80,6 +81,8 @@ def main(arguments: list[str], secret: str, guard: ImportGuard | None = None) ->
 
         def ready(ready: Ready) -> dict[str, object]:
             dump.stop()
+            if options.open:
+                print(f"Serving MCP at http://{options.listen}/mcp, to anybody who reaches it.", file=sys.stderr)
             return ready.status(options.prewarm)
 
         outcome = Outcome(ready, lambda failure: _report(failure, status))
@@ -113,6 +116,11 @@ def entrypoint_of(arguments: list[str]) -> str:
     return entrypoint
 
 
+def is_open(arguments: list[str]) -> bool:
+    """Whether the arguments of `main` have `--open`."""
+    return bool(_parse(arguments).open)
+
+
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="towpath_runner", description="Serves a Python MCP server to the platform.")
     parser.add_argument("--layer", help="copy the code from this directory to the working directory, which is empty")
@@ -120,6 +128,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--argument", action="append", default=[], help="a word for the program's own command line")
     parser.add_argument("--listen", required=True, help="absolute path of a unix socket, or host:port; MCP is at /mcp")
     parser.add_argument("--status", required=True, help="path of the status file, written once if the start fails")
+    parser.add_argument("--open", action="store_true", help="outside of the platform: needs no secret, checks no callers")
     parser.add_argument("--inspect-path", help="for builds: also serve MCP here, bypassing the sign-in")
     parser.add_argument(START_OPTION, type=float, default=60, help="how long the platform waits until it is ready")
     parser.add_argument(OPTION, help="start a bridge over the program, which ended the process; what to say otherwise")

@@ -13,7 +13,7 @@ from typing import Any
 
 import uvicorn
 
-from towpath_runner.access import Access
+from towpath_runner.access import Access, OpenAccess
 from towpath_runner.adoption import SessionAdoption
 from towpath_runner.asgi import EitherSlash, LifespanWatch
 from towpath_runner.kinds import ASGI
@@ -60,11 +60,18 @@ class _Server(uvicorn.Server):
 
 
 async def serve(
-    app: Any, kind: str, listener: socket.socket, secret: str, on_ready: Callable[[], dict[str, object]]
+    app: Any, kind: str, listener: socket.socket, secret: str | None, on_ready: Callable[[], dict[str, object]]
 ) -> None:
-    """Serves requests with the secret until SIGTERM or SIGINT. `on_ready` returns the status. Raises `StartFailed`."""
+    """Serves requests with the secret, or all without one, until SIGTERM or SIGINT. `on_ready` returns the status.
+    Raises `StartFailed`.
+    """
     watch = LifespanWatch(app)
-    access = Access(RequestIds(SessionAdoption(EitherSlash(watch)), end_request), secret)
+    served = EitherSlash(watch)
+    access: Access | OpenAccess
+    if secret is None:
+        access = OpenAccess(served, _is_loopback(listener))
+    else:
+        access = Access(RequestIds(SessionAdoption(served), end_request), secret)
 
     def ready() -> None:
         access.status = on_ready()
@@ -85,7 +92,7 @@ async def serve(
         use_colors=False,
         server_header=False,
         # The gateway sets the X-Forwarded headers itself, and requests of anybody else are refused.
-        proxy_headers=True,
+        proxy_headers=secret is not None,
         forwarded_allow_ips="*",
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
@@ -120,6 +127,10 @@ def listening(address: str) -> Iterator[socket.socket]:
         finally:
             if is_path:
                 _remove(address)
+
+
+def _is_loopback(listener: socket.socket) -> bool:
+    return listener.family != socket.AF_UNIX and str(listener.getsockname()[0]).startswith(("127.", "::1"))
 
 
 def _resolved(address: str) -> tuple[int, Any]:

@@ -2,6 +2,7 @@
 // `--help` and completion start at once.
 
 import { type CommandSpec, common, flag, json, oneOf, path, setting, value } from "./command-spec.ts";
+import { moveCommands } from "./move-commands.ts";
 import { operatorCommands } from "./operator-commands.ts";
 
 const whoMayCall = {
@@ -242,6 +243,7 @@ export const commands = {
     options: { ...common },
     examples: ["cancel my-server-one"],
   },
+  ...moveCommands,
   delete: {
     arguments: "NAME",
     text: "Deletes a server with everything that belongs to it. Asks for its name, unless --yes repeats it.",

@@ -83,7 +83,7 @@ function proposedName(repository: string): string {
 }
 
 /** A token is never an argument, which other users of the machine can read. */
-function credentialOf(variable: string | undefined) {
+export function credentialOf(variable: string | undefined) {
   if (variable === undefined) return undefined;
   const token = process.env[variable];
   if (!token) throw new CommandError(`The environment variable ${variable} is empty. Set it to the token.`);

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const maxStillSeconds = 120;
 
 /** Overrides the person's Git settings that would change the content, ask for a key or run programs. */
-const settings = [
+export const gitSettings = [
   "core.autocrlf=false",
   "commit.gpgSign=false",
   "core.hooksPath=/dev/null",
@@ -26,7 +26,7 @@ const settings = [
 ].flatMap((setting) => ["-c", setting]);
 
 /** All users of the machine can read a process's arguments, so the credential is passed in the environment. */
-const credentialFor = (url: string, password: string): Record<string, string> => ({
+export const credentialFor = (url: string, password: string): Record<string, string> => ({
   GIT_CONFIG_COUNT: "1",
   GIT_CONFIG_KEY_0: `http.${new URL(url).origin}/.extraHeader`,
   GIT_CONFIG_VALUE_0: `Authorization: Basic ${Buffer.from(`towpath:${password}`).toString("base64")}`,
@@ -74,7 +74,7 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
       GIT_TERMINAL_PROMPT: "0",
       ...credentialFor(url, remote.password),
     };
-    const full = [`--git-dir=${gitDirectory}`, `--work-tree=${directory}`, ...settings, ...args];
+    const full = [`--git-dir=${gitDirectory}`, `--work-tree=${directory}`, ...gitSettings, ...args];
     const running = run("git", full, { env, cwd: directory, maxBuffer: 32 * 1024 * 1024 });
     if (input !== null) running.child.stdin?.on("error", () => {}).end(input);
     return (await running).stdout.trim();
@@ -115,13 +115,17 @@ export async function pushDirectory(directory: string, remote: Remote): Promise<
     return { commitSha: await git("rev-parse", "HEAD"), changed, files, leftOut };
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const stderr = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
-    throw new CommandError(
-      `The directory could not be pushed to the instance:\n${[stderr.replaceAll(url, "the repository"), ...hints(stderr)].join("\n")}`,
-    );
+    throw notPushed(error, url, "The directory");
   } finally {
     await rm(gitDirectory, { recursive: true, force: true });
   }
+}
+
+/** The error when git fails, with its output. */
+export function notPushed(error: unknown, url: string, what: string): CommandError {
+  const stderr = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
+  const lines = [stderr.replaceAll(url, "the repository"), ...hints(stderr)];
+  return new CommandError(`${what} could not be pushed to the instance:\n${lines.join("\n")}`);
 }
 
 /** What to do about Git's output. */

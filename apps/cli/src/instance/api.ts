@@ -25,7 +25,7 @@ export type Api = {
    * @throws CommandError with the instance's own message when it refuses.
    */
   call<Output>(
-    method: "GET" | "POST" | "PATCH" | "DELETE",
+    method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
     path: string,
     schema: z.ZodType<Output>,
     options?: { readonly body?: unknown; readonly retry?: boolean },
@@ -36,6 +36,11 @@ export type Api = {
    * @throws CommandError when the instance refuses, stays unreachable, or keeps failing.
    */
   events(path: string): AsyncGenerator<EventSourceMessage>;
+  /**
+   * The bytes of a file, as they come.
+   * @throws CommandError when the instance refuses, or the connection breaks off
+   */
+  download(path: string): AsyncGenerator<Uint8Array>;
 };
 
 /** The instance does not answer, or can't right now: a later try may succeed. */
@@ -197,6 +202,21 @@ export function apiOf(instance: Target, limits = timeLimits): Api {
           if (!retry || !(error instanceof Unreachable)) throw error;
           await patience.wait(error);
         }
+      }
+    },
+    async *download(path) {
+      const silence = silenceLimit(limits.changeMs);
+      try {
+        const response = await request("GET", path, { signal: silence.signal, headers: {} });
+        for await (const chunk of response.body ?? []) {
+          silence.restart();
+          yield chunk;
+        }
+      } catch (caught) {
+        const error = unanswered(caught, limits.changeMs, false);
+        throw error instanceof Missing ? await missingServer(this, path, error) : error;
+      } finally {
+        silence.end();
       }
     },
     async *events(path) {

@@ -175,6 +175,7 @@ export {
   type InstanceRepositories,
   mayNeedSignIn,
   type PushRemote,
+  type SizedBytes,
   type SourceWarning,
   unknownHost,
 } from "./source.ts";

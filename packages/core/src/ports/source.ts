@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { Commit } from "../projects/project/project.schema.ts";
 
 /** Who reads a repository behind a Git URL. Held only by the process that fetches, never by a build (SRC-2). */
@@ -94,6 +95,9 @@ export type CommitFiles = {
   readonly expectedHead?: string | null;
 };
 
+/** Bytes of a known number. Read them to the end, or destroy the stream. */
+export type SizedBytes = { readonly size: number; readonly bytes: Readable };
+
 /**
  * Stores repositories of this instance (SRC-3), by their ids. A repository whose directory was lost reads as an empty one.
  * Calls throw TowpathError with a public text.
@@ -121,6 +125,8 @@ export type InstanceRepositories = {
   ): Promise<{ readonly commit: Commit; readonly changed: boolean; readonly leftOut: readonly string[] }>;
   /** Full names of branches and tags, and what they name. */
   listRefs(id: string): Promise<ReadonlyMap<string, string>>;
+  /** A git bundle of all branches and tags with their history; null for a repository without any. */
+  bundle(id: string): Promise<SizedBytes | null>;
   /**
    * Pushes all branches and tags with their history to another host; overwrites nothing there.
    *

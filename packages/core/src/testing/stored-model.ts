@@ -41,6 +41,7 @@ export class StoredModel {
     },
     listRefs: async (id) =>
       new Map([...this.of(id).heads].map(([name, commit]) => [`refs/heads/${name}`, shaOf(commit)])),
+    bundle: async () => null,
     push: (id, remote) => this.push(id, remote),
     setDefaultBranch: async (id, branch) => {
       this.of(id).defaultBranch = branch;

@@ -3,6 +3,7 @@ import type { InstanceRepositories } from "@towpath/core/ports";
 import { type AddressPolicy, createAddressPolicy } from "@towpath/egress";
 import { type ArchiveLimits, defaultArchiveLimits } from "./archive-entry.ts";
 import { asStoreProblem, listRefs, setHead } from "./bare-repository.ts";
+import { bundleRepository } from "./bundle-repository.ts";
 import { commitArchive } from "./commit-archive.ts";
 import { directoryStorage } from "./directory-storage.ts";
 import { pushRepository } from "./push.ts";
@@ -75,6 +76,10 @@ export function repositoriesIn(open: (id?: string) => Promise<RepositoryStorage>
     async listRefs(id) {
       const directory = await (await open(id)).read(id);
       return directory === null ? new Map() : listRefs(directory);
+    },
+    async bundle(id) {
+      const directory = await (await open(id)).read(id);
+      return directory === null ? null : bundleRepository(directory);
     },
     async push(id, remote) {
       const directory = await (await open(id)).read(id);

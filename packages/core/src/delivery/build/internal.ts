@@ -5,4 +5,4 @@ export type { BuildView } from "./build.view.ts";
 export { buildView, findBuildView } from "./build.view.ts";
 export { auditedVersion, type BuildRow, enqueueBuild, insertBuild, supersedeQueued } from "./queue-build.ts";
 export { rebuildTries } from "./rebuild-tries.ts";
-export { readDiagnosis, readManifest, storableWarning } from "./stored-build.ts";
+export { readDiagnosis, readLayers, readManifest, readProgram, storableWarning } from "./stored-build.ts";

@@ -82,9 +82,9 @@ export const setSecretsSchema = z.object({
     }),
 });
 
-/** Initial secrets of a new project (ONB-5), for production and previews. */
+/** Initial secrets of a new project (ONB-5): sensitive, and for production and previews, unless something else is given. */
 export const initialSecretsSchema = z
-  .array(z.object({ keyName: secretKeyNameSchema, secretValue: secretValueSchema }))
+  .array(createSecretSchema)
   .max(maxSecrets, `At most ${maxSecrets} secrets`)
   .refine((list) => new Set(list.map((each) => each.keyName)).size === list.length, {
     error: "Each name can appear only once",

@@ -2,10 +2,16 @@ import type { Database, Transaction } from "@towpath/db";
 import { project, secret, secretVersion } from "@towpath/db/schema";
 import { ensureDataKey, valueBytes } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
+import type { z } from "zod";
 import type { Context } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
-import { maxEnvironmentBytes, type SecretEnvironment, secretEnvironments } from "./secret.schema.ts";
+import {
+  type initialSecretsSchema,
+  maxEnvironmentBytes,
+  type SecretEnvironment,
+  secretEnvironments,
+} from "./secret.schema.ts";
 
 export type SecretRow = typeof secret.$inferSelect;
 
@@ -17,24 +23,24 @@ export function secretView(row: SecretRow): SecretView {
 
 type Owner = { readonly organizationId: string; readonly projectId: string };
 
-/** Stores the initial secrets of a new project. They are sensitive: the form asks for nothing else. */
+/** Stores the initial secrets of a new project. The forms give names and values only: those are sensitive. */
 export async function insertSecrets(
   tx: Transaction,
   ctx: Context<"secrets">,
   owner: Owner,
-  values: readonly { readonly keyName: string; readonly secretValue: string }[],
+  values: z.output<typeof initialSecretsSchema>,
 ): Promise<void> {
   if (values.length === 0) return;
   const box = ctx.secrets;
   const dataKey = await ensureDataKey(tx, box, owner);
   const now = ctx.clock.now();
   await tx.insert(secret).values(
-    values.map(({ keyName, secretValue }) => {
+    values.map(({ keyName, secretValue, environments = secretEnvironments, sensitive = true, description = null }) => {
       const id = newId();
-      const binding = { keyName, version: 1, environments: [...secretEnvironments] };
+      const binding = { keyName, version: 1, environments: [...environments] };
       const ciphertext = box.encrypt(secretValue, dataKey, { ...owner, ...binding, secretId: id });
       const { projectId } = owner;
-      return { ...binding, id, projectId, ciphertext, sensitive: true, createdAt: now, updatedAt: now };
+      return { ...binding, id, projectId, ciphertext, sensitive, description, createdAt: now, updatedAt: now };
     }),
   );
   await requireFittingEnvironments(tx, owner.projectId);

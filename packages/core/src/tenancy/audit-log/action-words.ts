@@ -37,6 +37,7 @@ const decrypted = {
   build: "for a build",
   start: "to start the server",
   redaction: "to remove their values from logs and chats",
+  export: "to export the server with their values",
 } as const;
 const isReason = (reason: unknown): reason is keyof typeof decrypted => Object.hasOwn(decrypted, String(reason));
 
@@ -83,6 +84,7 @@ const words: Readonly<Record<string, Words>> = {
   ],
   "project.release-name": ["servers", ({ detail }) => `released the former name ${show(detail.name)}`],
   "project.delete": ["servers", ({ subject }) => `deleted the server ${show(subject)}`],
+  "project.export": ["servers", ({ subject, detail }) => `exported ${built(detail)} of the server ${show(subject)}`],
   "project.follow-default-branch": [
     "servers",
     ({ detail }) => `moved production ${fromTo(detail)}, as the repository did`,

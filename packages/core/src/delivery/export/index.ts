@@ -1,0 +1,1 @@
+export { exportServer, type ServerExport } from "./export-server.ts";

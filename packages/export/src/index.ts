@@ -1,0 +1,4 @@
+export { checkExport } from "./check-export.ts";
+export { fileNames, variablesFileOf } from "./file-names.ts";
+export { unpackExport } from "./unpack-export.ts";
+export { writeExport } from "./write-export.ts";
