@@ -67,7 +67,10 @@ async function copyCheckout(): Promise<void> {
   for (const workspaces of ["apps", "packages"])
     for (const each of await readdir(join(next, workspaces))) {
       await symlink(join(next, workspaces, each), join(next, "node_modules/@towpath", each));
-      await symlink(join(repositoryRoot, workspaces, each, "node_modules"), join(next, workspaces, each, "node_modules"));
+      await symlink(
+        join(repositoryRoot, workspaces, each, "node_modules"),
+        join(next, workspaces, each, "node_modules"),
+      );
     }
 }
 
