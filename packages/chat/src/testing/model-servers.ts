@@ -50,8 +50,8 @@ const tokens = { input: 100, output: 20 };
 async function serve(path: string, keyOf: (request: IncomingMessage) => string | null, answer: Answer, send: Send) {
   const requests: ModelRequest[] = [];
   const server = createServer(async (request, response) => {
-    const body = (await json(request)) as ModelRequest["body"];
     if (request.url !== path) return void response.writeHead(404).end("{}");
+    const body = (await json(request)) as ModelRequest["body"];
     const asked = { key: keyOf(request), body };
     requests.push(asked);
     const reply = answer(asked, requests.length);
