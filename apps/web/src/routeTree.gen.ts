@@ -119,6 +119,7 @@ import { Route as ApiOrganizationsOrgSlugUploadsRouteImport } from "./routes/api
 import { Route as ApiSourcesProjectIdWebhookRouteImport } from "./routes/api/sources/$projectId/webhook";
 import { Route as GitOrgSlugRepositorySplatRouteImport } from "./routes/git/$orgSlug/$repository/$";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
+import { Route as ApiProjectsOrgSlugProjectNameExportRouteImport } from "./routes/api/projects/$orgSlug/$projectName/export";
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log";
 import { Route as ApiProjectsOrgSlugProjectNameRequestLogChangesRouteImport } from "./routes/api/projects/$orgSlug/$projectName/request-log-changes";
@@ -713,6 +714,12 @@ const ApiProjectsOrgSlugProjectNameChatRoute =
     path: "/api/projects/$orgSlug/$projectName/chat",
     getParentRoute: () => rootRouteImport,
   } as any);
+const ApiProjectsOrgSlugProjectNameExportRoute =
+  ApiProjectsOrgSlugProjectNameExportRouteImport.update({
+    id: "/api/projects/$orgSlug/$projectName/export",
+    path: "/api/projects/$orgSlug/$projectName/export",
+    getParentRoute: () => rootRouteImport,
+  } as any);
 const ApiProjectsOrgSlugProjectNameMcpRoute =
   ApiProjectsOrgSlugProjectNameMcpRouteImport.update({
     id: "/api/projects/$orgSlug/$projectName/mcp",
@@ -860,6 +867,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  "/api/projects/$orgSlug/$projectName/export": typeof ApiProjectsOrgSlugProjectNameExportRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
@@ -975,6 +983,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  "/api/projects/$orgSlug/$projectName/export": typeof ApiProjectsOrgSlugProjectNameExportRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
@@ -1094,6 +1103,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  "/api/projects/$orgSlug/$projectName/export": typeof ApiProjectsOrgSlugProjectNameExportRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   "/api/projects/$orgSlug/$projectName/request-log": typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   "/api/projects/$orgSlug/$projectName/request-log-changes": typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
@@ -1213,6 +1223,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/projects/$orgSlug/$projectName/chat"
+    | "/api/projects/$orgSlug/$projectName/export"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
@@ -1328,6 +1339,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
     | "/api/projects/$orgSlug/$projectName/chat"
+    | "/api/projects/$orgSlug/$projectName/export"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
@@ -1446,6 +1458,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/projects/$orgSlug/$projectName/chat"
+    | "/api/projects/$orgSlug/$projectName/export"
     | "/api/projects/$orgSlug/$projectName/mcp"
     | "/api/projects/$orgSlug/$projectName/request-log"
     | "/api/projects/$orgSlug/$projectName/request-log-changes"
@@ -1510,6 +1523,7 @@ export interface RootRouteChildren {
   ApiSourcesProjectIdWebhookRoute: typeof ApiSourcesProjectIdWebhookRoute;
   GitOrgSlugRepositorySplatRoute: typeof GitOrgSlugRepositorySplatRoute;
   ApiProjectsOrgSlugProjectNameChatRoute: typeof ApiProjectsOrgSlugProjectNameChatRoute;
+  ApiProjectsOrgSlugProjectNameExportRoute: typeof ApiProjectsOrgSlugProjectNameExportRoute;
   ApiProjectsOrgSlugProjectNameMcpRoute: typeof ApiProjectsOrgSlugProjectNameMcpRoute;
   ApiProjectsOrgSlugProjectNameRequestLogRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogRoute;
   ApiProjectsOrgSlugProjectNameRequestLogChangesRoute: typeof ApiProjectsOrgSlugProjectNameRequestLogChangesRoute;
@@ -2290,6 +2304,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameChatRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/api/projects/$orgSlug/$projectName/export": {
+      id: "/api/projects/$orgSlug/$projectName/export";
+      path: "/api/projects/$orgSlug/$projectName/export";
+      fullPath: "/api/projects/$orgSlug/$projectName/export";
+      preLoaderRoute: typeof ApiProjectsOrgSlugProjectNameExportRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/api/projects/$orgSlug/$projectName/mcp": {
       id: "/api/projects/$orgSlug/$projectName/mcp";
       path: "/api/projects/$orgSlug/$projectName/mcp";
@@ -2540,6 +2561,8 @@ const rootRouteChildren: RootRouteChildren = {
   GitOrgSlugRepositorySplatRoute: GitOrgSlugRepositorySplatRoute,
   ApiProjectsOrgSlugProjectNameChatRoute:
     ApiProjectsOrgSlugProjectNameChatRoute,
+  ApiProjectsOrgSlugProjectNameExportRoute:
+    ApiProjectsOrgSlugProjectNameExportRoute,
   ApiProjectsOrgSlugProjectNameMcpRoute: ApiProjectsOrgSlugProjectNameMcpRoute,
   ApiProjectsOrgSlugProjectNameRequestLogRoute:
     ApiProjectsOrgSlugProjectNameRequestLogRoute,

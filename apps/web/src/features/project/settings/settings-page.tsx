@@ -16,6 +16,7 @@ import { SectionLinks } from "~/ui/section-links.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { BuildSettings } from "./build-settings.tsx";
 import { DeleteProject } from "./delete-project.tsx";
+import { ExportProject } from "./export-project.tsx";
 import { GeneralSettings } from "./general-settings.tsx";
 import { PackageSettings } from "./package-settings.tsx";
 import type { Saved } from "./saved-changes.tsx";
@@ -51,6 +52,7 @@ function sectionsOf({
     [isHosted, "sleep", "While asleep"],
     [isHosted, "data", "Data"],
     [isHosted, "variables", "Environment variables"],
+    [isHosted, "export", "Export"],
     [mayDelete, "delete", "Delete"],
   ];
   return all.flatMap(([isShown, id, title]) => (isShown ? [[id, title] as const] : []));
@@ -93,6 +95,7 @@ export function SettingsPage({ projectKey, mayChange, fromGitHub }: SettingsPage
                 <SleepSettings projectKey={projectKey} />
                 <DataSettings projectKey={projectKey} />
                 <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
+                <ExportProject projectKey={projectKey} isLive={project.isLive} />
               </>
             ) : null}
             {mayDelete ? <DeleteProject projectKey={projectKey} name={project.name} kind={project.kind} /> : null}
