@@ -297,11 +297,11 @@ test("PRJ-3 log streams refuse strangers, removed members and anonymous readers,
   }
 });
 
-test("OPS-8 an export refuses strangers, removed members, anonymous readers and viewers", async () => {
+test("OPS-8 an export refuses strangers, removed members, anonymous readers and viewers, and reports that nothing is live", async () => {
   const path = `/api/projects/${input.orgSlug}/${input.projectName}/export`;
   const statusOf = async (visitor: Visitor) => (await visitor.request(path, {})).status;
   const readers = [newVisitor(site.url), stranger.visitor, removed, byRole.get("viewer") ?? removed];
-  expect(await Promise.all(readers.map(statusOf))).toEqual([401, 404, 404, 403]);
+  expect(await Promise.all([...readers, owner.visitor].map(statusOf))).toEqual([401, 404, 404, 403, 409]);
 });
 
 test("AUTH-4 AUTH-12 ORG-8 the session carries user, organization, role and permissions, which /account shows when present", async () => {
