@@ -34,6 +34,7 @@ const allowedPackages = {
   "packages/mail": ["core", "crypto", "db"],
   "packages/builder": ["core", "runtime", "mcp", "artifacts"],
   "packages/artifacts": ["db", "runtime"],
+  "packages/backup": ["artifacts", "crypto", "db", "git", "runtime"],
   "packages/auth": ["db", "crypto"],
   "packages/github": ["core", "crypto"],
   "packages/git": ["core", "crypto", "db", "egress", "artifacts", processes],
@@ -53,7 +54,19 @@ const allowedPackages = {
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
     ...["egress", "mcp", "package-index", "runner-api"],
   ],
-  "apps/cli": ["auth", "db", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
+  "apps/cli": [
+    "auth",
+    "backup",
+    "crypto",
+    "db",
+    "git",
+    "mcp",
+    "secrets",
+    coreSchemas,
+    declaredVariables,
+    "role",
+    "runner-api",
+  ],
 };
 
 /**

@@ -6,7 +6,7 @@ export {
   serverLimitSettings,
   serverLimitsFrom,
 } from "./config.ts";
-export { claimServers, openDriver } from "./open-driver.ts";
+export { claimServers, openDataCopies, openDriver } from "./open-driver.ts";
 export {
   type BuildDriver,
   type BuildStep,
@@ -19,7 +19,7 @@ export { cloudEnvironment } from "./port/cloud-environment.ts";
 export type { RunnerIdentity, RuntimeDriver } from "./port/driver.ts";
 export { SandboxError } from "./port/errors.ts";
 export { type Exit, type LastLines, type Limits, lineCutMark, type OutputSink } from "./port/execution.ts";
-export type { HostReport, Isolation, Pythons } from "./port/host.ts";
+export type { DataCopies, HostReport, Isolation, Pythons } from "./port/host.ts";
 export {
   type BridgeKind,
   type HarnessStatus,

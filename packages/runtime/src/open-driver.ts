@@ -1,8 +1,9 @@
 import type { DriverConfig } from "./config.ts";
 import type { HostLayers } from "./host/engine.ts";
 import { nextIdentity } from "./host/identity.ts";
-import { openSandboxDriver } from "./host/open-sandbox-driver.ts";
+import { openSandboxDataCopies, openSandboxDriver } from "./host/open-sandbox-driver.ts";
 import type { DriverRole, RunnerIdentity, RuntimeDriver } from "./port/driver.ts";
+import type { DataCopies } from "./port/host.ts";
 
 /** Opens the driver that the settings choose. `layers`: where a driver on this host finds and stores layers. */
 export function openDriver(config: DriverConfig, layers: HostLayers, role: DriverRole): RuntimeDriver {
@@ -20,5 +21,13 @@ export async function claimServers(config: DriverConfig): Promise<RunnerIdentity
   switch (config.kind) {
     case "sandbox":
       return nextIdentity(config.runDirectory);
+  }
+}
+
+/** Copies what servers keep in `/data`, without a driver. */
+export function openDataCopies(config: Pick<DriverConfig, "kind" | "dataDirectory" | "runDirectory">): DataCopies {
+  switch (config.kind) {
+    case "sandbox":
+      return openSandboxDataCopies(config);
   }
 }
