@@ -52,7 +52,7 @@ const allowedPackages = {
   "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api"],
   "apps/worker": [
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
-    ...["egress", "mcp", "package-index", "runner-api"],
+    ...["backup", "egress", "mcp", "package-index", "runner-api"],
   ],
   "apps/cli": [
     "auth",

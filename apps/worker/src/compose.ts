@@ -168,5 +168,14 @@ async function openParts(config: WorkerConfig, log: Logger) {
     github,
     dataDirectory,
     gitDirectory,
+    backUps: {
+      schedule: config.backups,
+      instance: {
+        databaseUrl: config.directDatabaseUrl,
+        dataDirectory,
+        runDirectory: config.runDirectory,
+        environment: config.environment,
+      },
+    },
   };
 }

@@ -34,7 +34,7 @@ export type CreatedBackup = { readonly manifest: Manifest; readonly contents: Co
 /**
  * Writes a back-up to a new file, which appears once it is complete.
  *
- * **Order.** First the database, as of one moment. Whatever its rows name was stored before that moment, so it is found
+ * **Order.** First the database, as of one moment. All that its rows name was stored before that moment, so it is found
  * afterwards, unless it was deleted meanwhile: then the row's owner has deleted it, and the restored instance removes the
  * row's rest as the original one does. Copied the other way round, rows would name commits and layers that were stored
  * too late for the copy.

@@ -30,10 +30,17 @@ export type DatabaseSnapshot = {
 };
 
 /**
- * Tables that a copy lacks: servers' processes and reports of hosts, which another host doesn't have, and the names of
+ * Tables that a copy lacks: servers' processes, reports of hosts and of back-ups, which are another instance's, and the names of
  * bundles, because repositories are copied from where their commits are.
  */
-const left: readonly string[] = ["instance", "host_isolation", "host_storage", "data_volume", "repository_bundles"];
+const left: readonly string[] = [
+  "instance",
+  "host_isolation",
+  "host_storage",
+  "data_volume",
+  "scheduled_backup",
+  "repository_bundles",
+];
 
 /**
  * The database at one moment, of an instance that may be running. The queue's tables aren't part of it: workers enqueue
