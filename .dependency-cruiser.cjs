@@ -38,6 +38,7 @@ const allowedPackages = {
   "packages/mail": ["core", "crypto", "db"],
   "packages/builder": ["core", "runtime", "mcp", "artifacts", trace],
   "packages/artifacts": ["db", "runtime"],
+  "packages/backup": ["artifacts", "crypto", "db", "git", "runtime"],
   "packages/auth": ["db", "crypto"],
   "packages/github": ["core", "crypto"],
   "packages/git": ["core", "crypto", "db", "egress", "artifacts", processes],
@@ -59,12 +60,12 @@ const allowedPackages = {
   "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api", "telemetry"],
   "apps/worker": [
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
-    ...["egress", "mcp", "package-index", "runner-api", "telemetry"],
+    ...["backup", "egress", "mcp", "package-index", "runner-api", "telemetry"],
   ],
   "apps/cli": [
-    ...["auth", "db", "export", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
+    ...["auth", "backup", "crypto", "db", "export", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role"],
     // doctor tries what an instance is set to use.
-    ...["artifacts", "github", "mail", "runtime", chatConfig],
+    ...["artifacts", "github", "mail", "runner-api", "runtime", chatConfig],
   ],
 };
 

@@ -47,6 +47,14 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
   },
   service: async () => (await import("./service/service.ts")).service,
   github: async () => (await import("./github/github.ts")).github,
+  backup: async () => {
+    (await import("@towpath/role")).resolveDrizzleFaster();
+    return (await import("./backup/backup.ts")).backup;
+  },
+  restore: async () => {
+    (await import("@towpath/role")).resolveDrizzleFaster();
+    return (await import("./backup/restore.ts")).restore;
+  },
   "reset-password": async () => (await import("./reset-password/reset-password.ts")).resetPassword,
   "rotate-secrets": async () => (await import("./rotate-secrets/rotate-secrets.ts")).rotateSecrets,
   test: async () => (await import("./test/test.ts")).test,

@@ -1,5 +1,6 @@
 import { recordHostIsolation } from "@towpath/core/operations/host-isolation";
 import { recordHostStorage } from "@towpath/core/operations/host-storage";
+import { beginScheduledBackup, endScheduledBackup } from "@towpath/core/operations/scheduled-backup";
 import { seedProject } from "@towpath/core/testing";
 import { currentRelease } from "@towpath/db/release";
 import type { Page } from "playwright-core";
@@ -151,4 +152,28 @@ test("OPS-3 the Instance page names version, commit and schema of the release", 
   const { version, commit, schema } = currentRelease();
   await release.getByText(version, { exact: true }).waitFor();
   expect(await release.getByRole("definition").allInnerTexts()).toEqual([version, commit, schema]);
+});
+
+test("OPS-3 the Instance page shows the last scheduled back-up, and in red one that failed or is too old", async () => {
+  const card = page.getByLabel("Back-ups", { exact: true });
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+  await open("settings/instance");
+  await card.getByText("None are made by schedule.").waitFor();
+  await beginScheduledBackup(site.db, { everyHours: 24, now: hoursAgo(3) });
+  await open("settings/instance");
+  await card.getByText("Not made yet").waitFor();
+  const made = { name: "towpath-20261126T090000Z.age", bytes: 12_340_000 };
+  await endScheduledBackup(site.db, { now: hoursAgo(2), problem: null, made });
+  await open("settings/instance");
+  await card.getByText("Up to date").waitFor();
+  await card.getByText("The last one was made 2h ago: towpath-20261126T090000Z.age, 12.3 MB.").waitFor();
+  await expectAccessibleInBothThemes(page);
+  await endScheduledBackup(site.db, { now: hoursAgo(1), problem: "The disk is full.", made: null });
+  await open("settings/instance");
+  await card.getByText("Failed", { exact: true }).waitFor();
+  await card.getByText("The newest attempt failed: The disk is full.").waitFor();
+  await endScheduledBackup(site.db, { now: hoursAgo(49), problem: null, made });
+  await open("settings/instance");
+  await card.getByText("Too old").waitFor();
+  await expectAccessible(page);
 });

@@ -188,5 +188,14 @@ async function openParts(config: WorkerConfig, log: Logger) {
     registry,
     metrics,
     exporter,
+    backUps: {
+      schedule: config.backups,
+      instance: {
+        databaseUrl: config.directDatabaseUrl,
+        dataDirectory,
+        runDirectory: config.runDirectory,
+        environment: config.environment,
+      },
+    },
   };
 }

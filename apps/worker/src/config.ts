@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type ArtifactsConfig, artifactsConfigSchema } from "@towpath/artifacts";
+import { type BackupSchedule, backupScheduleSchema } from "@towpath/backup";
 import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
 import { externalNetworkSettings } from "@towpath/egress";
 import { type RepositoriesKind, repositorySettings } from "@towpath/git";
@@ -76,6 +77,9 @@ export type WorkerConfig = {
   readonly retention: RetentionConfig;
   /** Null: this instance sends no mail. */
   readonly mail: MailConfig | null;
+  readonly backups: BackupSchedule;
+  /** As it is, for back-ups: a restored instance needs the same settings. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
 /** Reads the worker's settings. Throws an Error whose message lists every problem at once. */
@@ -84,8 +88,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
   const mail = mailConfigSchema.safeParse(environment);
   const github = optionalGitHubConfig.safeParse(environment);
   const artifacts = artifactsConfigSchema.safeParse(environment);
-  if (!result.success || !mail.success || !github.success || !artifacts.success) {
-    const issues = [result, mail, github, artifacts].flatMap((parsed) => parsed.error?.issues ?? []);
+  const backups = backupScheduleSchema.safeParse(environment);
+  if (!result.success || !mail.success || !github.success || !artifacts.success || !backups.success) {
+    const issues = [result, mail, github, artifacts, backups].flatMap((parsed) => parsed.error?.issues ?? []);
     const problems = issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
     throw new Error(`The worker's settings are not valid:\n${problems.join("\n")}`);
   }
@@ -124,5 +129,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     github: github.data,
     retention: retentionConfigFrom(values),
     mail: mail.data,
+    backups: backups.data,
+    environment,
   };
 }

@@ -9,6 +9,7 @@ import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/lo
 import type { ScheduledHandlers } from "@towpath/queue";
 import type { Round } from "@towpath/role";
 import { startTrace } from "@towpath/telemetry/trace";
+import { type BackUps, backUpIfDue } from "./backup/back-up.ts";
 import { redeliverMissedOfAll } from "./missed-deliveries.ts";
 import { sweepRepositories } from "./retention/repositories.ts";
 import { jobContext, type Services } from "./services.ts";
@@ -19,6 +20,7 @@ export type RecurringParts = {
   readonly layers: Pick<LayerCache, "missing">;
   readonly repositories: Pick<Repositories, "list" | "sweep" | "pack">;
   readonly github: Pick<GitHubConnections, "all">;
+  readonly backUps: BackUps;
 };
 
 /** External servers inspected at once, each about every ten minutes. */
@@ -87,7 +89,7 @@ export function roundsOf({ services, layers }: RecurringParts): Round[] {
 }
 
 /** Work that one worker of the cluster does on the queue's schedule (packages/queue). Failures are logged. */
-export function scheduledHandlers({ services, repositories, github }: RecurringParts): ScheduledHandlers {
+export function scheduledHandlers({ services, repositories, github, backUps }: RecurringParts): ScheduledHandlers {
   const { log, database } = services;
   const logged = (what: string, run: (signal: AbortSignal) => Promise<unknown>) => async (signal: AbortSignal) => {
     await run(signal).catch((error: unknown) => {
@@ -107,6 +109,7 @@ export function scheduledHandlers({ services, repositories, github }: RecurringP
     "log.index": logged("indexing a finished day of the request log", (signal) =>
       indexFinishedDays(database.pool, signal),
     ),
+    "backup.make": logged("making a back-up", (signal) => backUpIfDue({ db: database.db, log }, backUps, signal)),
     "repository.sweep": logged("cleaning up repositories of this instance", async (signal) => {
       const removed = await sweepRepositories(jobContext(services, "sweep"), repositories, signal);
       if (removed > 0) log.info({ removed }, "retention: removed repositories of this instance that nobody has");

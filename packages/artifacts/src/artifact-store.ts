@@ -30,7 +30,7 @@ export function createArtifactStore({ db, blobs, incoming }: ArtifactStoreConfig
       await mkdir(incoming, { recursive: true });
       const file = join(incoming, randomUUID());
       try {
-        const digest = await write(file, bytes);
+        const digest = await writeNew(file, bytes);
         await touch(digest);
         await blobs.put(digest, file);
         return digest;
@@ -94,7 +94,7 @@ export function createArtifactStore({ db, blobs, incoming }: ArtifactStoreConfig
 }
 
 /** Writes a new file. Resolves to its digest. */
-async function write(path: string, bytes: AsyncIterable<Uint8Array>): Promise<string> {
+export async function writeNew(path: string, bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash("sha256");
   const file = await open(path, "wx", 0o600);
   try {

@@ -9,10 +9,19 @@ import type { ArtifactStore } from "./port.ts";
 import { registerExisting } from "./register-existing.ts";
 import { s3Blobs } from "./s3-blobs.ts";
 
-export { type ArtifactsConfig, artifactsConfigSchema } from "./config.ts";
+export { openBucket } from "./bucket.ts";
+export {
+  type ArtifactsConfig,
+  artifactsConfigSchema,
+  type BucketConfig,
+  bucketAddressPattern,
+  bucketFrom,
+  bucketServiceSettings,
+} from "./config.ts";
 export type { FirstReleaseLayers } from "./first-release-layers.ts";
 export type { LayerCache } from "./layer-cache.ts";
 export { ArtifactError, type ArtifactStore } from "./port.ts";
+export { restoreArtifact } from "./restore-artifact.ts";
 export { tryBucket } from "./try-bucket.ts";
 
 export type Artifacts = {

@@ -1,90 +1,25 @@
-import { openAsBlob } from "node:fs";
-import { AwsClient } from "aws4fetch";
+import { openBucket } from "./bucket.ts";
 import type { BucketConfig } from "./config.ts";
-import { ArtifactError, type BlobStore, digestSchema, notStored } from "./port.ts";
+import { type BlobStore, digestSchema, notStored } from "./port.ts";
 
-type Method = "GET" | "HEAD" | "PUT" | "DELETE";
-
-/** For requests without a body in either direction, and for pages of a listing. */
-const shortMs = 30_000;
-
-/**
- * Bytes of artifacts as objects `<prefix><digest>` of a bucket. One PUT stores an object as a whole, streamed from its file,
- * so that nothing partial is ever seen or left; services take 5 GB at once. The signature of the request contains the
- * digest, so the service refuses other bytes.
- */
-export function s3Blobs({ url: bucket, prefix, region, accessKeyId, secretAccessKey }: BucketConfig): BlobStore {
-  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 4 });
-  const object = (digest: string) => `${bucket}/${prefix}${digestSchema.parse(digest)}`;
-
-  /** The response to a request: success, or that there is no such object. @throws ArtifactError `unavailable` */
-  async function ask(method: Method, url: string, init: RequestInit = {}): Promise<Response> {
-    const send = () => client.fetch(url, { method, ...init });
-    // Retried once: the service may have closed the connection just when it was reused.
-    const response = await send()
-      .catch(send)
-      .catch((error: unknown) => {
-        throw unavailable(method, "got no answer", error);
-      });
-    if (response.ok || response.status === 404) return response;
-    throw unavailable(method, `${response.status} ${textOf(await response.text(), "Code")[0] ?? ""}`);
-  }
-  const askShortly = (method: Method, url: string) => ask(method, url, { signal: AbortSignal.timeout(shortMs) });
-  const has = async (digest: string) => (await askShortly("HEAD", object(digest))).ok;
-
+/** Bytes of artifacts as objects `<prefix><digest>` of a bucket. */
+export function s3Blobs(config: BucketConfig): BlobStore {
+  const bucket = openBucket(config, "artifact store");
+  const keyOf = (digest: string) => digestSchema.parse(digest);
+  const has = (digest: string) => bucket.has(keyOf(digest));
   return {
     has,
-
     async put(digest, file) {
-      if (await has(digest)) return;
-      const body = await openAsBlob(file);
-      const stored = await ask("PUT", object(digest), { body, headers: { "x-amz-content-sha256": digest } });
-      if (!stored.ok) throw unavailable("PUT", "the bucket doesn't exist");
+      if (!(await has(digest))) await bucket.put(keyOf(digest), file, digest);
     },
-
     async get(digest) {
-      const { ok, body } = await ask("GET", object(digest));
-      if (!ok || body === null) throw notStored(digest);
-      return readAll(body);
+      const bytes = await bucket.get(keyOf(digest));
+      if (bytes === null) throw notStored(digest);
+      return bytes;
     },
-
-    delete: async (digest) => void (await askShortly("DELETE", object(digest))),
-
+    delete: (digest) => bucket.delete(keyOf(digest)),
     async *list() {
-      for (let after = prefix; ; ) {
-        const query = new URLSearchParams({ "list-type": "2", prefix, "start-after": after });
-        const response = await askShortly("GET", `${bucket}/?${query}`);
-        const page = await response.text();
-        if (!response.ok) throw unavailable("GET", "the bucket doesn't exist");
-        const keys = textOf(page, "Key");
-        for (const key of keys) {
-          const digest = digestSchema.safeParse(key.slice(prefix.length));
-          if (digest.success) yield digest.data;
-        }
-        const last = keys.at(-1);
-        if (last === undefined || textOf(page, "IsTruncated")[0] !== "true") return;
-        after = last;
-      }
+      for await (const key of bucket.list()) if (digestSchema.safeParse(key).success) yield key;
     },
   };
 }
-
-async function* readAll(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    throw unavailable("GET", "the connection broke", error);
-  }
-}
-
-/** Texts of all elements with this name, which contain no others; the requested ones have no escapes. */
-const textOf = (xml: string, name: string): string[] =>
-  xml
-    .split(`<${name}>`)
-    .slice(1)
-    .map((rest) => rest.slice(0, Math.max(rest.indexOf("<"), 0)));
-
-const unavailable = (method: Method, what: string, cause?: unknown) =>
-  new ArtifactError("unavailable", `The artifact store failed to answer a ${method} request: ${what.trim()}.`, {
-    cause,
-  });

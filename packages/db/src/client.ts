@@ -81,7 +81,7 @@ function unlessNotOwner(error: unknown): void {
 const extensions = ["pg_trgm", "btree_gin"] as const;
 
 /** @throws Error that says what is missing, and how to get it */
-async function requireExtensions(client: pg.PoolClient): Promise<void> {
+export async function requireExtensions(client: Pick<pg.PoolClient, "query">): Promise<void> {
   for (const extension of extensions) {
     try {
       await client.query(`CREATE EXTENSION IF NOT EXISTS ${extension}`);

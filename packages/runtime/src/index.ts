@@ -7,7 +7,7 @@ export {
   serverLimitsFrom,
 } from "./config.ts";
 export type { Leftovers } from "./host/leftovers.ts";
-export { claimServers, findLeftovers, openDriver, testHost } from "./open-driver.ts";
+export { claimServers, findLeftovers, openDataCopies, openDriver, testHost } from "./open-driver.ts";
 export {
   type BuildDriver,
   type BuildStep,
@@ -20,7 +20,7 @@ export { cloudEnvironment } from "./port/cloud-environment.ts";
 export type { RunnerIdentity, RuntimeDriver } from "./port/driver.ts";
 export { SandboxError } from "./port/errors.ts";
 export { type Exit, type LastLines, type Limits, lineCutMark, type OutputSink } from "./port/execution.ts";
-export type { HostReport, Isolation, Pythons } from "./port/host.ts";
+export type { DataCopies, HostReport, Isolation, Pythons } from "./port/host.ts";
 export {
   type BridgeKind,
   type HarnessStatus,

@@ -2,10 +2,10 @@ import type { DriverConfig } from "./config.ts";
 import type { HostLayers } from "./host/engine.ts";
 import { nextIdentity } from "./host/identity.ts";
 import { findHostLeftovers, type Leftovers } from "./host/leftovers.ts";
-import { openSandboxDriver } from "./host/open-sandbox-driver.ts";
+import { openSandboxDataCopies, openSandboxDriver } from "./host/open-sandbox-driver.ts";
 import { testSandboxHost } from "./host/test-host.ts";
 import type { DriverRole, RunnerIdentity, RuntimeDriver } from "./port/driver.ts";
-import type { Isolation } from "./port/host.ts";
+import type { DataCopies, Isolation } from "./port/host.ts";
 
 /** Opens the driver that the settings choose. `layers`: where a driver on this host finds and stores layers. */
 export function openDriver(config: DriverConfig, layers: HostLayers, role: DriverRole): RuntimeDriver {
@@ -39,5 +39,13 @@ export function findLeftovers(config: DriverConfig): Promise<Leftovers> {
   switch (config.kind) {
     case "sandbox":
       return findHostLeftovers(config.runDirectory);
+  }
+}
+
+/** Copies what servers keep in `/data`, without a driver. */
+export function openDataCopies(config: Pick<DriverConfig, "kind" | "dataDirectory" | "runDirectory">): DataCopies {
+  switch (config.kind) {
+    case "sandbox":
+      return openSandboxDataCopies(config);
   }
 }

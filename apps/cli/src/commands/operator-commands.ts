@@ -3,6 +3,14 @@ import { orList } from "../terminal/or-list.ts";
 import { roleNames } from "../up/role-process.ts";
 import { type CommandSpec, common, dataDirectory, flag, path, value } from "./command-spec.ts";
 
+const key = {
+  "passphrase-file": path(
+    "FILE",
+    "a file whose text is the passphrase; without it TOWPATH_BACKUP_PASSPHRASE, or it is asked for",
+  ),
+  identity: path("FILE", "private keys of age, of a back-up that was made with a recipient"),
+} as const;
+
 /** Commands for people who run an instance, or work on Towpath. */
 export const operatorCommands = {
   github: {
@@ -82,6 +90,42 @@ export const operatorCommands = {
       "settings from the environment only, and wants a database that was migrated.",
     options: {},
     examples: ["run gateway"],
+    isLocal: true,
+  },
+  backup: {
+    arguments: "[verify] FILE",
+    choices: { 1: "files", 2: "files" },
+    text:
+      "Writes the instance on this machine, which may be running, to one encrypted file: database, repositories, what servers " +
+      "keep in /data, keys and settings. verify reads such a file and compares every part.",
+    options: {
+      ...key,
+      recipient: {
+        ...value("KEY", "a public key of age (age1…) in place of a passphrase; may be repeated"),
+        multiple: true,
+      },
+      "with-layers": flag("also what builds have made, so that a restore builds nothing"),
+      ...common,
+    },
+    examples: [
+      "backup towpath.age",
+      "backup towpath.age --recipient age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+      "backup verify towpath.age --passphrase-file passphrase.txt",
+    ],
+    isLocal: true,
+  },
+  restore: {
+    arguments: "FILE",
+    choices: { 1: "files" },
+    text:
+      "Restores a back-up into an empty data directory, after the whole file was checked. Start the instance with up " +
+      "afterwards.",
+    options: {
+      ...key,
+      "data-dir": path("DIR", "the directory; it must be empty or absent"),
+      "database-url": value("URL", "an empty PostgreSQL in place of the embedded one"),
+    },
+    examples: ["restore towpath.age", "restore towpath.age --data-dir /srv/towpath"],
     isLocal: true,
   },
   "reset-password": {

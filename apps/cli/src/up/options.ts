@@ -51,7 +51,7 @@ function serverUrlOf(value: string | undefined): string | null {
 }
 
 /** Sockets live in the data directory, or below the temporary directory when its path is too long for them. */
-function runDirectoryOf(dataDirectory: string): string {
+export function runDirectoryOf(dataDirectory: string): string {
   const inside = join(dataDirectory, "run");
   const maxSocketPathBytes = "/i/0123456789ab/status.json.tmp".length;
   if (Buffer.byteLength(inside) + maxSocketPathBytes <= 100) return inside;

@@ -47,6 +47,7 @@ export {
 export { requestLogActivity, requestLogSession, requestLogUser, requestLogUserHour } from "./request-log-session.ts";
 export { type RetentionMoment, type RetentionPolicy, type RetentionRule, retentionRules } from "./retention.ts";
 export { route } from "./route.ts";
+export { scheduledBackup } from "./scheduled-backup.ts";
 export { secret, secretVersion } from "./secret.ts";
 export { serverLog } from "./server-log.ts";
 export { signInStep } from "./sign-in-step.ts";

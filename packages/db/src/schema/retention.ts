@@ -37,6 +37,7 @@ import { requestLogRollupRetention } from "./request-log-rollup.ts";
 import { requestLogSessionRetention } from "./request-log-session.ts";
 import type { RetentionRule } from "./retention-rule.ts";
 import { routeRetention } from "./route.ts";
+import { scheduledBackupRetention } from "./scheduled-backup.ts";
 import { secretRetention, secretVersionRetention } from "./secret.ts";
 import { serverLogRetention } from "./server-log.ts";
 import { signInStepRetention } from "./sign-in-step.ts";
@@ -106,6 +107,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   ...requestLogRollupRetention,
   ...requestLogSessionRetention,
   route: routeRetention,
+  scheduled_backup: scheduledBackupRetention,
   secret: secretRetention,
   secret_version: secretVersionRetention,
   server_log: serverLogRetention,

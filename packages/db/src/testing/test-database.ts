@@ -29,10 +29,14 @@ async function administer(statement: string): Promise<void> {
   }
 }
 
-/** Creates a migrated database for one test file, cloned from the template in about 20 ms. `close` drops it. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * Creates a migrated database for one test file, cloned from the template in about 20 ms. `close` drops it. `isEmpty`: one
+ * without tables.
+ */
+export async function createTestDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString("hex")}`;
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${templateName} STRATEGY file_copy`);
+  const template = isEmpty ? "template0" : templateName;
+  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   const client = openDatabase(urlOf(name));
   // A pool that ends doesn't wait for its connections to close: those that are left when the database is dropped fail.
   client.pool.on("connect", (connection) => connection.on("error", () => {}));

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import type { DriverRole, RuntimeDriver } from "../port/driver.ts";
+import type { DataCopies } from "../port/host.ts";
 import type { SandboxSettings } from "./config.ts";
+import { volumeCopies } from "./data/volume-copies.ts";
 import { Volumes } from "./data/volumes.ts";
 import { createSandboxDriver } from "./driver.ts";
 import type { HostLayers } from "./engine.ts";
@@ -16,11 +18,21 @@ export function openSandboxDriver(settings: SandboxSettings, layers: HostLayers,
     instanceDirectory: join(runDirectory, "i"),
     // On the file system of the layers, for hard links to them.
     codeDirectory: join(dataDirectory, "cache", "code"),
-    volumes: new Volumes({
-      directory: join(dataDirectory, "volumes"),
-      mountDirectory: join(runDirectory, "volumes"),
-      bytes: dataBytes,
-    }),
+    volumes: new Volumes({ ...volumeDirectories(settings), bytes: dataBytes }),
     shim: { generation: identity.generation, waitMs: adoptWithinMs, onSuperseded },
   });
+}
+
+type Directories = Pick<SandboxSettings, "dataDirectory" | "runDirectory">;
+
+const volumeDirectories = ({ dataDirectory, runDirectory }: Directories) => ({
+  directory: join(dataDirectory, "volumes"),
+  mountDirectory: join(runDirectory, "volumes"),
+});
+
+/** Copies are made in `trash/`, where the clean-up removes those that a killed process left. */
+export function openSandboxDataCopies(directories: Directories): DataCopies {
+  // It makes no new ones.
+  const volumes = new Volumes({ ...volumeDirectories(directories), bytes: 0 });
+  return volumeCopies(volumes, join(directories.dataDirectory, "trash"));
 }

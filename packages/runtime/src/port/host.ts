@@ -55,6 +55,18 @@ export type LastingData = {
   remove(kept: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<readonly string[]>;
 };
 
+/**
+ * Copies of servers' `/data`, for back-ups: bytes that only the driver understands. On the host that has the data, beside
+ * the driver that uses it.
+ */
+export type DataCopies = {
+  list(): Promise<readonly string[]>;
+  /** Passes a copy as of one moment to `write`, also while servers use it: they wait while the copy is made on the disk. */
+  read(id: string, write: (bytes: AsyncIterable<Uint8Array>) => Promise<void>): Promise<void>;
+  /** Makes the data of such bytes. */
+  write(id: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
+};
+
 /** A driver's report on its host. */
 export type HostReport = {
   /** Names the host in reports and locks: equal for all processes that share its disk or its servers. */

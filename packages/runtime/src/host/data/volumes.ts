@@ -79,6 +79,19 @@ export class Volumes {
     return ids.filter((id) => id !== selfTestId);
   }
 
+  /** Where a volume is on this host; `mountPoint`: null while it isn't mounted. */
+  async place(id: string): Promise<{ readonly file: string; readonly mountPoint: string | null }> {
+    const mountPoint = this.#mountPoint(id);
+    return { file: this.#file(id), mountPoint: (await this.#mounted()).has(mountPoint) ? mountPoint : null };
+  }
+
+  /** Makes a volume of a complete file on the same disk, in place of an earlier one. */
+  async adopt(id: string, image: string): Promise<void> {
+    if (!safeId.test(id)) throw new SandboxError("invalid_spec", "A volume's id is not valid in a path.");
+    await mkdir(this.#config.directory, { recursive: true, mode: 0o700 });
+    await rename(image, this.#file(id));
+  }
+
   /** Deletes a volume. Processes that have it open keep it until they end. */
   async remove(id: string): Promise<void> {
     await this.#unmount(id);

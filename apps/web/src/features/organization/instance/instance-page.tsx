@@ -8,6 +8,7 @@ import { Card, CardHeader } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { BackupCard } from "./backup-card.tsx";
 import { instanceIsolationQuery, instanceReleaseQuery, instanceStorageQuery } from "./instance.functions.ts";
 import { protectionWords } from "./protections.ts";
 
@@ -18,7 +19,7 @@ export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
     <div className="max-w-4xl">
       <PageHeader
         title="Instance"
-        description="How the host isolates servers and builds, and how full its disk is. Towpath tests each protection from inside a sandbox when it starts."
+        description="How the host isolates servers and builds, and how full its disk is, and its last back-up. Towpath tests each protection from inside a sandbox when it starts."
       />
       {data.reportedAt === null ? (
         <Card>
@@ -29,6 +30,7 @@ export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
       ) : (
         <Report view={data} reportedAt={data.reportedAt} />
       )}
+      <BackupCard orgSlug={orgSlug} />
       <InstanceStorage orgSlug={orgSlug} />
       <InstanceRelease orgSlug={orgSlug} />
     </div>

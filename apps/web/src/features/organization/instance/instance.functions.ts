@@ -2,6 +2,7 @@ import { createServerFn } from "@tanstack/react-start";
 import { getHostIsolation, getIsolationWarning } from "@towpath/core/operations/host-isolation";
 import { getHostStorage, getStorageWarning } from "@towpath/core/operations/host-storage";
 import { getRelease } from "@towpath/core/operations/release";
+import { getScheduledBackup } from "@towpath/core/operations/scheduled-backup";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
@@ -33,6 +34,12 @@ const getInstanceStorage = createServerFn({ method: "GET" })
   .validator(input(organizationInput))
   .handler(({ context, data }) => getHostStorage({ ctx: context.ctx, input: data }));
 
+/** The newest scheduled back-up (OPS-3). */
+const getInstanceBackup = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("organization.manage")])
+  .validator(input(organizationInput))
+  .handler(({ context, data }) => getScheduledBackup({ ctx: context.ctx, input: data }));
+
 /** Whether new builds are refused because the disk is nearly full, for every member. */
 const getDiskWarning = createServerFn({ method: "GET" })
   .middleware([organizationAccess("project.read")])
@@ -54,6 +61,9 @@ export const missingProtectionsQuery = (orgSlug: string) =>
 
 export const instanceStorageQuery = (orgSlug: string) =>
   queryOf(["instance-storage", orgSlug], getInstanceStorage, { orgSlug }, { refetchInterval: reportIntervalMs });
+
+export const scheduledBackupQuery = (orgSlug: string) =>
+  queryOf(["scheduled-backup", orgSlug], getInstanceBackup, { orgSlug }, { refetchInterval: reportIntervalMs });
 
 export const diskWarningQuery = (orgSlug: string) =>
   queryOf(["disk-warning", orgSlug], getDiskWarning, { orgSlug }, everyReport);

@@ -3,6 +3,7 @@ import {
   instanceIsolationQuery,
   instanceReleaseQuery,
   instanceStorageQuery,
+  scheduledBackupQuery,
 } from "~/features/organization/instance/instance.functions.ts";
 import { InstancePage } from "~/features/organization/instance/instance-page.tsx";
 
@@ -13,6 +14,7 @@ export const Route = createFileRoute("/$orgSlug/settings/instance")({
       context.queryClient.ensureQueryData(instanceIsolationQuery(params.orgSlug)),
       context.queryClient.ensureQueryData(instanceStorageQuery(params.orgSlug)),
       context.queryClient.ensureQueryData(instanceReleaseQuery(params.orgSlug)),
+      context.queryClient.ensureQueryData(scheduledBackupQuery(params.orgSlug)),
     ]),
   head: () => ({ meta: [{ title: "Instance · Towpath" }] }),
   component: Instance,

@@ -1,0 +1,8 @@
+export {
+  beginScheduledBackup,
+  endScheduledBackup,
+  forgetScheduledBackups,
+  getScheduledBackup,
+  isBackupDue,
+  type ScheduledBackupView,
+} from "./scheduled-backup.ts";
