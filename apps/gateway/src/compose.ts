@@ -20,6 +20,7 @@ import { createPages, type Health } from "./platform/pages.ts";
 import { createRunnerMetrics } from "./platform/runner-metrics.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
+import { isServed } from "./route/served-names.ts";
 import { closeHttpServer, createHttpServer } from "./server.ts";
 import type { News } from "./workers/news.ts";
 import { noPeers, type Peers } from "./workers/peers.ts";
@@ -122,7 +123,14 @@ async function compose(base: Base) {
     const [all, more] = await Promise.all([ofAll(await metrics.snapshot(), "metrics"), runnerMetrics()]);
     return mergedMetrics(all, more);
   };
-  const platform = createPages({ health: () => ofAll(health(), "health"), metrics: allMetrics });
+  const platform = createPages({
+    health: () => ofAll(health(), "health"),
+    metrics: allMetrics,
+    isServed: async (hostName) => {
+      if (routes.opening) await routes.opening;
+      return isServed(config.serverAddress, routes, hostName);
+    },
+  });
   const handle = createGateway({
     ...entry.parts,
     ...record.parts,

@@ -32,11 +32,12 @@ export const commands = {
       "data-dir": path("DIR", "where everything is kept"),
       port: value("PORT", "of the dashboard; 3000"),
       "gateway-port": value("PORT", "of the servers; 8080"),
+      domain: value("DOMAIN", "serves it there over HTTPS, with certificates of its own: see docs/https.md"),
     },
     removed: {
       "forge-port": "leave it out, since repositories of the local forge are now at the dashboard's address.",
     },
-    examples: ["up", "up --data-dir /srv/towpath --port 8000"],
+    examples: ["up", "up --data-dir /srv/towpath --port 8000", "up --domain towpath.example.com"],
     isLocal: true,
   },
   login: {

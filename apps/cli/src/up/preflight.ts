@@ -1,14 +1,13 @@
-import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
-import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { neededOpenFiles, openFilesProblem } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
 import { CommandError } from "../terminal/terminal.ts";
+import { whyNotListening } from "./listening.ts";
 import type { UpOptions } from "./options.ts";
 
 /** Absolute path of a program on the PATH, or null. */
-function findProgram(name: string): string | null {
+export function findProgram(name: string): string | null {
   for (const directory of (process.env.PATH ?? "").split(delimiter)) {
     const path = join(directory, name);
     try {
@@ -22,17 +21,9 @@ function findProgram(name: string): string | null {
 }
 
 async function isFree(host: string, port: number): Promise<boolean> {
-  const server = createServer();
-  server.listen({ port, host, exclusive: true });
-  const free = await once(server, "listening").then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "EADDRINUSE") return false;
-      throw new CommandError(`Nothing can listen on ${host}, port ${port}: ${error.message}`);
-    },
-  );
-  server.close();
-  return free;
+  const problem = await whyNotListening({ host, port });
+  if (problem === null || problem.code === "EADDRINUSE") return problem === null;
+  throw new CommandError(`Nothing can listen on ${host}, port ${port}: ${problem.message}`);
 }
 
 /** Browsers, and Node's fetch by the same rule, don't connect to some ports (Fetch Standard, 2.9: bad ports). */

@@ -5,16 +5,18 @@ import { commandOf, type RoleName } from "./role-process.ts";
 
 /** A process of the instance, with its complete environment. */
 export type Role = {
-  readonly name: RoleName;
+  readonly name: RoleName | "caddy";
   /** The program and its arguments. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** The signal that stops it with the instance. */
   readonly stopSignal: "SIGTERM" | "SIGINT";
+  /** Whether it serves, of a program that can't report it. */
+  readonly serves?: () => Promise<boolean>;
 };
 
 /** Variables of the operator that every process gets: programs, language, certificates, proxies, caches. */
-const inherited = [
+export const inherited: readonly string[] = [
   "PATH",
   "HOME",
   "LANG",

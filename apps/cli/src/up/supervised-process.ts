@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadyMessage } from "@towpath/role";
 import { CommandError, isVerbose, printError, yellow } from "../terminal/terminal.ts";
 import {
@@ -98,12 +99,16 @@ export class SupervisedProcess {
       this.#tail = [...this.#tail.slice(-14), line];
     };
     for (const input of [child.stdout, child.stderr]) if (input) createInterface({ input }).on("line", onLine);
-    child.on("message", (message) => {
-      if (!isReady(message) || readyAt !== null) return;
+    const onReady = (message: ReadyMessage) => {
+      if (readyAt !== null) return;
       readyAt = performance.now();
       clearTimeout(timer);
       ready.resolve(message);
+    };
+    child.on("message", (message) => {
+      if (isReady(message)) onReady(message);
     });
+    void this.#waitUntilItServes(child, () => onReady({ type: "ready" }));
     child.once("error", (error) => ready.reject(error));
     child.once("close", (code, signal) => {
       clearTimeout(timer);
@@ -117,6 +122,17 @@ export class SupervisedProcess {
       this.#restart(signal ?? `status ${code}`, { readyForMs: performance.now() - readyAt, signal });
     });
     return ready.promise.finally(() => clearTimeout(timer));
+  }
+
+  /** Asks a program that can't report that it is ready. */
+  async #waitUntilItServes(child: ChildProcess, onServing: () => void): Promise<void> {
+    const { serves } = this.#role;
+    if (serves === undefined) return;
+    while (!(await serves())) {
+      await sleep(100);
+      if (this.#child !== child) return;
+    }
+    onServing();
   }
 
   /** Prints errors that the full disk can't log, each once. */

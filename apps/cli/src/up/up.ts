@@ -14,6 +14,7 @@ import {
 import { bold, CommandError, dim, print, step, yellow } from "../terminal/terminal.ts";
 import { type Database, describeMigrations, prepareDatabase, startDatabase } from "./database.ts";
 import { moveForge } from "./forge/move-forge.ts";
+import { caddyRole, namesNotice, requireCaddy } from "./https/caddy.ts";
 import { interrupted } from "./interrupted.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
 import { isolationNotice, requireOpenFiles, requirePrograms, requireUsablePorts } from "./preflight.ts";
@@ -58,6 +59,7 @@ type Decided = { readonly identity: Identity; readonly serverUrl: string; readon
 async function startProcesses(options: UpOptions, started: Started, decided: Decided): Promise<number> {
   const { uv } = requirePrograms();
   const roles = rolesOf({ options, ...decided, uv, environment: process.env });
+  if (options.https) roles.push(await caddyRole(options, options.https, process.env));
   const logDirectory = join(options.dataDirectory, "logs");
   await mkdir(logDirectory, { recursive: true, mode: 0o700 });
   const ready = await step(`Starting ${roles.map((role) => role.name).join(", ")}`, () =>
@@ -93,6 +95,7 @@ export async function up(args: string[]): Promise<number> {
   requirePrograms();
   requireOpenFiles();
   await requireUsablePorts(options);
+  if (options.https) await requireCaddy(options.https);
   const resolves = await resolvesLocalhostNames();
   const identity = await openDataDirectory(options.dataDirectory, resolves ? "host" : "path");
   const serverUrl = serverUrlOf(options, identity.serversBy);
@@ -118,6 +121,8 @@ export async function up(args: string[]): Promise<number> {
       print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serverUrl})`);
       for (const line of moved) print(line);
       warnOfNames(serverUrl, options, resolves);
+      const unresolved = options.https && (await namesNotice(options.https, serverUrl));
+      if (unresolved) print(`${yellow("!")} ${unresolved}`);
       for (const line of await isolationNotice(join(options.runDirectory, "runner.sock")))
         print(`${yellow("!")} ${line}`);
       print(dim(`Data in ${options.dataDirectory}. Stop with Ctrl-C.\n`));
