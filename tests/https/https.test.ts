@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { freePorts } from "@towpath/role/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { operatorPost } from "../instance/operator.ts";
 import { childrenOf, launcherOf } from "../instance/processes.ts";
 import { startTowpath, type TowpathInstance } from "../instance/towpath-process.ts";
 import { callTool, expectAddress, expectStreamed } from "./calls.ts";
@@ -34,6 +35,7 @@ beforeAll(async () => {
     TOWPATH_HTTP_PORT: String(httpPort),
     TOWPATH_HTTPS_PORT: String(https),
     TOWPATH_HTTPS_HOST: "127.0.0.1",
+    TOWPATH_DNS_SERVERS: pebble.dns,
     ...pebble.settings,
   });
 }, 600_000);
@@ -88,6 +90,19 @@ test("OPS-12 GW-3 a server's stream arrives event by event through Caddy", () =>
 
 test("OPS-12 a server learns its caller's address through Caddy, and not what the caller claims", () =>
   expectAddress(front, server));
+
+test("OPS-12 a domain of the server's own gets a certificate once its DNS record was seen, and not before", async () => {
+  const own = "https://mcp.acme.test";
+  const domains = "projects/streaming/domains";
+  const asked = await operatorPost(instance, domains, { domain: "mcp.acme.test" });
+  await expect(callTool(front, own, "address")).rejects.toThrow();
+  const [, record] = asked.records as readonly { readonly name: string; readonly value: string }[];
+  await pebble.changeRecord("set-txt", { host: `${record?.name}.`, value: record?.value });
+  const checked = await operatorPost(instance, `${domains}/mcp.acme.test/check`, {});
+  expect(checked).toMatchObject({ activeAt: expect.any(String), records: [{ problem: null }, { problem: null }] });
+  const answer = await callTool(front, own, "address");
+  expect([answer.status, answer.names]).toEqual([200, "DNS:mcp.acme.test"]);
+});
 
 test("OPS-12 Caddy that is killed is started again, with the certificates that it had", async () => {
   // Nobody could sign others.

@@ -10,7 +10,13 @@ import { recordAccountChange } from "@towpath/core/tenancy/account";
 import { claimLocalOrganization } from "@towpath/core/tenancy/organization";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
-import { type CheckedFetch, createAddressPolicy, createCheckedFetch, fetchDocument } from "@towpath/egress";
+import {
+  type CheckedFetch,
+  createAddressPolicy,
+  createCheckedFetch,
+  createDomainNames,
+  fetchDocument,
+} from "@towpath/egress";
 import { createGitRemotes, openInstanceRepositories, type Repositories, removeLeftovers } from "@towpath/git";
 import {
   createGitHubConnections,
@@ -80,6 +86,7 @@ function compose(config: WebConfig): Services {
   const secrets = createSecretBox(config.secrets);
   const serverHost = config.runner && openServerHost(config.runner);
   const policy = createAddressPolicy(config.externalNetworks);
+  const domainNames = createDomainNames(config.dnsServers);
   // For as long as the process runs.
   const { fetch: reachGitHub } = createCheckedFetch(policy, undefined, { returnsRedirects: true });
   const loadGitHub = () =>
@@ -135,6 +142,7 @@ function compose(config: WebConfig): Services {
       reach: (url) => reachExternal(url, { policy }),
       inspect: (target) => inspectExternal(target, { policy }),
     },
+    domainNames,
     serverHost,
     adminTokens,
     callLimits: config.callLimits,

@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 import type { Disk } from "./retention/disk.ts";
 
 /** The context in which a job calls core's verbs. */
-export type JobContext = Context<SourceServices | "packages" | "externalServers">;
+export type JobContext = Context<SourceServices | "packages" | "externalServers" | "domainNames">;
 
 /** Dependencies of the jobs; created once, in `compose.ts`. */
 export type Services = Omit<JobContext, "db" | "actor" | "clock" | "checked"> & {
@@ -36,6 +36,7 @@ export function jobContext(
     | JobName
     | "sweep"
     | "external-servers"
+    | "domains"
     | "missed-deliveries"
     | "package-versions"
     | "git-sources"
@@ -55,5 +56,6 @@ export function jobContext(
     packages: services.packages,
     secrets: services.secrets,
     externalServers: services.externalServers,
+    domainNames: services.domainNames,
   };
 }

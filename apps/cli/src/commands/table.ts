@@ -183,6 +183,20 @@ export const commands = {
       "build-states my-server-one remove",
     ],
   },
+  domains: {
+    arguments: "NAME [ACTION] [DOMAIN]",
+    choices: { 2: ["list", "add", "check", "remove"] },
+    text:
+      "Lists domains of its own that lead to a server or portal, with the DNS records that they need and when those were " +
+      "seen; adds or removes one, or looks up its records now: ACTION is list, add, check or remove.",
+    options: { ...common },
+    examples: [
+      "domains my-server-one",
+      "domains my-server-one add mcp.example.com",
+      "domains my-server-one check mcp.example.com",
+      "domains my-server-one remove mcp.example.com",
+    ],
+  },
   logs: {
     arguments: "NAME [QUERY …]",
     text: "Prints the newest requests of a server, its own output (--server) or the log of a build (--build).",

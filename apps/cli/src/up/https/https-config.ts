@@ -1,16 +1,10 @@
 import { accessSync, constants } from "node:fs";
 import { isIP } from "node:net";
+import { isDomain } from "@towpath/core/projects/domain/schema";
 import { z } from "zod";
 
 /** Room for the name of a server and its dot before it (RFC 1035, section 2.3.4: 253 characters in text). */
 const maxDomainLength = 253 - 64;
-
-/** Labels of letters, digits and hyphens, at least two of them; not an address. */
-function isDomain(name: string): boolean {
-  const labels = name.split(".");
-  const areLabels = labels.every((label) => /^[a-z0-9-]{1,63}$/.test(label) && !/^-|-$/.test(label));
-  return areLabels && labels.length > 1 && name.length <= maxDomainLength && !/^\d+$/.test(labels.at(-1) ?? "");
-}
 
 function isReadable(path: string): boolean {
   try {
@@ -28,7 +22,10 @@ const settings = z.object({
   TOWPATH_DOMAIN: z
     .string()
     .transform((name) => name.toLowerCase())
-    .refine(isDomain, "must be a domain such as towpath.example.com, without https:// and without a port"),
+    .refine(
+      (name) => isDomain(name) && name.length <= maxDomainLength,
+      "must be a domain such as towpath.example.com, without https:// and without a port",
+    ),
   /** Address to listen on; all of them unless it is set. */
   TOWPATH_HTTPS_HOST: z
     .string()
