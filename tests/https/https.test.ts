@@ -58,7 +58,7 @@ test("OPS-12 the dashboard has a certificate of the authority, and HTTP leads to
   expect([plain.status, plain.headers.get("location")]).toEqual([308, "https://127.0.0.1/login?next=%2Fx"]);
 });
 
-test("OPS-12 a server answers under its own name with a certificate that its first call fetches, over HTTP/2 too", async () => {
+test("OPS-12 GW-1 a server answers under its own name with a certificate that its first call fetches, over HTTP/2 too", async () => {
   const answer = await callTool(front, server, "address");
   expect([answer.status, answer.names]).toEqual([200, `DNS:streaming.${domain}`]);
   const session = connectHttp2(server, {

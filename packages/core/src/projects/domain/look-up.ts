@@ -2,7 +2,7 @@ import type { DomainNames } from "../../ports/index.ts";
 import { ownershipName } from "./domain.view.ts";
 
 /** Why a record wasn't seen, for its owner; null: it was. `unknown`: the DNS gave no answer. */
-export type Seen = { readonly problem: string | null; readonly isUnknown: boolean };
+type Seen = { readonly problem: string | null; readonly isUnknown: boolean };
 export type LookedUp = { readonly ownership: Seen; readonly address: Seen };
 
 const seen: Seen = { problem: null, isUnknown: false };
