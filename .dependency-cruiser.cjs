@@ -19,6 +19,8 @@ const portals = "^packages/mcp/src/portal/";
 const declaredVariables = "^packages/builder/src/source/declared-variables\\.ts$";
 /** Where a server listens, which the driver port and the runner's contract share. */
 const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
+/** Which models people may chat with. */
+const chatConfig = "^packages/chat/src/config\\.ts$";
 /** Names of processes, by which what killed ones left is found. */
 const processes = "^packages/runtime/src/host/process/process-name\\.ts$";
 
@@ -53,7 +55,11 @@ const allowedPackages = {
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
     ...["egress", "mcp", "package-index", "runner-api"],
   ],
-  "apps/cli": ["auth", "db", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
+  "apps/cli": [
+    ...["auth", "db", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
+    // doctor tries what an instance is set to use.
+    ...["artifacts", "github", "mail", "runtime", chatConfig],
+  ],
 };
 
 /**
@@ -153,7 +159,8 @@ module.exports = {
       "Only the runner and its callers use its API. Other code asks the database or the gateway.",
       {
         path: "^(packages|apps)/",
-        pathNot: "^(packages/runner-api|apps/(gateway|worker|runner|cli/src/up|web/(src/[^/]+\\.server|testing/site)))",
+        pathNot:
+          "^(packages/runner-api|apps/(gateway|worker|runner|cli/src/(up|doctor)|web/(src/[^/]+\\.server|testing/site)))",
       },
       { path: "^packages/runner-api/", pathNot: endpoints },
     ),

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { serveMetrics } from "@towpath/role";
+import { drainHttpServer, listen, serveMetrics } from "@towpath/role";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
 import { createGateway } from "./gateway.ts";
@@ -21,7 +21,7 @@ import { createRunnerMetrics } from "./platform/runner-metrics.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
 import { isServed } from "./route/served-names.ts";
-import { closeHttpServer, createHttpServer } from "./server.ts";
+import { createHttpServer } from "./server.ts";
 import type { News } from "./workers/news.ts";
 import { noPeers, type Peers } from "./workers/peers.ts";
 
@@ -29,8 +29,11 @@ export type RunningGateway = {
   server: Server;
   /** The port that it listens on. */
   port: number;
-  /** Ends running requests within `graceMs`, writes what is buffered and closes everything. */
-  stop: (graceMs: number) => Promise<void>;
+  /**
+   * Ends running requests within `requestsMs` and idle connections after `idleMs`, writes what is buffered and closes
+   * everything.
+   */
+  stop: (requestsMs: number, idleMs?: number) => Promise<void>;
 };
 
 /** Composes and starts the gateway, without waiting for the database or the runner. */
@@ -46,7 +49,7 @@ export async function startGateway(
   // From files: after a crash, running servers are reachable again even without the database.
   await Promise.all([feed.loadSnapshot(), portals.loadSnapshot(), savedState.load()]);
   feed.start();
-  const port = await listen(server, config);
+  const port = await listen(server, config.listen).catch((error: unknown) => Promise.reject(inUse(error, config)));
   const stopMetrics = config.metrics && (await serveMetrics(config.metrics, gateway.allMetrics));
   base.notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
   callers.start((isCertain) => isCertain && savedState.discard());
@@ -59,13 +62,12 @@ export async function startGateway(
   return {
     server,
     port,
-    async stop(graceMs) {
-      await closeHttpServer(server, graceMs);
+    async stop(requestsMs, idleMs = 0) {
+      // The next process, which may serve already, has the metrics from now on.
+      await stopMetrics?.();
+      await drainHttpServer(server, { requestsMs, idleMs });
       for (const part of [feed, limits, base.gateways]) part.stop();
-      await Promise.all([
-        ...[callers, record, savedState, gateway.servers].map((part) => part.stop()),
-        stopMetrics?.(),
-      ]);
+      await Promise.all([callers, record, savedState, gateway.servers].map((part) => part.stop()));
       // A database that hangs does not close connections either.
       const closed = Promise.all([base.notifications.close(), base.pool.end()]);
       await Promise.race([closed, sleep(500, undefined, { ref: false })]);
@@ -148,15 +150,7 @@ async function compose(base: Base) {
   return { server, feed, portals: portals.portals, callers, limits, record, servers, savedState, allMetrics, onNews };
 }
 
-function listen(server: Server, { host, port }: GatewayConfig): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const inUse = error.code === "EADDRINUSE";
-      reject(inUse ? new Error(`Port ${port} on ${host} is in use: choose another by TOWPATH_GATEWAY_PORT.`) : error);
-    });
-    server.listen(port, host, 4096, () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address ? address.port : port);
-    });
-  });
+function inUse(error: unknown, { port, host }: GatewayConfig): unknown {
+  const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  return isInUse ? new Error(`Port ${port} on ${host} is in use: choose another by TOWPATH_GATEWAY_PORT.`) : error;
 }

@@ -53,12 +53,13 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   await mkdir(config.runDirectory, { recursive: true, mode: 0o700 });
   // First: a second runner would end the rows of the first.
   await assertNoRunner(config.address);
-  const identity = await claimServers(config.driver);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
+  const secrets = createSecretBox(config.secrets);
+  // Before it takes the servers: a release that must not work on this database leaves them to the one that may.
+  await checkDatabase(database.pool, secrets.masterKeys);
+  const identity = await claimServers(config.driver);
   const runtime = driver ?? openServerDriver(config, database, identity, log);
   const { servers, host } = runtime;
-  const secrets = createSecretBox(config.secrets);
-  await checkDatabase(database.pool, secrets.masterKeys);
   const store = instanceStore(database.db, identity);
   const record = createInstanceRecord(store, complain("an instance could not be recorded"));
   const spool = new LineSpool(join(config.runDirectory, "lines"), complain("server-log lines cannot be kept on disk"));

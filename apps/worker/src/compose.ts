@@ -37,7 +37,8 @@ const jobsEndWithinMs = stopLimits.exitMs - 1_500;
 export type RunningWorker = {
   /** How many servers are being built again because their layers are lost. */
   readonly rebuilding: number;
-  stop(): Promise<void>;
+  /** Takes no more jobs, and aborts those that have not ended after `jobsMs`: another worker takes them over. */
+  stop(jobsMs: number): Promise<void>;
 };
 
 /** Connects the worker's parts and takes jobs until it is stopped. Throws when the database cannot be reached. */
@@ -55,9 +56,9 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   await workers.schedule(scheduledHandlers(parts));
   return {
     rebuilding,
-    async stop() {
+    async stop(jobsMs) {
       // In parallel: a round that waits for the database must not use up the time that jobs need to release builds.
-      await Promise.all([stopRounds(), retention.close(), workers.stop(jobsEndWithinMs)]);
+      await Promise.all([stopRounds(), retention.close(), workers.stop(jobsEndWithinMs, jobsMs)]);
       await Promise.all([parts.driver.close(), services.runner.close()]);
       await services.database.close();
     },

@@ -1,7 +1,8 @@
-import { rm } from "node:fs/promises";
-import { createServer } from "node:http";
+import { rename, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { ListenOptions } from "node:net";
 
-/** A port, or the path of a socket, which is taken from a process that was killed. */
+/** A port, or the path of a socket. Both are taken over from an earlier process, which may be ending its work. */
 export type MetricsAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
 /**
@@ -18,11 +19,24 @@ export async function serveMetrics(address: MetricsAddress, text: () => Promise<
       () => response.writeHead(500).end(),
     );
   });
-  if ("path" in address) await rm(address.path, { force: true });
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(address, resolve));
+  await ("path" in address ? listenAtPath(server, address.path) : listenWith(server, { ...address, reusePort: true }));
   return () =>
     new Promise((resolve) => {
       server.close(() => resolve());
       server.closeAllConnections();
     });
+}
+
+/** Under another name at first: an earlier process removes its own socket when it closes it, and must not find this one. */
+async function listenAtPath(server: Server, path: string): Promise<void> {
+  const own = `${path}.${process.pid}`;
+  await rm(own, { force: true });
+  await listenWith(server, { path: own });
+  await rename(own, path);
+}
+
+function listenWith(server: Server, options: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject).listen(options, resolve);
+  });
 }

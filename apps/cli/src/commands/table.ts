@@ -273,7 +273,7 @@ export const commands = {
   },
   version: {
     arguments: "",
-    text: "Prints the version, as --version does.",
+    text: "Prints version, commit and schema of this release, as --version does.",
     options: { ...json },
     examples: ["version"],
   },

@@ -23,11 +23,13 @@ const limits = {
   settledAfterMs: 60_000,
 };
 
+const commandOf = (file: string) => [process.execPath, `${directory}/${file}`];
+
 async function supervise(code: string, change: Partial<typeof limits> = {}): Promise<SupervisedProcess> {
   await writeFile(`${directory}/role.mjs`, code);
   const env = { PATH: process.env.PATH ?? "", FOLDER: directory };
   return new SupervisedProcess(
-    { name: "worker", command: [process.execPath, `${directory}/role.mjs`], env, stopSignal: "SIGTERM" },
+    { name: "worker", command: commandOf("role.mjs"), env, stopSignal: "SIGTERM", socket: null, runsAlone: false },
     directory,
     { ...limits, ...change },
   );
@@ -61,14 +63,22 @@ test("OPS-12 a program that can't report that it is ready is asked until it serv
   let asked = 0;
   const serves = async () => ++asked === 3;
   const caddy = new SupervisedProcess(
-    { name: "caddy", command, env, stopSignal: "SIGTERM", serves },
+    { name: "caddy", command, env, stopSignal: "SIGTERM", socket: null, runsAlone: true, serves },
     directory,
     limits,
   );
   await caddy.start();
   expect(asked).toBe(3);
   await caddy.stop(1000);
-  const ends = { name: "caddy", command: ["false"], env, stopSignal: "SIGTERM", serves: async () => false } as const;
+  const ends = {
+    name: "caddy",
+    command: ["false"],
+    env,
+    stopSignal: "SIGTERM",
+    socket: null,
+    runsAlone: true,
+    serves: async () => false,
+  } as const;
   await expect(new SupervisedProcess(ends, directory, limits).start()).rejects.toThrow("ended while starting");
 });
 

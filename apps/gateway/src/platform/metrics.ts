@@ -1,3 +1,4 @@
+import { currentRelease } from "@towpath/db/release";
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Answer, AnswerEnd } from "../call/answer.ts";
 
@@ -54,6 +55,14 @@ export class Metrics {
       buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000],
       registers: [this.#registry],
     });
+    const { version, commit, schema } = currentRelease();
+    new Gauge({
+      name: "towpath_build_info",
+      help: "Always 1; the labels name the release",
+      labelNames: ["version", "commit", "schema"],
+      aggregator: "max",
+      registers: [this.#registry],
+    }).set({ version, commit: commit ?? "", schema: schema ?? "" }, 1);
     this.add([
       counter("requests_total", "Requests", () => this.#requests),
       gauge("held", "Requests that wait for a server to start", () => this.held),

@@ -1,4 +1,5 @@
 import type { Removal } from "@towpath/core/operations/retention";
+import { currentRelease } from "@towpath/db/release";
 import { Counter, Gauge, Registry } from "prom-client";
 import type { Disk } from "./disk.ts";
 
@@ -11,6 +12,13 @@ export class RetentionMetrics {
 
   constructor(disk: Disk) {
     const registers = [this.#registry];
+    const { version, commit, schema } = currentRelease();
+    new Gauge({
+      name: "towpath_build_info",
+      help: "Always 1; the labels name the release",
+      labelNames: ["version", "commit", "schema"],
+      registers,
+    }).set({ version, commit: commit ?? "", schema: schema ?? "" }, 1);
     this.#removed = new Counter({
       name: "towpath_retention_removed_total",
       help: "Rows, layers, caches and other things removed, by table or kind",

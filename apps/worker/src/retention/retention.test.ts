@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { startBuild, takeBuild } from "@towpath/core/delivery/build";
 import { aloneAmongWorkers, referencedLayers } from "@towpath/core/operations/retention";
 import { type SeededOrganization, seedOrganization, seedProject, testContext } from "@towpath/core/testing";
+import { currentRelease } from "@towpath/db/release";
 import { repository, repositoryBundles } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { startRounds } from "@towpath/role";
@@ -205,6 +206,7 @@ test("LOG-3 LOG-6 one of a host's workers at a time sweeps its files, each serve
     const metrics = async () => (await getOverSocket(socketPath, "/-/metrics")).text;
     const rounds = /towpath_retention_last_round_timestamp_seconds [1-9]/;
     await expect.poll(metrics, { timeout: 20_000 }).toMatch(rounds);
+    expect(await metrics()).toContain(`towpath_build_info{version="${currentRelease().version}",commit="`);
     await expect.poll(kept, { timeout: 20_000 }).toEqual(partitions.slice(1));
     expect(await stored()).toEqual([unused]);
     swept.resolve();

@@ -1,9 +1,9 @@
 import { promises as dns, type LookupAddress } from "node:dns";
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { CommandError } from "../../terminal/terminal.ts";
-import { whyNotListening } from "../listening.ts";
 import type { Environment, UpOptions } from "../options.ts";
 import { findProgram } from "../preflight.ts";
 import { inherited, type Role } from "../roles.ts";
@@ -17,6 +17,21 @@ export async function requireCaddy({ host, httpPort, httpsPort }: HttpsConfig): 
     const problem = await whyNotListening({ port, ...(host !== null && { host }) });
     if (problem !== null) throw new CommandError(remedyFor(problem, port));
   }
+}
+
+/** Null if something could listen there now. Without a host: on all addresses. */
+async function whyNotListening(listen: {
+  readonly port: number;
+  readonly host?: string;
+}): Promise<NodeJS.ErrnoException | null> {
+  const server = createServer();
+  server.listen({ ...listen, exclusive: true });
+  const problem = await once(server, "listening").then(
+    () => null,
+    (error: NodeJS.ErrnoException) => error,
+  );
+  server.close();
+  return problem;
 }
 
 /** For the operator: how a port that HTTPS needs becomes free. */
@@ -64,6 +79,8 @@ export async function caddyRole(options: UpOptions, https: HttpsConfig, environm
     command: ["caddy", "run", "--adapter", "caddyfile", "--config", config],
     env: { ...Object.fromEntries(given), XDG_DATA_HOME: dataDirectory, XDG_CONFIG_HOME: runDirectory },
     stopSignal: "SIGTERM",
+    socket: null,
+    runsAlone: true,
     serves: () => accepts(https.httpsPort, https.host ?? "127.0.0.1"),
   };
 }
