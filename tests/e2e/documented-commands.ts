@@ -19,7 +19,7 @@ const own = [
 /** The documentation's pages and the README. */
 const files = [
   "README.md",
-  ...["sign-in", "roles", "identity", "observability", "rest", "configuration", "operating", "retention"].map(
+  ...["sign-in", "roles", "identity", "observability", "rest", "configuration", "https", "operating", "retention"].map(
     (name) => `docs/${name}.md`,
   ),
   ...[...own, "troubleshooting", "variables"].map((name) => `${pages}/${name}.md`),

@@ -20,6 +20,7 @@ import { gauge, Metrics, mergedMetrics } from "./platform/metrics.ts";
 import { createPages, type Health } from "./platform/pages.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
+import { isServed } from "./route/served-names.ts";
 import { createHttpServer } from "./server.ts";
 import type { News } from "./workers/news.ts";
 import { noPeers, type Peers } from "./workers/peers.ts";
@@ -122,7 +123,14 @@ async function compose(base: Base) {
   });
   const ofAll = async <Own>(own: Own, kind: "health" | "metrics") => [own, ...((await peers.ask({ kind })) as Own[])];
   const allMetrics = async () => mergedMetrics(await ofAll(await metrics.snapshot(), "metrics"));
-  const platform = createPages({ health: () => ofAll(health(), "health"), metrics: allMetrics });
+  const platform = createPages({
+    health: () => ofAll(health(), "health"),
+    metrics: allMetrics,
+    isServed: async (hostName) => {
+      if (routes.opening) await routes.opening;
+      return isServed(config.serverAddress, routes, hostName);
+    },
+  });
   const handle = createGateway({
     ...entry.parts,
     ...record.parts,

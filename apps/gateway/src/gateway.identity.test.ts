@@ -257,6 +257,7 @@ test("GW-11 an assertion is renewed at half of its life, each caller and server 
   const route = (label: string): Route => ({
     label,
     labels: [label],
+    domains: [],
     organizationId: randomUUID(),
     projectId: randomUUID(),
     target: { kind: "deployment", deploymentId: randomUUID() },

@@ -46,7 +46,12 @@ async function handle(parts: GatewayParts, incoming: Incoming): Promise<void> {
   const { request, response } = incoming;
   checkRequest(request);
   // Route: find the server.
-  const destination = destinationOf(parts.serverAddress, request.headers.host, request.url ?? "");
+  const destination = destinationOf(
+    parts.serverAddress,
+    request.headers.host,
+    request.url ?? "",
+    parts.routes.labelOfDomain,
+  );
   if (destination.kind === "platform") return parts.platform(request, response, destination.path);
   if (parts.routes.opening) await parts.routes.opening;
   const oauth = findOAuthEndpoint(parts, destination, request);

@@ -11,7 +11,13 @@ import { claimLocalOrganization } from "@towpath/core/tenancy/organization";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { currentRelease } from "@towpath/db/release";
-import { type CheckedFetch, createAddressPolicy, createCheckedFetch, fetchDocument } from "@towpath/egress";
+import {
+  type CheckedFetch,
+  createAddressPolicy,
+  createCheckedFetch,
+  createDomainNames,
+  fetchDocument,
+} from "@towpath/egress";
 import { createGitRemotes, openInstanceRepositories, type Repositories, removeLeftovers } from "@towpath/git";
 import {
   createGitHubConnections,
@@ -96,6 +102,7 @@ function compose(config: WebConfig): Services {
   const secrets = createSecretBox(config.secrets);
   const serverHost = config.runner && openServerHost(config.runner);
   const policy = createAddressPolicy(config.externalNetworks);
+  const domainNames = createDomainNames(config.dnsServers);
   // For as long as the process runs.
   const { fetch: reachGitHub } = createCheckedFetch(policy, undefined, { returnsRedirects: true });
   const loadGitHub = () =>
@@ -151,6 +158,7 @@ function compose(config: WebConfig): Services {
       reach: (url) => reachExternal(url, { policy }),
       inspect: (target) => inspectExternal(target, { policy }),
     },
+    domainNames,
     serverHost,
     adminTokens,
     callLimits: config.callLimits,

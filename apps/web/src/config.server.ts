@@ -1,7 +1,14 @@
 import { artifactsConfigSchema } from "@towpath/artifacts";
 import { parseOidcSettings } from "@towpath/auth/config";
 import { chatSettings } from "@towpath/chat/config";
-import { externalNetworkSettings, isListed, isLoopbackAddress, networkList, networksSetting } from "@towpath/egress";
+import {
+  dnsSettings,
+  externalNetworkSettings,
+  isListed,
+  isLoopbackAddress,
+  networkList,
+  networksSetting,
+} from "@towpath/egress";
 import { repositorySettings } from "@towpath/git";
 import { optionalGitHubConfig } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
@@ -76,6 +83,7 @@ const settings = z.object({
   /** Whether OAuth clients may publish their metadata on this machine, by http. */
   TOWPATH_LOCAL_OAUTH_CLIENTS: z.enum(["yes", "no"], { error: "must be yes or no" }).default("no"),
   ...externalNetworkSettings,
+  ...dnsSettings,
   /** Maximum size of a push to a repository of this instance. */
   TOWPATH_MAX_PUSH_MB: z.coerce
     .number({ error: "must be a number of megabytes" })
@@ -177,6 +185,8 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
       },
     },
     externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
+    /** Where DNS records of servers' domains are looked up; empty: where the host looks names up. */
+    dnsServers: values.TOWPATH_DNS_SERVERS,
     maxPushBytes: values.TOWPATH_MAX_PUSH_MB * 1024 * 1024,
     sessions: {
       idleSeconds: Math.round(values.TOWPATH_SESSION_IDLE_HOURS * 3600),

@@ -9,6 +9,7 @@ import { peopleOperations } from "~/features/organization/members/members.rest.s
 import { buildOperations } from "~/features/project/delivery/builds.rest.server.ts";
 import { exportOperation } from "~/features/project/export/export.rest.server.ts";
 import { activityOperations } from "~/features/project/request-log/activity.rest.server.ts";
+import { domainOperations } from "~/features/project/settings/domains.rest.server.ts";
 import { projectOperations } from "~/features/project/settings/projects.rest.server.ts";
 import { settingOperations } from "~/features/project/settings/settings.rest.server.ts";
 import { callerOperation } from "~/features/shared/session/caller.rest.server.ts";
@@ -29,6 +30,7 @@ export const restOperations: readonly Operation[] = [
   ...sourceOperations,
   ...buildOperations,
   ...settingOperations,
+  ...domainOperations,
   ...activityOperations,
   ...peopleOperations,
   ...passwordResetOperations,

@@ -186,6 +186,11 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
   expect(await ask("listApiKeys", scope)).toHaveLength(1);
   for (const id of ["revokeApiKey", "deleteApiKey"]) await ask(id, { ...scope, keyId: key.id });
 
+  await ask("addDomain", scope, { domain: "mcp.acme.invalid" });
+  const ofDomain = { ...scope, domain: "mcp.acme.invalid" };
+  expect((await ask("listDomains", scope)).data).toHaveLength(1);
+  for (const id of ["checkDomain", "removeDomain"]) await ask(id, ofDomain);
+
   const portal = await ask("createPortal", scope, { name: "shared-portal-one", servers: [{ server: live.name }] });
   await ask("updatePortal", { name: portal.name }, { instructions: "Ask here" });
   await ask("readPortal", { name: portal.id });

@@ -65,7 +65,8 @@ async function openShared(): Promise<Opened> {
   const endpoint = { kind: "unix", path: join(directory, "server.sock") } as const;
   runner.lookUp = (id) => runner.servers.get(id) ?? { instanceId: id, endpoint };
   await runner.start();
-  const environment = () => ({ TOWPATH_RUN_DIR: directory });
+  // No DNS: a lookup fails at once.
+  const environment = () => ({ TOWPATH_RUN_DIR: directory, TOWPATH_DNS_SERVERS: "127.0.0.1:1" });
   return { database, runner, web: await startWeb({ databaseUrl: database.url, environment, endsWithParent: true }) };
 }
 

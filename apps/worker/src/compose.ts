@@ -5,7 +5,7 @@ import { createBuilder, defaultBuildLimits } from "@towpath/builder";
 import { openGitHub } from "@towpath/core/sources/github-connection";
 import { openDatabase } from "@towpath/db";
 import { currentRelease } from "@towpath/db/release";
-import { createAddressPolicy, createCheckedFetch } from "@towpath/egress";
+import { createAddressPolicy, createCheckedFetch, createDomainNames } from "@towpath/egress";
 import { createGitRemotes, createStatePoster, openInstanceRepositories, removeLeftovers } from "@towpath/git";
 import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
 import { createMailTransport, deliverMail } from "@towpath/mail";
@@ -165,6 +165,7 @@ async function openParts(config: WorkerConfig, log: Logger) {
       reach: (url) => reachExternal(url, { policy }),
       inspect: (target) => inspectExternal(target, { policy }),
     },
+    domainNames: createDomainNames(config.dnsServers),
     workerName: await processName(),
     log,
     heartbeatMs,

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { type ArtifactsConfig, artifactsConfigSchema } from "@towpath/artifacts";
 import { type BackupSchedule, backupScheduleSchema } from "@towpath/backup";
 import { type BuilderConfig, defaultBuildLimits } from "@towpath/builder";
-import { externalNetworkSettings } from "@towpath/egress";
+import { dnsSettings, externalNetworkSettings } from "@towpath/egress";
 import { type RepositoriesKind, repositorySettings } from "@towpath/git";
 import { type GitHubConfig, optionalGitHubConfig } from "@towpath/github";
 import { type MailConfig, mailConfigSchema } from "@towpath/mail";
@@ -32,6 +32,7 @@ const environmentSchema = z.object({
   TOWPATH_SERVER_URL: z.string().includes("{name}", { message: "must contain {name}" }),
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   ...externalNetworkSettings,
+  ...dnsSettings,
   TOWPATH_PYTHON: z.string().optional(),
   /** Builds at the same time in this process. Default: one more than there are processors, at least 3. */
   TOWPATH_BUILD_CONCURRENCY: z.coerce.number().int().min(1).max(32).optional(),
@@ -68,6 +69,8 @@ export type WorkerConfig = {
   readonly packageIndexes: readonly IndexAddress[];
   /** Networks in which external servers and Git repositories may be, in addition to public addresses. */
   readonly externalNetworks: readonly string[];
+  /** Where DNS records of servers' domains are looked up; empty: where the host looks names up. */
+  readonly dnsServers: readonly string[];
   readonly builder: BuilderConfig;
   readonly artifacts: ArtifactsConfig;
   /** Where repositories of this instance are stored. */
@@ -116,6 +119,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Worker
     driver: driverConfigFrom(values, environment),
     packageIndexes: indexesOf(environment),
     externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
+    dnsServers: values.TOWPATH_DNS_SERVERS,
     builder: {
       defaultPython: values.TOWPATH_PYTHON ?? null,
       limits: {

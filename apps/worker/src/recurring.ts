@@ -1,5 +1,6 @@
 import type { LayerCache } from "@towpath/artifacts";
 import { buildNewVersions, rebuildLostLayers } from "@towpath/core/delivery/build";
+import { checkDueDomains } from "@towpath/core/projects/domain";
 import { checkDueExternalServers } from "@towpath/core/projects/external-server";
 import { checkDueGitHubRepositories } from "@towpath/core/sources/github-check";
 import { checkDueGitSources } from "@towpath/core/sources/source";
@@ -25,6 +26,7 @@ export type RecurringParts = {
 
 /** External servers inspected at once, each about every ten minutes. */
 const inspectedAtOnce = 8;
+const domainsAtOnce = 8;
 /** Each in rounds of its own: a Git URL that doesn't answer delays no other. */
 const gitUrlsAtOnce = 6;
 const repositoriesAtOnce = 6;
@@ -62,6 +64,14 @@ export function roundsOf({ services, layers }: RecurringParts): Round[] {
       run: (signal) => {
         const ctx = jobContext(services, "external-servers");
         return untilNoneIsDue(signal, () => checkDueExternalServers({ ctx, input: { limit: inspectedAtOnce } }));
+      },
+    },
+    {
+      name: "looking up domains of servers",
+      everyMs: 10_000,
+      run: (signal) => {
+        const ctx = jobContext(services, "domains");
+        return untilNoneIsDue(signal, () => checkDueDomains({ ctx, input: { limit: domainsAtOnce } }));
       },
     },
     ...Array<Round>(gitUrlsAtOnce).fill(gitUrls),

@@ -11,7 +11,7 @@ import type { EndedBuild } from "./metrics.ts";
 import type { Disk } from "./retention/disk.ts";
 
 /** The context in which a job calls core's verbs. */
-export type JobContext = Context<SourceServices | "packages" | "externalServers">;
+export type JobContext = Context<SourceServices | "packages" | "externalServers" | "domainNames">;
 
 /** Dependencies of the jobs; created once, in `compose.ts`. */
 export type Services = Omit<JobContext, "db" | "actor" | "clock" | "checked"> & {
@@ -42,6 +42,7 @@ export function jobContext(
     | JobName
     | "sweep"
     | "external-servers"
+    | "domains"
     | "missed-deliveries"
     | "package-versions"
     | "git-sources"
@@ -61,5 +62,6 @@ export function jobContext(
     packages: services.packages,
     secrets: services.secrets,
     externalServers: services.externalServers,
+    domainNames: services.domainNames,
   };
 }

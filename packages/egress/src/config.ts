@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 import { parseNetworks } from "./networks.ts";
 
@@ -21,4 +22,25 @@ export const externalNetworkSettings = {
     (networks) => networks.every((network) => Number(network.split("/")[1]) > 0),
     "must name the networks: a prefix of 0 would allow all addresses",
   ),
+};
+
+/** An IP address, with a port or without. */
+function isDnsServer(text: string): boolean {
+  const [, address = text, port = "53"] = /^(?:\[([^\]]+)\]|([\d.]+)):(\d+)$/.exec(text)?.filter(Boolean) ?? [];
+  return isIP(address) !== 0 && Number(port) > 0 && Number(port) < 65_536;
+}
+
+/** Settings of processes that look up DNS records. */
+export const dnsSettings = {
+  /** Where they are looked up; empty: where the host looks names up. */
+  TOWPATH_DNS_SERVERS: z
+    .string()
+    .default("")
+    .transform((text) =>
+      text
+        .split(",")
+        .map((server) => server.trim())
+        .filter(Boolean),
+    )
+    .refine((servers) => servers.every(isDnsServer), "must be IP addresses, separated by commas"),
 };

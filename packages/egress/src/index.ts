@@ -1,7 +1,8 @@
 export { type AddressPolicy, createAddressPolicy } from "./address-policy.ts";
 export { checkedLookup, checkServerUrl, connectFailure, type ResolveName } from "./checked-connection.ts";
 export { type CheckedFetch, createCheckedFetch } from "./checked-fetch.ts";
-export { externalNetworkSettings, networksSetting } from "./config.ts";
+export { dnsSettings, externalNetworkSettings, networksSetting } from "./config.ts";
+export { createDomainNames } from "./domain-names.ts";
 export { EgressError, privateNetworkRemedy } from "./egress-error.ts";
 export { fetchDocument } from "./fetch-document.ts";
 export { isListed, networkList } from "./networks.ts";

@@ -33,11 +33,12 @@ export const commands = {
       "data-dir": path("DIR", "where everything is kept"),
       port: value("PORT", "of the dashboard; 3000"),
       "gateway-port": value("PORT", "of the servers; 8080"),
+      domain: value("DOMAIN", "serves it there over HTTPS, with certificates of its own: see docs/https.md"),
     },
     removed: {
       "forge-port": "leave it out, since repositories of the local forge are now at the dashboard's address.",
     },
-    examples: ["up", "up --data-dir /srv/towpath --port 8000"],
+    examples: ["up", "up --data-dir /srv/towpath --port 8000", "up --domain towpath.example.com"],
     isLocal: true,
   },
   login: {
@@ -181,6 +182,20 @@ export const commands = {
       "build-states my-server-one",
       "build-states my-server-one set gitlab < token.txt",
       "build-states my-server-one remove",
+    ],
+  },
+  domains: {
+    arguments: "NAME [ACTION] [DOMAIN]",
+    choices: { 2: ["list", "add", "check", "remove"] },
+    text:
+      "Lists domains of its own that lead to a server or portal, with the DNS records that they need and when those were " +
+      "seen; adds or removes one, or looks up its records now: ACTION is list, add, check or remove.",
+    options: { ...common },
+    examples: [
+      "domains my-server-one",
+      "domains my-server-one add mcp.example.com",
+      "domains my-server-one check mcp.example.com",
+      "domains my-server-one remove mcp.example.com",
     ],
   },
   logs: {

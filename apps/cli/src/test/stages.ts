@@ -74,7 +74,7 @@ async function testChange(output: Output, base: string | undefined): Promise<Tot
   );
 }
 
-/** Against a program that the launcher has built for the stage, if it could: `ensure_go_program`. */
+/** Against a program that the launcher has built for the stage, if it could: `ensure_go_programs`. */
 const against =
   (stage: string, program: string) =>
   async (output: Output): Promise<Totals> => {
@@ -206,6 +206,13 @@ export const stages: readonly Stage[] = [
     title: "Against a real S3 service",
     // Building it needs a minute or two and a Go toolchain.
     run: against("s3", "versitygw"),
+    onlyWhenNamed: true,
+  },
+  {
+    name: "https",
+    title: "HTTPS with a real certificate authority",
+    // Needs Caddy and a Go toolchain.
+    run: against("https", "Pebble"),
     onlyWhenNamed: true,
   },
   {

@@ -52,6 +52,27 @@ test("OPS-1 options: variables are checked and count like flags; a flag wins", (
   expect(parse({ TOWPATH_SERVER_URL: "https://example.com" })).toThrow("must contain {name}");
 });
 
+test("OPS-12 a domain makes the addresses of dashboard and servers, and refuses those that it couldn't serve", () => {
+  const parse = (environment: Record<string, string>, ...args: string[]) => parseUpOptions(args, environment);
+  const domain = ["--domain", "towpath.example.com"];
+  expect(parse({}, ...domain)).toMatchObject({
+    url: "https://towpath.example.com",
+    serverUrl: "https://{name}.towpath.example.com",
+    https: { domain: "towpath.example.com", host: null, httpPort: 80, httpsPort: 443, acmeDirectory: null },
+    host: "127.0.0.1",
+    gatewayHost: "127.0.0.1",
+  });
+  const other = { TOWPATH_DOMAIN: "other.example.com", TOWPATH_SERVER_URL: "https://{name}.servers.example" };
+  expect(parse(other, ...domain).url).toBe("https://towpath.example.com");
+  expect(parse(other)).toMatchObject({ url: "https://other.example.com", serverUrl: "https://{name}.servers.example" });
+  expect(parse({ TOWPATH_URL: "https://towpath.example.com/" }, ...domain).url).toBe("https://towpath.example.com");
+  expect(() => parse({ TOWPATH_URL: "https://example.com" }, ...domain)).toThrow("Unset TOWPATH_URL");
+  for (const TOWPATH_SERVER_URL of ["http://{name}.servers.example", "https://{name}.servers.example:8443"])
+    expect(() => parse({ TOWPATH_SERVER_URL }, ...domain)).toThrow("must be an https URL without a port");
+  expect(() => parse({}, "--domain", "localhost")).toThrow("TOWPATH_DOMAIN must be a domain");
+  expect(parse({ TOWPATH_HTTPS_PORT: "x" }).https).toBeNull();
+});
+
 test("OPS-1 sockets of a deep data directory move to a short path", () => {
   const deep = parseUpOptions(["--data-dir", `/var/${"x".repeat(120)}`], {});
   expect(deep.runDirectory.length).toBeLessThan(60);

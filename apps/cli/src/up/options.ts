@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parse } from "../commands/parse.ts";
 import { resolveDataDirectory } from "../instance/instance.ts";
 import { UsageError } from "../terminal/terminal.ts";
+import { type HttpsConfig, readHttpsConfig } from "./https/https-config.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,6 +26,8 @@ export type UpOptions = {
   readonly databaseUrl: string | null;
   /** Bypasses a pooler; null: `databaseUrl` itself. */
   readonly directDatabaseUrl: string | null;
+  /** Null: other programs bring HTTPS, or nothing does. */
+  readonly https: HttpsConfig | null;
 };
 
 /** The value of a flag, else a variable, else the default, with its name for errors. */
@@ -50,6 +53,26 @@ function serverUrlOf(value: string | undefined): string | null {
   return address({ name: "TOWPATH_SERVER_URL", value });
 }
 
+function httpsOf(environment: Environment): HttpsConfig | null {
+  try {
+    return readHttpsConfig(environment);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Addresses with HTTPS of its own; the operator's are refused if they couldn't be served. */
+function addressesOf({ domain }: HttpsConfig, url: string | undefined, serverUrl: string | undefined) {
+  const own = `https://${domain}`;
+  if (url !== undefined && url.replace(/\/+$/, "") !== own)
+    throw new UsageError(`--domain makes ${own} the dashboard's address. Unset TOWPATH_URL, or leave --domain out.`);
+  const servers = serverUrlOf(serverUrl) ?? `https://{name}.${domain}`;
+  const { protocol, port } = new URL(servers.replace("{name}", "name"));
+  if (protocol !== "https:" || port !== "")
+    throw new UsageError(`With --domain, TOWPATH_SERVER_URL must be an https URL without a port, not ${servers}.`);
+  return { url: own, serverUrl: servers };
+}
+
 /** Sockets live in the data directory, or below the temporary directory when its path is too long for them. */
 export function runDirectoryOf(dataDirectory: string): string {
   const inside = join(dataDirectory, "run");
@@ -63,7 +86,7 @@ export function runDirectoryOf(dataDirectory: string): string {
 export const parseUpOptions = (args: string[], environment: Environment): UpOptions =>
   upOptionsOf(parse("up", args).values, environment);
 
-export type Flags = { readonly [Name in "data-dir" | "port" | "gateway-port"]?: string | undefined };
+export type Flags = { readonly [Name in "data-dir" | "port" | "gateway-port" | "domain"]?: string | undefined };
 
 /** The same for parsed flags. */
 export function upOptionsOf(values: Flags, environment: Environment): UpOptions {
@@ -80,15 +103,24 @@ export function upOptionsOf(values: Flags, environment: Environment): UpOptions 
     gatewayPort: port(given("gateway-port", "TOWPATH_GATEWAY_PORT", "8080")),
   };
   if (ports.port === ports.gatewayPort) throw new UsageError("Dashboard and gateway each need their own port.");
-  const url = variable("TOWPATH_URL") ?? `http://localhost:${ports.port}`;
+  const domain = values.domain === undefined ? {} : { TOWPATH_DOMAIN: values.domain };
+  const https = httpsOf({ ...environment, ...domain });
+  const [url, serverUrl] = [variable("TOWPATH_URL"), variable("TOWPATH_SERVER_URL")];
+  const addresses =
+    https === null
+      ? {
+          url: address({ name: "TOWPATH_URL", value: url ?? `http://localhost:${ports.port}` }),
+          serverUrl: serverUrlOf(serverUrl),
+        }
+      : addressesOf(https, url, serverUrl);
   return {
     dataDirectory,
     runDirectory: runDirectoryOf(dataDirectory),
     ...ports,
     host: variable("TOWPATH_HOST") ?? "127.0.0.1",
     gatewayHost: variable("TOWPATH_GATEWAY_HOST") ?? "127.0.0.1",
-    url: address({ name: "TOWPATH_URL", value: url }),
-    serverUrl: serverUrlOf(variable("TOWPATH_SERVER_URL")),
+    ...addresses,
+    https,
     databaseUrl: variable("DATABASE_URL") ?? null,
     directDatabaseUrl: variable("DATABASE_DIRECT_URL") ?? null,
   };

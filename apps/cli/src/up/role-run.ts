@@ -87,12 +87,16 @@ export class RoleRun {
       child.kill("SIGKILL");
     }, readyWithinMs);
     const ready = Promise.withResolvers<ReadyMessage>();
-    child.on("message", (message) => {
-      if (!isReady(message) || this.#readyAt !== null) return;
+    const onReady = (message: ReadyMessage) => {
+      if (this.#readyAt !== null) return;
       this.#readyAt = performance.now();
       clearTimeout(timer);
       ready.resolve(message);
+    };
+    child.on("message", (message) => {
+      if (isReady(message)) onReady(message);
     });
+    if (role.serves) void this.#waitUntilItServes(role.serves, () => onReady({ type: "ready" }));
     child.once("error", (error) => ready.reject(error));
     const closed = once(child, "close");
     this.ended = new Promise((resolve) => {
@@ -111,6 +115,15 @@ export class RoleRun {
     });
     this.ready = ready.promise;
     this.ready.catch(() => {});
+  }
+
+  /** Asks a program that can't report that it is ready. */
+  async #waitUntilItServes(serves: () => Promise<boolean>, onServing: () => void): Promise<void> {
+    while (!(await serves())) {
+      await sleep(100);
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    }
+    onServing();
   }
 
   #failedStart(end: string, signal: NodeJS.Signals | null, readyWithinMs: number): FailedStart {

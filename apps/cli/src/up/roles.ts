@@ -5,7 +5,7 @@ import type { RoleName } from "./role-process.ts";
 
 /** A process of the instance, with its complete environment. */
 export type Role = {
-  readonly name: RoleName;
+  readonly name: RoleName | "caddy";
   /** The program and its arguments. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -15,10 +15,12 @@ export type Role = {
   readonly socket: number | null;
   /** Of its processes only one may exist at a time. */
   readonly runsAlone: boolean;
+  /** Whether it serves, of a program that can't report it. */
+  readonly serves?: () => Promise<boolean>;
 };
 
 /** Variables of the operator that every process gets: programs, language, certificates, proxies, caches. */
-const inherited = [
+export const inherited: readonly string[] = [
   "PATH",
   "HOME",
   "LANG",

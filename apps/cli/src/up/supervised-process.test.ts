@@ -56,6 +56,32 @@ test("OPS-1 a process that does not get ready is killed, so that the next try do
   await role.stop(100);
 });
 
+test("OPS-12 a program that can't report that it is ready is asked until it serves", async () => {
+  await writeFile(`${directory}/role.mjs`, "setInterval(() => {}, 1000);");
+  const command = [process.execPath, `${directory}/role.mjs`];
+  const env = { PATH: process.env.PATH ?? "" };
+  let asked = 0;
+  const serves = async () => ++asked === 3;
+  const caddy = new SupervisedProcess(
+    { name: "caddy", command, env, stopSignal: "SIGTERM", socket: null, runsAlone: true, serves },
+    directory,
+    limits,
+  );
+  await caddy.start();
+  expect(asked).toBe(3);
+  await caddy.stop(1000);
+  const ends = {
+    name: "caddy",
+    command: ["false"],
+    env,
+    stopSignal: "SIGTERM",
+    socket: null,
+    runsAlone: true,
+    serves: async () => false,
+  } as const;
+  await expect(new SupervisedProcess(ends, directory, limits).start()).rejects.toThrow("ended while starting");
+});
+
 test("OPS-1 logs of a process that runs for long stay bounded, and one earlier file is kept", async () => {
   const role = await supervise(
     `process.send({ type: "ready" });

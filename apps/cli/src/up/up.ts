@@ -16,6 +16,7 @@ import { bold, CommandError, dim, print, step, yellow } from "../terminal/termin
 import { type Controlled, serveControl } from "./control-server.ts";
 import { clusterOf, type Database, describeMigrations, prepareDatabase, startDatabase } from "./database.ts";
 import { moveForge } from "./forge/move-forge.ts";
+import { caddyRole, namesNotice, requireCaddy } from "./https/caddy.ts";
 import { interrupted } from "./interrupted.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
 import { bindPorts, isolationNotice, requireOpenFiles, requirePrograms, type Sockets } from "./preflight.ts";
@@ -75,6 +76,7 @@ async function startProcesses(options: UpOptions, started: Started, decided: Dec
   const { uv } = requirePrograms();
   const sockets = { web: started.sockets.web.fd(), gateway: started.sockets.gateway.fd() };
   const roles = rolesOf({ options, ...decided, sockets, uv, environment: process.env });
+  if (options.https) roles.push(await caddyRole(options, options.https, process.env));
   const logDirectory = join(options.dataDirectory, "logs");
   await mkdir(logDirectory, { recursive: true, mode: 0o700 });
   const ready = await step(`Starting ${roles.map((role) => role.name).join(", ")}`, () =>
@@ -127,6 +129,7 @@ export async function up(args: string[]): Promise<number> {
   }
   requirePrograms();
   requireOpenFiles();
+  if (options.https) await requireCaddy(options.https);
   const sockets = await bindPorts(options);
   const resolves = await resolvesLocalhostNames();
   const identity = await openDataDirectory(options.dataDirectory, resolves ? "host" : "path");
@@ -155,6 +158,8 @@ export async function up(args: string[]): Promise<number> {
       print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serverUrl})`);
       for (const line of moved) print(line);
       warnOfNames(serverUrl, options, resolves);
+      const unresolved = options.https && (await namesNotice(options.https, serverUrl));
+      if (unresolved) print(`${yellow("!")} ${unresolved}`);
       for (const line of await isolationNotice(join(options.runDirectory, "runner.sock")))
         print(`${yellow("!")} ${line}`);
       print(dim(`Data in ${options.dataDirectory}. Stop with Ctrl-C.\n`));

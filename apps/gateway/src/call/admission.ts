@@ -56,7 +56,13 @@ export function authenticate(parts: AdmissionParts, call: Call): Promise<Princip
   const { request, target } = call;
   const name = headerOf(request, callerNameHeader);
   const { authorization } = request.headers;
-  return parts.authenticate(call.route, { authorization, name, url: target.path, label: target.label });
+  return parts.authenticate(call.route, {
+    authorization,
+    name,
+    url: target.path,
+    label: target.label,
+    domain: target.domain,
+  });
 }
 
 /** Call it in the same turn in which the credentials were accepted. */
@@ -90,8 +96,8 @@ export function admit(
   assertion: string | null,
 ): Admitted {
   const { request, route, target } = call;
-  const { label, isMcp } = target;
-  const site = siteOf(parts.serverAddress, { label, isMcp, cookiesSent: request.headers.cookie });
+  const { label, domain, isMcp } = target;
+  const site = siteOf(parts.serverAddress, { label, domain, isMcp, cookiesSent: request.headers.cookie });
   const passed = headersForServer(request.rawHeaders, {
     principal,
     assertion,
@@ -124,7 +130,7 @@ export function admit(
 }
 
 function addedHeaders(address: ServerAddress, call: RoutedCall, { trace }: Received): string[] {
-  const added = forwardedHeaders(address, call.target.label, call.address);
+  const added = forwardedHeaders(address, call.target, call.address);
   added.push(requestIdHeader, call.id);
   if (trace) added.push("traceparent", traceparentOf(trace));
   return added;

@@ -4,7 +4,7 @@ import { credentialsUnavailable } from "../gateway-error.ts";
 import { resourceOf } from "../oauth/resource.ts";
 import type { Principal } from "../policy/credentials.ts";
 import type { Route } from "../read-model/routes.ts";
-import type { ServerAddress } from "../route/server-address.ts";
+import type { Place, ServerAddress } from "../route/server-address.ts";
 
 const ttlSeconds = 60;
 /** A server that checks the assertion of a held or slow request must still find it valid. */
@@ -27,7 +27,7 @@ export function createAssertIdentity(keys: SigningKeys, address: ServerAddress, 
     const { member } = actor;
     // All that is asserted: a changed role or address yields a new assertion at once.
     const subject = [
-      ...labelsOf(route),
+      ...placesOf(route).map(({ label, domain }) => domain ?? label),
       principal.id,
       actor.type,
       member?.role,
@@ -52,11 +52,14 @@ export function createAssertIdentity(keys: SigningKeys, address: ServerAddress, 
   };
 }
 
-const labelsOf = ({ label, labels }: Route) => (labels.length > 0 ? labels : [label]);
+const placesOf = ({ label, labels, domains }: Route): readonly Place[] => [
+  ...(labels.length > 0 ? labels : [label]).map((each) => ({ label: each, domain: null })),
+  ...domains.map((domain) => ({ label, domain })),
+];
 
-/** A renamed server knows itself by the address that it had when it started, regardless of its caller's. */
+/** A server knows itself by one of its addresses, such as that from before it was renamed, regardless of its caller's. */
 function audienceOf(route: Route, address: ServerAddress): string | string[] {
-  const [first = "", ...others] = labelsOf(route).map((label) => resourceOf(address, label).url);
+  const [first = "", ...others] = placesOf(route).map((place) => resourceOf(address, place).url);
   return others.length === 0 ? first : [first, ...others];
 }
 

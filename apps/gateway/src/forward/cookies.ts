@@ -1,4 +1,4 @@
-import type { ServerAddress } from "../route/server-address.ts";
+import { hostOf, type Place, type ServerAddress } from "../route/server-address.ts";
 
 // Browsers store cookies by host name, ignoring port and path: tenants that share a host could read and set their
 // neighbours' cookies and the dashboard's. There, a tenant's cookies carry its label in their name and its path, and it
@@ -12,10 +12,11 @@ export type Site =
   | { form: "path"; label: string; isMcp: boolean; cookiesSent: string | undefined };
 
 export function siteOf(
-  { form, hostName }: ServerAddress,
-  { label, isMcp, cookiesSent }: { label: string; isMcp: boolean; cookiesSent: string | undefined },
+  address: ServerAddress,
+  { isMcp, cookiesSent, ...place }: Place & { isMcp: boolean; cookiesSent: string | undefined },
 ): Site {
-  return form === "host" ? { form, host: `${label}${hostName}` } : { form, label, isMcp, cookiesSent };
+  const { form, host } = hostOf(address, place);
+  return form === "host" ? { form, host } : { form, label: place.label, isMcp, cookiesSent };
 }
 
 /** Cookies of the dashboard, and of the forge of earlier releases: a browser sends them to every port of a host. */

@@ -126,11 +126,12 @@ test("GW-4 on a shared host a server sets no headers for the whole host, and its
   expect(toClient([...wide, ...html], own)).toEqual([...wide.slice(2), ...html]);
 });
 
+const weather = { label: "weather", domain: null };
 let template = "";
 let flat: string[] = [];
 const server = createServer((request, response) => {
   const address = parseServerUrl(template);
-  flat = forwardedHeaders(address, "weather", clientAddress(address, request, networkList(["198.51.100.0/24"])));
+  flat = forwardedHeaders(address, weather, clientAddress(address, request, networkList(["198.51.100.0/24"])));
   response.end();
 });
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "../gateway-error.ts";
 import type { Principal } from "../policy/credentials.ts";
 import { requestIdHeader } from "../record/request-id.ts";
-import type { ServerAddress } from "../route/server-address.ts";
+import { hostOf, type Place, type ServerAddress } from "../route/server-address.ts";
 import { cookiesForClient, cookiesForServer, type Site } from "./cookies.ts";
 import { identityHeaders } from "./identity.ts";
 
@@ -257,14 +257,14 @@ export function headerOf({ headers }: { readonly headers: IncomingHttpHeaders },
  * Flat list of headers with a server's public address and its client's (see `clientAddress`): a server that does its
  * own sign-in builds its URLs from them (GW-4), and the harness trusts them.
  */
-export function forwardedHeaders(address: ServerAddress, label: string, client: string): string[] {
-  const { form, hostName, port, protocol } = address;
+export function forwardedHeaders(address: ServerAddress, place: Place, client: string): string[] {
+  const { port, protocol } = address;
   return [
     "x-forwarded-for",
     client,
     "x-forwarded-proto",
     protocol,
     "x-forwarded-host",
-    form === "host" ? `${label}${hostName}${port}` : `${hostName}${port}`,
+    `${hostOf(address, place).host}${port}`,
   ];
 }

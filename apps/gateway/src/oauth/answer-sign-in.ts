@@ -28,9 +28,12 @@ export function findOAuthEndpoint(
 ): OAuthEndpoint | null {
   if (destination.kind !== "server" && destination.kind !== "origin") return null;
   if (destination.kind === "server" && (destination.isMcp || !parts.routes.isLoaded)) return null;
-  const { form } = parts.serverAddress;
   const route = destination.kind === "server" ? parts.routes.find(destination.label) : undefined;
-  return oauthEndpointOf(destination, { form, route, authorization: request.headers.authorization });
+  return oauthEndpointOf(destination, {
+    address: parts.serverAddress,
+    route,
+    authorization: request.headers.authorization,
+  });
 }
 
 type Asked = { endpoint: OAuthEndpoint; request: IncomingMessage; response: ServerResponse };
@@ -41,11 +44,11 @@ export async function answerSignIn(parts: SignInParts, { endpoint, request, resp
   if (!isNavigation(request)) checkOrigin(parts, request.headers.origin);
   if (preflightPolicy(parts, { request, response }) === "answered") return;
   const address = clientAddress(serverAddress, request, proxies);
-  const forwarded = forwardedHeaders(serverAddress, endpoint.label ?? "", address);
+  const forwarded = forwardedHeaders(serverAddress, endpoint.place ?? { label: "", domain: null }, address);
   await answerOAuth(endpoint, { address: serverAddress, authorizationServer, request, response, forwarded });
-  const route = endpoint.label === null ? undefined : parts.routes.find(endpoint.label);
+  const route = endpoint.place === null ? undefined : parts.routes.find(endpoint.place.label);
   // As with refusals, after the answer.
-  if (route || endpoint.label === null) {
+  if (route || endpoint.place === null) {
     setImmediate(() => parts.signIns.discovered(endpoint, route, { request, address }));
   }
 }

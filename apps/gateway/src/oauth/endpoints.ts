@@ -4,7 +4,7 @@ import { readBody } from "../policy/body.ts";
 import { corsHeaders } from "../policy/browsers.ts";
 import type { Admission } from "../policy/capacity.ts";
 import type { Route } from "../read-model/routes.ts";
-import type { Destination, ServerAddress } from "../route/server-address.ts";
+import { type Destination, hostOf, type Place, type ServerAddress } from "../route/server-address.ts";
 import type { AuthorizationServer } from "./authorization-server.ts";
 import { resourceMetadata, resourceOf } from "./resource.ts";
 
@@ -13,9 +13,9 @@ const maxBodyBytes = 64 * 1024;
 
 /** Requests of OAuth clients to the origin of an MCP server, before they have a token. */
 export type OAuthEndpoint =
-  | { kind: "resource-metadata"; label: string }
-  /** `label`: null where several servers share the origin and the path names none. */
-  | { kind: "server-metadata" | "authorize" | "token" | "register"; label: string | null };
+  | { kind: "resource-metadata"; place: Place }
+  /** `place`: null where several servers share the origin and the path names none. */
+  | { kind: "server-metadata" | "authorize" | "token" | "register"; place: Place | null };
 
 /**
  * The platform's endpoint that a request is for; null for a path of the server itself. Servers in towpath-cloud mode
@@ -25,38 +25,39 @@ export type OAuthEndpoint =
 export function oauthEndpointOf(
   destination: Extract<Destination, { kind: "server" | "origin" }>,
   {
-    form,
+    address,
     route,
     authorization,
-  }: { form: ServerAddress["form"]; route: Route | undefined; authorization: string | undefined },
+  }: { address: ServerAddress; route: Route | undefined; authorization: string | undefined },
 ): OAuthEndpoint | null {
   const { path } = destination;
   const pathName = path.split("?", 1)[0] ?? "";
   if (destination.kind === "origin") return originEndpoints[pathName] ?? null;
   if (route && route.authMode !== "towpath-cloud") return null;
-  const { label, isWellKnown } = destination;
+  const { label, domain, isWellKnown } = destination;
+  const place = { label, domain };
   if (isWellKnown) {
     const [, what = "", end = ""] = /^\/\.well-known\/([^/]+)(.*)$/.exec(pathName) ?? [];
     const isOfServer = end === `/${label}/mcp`;
     // Below the server's address: documents of its origin, or of its prefix.
     const isOfOrigin = end === "" || end === "/mcp";
-    if (what === "oauth-protected-resource" && (isOfServer || isOfOrigin)) return { kind: "resource-metadata", label };
+    if (what === "oauth-protected-resource" && (isOfServer || isOfOrigin)) return { kind: "resource-metadata", place };
     const isMetadata = what === "oauth-authorization-server" || what === "openid-configuration";
-    if (isMetadata && (isOfServer || isOfOrigin || end === `/${label}`)) return { kind: "server-metadata", label };
+    if (isMetadata && (isOfServer || isOfOrigin || end === `/${label}`)) return { kind: "server-metadata", place };
     return null;
   }
-  if (form === "path" || /^bearer /i.test(authorization ?? "")) return null;
+  if (hostOf(address, place).form === "path" || /^bearer /i.test(authorization ?? "")) return null;
   const endpoint = originEndpoints[pathName];
-  return endpoint ? { kind: endpoint.kind, label } : null;
+  return endpoint ? { kind: endpoint.kind, place } : null;
 }
 
 const originEndpoints: Readonly<
-  Record<string, { kind: "server-metadata" | "authorize" | "token" | "register"; label: null }>
+  Record<string, { kind: "server-metadata" | "authorize" | "token" | "register"; place: null }>
 > = {
-  "/.well-known/oauth-authorization-server": { kind: "server-metadata", label: null },
-  "/authorize": { kind: "authorize", label: null },
-  "/token": { kind: "token", label: null },
-  "/register": { kind: "register", label: null },
+  "/.well-known/oauth-authorization-server": { kind: "server-metadata", place: null },
+  "/authorize": { kind: "authorize", place: null },
+  "/token": { kind: "token", place: null },
+  "/register": { kind: "register", place: null },
 };
 
 type Asked = {
@@ -71,17 +72,18 @@ type Asked = {
 /** @throws GatewayError 405, 413, 503 */
 export async function answerOAuth(endpoint: OAuthEndpoint, asked: Asked): Promise<void> {
   const { address, authorizationServer, request, response } = asked;
-  const resource = endpoint.label === null ? null : resourceOf(address, endpoint.label);
+  const resource = endpoint.place && resourceOf(address, endpoint.place);
   const isPosted = endpoint.kind === "token" || endpoint.kind === "register";
   requireMethod(request, isPosted ? ["POST"] : ["GET", "HEAD"]);
   switch (endpoint.kind) {
     case "resource-metadata":
-      return sendDocument(asked, resourceMetadata(resourceOf(address, endpoint.label), authorizationServer.issuer));
+      return sendDocument(asked, resourceMetadata(resourceOf(address, endpoint.place), authorizationServer.issuer));
     case "server-metadata": {
       const metadata = await authorizationServer.metadata();
-      if (address.form === "path" || resource === null) return sendDocument(asked, metadata);
+      const { place } = endpoint;
+      if (place === null || hostOf(address, place).form === "path") return sendDocument(asked, metadata);
       // Clients that use this don't know resource indicators: the origin's own endpoint adds the server's.
-      const { origin } = new URL(resource.url);
+      const { origin } = new URL(resourceOf(address, place).url);
       return sendDocument(asked, { ...metadata, authorization_endpoint: `${origin}/authorize` });
     }
     case "authorize": {

@@ -1,4 +1,4 @@
-import type { ServerAddress } from "../route/server-address.ts";
+import { hostOf, type Place, type ServerAddress } from "../route/server-address.ts";
 
 /** The scope for calling a server. Access tokens without it get 403. */
 export const callScope = "mcp";
@@ -11,10 +11,14 @@ export type ProtectedResource = {
   metadataUrl: string;
 };
 
-/** The resource of a label. Depends on the label alone, so it doesn't reveal which servers exist. */
-export function resourceOf({ form, protocol, hostName, port }: ServerAddress, label: string): ProtectedResource {
-  const origin = form === "host" ? `${protocol}://${label}${hostName}${port}` : `${protocol}://${hostName}${port}`;
-  const path = form === "host" ? "/mcp" : `/${label}/mcp`;
+/**
+ * The resource at a place: each address of a server is one of its own (RFC 9728 §3.3). Depends on the label alone, so it
+ * doesn't reveal which servers exist.
+ */
+export function resourceOf(address: ServerAddress, place: Place): ProtectedResource {
+  const { form, host } = hostOf(address, place);
+  const origin = `${address.protocol}://${host}${address.port}`;
+  const path = form === "host" ? "/mcp" : `/${place.label}/mcp`;
   return { url: `${origin}${path}`, metadataUrl: `${origin}/.well-known/oauth-protected-resource${path}` };
 }
 

@@ -2,7 +2,7 @@ import type { Read } from "../call/states.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { isPageOfServer } from "../policy/browsers.ts";
 import type { Policy } from "../policy/policy.ts";
-import type { ServerAddress } from "../route/server-address.ts";
+import { hostOf, type ServerAddress } from "../route/server-address.ts";
 import { type Html, html, sendPage } from "./html.ts";
 
 // Servers that share a host have pages with opaque origins (`sandbox`), so that none acts as another. To a browser such
@@ -17,7 +17,7 @@ import { type Html, html, sendPage } from "./html.ts";
  */
 export const formPolicy: Policy<{ readonly serverAddress: ServerAddress }, Read> = (parts, { call, body }) => {
   const { request, response, target } = call;
-  if (parts.serverAddress.form !== "path" || !isPageOfServer(call)) return "passed";
+  if (hostOf(parts.serverAddress, target).form !== "path" || !isPageOfServer(call)) return "passed";
   if (request.method !== "POST" || request.headers.origin !== "null") return "passed";
   const text = body.toString("latin1");
   const fields = new URLSearchParams(text);

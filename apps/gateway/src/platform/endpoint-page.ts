@@ -36,7 +36,7 @@ export async function showEndpoint(parts: Parts, { request, response, target, ro
   await parts.paceRefusals(address, 401);
   const { label } = target;
   const { serverAddress, dashboard } = parts;
-  const resource = resourceOf(serverAddress, label);
+  const resource = resourceOf(serverAddress, target);
   const authMode = route?.authMode ?? "towpath-cloud";
   const listing = route?.listing ?? null;
   const asksForSignIn = authMode === "towpath-cloud";

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { freePort } from "@towpath/role/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { parseServerUrl } from "../route/server-address.ts";
 import { createRig, type Rig } from "../testing/rig.ts";
 import { createPages } from "./pages.ts";
 
@@ -19,6 +20,24 @@ test("OPS-2 the gateway's own pages: text, health, metrics for this machine", as
   expect(await (await fetch(`${base}/-/metrics`)).text()).toMatch(/towpath_gateway_requests_total \d+/);
   expect((await fetch(`${base}/-/metrics`, { headers: { "x-forwarded-for": "1.2.3.4" } })).status).toBe(404);
   expect((await fetch(`${base}/-/other`)).status).toBe(404);
+});
+
+test("OPS-12 Caddy learns on this machine which names lead to a server, and nobody does through it", async () => {
+  const { label } = await rig.deploy((_request, response) => response.end());
+  const statusOf = async (domain: string, headers: Readonly<Record<string, string>> = {}) => {
+    const url = `http://127.0.0.1:${rig.gateway.port}/-/certificate?domain=${encodeURIComponent(domain)}`;
+    return (await fetch(url, { headers })).status;
+  };
+  const { serverAddress } = rig.config;
+  // Servers share a host.
+  expect([await statusOf("localhost"), await statusOf("example.com"), await statusOf("")]).toEqual([200, 404, 404]);
+  await rig.restart({ serverAddress: parseServerUrl("https://{name}.towpath.example.com") });
+  const name = `${label}.towpath.example.com`;
+  expect([await statusOf(name), await statusOf(name.toUpperCase())]).toEqual([200, 200]);
+  expect(await statusOf(name, { "x-forwarded-for": "203.0.113.7" })).toBe(404);
+  for (const other of ["unknown.towpath.example.com", "towpath.example.com", `a.${name}`, `${label}.example.com`, ""])
+    expect(await statusOf(other), other).toBe(404);
+  await rig.restart({ serverAddress });
 });
 
 test("OPS-2 with a port of their own, metrics are there for whoever reaches it, and nothing else is", async () => {
@@ -50,6 +69,7 @@ test("OPS-2 GW-9 a flood of questions for the health asks the workers once at a 
       counts.metrics++;
       return "";
     },
+    isServed: async () => false,
   });
   const server = createServer((request, response) => void pages(request, response, request.url ?? ""));
   onTestFinished(() => void server.close().closeAllConnections());

@@ -14,13 +14,18 @@ type Sources = {
   health: () => Promise<readonly Health[]>;
   /** In Prometheus' text format. */
   metrics: () => Promise<string>;
+  /** Whether a host name leads to a server. */
+  isServed: (hostName: string) => Promise<boolean>;
 };
 
+const certificatePath = "/-/certificate?domain=";
+
 /**
- * The gateway's own pages: `/`, `/-/healthz` (200 once routes are known, 503 before) and `/-/metrics` (for requests
- * from this machine that didn't come through a proxy). They are below `/-/`, which no server's label can be. Anyone may
- * request the health: concurrent requests share one round of answers, and it excludes metrics, which cost each process
- * a millisecond.
+ * The gateway's own pages: `/`, `/-/healthz` (200 once routes are known, 503 before) and, for requests from this
+ * machine that didn't come through a proxy, `/-/metrics` and `/-/certificate?domain=…`, by which Caddy asks whether to
+ * fetch a certificate for a name (OPS-12). They are below `/-/`, which no server's label can be. Anyone may request the
+ * health: concurrent requests share one round of answers, and it excludes metrics, which cost each process a
+ * millisecond.
  */
 export function createPages(
   sources: Sources,
@@ -43,6 +48,10 @@ export function createPages(
       response.end(request.method === "HEAD" ? undefined : text);
     };
     request.resume();
+    if (path.startsWith(certificatePath) && isFromThisMachine(request)) {
+      const [domain = ""] = new URLSearchParams(path.slice(path.indexOf("?"))).getAll("domain");
+      if (await sources.isServed(domain)) return reply(200, "text/plain", "This name leads to a server.\n");
+    }
     switch (path) {
       case "/":
         return reply(200, "text/plain", front);

@@ -24,7 +24,7 @@ import {
 } from "../gateway-error.ts";
 import { callScope, challengeFor, type ProtectedResource, resourceOf } from "../oauth/resource.ts";
 import type { Route } from "../read-model/routes.ts";
-import type { ServerAddress } from "../route/server-address.ts";
+import type { Place, ServerAddress } from "../route/server-address.ts";
 import { type AccessTokens, type TokenProblem, tokenProblems } from "./access-tokens.ts";
 
 /** What must stay valid while an answer is open: see OpenResponses. `expiresAt`: milliseconds since 1970. */
@@ -66,7 +66,7 @@ export type Principal = {
 export const anonymous: Principal = { id: "anonymous", actor: null, credential: null };
 
 /** `label`: of the requested server, which may not exist. `name`: the caller's name, signed by the dashboard. */
-type Caller = { authorization: string | undefined; name: string | undefined; url: string; label: string };
+type Caller = Place & { authorization: string | undefined; name: string | undefined; url: string };
 export type Authenticate = (route: Route | undefined, caller: Caller) => Promise<Principal> | Principal;
 
 /**
@@ -107,7 +107,7 @@ export function createAuthenticate(parts: {
   }
 
   async function check(route: Route | undefined, caller: Caller): Promise<Principal> {
-    const resource = resourceOf(parts.serverAddress, caller.label);
+    const resource = resourceOf(parts.serverAddress, caller);
     if (hasCredentials(caller.url)) {
       const description = "Tokens in the URL end up in logs and are refused: use the Authorization header.";
       const signIn = { problem: "token_in_url", isProven: false } as const;

@@ -58,7 +58,15 @@ function callOf({ member, message, address, answer }: Asked, response: CallRespo
     response,
     address,
     request: { method, rawHeaders, headers: byName(rawHeaders) },
-    target: { kind: "server", label: route.label, path: "/mcp", isMcp: true, isWellKnown: false, otherPath: null },
+    target: {
+      kind: "server",
+      label: route.label,
+      domain: null,
+      path: "/mcp",
+      isMcp: true,
+      isWellKnown: false,
+      otherPath: null,
+    },
     portal: { name: via, principal, answer },
   };
 }

@@ -51,6 +51,8 @@ export const routeSchema = z.object({
   label: z.string(),
   /** All labels with the same target: a renamed server has several. Snapshots of earlier versions lack it. */
   labels: z.array(z.string()).default([]),
+  /** Domains of its own that lead to the label. Snapshots of earlier versions lack it. */
+  domains: z.array(z.string()).default([]),
   organizationId: z.uuid(),
   projectId: z.uuid(),
   target: targetSchema,
@@ -86,7 +88,8 @@ export function createReadModel(pool: Pool): ReadModel {
   return {
     async loadRoutes() {
       const { rows } = await pool.query(`
-        SELECT address.label, address.labels, project.organization_id AS "organizationId", project.id AS "projectId",
+        SELECT address.label, address.labels,
+          CASE WHEN address.label = lower(project.name) THEN coalesce(own.names, '{}') ELSE '{}' END AS domains, project.organization_id AS "organizationId", project.id AS "projectId",
           json_build_object('kind', route.target_kind, 'deploymentId', route.deployment_id,
             'externalServerId', route.external_server_id, 'portalId', route.portal_id, 'url', external.url,
             'credential', CASE WHEN external.credential_ciphertext IS NOT NULL THEN json_build_object(
@@ -115,6 +118,8 @@ export function createReadModel(pool: Pool): ReadModel {
               AND NOT EXISTS (SELECT FROM route taken WHERE taken.label = former.name)) former ON true
           CROSS JOIN LATERAL (SELECT label, lower(route.label) || coalesce(former.names, '{}') AS labels
             FROM unnest(lower(route.label) || coalesce(former.names, '{}')) AS label) address
+          LEFT JOIN LATERAL (SELECT array_agg(domain.name ORDER BY domain.name) AS names FROM domain
+            WHERE domain.project_id = project.id AND domain.active_at IS NOT NULL) own ON true
           LEFT JOIN deployment ON deployment.id = route.deployment_id
           LEFT JOIN recorded_answers recorded ON recorded.build_id = deployment.build_id
           LEFT JOIN external_server external ON external.id = route.external_server_id

@@ -3,6 +3,7 @@ import { deploymentOf, type Route } from "../read-model/routes.ts";
 /** Label → route, in memory. Replaced as a whole, so that a reader never sees half of a change. */
 export class RouteTable {
   #routes: ReadonlyMap<string, Route> | null = null;
+  #domains: ReadonlyMap<string, string> = new Map();
   #opening: Promise<void> | null = null;
 
   /** Resolves when the table may be used; null once it may. At a start its routes may be older than the database's. */
@@ -23,6 +24,9 @@ export class RouteTable {
     return this.#routes?.get(label);
   }
 
+  /** The label of the server that a domain of its own leads to. */
+  readonly labelOfDomain = (hostName: string): string | undefined => this.#domains.get(hostName);
+
   /** The deployments that labels lead to. Iterates over all routes: not for the path of a request. */
   deployments(): ReadonlySet<string> {
     const routes = [...(this.#routes?.values() ?? [])];
@@ -41,5 +45,6 @@ export class RouteTable {
 
   replace(routes: readonly Route[]): void {
     this.#routes = new Map(routes.map((route) => [route.label, route]));
+    this.#domains = new Map(routes.flatMap(({ domains, label }) => domains.map((domain) => [domain, label] as const)));
   }
 }

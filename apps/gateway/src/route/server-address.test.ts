@@ -73,6 +73,7 @@ describe("destinationOf", () => {
     expect(destinationOf(byPath, "localhost:8080", "/brave-otter-branch/mcp?x=1")).toEqual({
       kind: "server",
       label: "brave-otter-branch",
+      domain: null,
       path: "/mcp?x=1",
       isMcp: true,
       isWellKnown: false,

@@ -10,6 +10,9 @@ export type ServerAddress = {
   isLoopback: boolean;
 };
 
+/** Where a request reaches a server: at its label, or at a domain of its own, in lower case (OPS-12). */
+export type Place = { readonly label: string; readonly domain: string | null };
+
 /**
  * The destination of a request, from Host and target. `path`: for the server, including the query, dots and escapes
  * resolved. `otherPath`: where servers share a host, the name of a well-known document without the server's prefix.
@@ -18,6 +21,7 @@ export type Destination =
   | {
       kind: "server";
       label: string;
+      domain: string | null;
       path: string;
       isMcp: boolean;
       isWellKnown: boolean;
@@ -67,14 +71,31 @@ export function isLoopbackName(hostName: string): boolean {
   return loopbackNames.has(hostName) || hostName.endsWith(".localhost");
 }
 
+/** The host of a place, without a port, and whether other servers share it. */
+export function hostOf(
+  address: ServerAddress,
+  { label, domain }: Place,
+): Pick<ServerAddress, "form"> & { host: string } {
+  if (domain !== null) return { form: "host", host: domain };
+  const { form, hostName } = address;
+  return { form, host: form === "host" ? `${label}${hostName}` : hostName };
+}
+
 /**
  * Parses a request's destination. The path is decoded once, here, and the server gets that same path, so that it cannot
- * interpret it differently.
+ * interpret it differently. `labelOfDomain`: the label of the server that a host name leads to by itself.
  */
-export function destinationOf(address: ServerAddress, host: string | undefined, target: string): Destination {
+export function destinationOf(
+  address: ServerAddress,
+  host: string | undefined,
+  target: string,
+  labelOfDomain: (hostName: string) => string | undefined = () => undefined,
+): Destination {
   const decoded = decodeTarget(target);
   if (decoded === null) return { kind: "unknown-path" };
   const hostName = nameOf(host);
+  const labelThere = labelOfDomain(hostName);
+  if (labelThere !== undefined) return toServer({ label: labelThere, domain: hostName }, decoded);
   return address.form === "host" ? byHost(address, hostName, decoded) : byPath(address, hostName, decoded);
 }
 
@@ -101,7 +122,7 @@ function byHost(address: ServerAddress, hostName: string, target: string): Desti
     return target.startsWith("/-/") ? { kind: "platform", path: target } : { kind: "unknown-host" };
   }
   const label = hostName.slice(0, -address.hostName.length);
-  return labelPattern.test(label) ? toServer(label, target) : { kind: "unknown-host" };
+  return labelPattern.test(label) ? toServer({ label, domain: null }, target) : { kind: "unknown-host" };
 }
 
 function byPath(address: ServerAddress, hostName: string, target: string): Destination {
@@ -118,11 +139,12 @@ function byPath(address: ServerAddress, hostName: string, target: string): Desti
   const label = target.slice(labelFrom, labelTo).toLowerCase();
   if (!labelPattern.test(label)) return { kind: "unknown-path" };
   const rest = target.slice(labelTo);
-  if (isWellKnown) return toServer(label, target, target.slice(0, labelFrom - 1) + rest);
-  return toServer(label, rest.startsWith("/") ? rest : `/${rest}`);
+  const place = { label, domain: null };
+  if (isWellKnown) return toServer(place, target, target.slice(0, labelFrom - 1) + rest);
+  return toServer(place, rest.startsWith("/") ? rest : `/${rest}`);
 }
 
-function toServer(label: string, path: string, otherPath: string | null = null): Destination {
+function toServer(place: Place, path: string, otherPath: string | null = null): Destination {
   const queryAt = path.indexOf("?");
   const pathName = queryAt === -1 ? path : path.slice(0, queryAt);
   // After a name in the path, an empty segment is not the first of the target, but the first that the server sees.
@@ -131,7 +153,7 @@ function toServer(label: string, path: string, otherPath: string | null = null):
   const isMcp = mcpPath.test(pathName);
   const query = queryAt === -1 ? "" : path.slice(queryAt);
   const isWellKnown = pathName.startsWith("/.well-known/");
-  return { kind: "server", label, path: isMcp ? `/mcp${query}` : path, isMcp, isWellKnown, otherPath };
+  return { kind: "server", ...place, path: isMcp ? `/mcp${query}` : path, isMcp, isWellKnown, otherPath };
 }
 
 function endOfSegment(target: string, from: number): number {

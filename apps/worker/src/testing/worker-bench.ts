@@ -5,6 +5,7 @@ import { getBuild, startBuild } from "@towpath/core/delivery/build";
 import type { CheckReport } from "@towpath/core/delivery/report";
 import { memoryRepositories, type SeededOrganization, shaOf, testContext } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { createDomainNames } from "@towpath/egress";
 import { openRepositories } from "@towpath/git";
 import { readBuildLog } from "@towpath/logs";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
@@ -159,6 +160,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
       reach: async () => Promise.reject(new Error("these tests reach no external servers")),
       inspect: async () => Promise.reject(new Error("these tests inspect no external servers")),
     },
+    domainNames: createDomainNames([]),
     deliverMail: async () => Promise.reject(new Error("these tests send no mail")),
     builder,
     runner,

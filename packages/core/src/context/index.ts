@@ -6,6 +6,7 @@ import type { SecretBox } from "@towpath/secrets";
 import type { SignInStep } from "../calling/oauth/sign-in-step.schema.ts";
 import type {
   Clock,
+  DomainNames,
   ExternalServers,
   GitHubTarget,
   GitRemotes,
@@ -84,6 +85,7 @@ type Services = {
    */
   readonly fetchDocument: (url: string) => Promise<unknown>;
   readonly externalServers: ExternalServers;
+  readonly domainNames: DomainNames;
   /** Null without a way to the runner. */
   readonly serverHost: ServerHost | null;
   readonly adminTokens: AdminTokens;

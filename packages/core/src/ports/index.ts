@@ -137,6 +137,16 @@ export type ExternalServers = {
   inspect(target: InspectionTarget): Promise<Inspection>;
 };
 
+/** Looks up DNS records. Rejects without an answer; a name without such records has none. */
+export type DomainNames = {
+  /** Texts of its TXT records. */
+  texts(name: string): Promise<readonly string[]>;
+  /** The name that its CNAME record leads to. */
+  alias(name: string): Promise<string | null>;
+  /** IPv4 and IPv6 addresses. */
+  addresses(name: string): Promise<readonly string[]>;
+};
+
 /** Runs the servers of deployments. */
 export type ServerHost = {
   /**

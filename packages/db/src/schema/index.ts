@@ -9,6 +9,7 @@ export { chat, chatTurn, chatUsage, suggestedQuestions } from "./chat.ts";
 export { dataKey, masterKey } from "./data-key.ts";
 export { dataVolume } from "./data-volume.ts";
 export { deployment } from "./deployment.ts";
+export { domain } from "./domain.ts";
 export { erasure } from "./erasure.ts";
 export { externalServer } from "./external-server.ts";
 export { forkPullRequest } from "./fork-pull-request.ts";

@@ -9,6 +9,7 @@ import { chatRetention, chatTurnRetention, chatUsageRetention, suggestedQuestion
 import { dataKeyRetention, masterKeyRetention } from "./data-key.ts";
 import { dataVolumeRetention } from "./data-volume.ts";
 import { deploymentRetention } from "./deployment.ts";
+import { domainRetention } from "./domain.ts";
 import { erasureRetention } from "./erasure.ts";
 import { externalServerRetention } from "./external-server.ts";
 import { forkPullRequestRetention } from "./fork-pull-request.ts";
@@ -72,6 +73,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   data_key: dataKeyRetention,
   data_volume: dataVolumeRetention,
   deployment: deploymentRetention,
+  domain: domainRetention,
   erasure: erasureRetention,
   external_server: externalServerRetention,
   fork_pull_request: forkPullRequestRetention,

@@ -1,5 +1,5 @@
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { newId } from "@towpath/core/ids";
+import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { RunnerIdentity } from "../port/driver.ts";
 
@@ -12,7 +12,7 @@ const identitySchema = z.object({ id: z.uuid(), generation: z.number().int().pos
 export async function nextIdentity(runDirectory: string): Promise<RunnerIdentity> {
   const path = `${runDirectory}/runner.json`;
   const earlier = identitySchema.safeParse(parsed(await readFile(path, "utf8").catch(() => "")));
-  const { id, generation } = earlier.success ? earlier.data : { id: newId(), generation: 0 };
+  const { id, generation } = earlier.success ? earlier.data : { id: randomUUID(), generation: 0 };
   const identity = { id, generation: await claimGeneration(runDirectory, generation) };
   // Renamed, so that a kill doesn't leave a partial file.
   const draft = `${path}.${identity.generation}`;

@@ -1,8 +1,8 @@
-import { project, route } from "@towpath/db/schema";
-import { and, eq, or } from "drizzle-orm";
+import { domain, project, route } from "@towpath/db/schema";
+import { and, eq, isNotNull, or } from "drizzle-orm";
 import type { Context } from "../../context/index.ts";
 import { isFormerName } from "../../projects/label/index.ts";
-import { labelOfMcpUrl, mcpUrl } from "../../projects/server-url/index.ts";
+import { domainOfMcpUrl, domainUrl, labelOfMcpUrl, mcpUrl } from "../../projects/server-url/index.ts";
 import { OAuthError } from "./oauth-error.ts";
 
 /** A server for which tokens can be issued, by its URL. */
@@ -13,7 +13,7 @@ export type ServerResource = {
 };
 
 /**
- * The server of a `resource` parameter (RFC 8707), from the current routes and former names. The same refusal for a server that doesn't
+ * The server of a `resource` parameter (RFC 8707), from the current routes, former names and domains. The same refusal for a server that doesn't
  * exist and for one without this kind of sign-in.
  *
  * @throws OAuthError `invalid_target`
@@ -26,25 +26,38 @@ export async function requireResource(ctx: Context, resource: string | null): Pr
       { problem: "resource_missing" },
     );
   }
-  const label = labelOfMcpUrl(ctx.serverUrlTemplate, resource);
-  const projectId = await findProject(ctx, label);
-  if (label !== null && projectId !== null) return { projectId, url: mcpUrl(ctx.serverUrlTemplate, label) };
+  const found = await findResource(ctx, resource);
+  if (found) return found;
   throw new OAuthError("invalid_target", "There is no server with sign-in by Towpath at this address.", {
     problem: "resource_unknown",
   });
 }
 
 /** The project of a `resource` parameter; null for one that names no server with this kind of sign-in. */
-export const projectOfResource = (ctx: Context, resource: string | null): Promise<string | null> =>
-  findProject(ctx, resource === null ? null : labelOfMcpUrl(ctx.serverUrlTemplate, resource));
+export const projectOfResource = async (ctx: Context, resource: string | null): Promise<string | null> =>
+  resource === null ? null : ((await findResource(ctx, resource))?.projectId ?? null);
 
-async function findProject(ctx: Context, label: string | null): Promise<string | null> {
-  if (label === null) return null;
+/** Each address of a server is a resource of its own: a token for one isn't accepted at another. */
+async function findResource(ctx: Context, resource: string): Promise<ServerResource | null> {
+  const template = ctx.serverUrlTemplate;
+  const label = labelOfMcpUrl(template, resource);
+  if (label !== null) {
+    const [found] = await ctx.db
+      .select({ projectId: project.id })
+      .from(route)
+      .innerJoin(project, eq(project.id, route.projectId))
+      .where(and(or(eq(route.label, label), isFormerName(label)), signsIn))
+      .limit(1);
+    return found ? { ...found, url: mcpUrl(template, label) } : null;
+  }
+  const name = domainOfMcpUrl(template, resource);
+  if (name === null) return null;
   const [found] = await ctx.db
     .select({ projectId: project.id })
-    .from(route)
-    .innerJoin(project, eq(project.id, route.projectId))
-    .where(and(or(eq(route.label, label), isFormerName(label)), eq(project.authMode, "towpath-cloud")))
-    .limit(1);
-  return found?.projectId ?? null;
+    .from(domain)
+    .innerJoin(project, eq(project.id, domain.projectId))
+    .where(and(eq(domain.name, name), isNotNull(domain.activeAt), signsIn));
+  return found ? { ...found, url: `${domainUrl(template, name)}/mcp` } : null;
 }
+
+const signsIn = eq(project.authMode, "towpath-cloud");

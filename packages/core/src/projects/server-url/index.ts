@@ -11,6 +11,12 @@ export function mcpUrl(template: string, label: string): string {
   return `${serverUrl(template, label)}/mcp`;
 }
 
+/** The base URL of a server at a domain of its own, with the protocol and port of all servers. */
+export function domainUrl(template: string, domain: string): string {
+  const { protocol, port } = new URL(serverUrl(template, "name"));
+  return `${protocol}//${domain}${port && `:${port}`}`;
+}
+
 const maxLabelLength = 63;
 
 export type LabeledBranch = { readonly name: string; readonly isDefault: boolean };
@@ -62,11 +68,25 @@ function shortHash(text: string): string {
  * at the end don't matter.
  */
 export function labelOfMcpUrl(template: string, url: string): string | null {
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (!parsed || parsed.search || parsed.hash || url.includes("#") || parsed.username || parsed.password) return null;
-  const given = parsed.href.replace(/\/$/, "");
+  const given = plainUrl(url);
+  if (given === null) return null;
   const [start = "", end = ""] = mcpUrl(template, "{name}").split("{name}");
   const label = given.slice(start.length, given.length - end.length).toLowerCase();
   const isLabel = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(label);
   return isLabel && given.toLowerCase() === mcpUrl(template, label).toLowerCase() ? label : null;
+}
+
+/** The domain in a server's MCP endpoint at a domain of its own; null for any other URL. */
+export function domainOfMcpUrl(template: string, url: string): string | null {
+  const given = plainUrl(url);
+  if (given === null) return null;
+  const { hostname } = new URL(given);
+  return given === `${domainUrl(template, hostname)}/mcp` ? hostname : null;
+}
+
+/** A URL without a slash at its end; null for one with a query, a fragment or credentials. */
+function plainUrl(url: string): string | null {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (!parsed || parsed.search || parsed.hash || url.includes("#") || parsed.username || parsed.password) return null;
+  return parsed.href.replace(/\/$/, "");
 }

@@ -83,6 +83,23 @@ const words: Readonly<Record<string, Words>> = {
     },
   ],
   "project.release-name": ["servers", ({ detail }) => `released the former name ${show(detail.name)}`],
+  "domain.add": [
+    "servers",
+    ({ subject, detail }) => `asked for the domain ${show(detail.domain)} for ${show(subject)}`,
+  ],
+  "domain.activate": [
+    "servers",
+    ({ subject, detail }) => `connected the domain ${show(detail.domain)} to ${show(subject)}`,
+  ],
+  "domain.end": [
+    "servers",
+    ({ subject, detail }) =>
+      `disconnected the domain ${show(detail.domain)} from ${show(subject)}, whose DNS record is gone`,
+  ],
+  "domain.remove": [
+    "servers",
+    ({ subject, detail }) => `removed the domain ${show(detail.domain)} from ${show(subject)}`,
+  ],
   "project.delete": ["servers", ({ subject }) => `deleted the server ${show(subject)}`],
   "project.export": ["servers", ({ subject, detail }) => `exported ${built(detail)} of the server ${show(subject)}`],
   "project.follow-default-branch": [

@@ -16,6 +16,7 @@ import { SectionLinks } from "~/ui/section-links.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { BuildSettings } from "./build-settings.tsx";
 import { DeleteProject } from "./delete-project.tsx";
+import { DomainSettings } from "./domain-settings.tsx";
 import { ExportProject } from "./export-project.tsx";
 import { GeneralSettings } from "./general-settings.tsx";
 import { PackageSettings } from "./package-settings.tsx";
@@ -46,6 +47,7 @@ function sectionsOf({
     [isPackage, "package", "Package"],
     [isHosted, "build", "Build"],
     [kind === "external", "server", "Address"],
+    [true, "domains", "Domains"],
     [hasChecks, "pull-requests", "Pull requests"],
     [true, "request-log", "Request log"],
     [kind !== "portal", "identity", "Caller identity"],
@@ -89,6 +91,7 @@ export function SettingsPage({ projectKey, mayChange, fromGitHub }: SettingsPage
             {project.package ? <PackageSettings projectKey={projectKey} running={project.package} /> : null}
             {isHosted ? <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} /> : null}
             {project.kind === "external" ? <ExternalSettings projectKey={projectKey} /> : null}
+            <DomainSettings projectKey={projectKey} />
             <SwitchSettings projectKey={projectKey} />
             {isHosted ? (
               <>

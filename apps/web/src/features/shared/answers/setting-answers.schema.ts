@@ -74,6 +74,25 @@ const registryEntry = z.object({
   otherKinds: names.describe("kinds of its other packages, which don't run here"),
 });
 
+const domain = named(
+  "Domain",
+  z.object({
+    domain: z.string(),
+    url: z.url().describe("its MCP endpoint"),
+    activeAt: time.nullable().describe("since when it leads to the server; null: not yet"),
+    records: listOf(
+      z.object({
+        type: z.enum(["TXT", "CNAME"]),
+        name: z.string(),
+        value: z.string(),
+        seenAt: time.nullable(),
+        problem: text.describe("why it wasn't seen at the last check"),
+      }),
+    ),
+    checkedAt: time.nullable(),
+  }),
+);
+
 /** By name of the answer. */
 export const settingAnswers = {
   access,
@@ -97,5 +116,8 @@ export const settingAnswers = {
   ),
   portal: named("Portal", z.object({ instructions: text, servers: listOf(portalServer), revision: z.number().int() })),
   createdPortal: z.object({ id: z.uuid(), name: z.string(), url: z.url() }),
+  domains: z.object({ data: listOf(domain) }),
+  domain,
+  removedDomain: z.object({ domain: z.string() }),
   registry: z.object({ host: z.string(), entries: listOf(registryEntry) }),
 };

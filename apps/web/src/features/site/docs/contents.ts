@@ -75,10 +75,11 @@ export const contents: readonly Group[] = [
   {
     title: "Operate",
     pages: [
+      ofRepository("configuration", "Configuration", "Every setting of an instance."),
       ofRepository(
-        "configuration",
-        "Configuration",
-        "Every setting of an instance, and how to put it on the internet.",
+        "https",
+        "HTTPS and domains",
+        "Put an instance on the internet, with certificates of its own or behind a proxy.",
       ),
       ofRepository(
         "operating",
