@@ -19,10 +19,13 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
     "deployment/createDeployment",
     "deployment/withdrawDeployment",
   ],
-  "reports of hosts and clean-up": [
+  "reports of hosts, of back-ups and clean-up": [
     "host-isolation/recordHostIsolation",
     "host-storage/recordHostStorage",
     "retention/sweepRows",
+    "scheduled-backup/beginScheduledBackup",
+    "scheduled-backup/endScheduledBackup",
+    "scheduled-backup/forgetScheduledBackups",
   ],
   "protocol of OAuth clients, who act for a grant that is in the log": [
     "oauth/denyAuthorization",
