@@ -21,6 +21,8 @@ const declaredVariables = "^packages/builder/src/source/declared-variables\\.ts$
 const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
 /** The trace of what is under way, which follows it from process to process. */
 const trace = "^packages/telemetry/src/tracing/trace\\.ts$";
+/** Which models people may chat with. */
+const chatConfig = "^packages/chat/src/config\\.ts$";
 /** Names of processes, by which what killed ones left is found. */
 const processes = "^packages/runtime/src/host/process/process-name\\.ts$";
 
@@ -58,7 +60,11 @@ const allowedPackages = {
     ...["core", "db", "secrets", "logs", "runtime", "artifacts", "builder", "git", "github", "mail", "queue", "role"],
     ...["egress", "mcp", "package-index", "runner-api", "telemetry"],
   ],
-  "apps/cli": ["auth", "db", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
+  "apps/cli": [
+    ...["auth", "db", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role", "runner-api"],
+    // doctor tries what an instance is set to use.
+    ...["artifacts", "github", "mail", "runtime", chatConfig],
+  ],
 };
 
 /**
@@ -158,7 +164,8 @@ module.exports = {
       "Only the runner and its callers use its API. Other code asks the database or the gateway.",
       {
         path: "^(packages|apps)/",
-        pathNot: "^(packages/runner-api|apps/(gateway|worker|runner|cli/src/up|web/(src/[^/]+\\.server|testing/site)))",
+        pathNot:
+          "^(packages/runner-api|apps/(gateway|worker|runner|cli/src/(up|doctor)|web/(src/[^/]+\\.server|testing/site)))",
       },
       { path: "^packages/runner-api/", pathNot: endpoints },
     ),

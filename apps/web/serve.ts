@@ -5,9 +5,11 @@ import type { Logger } from "pino";
 import { longestRequestMs, requestHandler } from "./serve/request-handler.ts";
 import type * as Built from "./src/server.ts";
 
-/** Serves a production build: `node apps/web/serve.ts [directory of the build]`. */
+/** Serves a production build: `node apps/web/serve.ts DIRECTORY`. */
 async function main(): Promise<void> {
-  const dist = resolve(process.argv[2] ?? join(import.meta.dirname, "dist"));
+  const [directory] = process.argv.slice(2);
+  if (directory === undefined) throw new Error("Name the directory of the build.");
+  const dist = resolve(directory);
   // All our code comes from the bundle. Loading the sources as well would double the startup time.
   const built = (await import(pathToFileURL(join(dist, "server/server.js")).href)) as typeof Built;
   built.role.requireOpenFiles(built.role.neededOpenFiles.any);
@@ -33,14 +35,22 @@ async function main(): Promise<void> {
       onError: (error, request) => log.error({ err: error, path: request.url?.split("?", 1)[0] }, "request failed"),
     }),
   );
-  if (config.metrics) await built.role.serveMetrics(config.metrics, () => registry.metrics(), log);
-  server.on("error", (error) => fail(log, error, config));
-  server.listen(config.port, config.host, () => {
-    const address = server.address();
-    const port = typeof address === "object" ? address?.port : config.port;
-    built.role.reportReady(log, { url: config.baseUrl, port, startMs: Math.round(performance.now()) });
+  const { role } = built;
+  const port = await role.listen(server, config.listen).catch((error: Error) => fail(log, error, config));
+  const { replacedLimits, stopLimits } = role;
+  const stopMetrics = config.metrics && (await role.serveMetrics(config.metrics, () => registry.metrics(), log));
+  role.stopOnSignal(log, async (reason) => {
+    // The next process, which may serve already, has the metrics from now on.
+    await stopMetrics?.();
+    // They reconnect, to the next process.
+    built.endStreams();
+    await role.drainHttpServer(
+      server,
+      reason === "replaced" ? replacedLimits : { requestsMs: stopLimits.exitMs - 500, idleMs: 0 },
+    );
+    await built.closeServices();
   });
-  built.role.stopOnSignal(log, stopServer(server, built, built.role.stopLimits.exitMs - 500));
+  role.reportReady(log, { url: config.baseUrl, port, startMs: Math.round(performance.now()) });
 }
 
 function servicesOrExit(built: typeof Built) {
@@ -53,26 +63,13 @@ function servicesOrExit(built: typeof Built) {
   }
 }
 
-function fail(log: Logger, error: NodeJS.ErrnoException, config: { host: string; port: number }): void {
+function fail(log: Logger, error: NodeJS.ErrnoException, config: { host: string; port: number }): never {
   const reason =
     error.code === "EADDRINUSE"
       ? `Port ${config.port} is in use. Stop the program that uses it, or set TOWPATH_PORT to another port.`
       : error.message;
   log.fatal({ err: error }, reason);
   process.exit(1);
-}
-
-/** Drains requests in flight; the services get the rest of the time to exit. */
-function stopServer(server: ReturnType<typeof createServer>, built: typeof Built, drainMs: number) {
-  return async () => {
-    const closed = new Promise<void>((done) => server.close(() => done()));
-    server.closeIdleConnections();
-    built.endStreams();
-    const late = setTimeout(() => server.closeAllConnections(), drainMs);
-    await closed;
-    clearTimeout(late);
-    await built.closeServices();
-  };
 }
 
 await main();

@@ -36,7 +36,9 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath test/, "is what runs this test"],
   [/^\.\/towpath rotate-secrets/, "ends the sessions of all tests: rotate-secrets.test.ts runs it"],
   [/^node tests\/(bench|pictures)\//, "takes minutes, or ports that may be in use"],
+  [/^\.\/towpath upgrade/, "replaces the processes of these tests: upgrade.test.ts of tests/lifecycle runs it"],
   [/^\.\/towpath (migrate|run)\b/, "needs an instance's settings: external-database.test.ts runs it"],
+  [/^\.\/towpath service\b/, "changes this machine: service.test.ts runs it"],
   [/^(claude|codex|gemini) mcp /, "programs that need an account of their maker"],
   [/^(pip install|apt-get install) /, "changes this machine"],
   [/^uv (add NAME|lock)$/, "changes the reader's own project"],
@@ -104,7 +106,8 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath cancel NAME", /No build of my-server-one is queued or running/],
   ["./towpath delete NAME [--yes NAME]", /Deleted my-server-one/],
   ["./towpath completion bash", /complete .*_towpath/],
-  ["./towpath version", /^\d+\.\d+\.\d+$/m],
+  ["./towpath doctor", /\d+ checked, (nothing|\d+) to mend/],
+  ["./towpath version", /^\d+\.\d+\.\d+ \(commit [0-9a-f]+, schema \d{4}_\w+\)$/m],
   ["./towpath help deploy", /--preview BRANCH/],
   ["./towpath deploy --help", /--preview BRANCH/],
   ["./towpath help", /reset-password EMAIL/],
@@ -112,7 +115,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
 
 /** `./towpath test commands` runs all; otherwise only those run that need no further build, start or program. */
 const quick =
-  /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|reset-password|list|status|open|env|build-states|github|inspect|cancel|completion|version|help)\b|\/mcp$|metrics$/;
+  /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|reset-password|list|status|open|env|build-states|github|inspect|cancel|completion|doctor|version|help)\b|\/mcp$|metrics$/;
 
 /** All of them build a dozen times. */
 const timeoutMs = isThorough ? 900_000 : 300_000;

@@ -37,13 +37,17 @@ test("RUN-8 OPS-1 GW-10 PostgreSQL is killed under load: no call fails, no row i
   await redeployEcho(rig, "chaos-plain", "after a restart of the database");
 });
 
-test("RUN-8 OPS-1 GW-7 the gateway is killed under load: it is back every time, no answered call's row is lost", async () => {
-  const row = await killProcess(rig, "gateway");
-  // The duration of a start depends on the machine, but a gateway without a restart never comes back.
-  expect(Math.max(...row.recoveryMs)).toBeLessThan(45_000);
-  expect(row.lost).toBeLessThanOrEqual(0);
-  expect(row.calls - row.failed).toBeGreaterThan(20);
-});
+// The gateway's own tests kill each of its processes under load.
+test.runIf(isThorough)(
+  "RUN-8 OPS-1 GW-7 the gateway is killed under load: it is back every time, no answered call's row is lost",
+  async () => {
+    const row = await killProcess(rig, "gateway");
+    // The duration of a start depends on the machine, but a gateway without a restart never comes back.
+    expect(Math.max(...row.recoveryMs)).toBeLessThan(45_000);
+    expect(row.lost).toBeLessThanOrEqual(0);
+    expect(row.calls - row.failed).toBeGreaterThan(20);
+  },
+);
 
 test("RUN-8 the runner is killed under load: servers keep running, no call fails, sessions included", async () => {
   const instances = () => database.query("SELECT id FROM instance WHERE state IN ('ready', 'frozen') ORDER BY id");

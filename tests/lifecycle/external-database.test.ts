@@ -118,7 +118,9 @@ test("OPS-2 web, gateway and runner report their health, and every process has m
   expect(await (await fetch(health().gateway)).json()).toMatchObject({ ok: true, database: true });
   expect(await askSocket(dataDirectory, "runner.sock", "/healthz")).toEqual({ status: 200, body: '{"status":"ok"}' });
   for (const role of ["web", "gateway", "runner", "worker"] as const)
-    expect(await metricsOf(instance, role)).toMatch(new RegExp(`^towpath_info{role="${role}",release=".+"} 1$`, "m"));
+    expect(await metricsOf(instance, role)).toMatch(
+      new RegExp(`^towpath_build_info{version=".+",role="${role}"} 1$`, "m"),
+    );
 });
 
 test("OPS-2 one argument migrates the database or is one process, with the environment's settings and this very process", async () => {
@@ -152,6 +154,21 @@ test("OPS-2 one argument migrates the database or is one process, with the envir
   expect(await ended).toEqual([0, null]);
 }, 120_000);
 
+test("OPS-6 doctor finds the running instance with the settings that it got, and a process that hangs", async () => {
+  const doctor = async (): Promise<Record<string, string>> => {
+    const { stdout } = await towpath("doctor", "--data-dir", dataDirectory, "--json");
+    const { findings } = JSON.parse(stdout) as { findings: { name: string; state: string }[] };
+    return Object.fromEntries(findings.map(({ name, state }) => [name, state]));
+  };
+  const database = { database: "ok", schema: "ok", "rights in the database": "ok", pooler: "ok", secret: "ok" };
+  const instance = { web: "ok", gateway: "ok", runner: "ok", worker: "ok", ports: "not-needed" };
+  expect(await doctor()).toMatchObject({ ...database, ...instance });
+  const worker = runningProcessOf(dataDirectory, "worker");
+  process.kill(worker, "SIGSTOP");
+  onTestFinished(() => void process.kill(worker, "SIGCONT"));
+  expect(await doctor()).toMatchObject({ ...database, ...instance, worker: "mend" });
+}, 120_000);
+
 test("OPS-3 data of a newer release is refused by up and by each process that is started by itself, with both releases named", async () => {
   const { pool, close } = openDatabase(postgres.url, { maxConnections: 1 });
   const unknown =
@@ -169,6 +186,8 @@ test("OPS-3 data of a newer release is refused by up and by each process that is
     ]);
     const up = await towpathWith({ env: databaseOf() }, "up", "--data-dir", other, ...ports);
     expect([up.status, up.stderr]).toEqual([1, expect.stringContaining(refusal)]);
+    const migrate = await towpathWith({ env: databaseOf() }, "migrate");
+    expect([migrate.status, migrate.stderr]).toEqual([1, expect.stringContaining(refusal)]);
     for (const role of ["web", "gateway", "runner", "worker"] as const) {
       process.kill(runningProcessOf(dataDirectory, role), "SIGKILL");
     }

@@ -12,6 +12,10 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
     (await import("@towpath/role")).resolveDrizzleFaster();
     return (await import("./up/up.ts")).up;
   },
+  upgrade: async () => {
+    (await import("@towpath/role")).resolveDrizzleFaster();
+    return (await import("./upgrade/upgrade.ts")).upgrade;
+  },
   migrate: async () => {
     (await import("@towpath/role")).resolveDrizzleFaster();
     return (await import("./migrate/migrate.ts")).migrate;
@@ -35,6 +39,11 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
   approve: async () => (await import("./deployments/approve.ts")).approve,
   cancel: async () => (await import("./servers/end.ts")).cancel,
   delete: async () => (await import("./servers/end.ts")).remove,
+  doctor: async () => {
+    (await import("@towpath/role")).resolveDrizzleFaster();
+    return (await import("./doctor/doctor.ts")).doctor;
+  },
+  service: async () => (await import("./service/service.ts")).service,
   github: async () => (await import("./github/github.ts")).github,
   "reset-password": async () => (await import("./reset-password/reset-password.ts")).resetPassword,
   "rotate-secrets": async () => (await import("./rotate-secrets/rotate-secrets.ts")).rotateSecrets,
@@ -52,8 +61,8 @@ const unknown = (name: string) =>
 async function version(args: string[]): Promise<number> {
   const { parse } = await import("./commands/parse.ts");
   parse("version", args);
-  const { default: manifest } = await import("../package.json", { with: { type: "json" } });
-  output({ version: manifest.version }, () => print(manifest.version));
+  const { currentRelease, thisRelease } = await import("@towpath/db/release");
+  output(currentRelease(), () => print(thisRelease()));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { drainHttpServer, listen } from "@towpath/role";
 import { poolReadings, serveMetrics, spanReadings } from "@towpath/telemetry";
 import type { Logger } from "pino";
 import type { GatewayConfig } from "./config.ts";
@@ -19,7 +20,7 @@ import { gauge, Metrics, mergedMetrics } from "./platform/metrics.ts";
 import { createPages, type Health } from "./platform/pages.ts";
 import { createReadModel } from "./read-model/routes.ts";
 import { createRouteFeed } from "./route/route-feed.ts";
-import { closeHttpServer, createHttpServer } from "./server.ts";
+import { createHttpServer } from "./server.ts";
 import type { News } from "./workers/news.ts";
 import { noPeers, type Peers } from "./workers/peers.ts";
 
@@ -27,8 +28,11 @@ export type RunningGateway = {
   server: Server;
   /** The port that it listens on. */
   port: number;
-  /** Ends running requests within `graceMs`, writes what is buffered and closes everything. */
-  stop: (graceMs: number) => Promise<void>;
+  /**
+   * Ends running requests within `requestsMs` and idle connections after `idleMs`, writes what is buffered and closes
+   * everything.
+   */
+  stop: (requestsMs: number, idleMs?: number) => Promise<void>;
 };
 
 /** Composes and starts the gateway, without waiting for the database or the runner. */
@@ -44,7 +48,7 @@ export async function startGateway(
   // From files: after a crash, running servers are reachable again even without the database.
   await Promise.all([feed.loadSnapshot(), portals.loadSnapshot(), savedState.load()]);
   feed.start();
-  const port = await listen(server, config);
+  const port = await listen(server, config.listen).catch((error: unknown) => Promise.reject(inUse(error, config)));
   const stopMetrics = config.metrics && (await serveMetrics(config.metrics, gateway.allMetrics, log));
   base.notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
   callers.start((isCertain) => isCertain && savedState.discard());
@@ -57,13 +61,12 @@ export async function startGateway(
   return {
     server,
     port,
-    async stop(graceMs) {
-      await closeHttpServer(server, graceMs);
+    async stop(requestsMs, idleMs = 0) {
+      // The next process, which may serve already, has the metrics from now on.
+      await stopMetrics?.();
+      await drainHttpServer(server, { requestsMs, idleMs });
       for (const part of [feed, limits, base.gateways]) part.stop();
-      await Promise.all([
-        ...[callers, record, savedState, gateway.servers].map((part) => part.stop()),
-        stopMetrics?.(),
-      ]);
+      await Promise.all([callers, record, savedState, gateway.servers].map((part) => part.stop()));
       // A database that hangs does not close connections either.
       const closed = Promise.all([base.notifications.close(), base.pool.end()]);
       await Promise.race([closed, sleep(500, undefined, { ref: false })]);
@@ -137,15 +140,7 @@ async function compose(base: Base) {
   return { server, feed, portals: portals.portals, callers, limits, record, servers, savedState, allMetrics, onNews };
 }
 
-function listen(server: Server, { host, port }: GatewayConfig): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const inUse = error.code === "EADDRINUSE";
-      reject(inUse ? new Error(`Port ${port} on ${host} is in use: choose another by TOWPATH_GATEWAY_PORT.`) : error);
-    });
-    server.listen(port, host, 4096, () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address ? address.port : port);
-    });
-  });
+function inUse(error: unknown, { port, host }: GatewayConfig): unknown {
+  const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+  return isInUse ? new Error(`Port ${port} on ${host} is in use: choose another by TOWPATH_GATEWAY_PORT.`) : error;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { externalNetworkSettings, networkList, networksSetting } from "@towpath/egress";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
-import { openFilesLimit } from "@towpath/role";
+import { inheritedSocketSettings, listenAddressFrom, openFilesLimit } from "@towpath/role";
 // Imported from the settings files: loading the whole packages takes a second of CPU, which the primary would spend
 // before it starts the workers, while nothing answers.
 import { runnerAddressFrom, runnerSettings } from "@towpath/runner-api/settings";
@@ -47,6 +47,7 @@ const environmentSchema = z.object({
   TOWPATH_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   TOWPATH_GATEWAY_HOST: z.string().min(1).default("127.0.0.1"),
   TOWPATH_GATEWAY_PORT: port.default(8080),
+  ...inheritedSocketSettings,
   /** Where `/-/metrics` is served to anybody; else it is served at the servers' port, to this machine only. */
   TOWPATH_GATEWAY_METRICS_PORT: metricsPort,
   ...telemetrySettings,
@@ -184,6 +185,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env, openFil
     logLevel: values.TOWPATH_LOG_LEVEL,
     host: values.TOWPATH_GATEWAY_HOST,
     port: values.TOWPATH_GATEWAY_PORT,
+    listen: listenAddressFrom(values, { host: values.TOWPATH_GATEWAY_HOST, port: values.TOWPATH_GATEWAY_PORT }),
     metrics:
       values.TOWPATH_GATEWAY_METRICS_PORT === undefined
         ? null

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { currentRelease } from "@towpath/db/release";
 import { freePort } from "@towpath/role/testing";
 import { Agent, fetch as undiciFetch } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -56,6 +57,13 @@ async function metrics(from = `http://127.0.0.1:${metricsPort}`): Promise<Map<st
   const lines = text.split("\n").flatMap((line) => [...line.matchAll(/^(towpath_gateway_\S+) (\S+)$/g)]);
   return new Map(lines.map(([, name = "", value]) => [name, Number(value)]));
 }
+
+test("OPS-3 the metrics of several workers name the release once", async () => {
+  const { version, commit, schema } = currentRelease();
+  const text = await (await fetchAlone(`http://127.0.0.1:${metricsPort}/-/metrics`)).text();
+  const labels = `version="${version}",commit="${commit}",schema="${schema}",role="gateway"`;
+  expect(text.match(/^towpath_build_info.*$/gm)).toEqual([`towpath_build_info{${labels}} 1`]);
+});
 
 test("GW-14 two workers on one port serve one legacy session, and what they count adds up", async () => {
   const server = await rig.deploy(createMcpListener());

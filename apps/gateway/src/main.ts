@@ -3,9 +3,11 @@ import {
   exitOnFailure,
   neededOpenFiles,
   openLog,
+  replacedLimits,
   reportReady,
   requireOpenFiles,
   resolveDrizzleFaster,
+  type StopReason,
   settingsOrExit,
   stopLimits,
   stopOnSignal,
@@ -25,23 +27,36 @@ async function serve(settings: GatewayConfig, log: Logger, peers?: Peers): Promi
   resolveDrizzleFaster();
   const { startGateway } = await import("./compose.ts");
   const gateway = await startGateway(settings, log, peers);
-  stopOnSignal(log, () => gateway.stop(graceMs), peers ? workerExitMs : stopLimits.exitMs);
+  const stop = (reason: StopReason) =>
+    reason === "replaced" ? gateway.stop(replacedLimits.requestsMs, replacedLimits.idleMs) : gateway.stop(graceMs);
+  stopOnSignal(log, stop, peers ? workerExitMs : stopLimits.exitMs);
   return gateway.port;
 }
 
-async function serveByWorkers({ workers, gatewayId }: GatewayConfig, log: Logger): Promise<number> {
+async function serveByWorkers({ workers, gatewayId, listen }: GatewayConfig, log: Logger): Promise<number> {
   const { Primary } = await import("./workers/primary.ts");
-  const primary = new Primary({ count: workers, gatewayId, log });
-  stopOnSignal(log, () => primary.stop(workerKillMs));
+  const onSocketLost = () =>
+    exitOnFailure(log, new Error("no worker is left that holds the listening socket of the supervisor"));
+  const primary = new Primary({ count: workers, gatewayId, onSocketLost: "fd" in listen ? onSocketLost : null, log });
+  stopOnSignal(log, (reason) =>
+    primary.stop(reason, reason === "replaced" ? replacedLimits.requestsMs + workerKillMs : workerKillMs),
+  );
   try {
     return await primary.ready;
   } catch (error) {
-    await primary.stop(workerKillMs);
+    await primary.stop("SIGTERM", workerKillMs);
     throw error;
   }
 }
 
+/** When the primary is killed, `cluster` would end its workers at once, with the requests that they are serving. */
+function endRequestsWithoutPrimary(): void {
+  if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
+  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+}
+
 async function serveAsWorker(settings: GatewayConfig, log: Logger): Promise<void> {
+  endRequestsWithoutPrimary();
   const { createPeers } = await import("./workers/peers.ts");
   const send = (message: object) => void process.send?.(message);
   const onMessage = (take: (message: unknown) => void) => void process.on("message", take);

@@ -53,17 +53,3 @@ export function createHttpServer(
   server.on("connect", (_request, socket: Socket) => refuseTunnel(socket));
   return server;
 }
-
-/**
- * Stops a server: no new connections, running requests get `graceMs` to end, remaining streams are cut. Resolves when
- * all connections are closed.
- */
-export async function closeHttpServer(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-  await closed;
-  clearTimeout(timer);
-}

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
@@ -98,4 +98,21 @@ test("RUN-3 a runner that shuts down stops its servers properly even if the data
   await vi.waitFor(() => expect(closeDriver).toHaveBeenCalled(), 5000);
   await holding.query("COMMIT");
   await closed;
+});
+
+test("OPS-3 a runner whose database was used by a newer release leaves the servers to the runner that has them", async () => {
+  const database = await createTestDatabase();
+  const directory = await shortDirectory();
+  onTestFinished(async () => {
+    await database.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  await database.pool.query(
+    "INSERT INTO drizzle.__drizzle_migrations (hash, created_at) SELECT 'x', max(created_at) + 1 FROM drizzle.__drizzle_migrations",
+  );
+  const config = readConfig(environmentOf(database, directory));
+  const { driver } = createLightDriver();
+  await expect(startRunner(config, pino({ level: "silent" }), driver)).rejects.toThrow("a newer release of Towpath");
+  // No generation was claimed, which would have shut out the other runner.
+  expect(await readdir(directory)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
-import { thisRelease } from "@towpath/db/release";
+import { currentRelease } from "@towpath/db/release";
 import { unwrittenServerLogs, writeServerLogs } from "@towpath/logs";
 import { startRounds } from "@towpath/role";
 import {
@@ -60,16 +60,17 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   await mkdir(config.runDirectory, { recursive: true, mode: 0o700 });
   // First: a second runner would end the rows of the first.
   await assertNoRunner(config.address);
-  const identity = await claimServers(config.driver);
   const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
+  const secrets = createSecretBox(config.secrets);
+  // Before it takes the servers: a release that must not work on this database leaves them to the one that may.
+  await checkDatabase(database.pool, secrets.masterKeys);
+  const identity = await claimServers(config.driver);
   const runtime = driver ?? openServerDriver(config, database, identity, log);
   const { servers, host } = runtime;
   const exporter = openExporter("runner", config.otlp, log);
-  const registry = openRegistry({ role: "runner", release: thisRelease() });
+  const registry = openRegistry({ role: "runner", release: currentRelease() });
   addReadings(registry, [...poolReadings("runner", { main: database.pool }), ...spanReadings("runner", exporter)]);
   const metrics = new RunnerMetrics(registry);
-  const secrets = createSecretBox(config.secrets);
-  await checkDatabase(database.pool, secrets.masterKeys);
   const store = instanceStore(database.db, identity);
   const record = metrics.watching(createInstanceRecord(store, complain("an instance could not be recorded")));
   const spool = new LineSpool(join(config.runDirectory, "lines"), complain("server-log lines cannot be kept on disk"));

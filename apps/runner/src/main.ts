@@ -22,7 +22,7 @@ const log = openLog(config.logLevel, { role: "runner" });
 try {
   const runner = await startRunner(config, log);
   // SIGTERM ends this process, as for a restart or an upgrade; SIGINT ends its servers too, as the launcher does.
-  stopOnSignal(log, (signal) => (signal === "SIGINT" ? runner.close() : runner.leave()));
+  stopOnSignal(log, (reason) => (reason === "SIGINT" ? runner.close() : runner.leave()));
   reportReady(log, { address: endpointKey(runner.address) });
 } catch (error) {
   exitOnFailure(log, error);

@@ -10,7 +10,7 @@ import { recordAccountChange } from "@towpath/core/tenancy/account";
 import { claimLocalOrganization } from "@towpath/core/tenancy/organization";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
-import { thisRelease } from "@towpath/db/release";
+import { currentRelease } from "@towpath/db/release";
 import { type CheckedFetch, createAddressPolicy, createCheckedFetch, fetchDocument } from "@towpath/egress";
 import { createGitRemotes, openInstanceRepositories, type Repositories, removeLeftovers } from "@towpath/git";
 import {
@@ -81,7 +81,7 @@ function compose(config: WebConfig): Services {
   const database = openDatabase(config.databaseUrl, { maxConnections: 10 });
   const logDatabase = openDatabase(config.databaseUrl, { maxConnections: logReaderConnections });
   const exporter = openExporter("web", config.otlp, log);
-  const registry = openRegistry({ role: "web", release: thisRelease() });
+  const registry = openRegistry({ role: "web", release: currentRelease() });
   const pools = { main: database.pool, logs: logDatabase.pool };
   addReadings(registry, [...poolReadings("web", pools), ...spanReadings("web", exporter)]);
   const metrics = new WebMetrics(registry);

@@ -1,4 +1,5 @@
 import { artifactsConfigSchema } from "@towpath/artifacts";
+import { parseOidcSettings } from "@towpath/auth/config";
 import { chatSettings } from "@towpath/chat/config";
 import { externalNetworkSettings, isListed, isLoopbackAddress, networkList, networksSetting } from "@towpath/egress";
 import { repositorySettings } from "@towpath/git";
@@ -6,6 +7,7 @@ import { optionalGitHubConfig } from "@towpath/github";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { mailConfigSchema } from "@towpath/mail";
 import { indexesOf, packageIndexSettings, serverRegistrySettings } from "@towpath/package-index";
+import { inheritedSocketSettings, listenAddressFrom } from "@towpath/role";
 import { type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import { rootSecretsFrom, secretSettings } from "@towpath/secrets";
 import type { MetricsAddress } from "@towpath/telemetry";
@@ -65,6 +67,7 @@ const settings = z.object({
   TOWPATH_DOCS_EDIT_URL: link.transform((url) => url.replace(/\/+$/, "")).optional(),
   TOWPATH_HOST: z.string().default("127.0.0.1"),
   TOWPATH_PORT: z.coerce.number({ error: "must be a port" }).int().min(0).max(65_535).default(3000),
+  ...inheritedSocketSettings,
   /** Reverse proxies and gateways on other hosts, which are trusted to forward their clients' addresses. */
   TOWPATH_PROXIES: networksSetting.transform(proxyCheck),
   /** A session ends so long after its last request, and so long after the sign-in. */
@@ -88,15 +91,6 @@ const settings = z.object({
 
 /** On a person's own machine (OPS-5). */
 const localUrl = "http://localhost:3000";
-
-const oidcKeys = ["TOWPATH_OIDC_ISSUER", "TOWPATH_OIDC_CLIENT_ID", "TOWPATH_OIDC_CLIENT_SECRET"] as const;
-const oidc = z.object({
-  TOWPATH_OIDC_ISSUER: z.url({ protocol: /^https?$/, error: "must be a URL" }),
-  TOWPATH_OIDC_CLIENT_ID: z.string({ error: "is missing" }).min(1, "is missing"),
-  TOWPATH_OIDC_CLIENT_SECRET: z.string({ error: "is missing" }).min(1, "is missing"),
-  /** Whether signing out ends the issuer's session too. */
-  TOWPATH_OIDC_SIGN_OUT: z.enum(["issuer", "here"], { error: "must be issuer or here" }).default("issuer"),
-});
 
 function runnerOf({ TOWPATH_RUN_DIR = "", ...values }: z.infer<typeof settings>): RunnerAddress | null {
   const isKnown = TOWPATH_RUN_DIR !== "" || values.TOWPATH_RUNNER_ADDRESS !== undefined;
@@ -128,7 +122,7 @@ export class SettingsError extends Error {
 export function readWebConfig(environment: Readonly<Record<string, string | undefined>> = process.env) {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const main = settings.safeParse(given);
-  const signIn = oidcKeys.some((key) => given[key]) ? oidc.safeParse(given) : null;
+  const signIn = parseOidcSettings(given);
   const gitHub = optionalGitHubConfig.safeParse(given);
   const mail = mailConfigSchema.safeParse(given);
   const artifacts = artifactsConfigSchema.safeParse(given);
@@ -170,6 +164,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     docsEditUrl: values.TOWPATH_DOCS_EDIT_URL ?? null,
     host: values.TOWPATH_HOST,
     port: values.TOWPATH_PORT,
+    listen: listenAddressFrom(values, { host: values.TOWPATH_HOST, port: values.TOWPATH_PORT }),
     isProxy: values.TOWPATH_PROXIES,
     serverUrlTemplate: values.TOWPATH_SERVER_URL,
     /** Limits of the gateways: shown to people, and the maximum of each project. */

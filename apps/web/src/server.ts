@@ -1,6 +1,15 @@
 import { createStartHandler } from "@tanstack/react-start/server";
 import { createServerEntry } from "@tanstack/react-start/server-entry";
-import { neededOpenFiles, reportReady, requireOpenFiles, stopLimits, stopOnSignal } from "@towpath/role";
+import {
+  drainHttpServer,
+  listen,
+  neededOpenFiles,
+  replacedLimits,
+  reportReady,
+  requireOpenFiles,
+  stopLimits,
+  stopOnSignal,
+} from "@towpath/role";
 import { serveMetrics } from "@towpath/telemetry";
 import { renderDocument } from "~/features/site/public-site/render-document.server.tsx";
 import { closeServices, services } from "./compose.server.ts";
@@ -16,4 +25,14 @@ export { traced } from "./http/traced.server.ts";
 /** For `serve.ts`, which opens connections at start, so that the first request doesn't wait. */
 export { closeServices, services };
 /** How a process starts and stops, from the bundle like everything that `serve.ts` uses. */
-export const role = { neededOpenFiles, reportReady, requireOpenFiles, serveMetrics, stopLimits, stopOnSignal };
+export const role = {
+  drainHttpServer,
+  listen,
+  neededOpenFiles,
+  replacedLimits,
+  reportReady,
+  requireOpenFiles,
+  serveMetrics,
+  stopLimits,
+  stopOnSignal,
+};

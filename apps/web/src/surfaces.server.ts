@@ -4,6 +4,7 @@ import { deployTargetOperations } from "~/features/onboarding/source/deploy-targ
 import { repositoryOperations } from "~/features/onboarding/source/repositories.rest.server.ts";
 import { sourceOperations } from "~/features/onboarding/source/sources.rest.server.ts";
 import { gitHubOperations } from "~/features/organization/github/github.rest.server.ts";
+import { instanceOperation } from "~/features/organization/instance/instance.rest.server.ts";
 import { peopleOperations } from "~/features/organization/members/members.rest.server.ts";
 import { buildOperations } from "~/features/project/delivery/builds.rest.server.ts";
 import { activityOperations } from "~/features/project/request-log/activity.rest.server.ts";
@@ -18,6 +19,7 @@ import type { Operation } from "~/http/rest/operation.server.ts";
  */
 export const restOperations: readonly Operation[] = [
   callerOperation,
+  instanceOperation,
   ...deployTargetOperations,
   ...repositoryOperations,
   ...projectOperations,

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
 const web = join(import.meta.dirname, "..");
-/** Not the `dist` of instances: one may be running from it or building it. */
+/** Not in `dist`, which has the builds of instances. */
 const directory = join(web, "testing", "dist");
 
 /** Longer than a build on a slow machine: on a fast one it takes twenty seconds of a processor. */
@@ -65,13 +65,17 @@ async function newest(path: string): Promise<number> {
 }
 
 /**
- * Copies the build of `./towpath up` or `./towpath test` if it is complete and new: a build takes 20 s of a processor.
+ * Copies a build of `./towpath up` or `./towpath test` if one is complete and new: a build takes 20 s of a processor.
  */
 async function copyOrBuild(): Promise<void> {
-  const instances = join(web, "dist");
-  if (!(await isFresh(join(instances, ".sources")))) return await build();
-  await rm(directory, { recursive: true, force: true });
-  await cp(instances, directory, { recursive: true });
+  for (const name of await readdir(join(web, "dist")).catch(() => [])) {
+    const found = join(web, "dist", name);
+    // Names of unfinished ones have a suffix.
+    if (name.includes(".") || !(await isFresh(join(found, "server/server.js")))) continue;
+    await rm(directory, { recursive: true, force: true });
+    return await cp(found, directory, { recursive: true });
+  }
+  await build();
 }
 
 async function build(): Promise<void> {

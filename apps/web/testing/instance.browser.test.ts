@@ -1,6 +1,7 @@
 import { recordHostIsolation } from "@towpath/core/operations/host-isolation";
 import { recordHostStorage } from "@towpath/core/operations/host-storage";
 import { seedProject } from "@towpath/core/testing";
+import { currentRelease } from "@towpath/db/release";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { expectAccessible, expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
@@ -142,4 +143,12 @@ test("LOG-6 BLD-18 while the disk is almost full the dashboard says so, and admi
   const pythons = await page.getByRole("list", { name: "Python versions" }).getByRole("listitem").allInnerTexts();
   expect(pythons).toEqual(["3.13.9, downloaded", "3.11.2"]);
   await expectAccessible(page);
+});
+
+test("OPS-3 the Instance page names version, commit and schema of the release", async () => {
+  await open("settings/instance");
+  const release = page.getByRole("region", { name: "Release" });
+  const { version, commit, schema } = currentRelease();
+  await release.getByText(version, { exact: true }).waitFor();
+  expect(await release.getByRole("definition").allInnerTexts()).toEqual([version, commit, schema]);
 });

@@ -2,6 +2,7 @@ import type { Actor } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
 import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { seedLiveProject, seedProject, testContext } from "@towpath/core/testing";
+import { currentRelease } from "@towpath/db/release";
 import { auditLog, deployment, member, rateLimit, route } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
@@ -76,6 +77,10 @@ test("OPS-4 an organization's key that may manage acts as an admin of its server
   expect(rows.map(({ action }) => action).toSorted()).toEqual(["project.delete", "project.update", "secret.create"]);
   const { answer: log } = await call(manage.key, "GET", `/organizations/${owner.organization.slug}/audit-log`);
   expect(log.entries[0].actor).toEqual({ id: `apiKey:${manage.id}`, kind: "apiKey", name: "API key CI", email: null });
+});
+
+test("OPS-3 OPS-4 REST names the release that the instance runs", async () => {
+  expect((await call(manage.key, "GET", "/instance")).answer).toEqual(currentRelease());
 });
 
 test("VAL-2 BLD-16 a change of settings refuses an empty entrypoint; null lets each build find it, by REST and from the page", async () => {

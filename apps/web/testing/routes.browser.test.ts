@@ -209,7 +209,7 @@ test(
     ),
 );
 
-test("UI-4 the walk by Tab finds each kind of problem", async () => {
+test.runIf(isThorough)("UI-4 the walk by Tab finds each kind of problem", async () => {
   const page = await newPage(await browser.newContext());
   await page.setContent(`<style>.plain:focus { outline: none }</style><main>
     <a href="#a">a link</a> <button>good</button> <button class="plain">plain</button>

@@ -23,7 +23,13 @@ export async function runTerminal(
 ): Promise<{ readonly status: number | null; readonly stdout: string; readonly stderr: string }> {
   const main = join(import.meta.dirname, "../../cli/src/main.ts");
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
-    env: { PATH: process.env.PATH, HOME: "/nonexistent", NO_COLOR: "1", ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: "/nonexistent",
+      NO_COLOR: "1",
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...env,
+    },
   });
   child.stdin.end(input);
   const [stdout, stderr, status] = await Promise.all([

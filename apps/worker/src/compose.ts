@@ -4,7 +4,7 @@ import { openArtifacts } from "@towpath/artifacts";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
 import { openGitHub } from "@towpath/core/sources/github-connection";
 import { openDatabase } from "@towpath/db";
-import { thisRelease } from "@towpath/db/release";
+import { currentRelease } from "@towpath/db/release";
 import { createAddressPolicy, createCheckedFetch } from "@towpath/egress";
 import { createGitRemotes, createStatePoster, openInstanceRepositories, removeLeftovers } from "@towpath/git";
 import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
@@ -43,7 +43,8 @@ const lastSpansMs = 500;
 export type RunningWorker = {
   /** How many servers are being built again because their layers are lost. */
   readonly rebuilding: number;
-  stop(): Promise<void>;
+  /** Takes no more jobs, and aborts those that have not ended after `jobsMs`: another worker takes them over. */
+  stop(jobsMs: number): Promise<void>;
 };
 
 /** Connects the worker's parts and takes jobs until it is stopped. Throws when the database cannot be reached. */
@@ -65,9 +66,9 @@ export async function startWorker(config: WorkerConfig, log: Logger): Promise<Ru
   await workers.schedule(scheduledHandlers(parts));
   return {
     rebuilding,
-    async stop() {
+    async stop(jobsMs) {
       // In parallel: a round that waits for the database must not use up the time that jobs need to release builds.
-      await Promise.all([stopRounds(), stopMetrics(), workers.stop(jobsEndWithinMs)]);
+      await Promise.all([stopRounds(), stopMetrics(), workers.stop(jobsEndWithinMs, jobsMs)]);
       await Promise.all([parts.driver.close(), services.runner.close(), exporter?.stop(lastSpansMs)]);
       await services.database.close();
     },
@@ -111,7 +112,7 @@ async function openParts(config: WorkerConfig, log: Logger) {
   const runner = createRunnerClient(config.runner, { timeoutMs: runnerTimeoutMs(config.builder) });
   const disk = new Disk(driver.host, config.retention.disk);
   const exporter = openExporter("worker", config.otlp, log);
-  const registry = openRegistry({ role: "worker", release: thisRelease() });
+  const registry = openRegistry({ role: "worker", release: currentRelease() });
   addReadings(registry, [...poolReadings("worker", { main: database.pool }), ...spanReadings("worker", exporter)]);
   const metrics = new WorkerMetrics(registry, database);
   const delivery = {

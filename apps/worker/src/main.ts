@@ -2,6 +2,7 @@ import {
   exitOnFailure,
   neededOpenFiles,
   openLog,
+  replacedLimits,
   reportReady,
   requireOpenFiles,
   resolveDrizzleFaster,
@@ -20,7 +21,7 @@ const log = openLog(config.logLevel, { role: "worker" });
 
 try {
   const worker = await startWorker(config, log);
-  stopOnSignal(log, () => worker.stop());
+  stopOnSignal(log, (reason) => worker.stop(reason === "replaced" ? replacedLimits.requestsMs : 0));
   reportReady(log, { rebuilding: worker.rebuilding });
 } catch (error) {
   exitOnFailure(log, error);

@@ -13,6 +13,7 @@ export { type ArtifactsConfig, artifactsConfigSchema } from "./config.ts";
 export type { FirstReleaseLayers } from "./first-release-layers.ts";
 export type { LayerCache } from "./layer-cache.ts";
 export { ArtifactError, type ArtifactStore } from "./port.ts";
+export { tryBucket } from "./try-bucket.ts";
 
 export type Artifacts = {
   readonly store: ArtifactStore;

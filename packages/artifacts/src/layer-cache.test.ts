@@ -164,10 +164,10 @@ test("RUN-8 what a process that is killed while it fetches a layer leaves is rem
     await createLayerCache({ store, directory: "${directory}" }).get("a".repeat(64));`;
   const killed = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
   await once(killed.stdout, "data");
+  const left = () => readdir(join(directory, "incoming"));
+  await expect.poll(left).toHaveLength(1);
   killed.kill("SIGKILL");
   await once(killed, "close");
-  const left = () => readdir(join(directory, "incoming"));
-  expect(await left()).toHaveLength(1);
   const { digest } = await otherHost().add(await sealed("killed"), { name: nameOf("killed"), maxBytes });
   await createLayerCache({ store, directory }).get(digest);
   await expect.poll(left).toEqual([]);

@@ -3,7 +3,8 @@ import { account, session } from "@towpath/db/schema";
 import { and, eq, inArray } from "drizzle-orm";
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
 import { z } from "zod";
-import { discoveryUrlOf, type OidcSettings, oidcProviderId } from "./oidc.ts";
+import { discoveryUrlOf } from "./oidc.config.ts";
+import { type OidcSettings, oidcProviderId } from "./oidc.ts";
 
 /** The issuer's id of the new session, from the ID token that better-auth has just stored; null without one. */
 export async function issuerSessionOf(db: Database, oidc: OidcSettings | null, userId: string): Promise<string | null> {

@@ -2,6 +2,7 @@ import { sha256 } from "@towpath/crypto";
 import type { Database } from "@towpath/db";
 import { genericOAuth } from "better-auth/plugins";
 import { followIssuerEmail, type IssuerEmailChange } from "./issuer-email.ts";
+import { discoveryUrlOf } from "./oidc.config.ts";
 
 /** An OpenID Connect issuer that replaces the embedded provider (AUTH-2). */
 export type OidcSettings = {
@@ -18,10 +19,6 @@ export type OidcSettings = {
 export function oidcProviderId(issuer: string): string {
   return `oidc-${sha256(issuer.replace(/\/+$/, ""), "hex").slice(0, 16)}`;
 }
-
-/** OpenID Connect Discovery 1.0, section 4. */
-export const discoveryUrlOf = (issuer: string): string =>
-  `${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
 
 /** Callback path. Constant, so that an operator can register it with the issuer before the first start. */
 export const oidcCallbackPath = "/api/auth/callback/oidc";

@@ -1,6 +1,7 @@
 import type { Diagnosis } from "@towpath/core/delivery/build/contract";
 import { pickBuildEnvironment } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { packageSource } from "./fetch/package-source.ts";
 import { tarball } from "./fetch/tarball.ts";
 import type { BuildRequest } from "./index.ts";
@@ -109,7 +110,7 @@ test("BLD-2 an import that never returns", async () => {
   expect(found.excerpt).toMatch(/^File "server\.py", line [23], in <module>\n\nconnecting$/);
 });
 
-test("BLD-2 a start that waits, in an import or in a lifespan, names its current line", async () => {
+test("BLD-2 a start that waits in an import names its current line", async () => {
   const waiting = "import time\n\ndef connect():\n    time.sleep(1000)\n\nconnect()\n";
   const inImport = await failure({ "app/server.py": waiting, ...small }, { rootDirectory: "app" }, hurried);
   expect(inImport).toMatchObject({
@@ -119,6 +120,10 @@ test("BLD-2 a start that waits, in an import or in a lifespan, names its current
     action: { kind: "code", path: "app/server.py" },
   });
   expect(inImport.detail).toContain("so it waits for something");
+});
+
+// The tests above and below cover the same branches of the diagnosis, and cost as much.
+test.runIf(isThorough)("BLD-2 so does a start that waits in a lifespan", async () => {
   const lifespan = `import asyncio
 from contextlib import asynccontextmanager
 from starlette.applications import Starlette
@@ -176,7 +181,7 @@ test("BLD-2 a missing variable: the diagnosis names it and where to set it", asy
   expect(found.remedy).toContain("Add `WEATHER_KEY` under Settings → Environment variables");
 });
 
-test("BLD-2 code for mcp 1 with mcp 2 installed", async () => {
+test.runIf(isThorough)("BLD-2 code for mcp 1 with mcp 2 installed", async () => {
   const old = 'from mcp.server.fastmcp import FastMCP\nmcp = FastMCP("Old")\n';
   // Together with a FastMCP that needs mcp 2: otherwise it is built with mcp 1.
   const found = await failure({ "server.py": old, "requirements.txt": "fastmcp>=4\n" });
@@ -292,14 +297,18 @@ test("BLD-2 a tarball with a link that points outside the tree", async () => {
   expect(found).toMatchObject({ code: "source_unsafe", phase: "fetch" });
 });
 
-test("RUN-5 a server that prints a gigabyte while starting neither fails the build nor floods its log", async () => {
-  const loud = `import os
+// Floods of servers and of builds' steps have tests of their own.
+test.runIf(isThorough)(
+  "RUN-5 a server that prints a gigabyte while starting neither fails the build nor floods its log",
+  async () => {
+    const loud = `import os
 line = b"x" * 1023 + b"\\n"
 for _ in range(1024 * 1024):
     os.write(1, line)
 ${server}`;
-  const { result, log } = await hurried.tryBuild({ "server.py": loud, ...requirements });
-  expect(result.ok || result.diagnosis.code === "start_timeout").toBe(true);
-  expect(log.length).toBeLessThan(1_200);
-  expect(log.some((line) => line.kind === "warning" && line.text.includes("1000 lines"))).toBe(true);
-});
+    const { result, log } = await hurried.tryBuild({ "server.py": loud, ...requirements });
+    expect(result.ok || result.diagnosis.code === "start_timeout").toBe(true);
+    expect(log.length).toBeLessThan(1_200);
+    expect(log.some((line) => line.kind === "warning" && line.text.includes("1000 lines"))).toBe(true);
+  },
+);

@@ -20,10 +20,22 @@ function commit(): string | null {
   }
 }
 
+/** A release: the version of the whole tree, the commit (null for sources without Git), and the newest migration. */
+export type Release = { readonly version: string; readonly commit: string | null; readonly schema: string | null };
+
+let known: Release | null = null;
+
+/** The release of this process, as it was at the first call. */
+export function currentRelease(): Release {
+  known ??= { version: manifest.version, commit: commit(), schema: schemaOf(newestKnown) };
+  return known;
+}
+
 /** Names this release, so that two checkouts of one version differ: `0.1.0 (commit 2420f951, schema 0038_callers)`. */
 export function thisRelease(): string {
-  const parts = [commit(), schemaOf(newestKnown)].map((each, at) => each && `${["commit", "schema"][at]} ${each}`);
-  return `${manifest.version} (${parts.filter(Boolean).join(", ")})`;
+  const { version, commit, schema } = currentRelease();
+  const parts = [commit && `commit ${commit}`, schema && `schema ${schema}`];
+  return `${version} (${parts.filter(Boolean).join(", ")})`;
 }
 
 /** The state of a database's migrations. */
@@ -56,6 +68,11 @@ export async function recordRelease(db: Queryable, release: string): Promise<voi
   await db.query(`COMMENT ON SCHEMA drizzle IS '${release.replaceAll("'", "''")}'`);
 }
 
+/** How many migrations of this release a database lacks. @throws NewerSchema */
+export async function pendingMigrations(db: Queryable): Promise<number> {
+  return journal.entries.length - ((await requireKnownSchema(db))?.migrations ?? 0);
+}
+
 /** A release must not work on data of a newer one. */
 export class NewerSchema extends Error {
   override readonly name = "NewerSchema";
@@ -63,6 +80,8 @@ export class NewerSchema extends Error {
 
 /** @throws NewerSchema that names both releases */
 export async function requireKnownSchema(db: Queryable): Promise<AppliedSchema | null> {
+  // Every process of an instance comes here at its start, and the checkout may change while it runs.
+  currentRelease();
   const applied = await readAppliedSchema(db);
   if (!applied?.isNewer) return applied;
   throw new NewerSchema(

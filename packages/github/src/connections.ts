@@ -57,7 +57,7 @@ export type GitHubConnections = InstallationCalls & {
 /** Other processes notice a change after so long. */
 const cacheMs = 2000;
 
-const environmentWebhookPath = "/api/github/webhooks";
+export const environmentWebhookPath = "/api/github/webhooks";
 export const webhookPathOf = (id: string) => `${environmentWebhookPath}/${id}`;
 
 /**

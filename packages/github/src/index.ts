@@ -4,6 +4,7 @@ export { neededEvents } from "./app-needs.ts";
 export { createGitHub } from "./client.ts";
 export {
   createGitHubConnections,
+  environmentWebhookPath,
   type GitHubConnections,
   type StoredConnection,
   webhookPathOf,

@@ -18,9 +18,8 @@ export class MailRefused extends Error {
 const connectMs = 10_000;
 const silenceMs = 30_000;
 
-/** Sends by SMTP; connects for each message. */
-export function createMailTransport({ smtpUrl, from }: MailConfig): MailTransport {
-  const transport = createTransport({
+const transportTo = (smtpUrl: string) =>
+  createTransport({
     url: smtpUrl,
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
@@ -29,6 +28,20 @@ export function createMailTransport({ smtpUrl, from }: MailConfig): MailTranspor
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+
+/** Connects and signs in to the mail server, and sends nothing. @throws Error that says why it can't */
+export async function tryMailServer({ smtpUrl }: MailConfig): Promise<void> {
+  const transport = transportTo(smtpUrl);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
+/** Sends by SMTP; connects for each message. */
+export function createMailTransport({ smtpUrl, from }: MailConfig): MailTransport {
+  const transport = transportTo(smtpUrl);
   const domain = /@([^@>\s]+)>?$/.exec(from)?.[1] ?? "localhost";
   return {
     async send({ id, to, subject, text, html }) {

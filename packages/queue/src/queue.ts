@@ -121,8 +121,8 @@ export type WorkerQueue = {
   work(options: WorkerOptions): Promise<void>;
   /** Runs each of these jobs now and at its times, unless a worker is running it. */
   schedule(handlers: ScheduledHandlers): Promise<void>;
-  /** Takes no more jobs, aborts the signals of running ones and waits at most `timeoutMs` for them. */
-  stop(timeoutMs: number): Promise<void>;
+  /** Takes no more jobs, aborts the signals of those that run for longer than `jobsMs` and then waits at most `timeoutMs`. */
+  stop(timeoutMs: number, jobsMs?: number): Promise<void>;
 };
 
 /** For processes that run jobs. Takes none before `work` is called. */
@@ -164,9 +164,11 @@ export async function openWorkerQueue(settings: QueueSettings): Promise<WorkerQu
         await boss.send(name);
       }
     },
-    async stop(timeoutMs) {
-      stopping.abort(new Error("the worker is stopping"));
-      await boss.stop({ graceful: true, timeout: timeoutMs });
+    async stop(timeoutMs, jobsMs = 0) {
+      const abort = () => stopping.abort(new Error("the worker is stopping"));
+      const late = jobsMs === 0 ? abort() : setTimeout(abort, jobsMs);
+      await boss.stop({ graceful: true, timeout: jobsMs + timeoutMs });
+      if (late) clearTimeout(late);
     },
   };
 }

@@ -4,6 +4,8 @@ import type { Logger } from "pino";
 import { openFilesProblem } from "./open-files.ts";
 
 export { resolveDrizzleFaster } from "./faster-imports.ts";
+export { drainHttpServer, listen } from "./http-server.ts";
+export { inheritedSocketSettings, listenAddressFrom } from "./inherited-socket.ts";
 export { openLog } from "./log.ts";
 export { neededOpenFiles, openFilesLimit, openFilesProblem } from "./open-files.ts";
 export { type Round, startRounds } from "./rounds.ts";
@@ -14,6 +16,21 @@ export { type Round, startRounds } from "./rounds.ts";
  * its log what it was waiting for.
  */
 export const stopLimits = { exitMs: 6_500, killMs: 7_000 } as const;
+
+/**
+ * Milliseconds that a process has which was replaced by another one: requests, streams and jobs under way may take that
+ * long, because nobody waits for its exit. Idle connections stay open at first, so that clients leave by themselves.
+ */
+export const replacedLimits = { requestsMs: 300_000, idleMs: 10_000, killMs: 310_000 } as const;
+
+/** Sent by the supervisor to a process that another one has replaced: it takes no more work, ends what it has, and exits. */
+export const replacedMessage = { type: "replaced" } as const;
+
+const isReplaced = (message: unknown): message is typeof replacedMessage =>
+  typeof message === "object" && message !== null && "type" in message && message.type === replacedMessage.type;
+
+/** Why a process stops. SIGINT: with the instance. */
+export type StopReason = "SIGTERM" | "SIGINT" | "replaced";
 
 /** Reads the settings. When they are invalid, prints what is wrong, without a stack, and exits with status 1. */
 export function settingsOrExit<Settings>(read: () => Settings): Settings {
@@ -54,26 +71,33 @@ export function exitOnFailure(log: Logger, error: unknown, reason?: string): nev
 }
 
 /**
- * On the first SIGTERM or SIGINT runs `stop`, then exits: with status 0, or 1 if `stop` resolved to false, rejected or
- * took longer than `withinMs`.
+ * On the first SIGTERM or SIGINT, or when the supervisor has replaced the process, runs `stop`, then exits: with status
+ * 0, or 1 if `stop` resolved to false, rejected or took longer than `withinMs` after the signal. A process that was
+ * replaced has as long as it needs until a signal arrives.
  */
 export function stopOnSignal(
   log: Logger,
-  stop: (signal: "SIGTERM" | "SIGINT") => Promise<unknown>,
+  stop: (reason: StopReason) => Promise<unknown>,
   withinMs: number = stopLimits.exitMs,
 ): void {
   let isStopping = false;
-  const end = async (signal: "SIGTERM" | "SIGINT") => {
-    if (isStopping) return;
-    isStopping = true;
-    log.info({ signal }, "stopping");
+  let isHurried = false;
+  const hurry = () => {
+    if (isHurried) return;
+    isHurried = true;
     // A database that drops packets must not delay the exit; others find what is left undone.
     const giveUp = () => {
       log.error({ withinMs }, "could not stop in time");
       process.exit(1);
     };
     setTimeout(giveUp, withinMs).unref();
-    const isClean = await stop(signal).then(
+  };
+  const end = async (reason: StopReason) => {
+    if (reason !== "replaced") hurry();
+    if (isStopping) return;
+    isStopping = true;
+    log.info({ reason }, "stopping");
+    const isClean = await stop(reason).then(
       (result) => result !== false,
       (error: unknown) => {
         log.error({ err: error }, "could not stop cleanly");
@@ -84,4 +108,7 @@ export function stopOnSignal(
   };
   process.on("SIGTERM", () => void end("SIGTERM"));
   process.on("SIGINT", () => void end("SIGINT"));
+  process.on("message", (message) => {
+    if (isReplaced(message)) void end("replaced");
+  });
 }

@@ -1,7 +1,9 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { replacedMessage } from "./index.ts";
 
 const run = promisify(execFile);
 const source = new URL("./index.ts", import.meta.url).href;
@@ -31,6 +33,22 @@ test("OPS-1 a process exits on the first signal, with status 1 if it could not s
   expect(await exitCodeAfterSignals("unclean", 60_000)).toBe(1);
   expect(await exitCodeAfterSignals("failing", 60_000)).toBe(1);
   expect(await exitCodeAfterSignals("hanging", 200)).toBe(1);
+});
+
+test("OPS-10 a process that was replaced takes its time to end, until a signal comes", async () => {
+  const start = async (stop: string) => {
+    const args = ["--input-type=module", "-e", script, JSON.stringify({ stop, withinMs: 200 })];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    await once(child, "message");
+    child.send(replacedMessage);
+    return { child, exited: once(child, "exit") };
+  };
+  expect(await (await start("clean")).exited).toEqual([0, null]);
+  const { child, exited } = await start("hanging");
+  await sleep(1000);
+  expect(child.exitCode).toBeNull();
+  child.kill("SIGTERM");
+  expect(await exited).toEqual([1, null]);
 });
 
 test("OPS-1 a process ends when its log's reader is gone", async () => {

@@ -6,7 +6,8 @@ export {
   serverLimitSettings,
   serverLimitsFrom,
 } from "./config.ts";
-export { claimServers, openDriver } from "./open-driver.ts";
+export type { Leftovers } from "./host/leftovers.ts";
+export { claimServers, findLeftovers, openDriver, testHost } from "./open-driver.ts";
 export {
   type BuildDriver,
   type BuildStep,

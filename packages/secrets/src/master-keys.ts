@@ -26,14 +26,22 @@ export async function addMasterKey(db: Queryable, { current }: MasterKeys): Prom
  */
 export async function checkDatabase(db: Queryable, keys: MasterKeys): Promise<void> {
   await requireKnownSchema(db);
+  await compareKeys(db, keys);
+  if ((await storedKeys(db)).length > 0) return;
+  await addMasterKey(db, keys);
+  // Another process may have been first.
+  await compareKeys(db, keys);
+}
+
+/**
+ * Whether the configured keys open a migrated database's data. Writes nothing: any key fits a database without data.
+ *
+ * @throws WrongMasterKey with the ids of the configured and the required key
+ */
+export async function compareKeys(db: Queryable, keys: MasterKeys): Promise<void> {
   await requireKeys(keys, await earlierKeys(db));
-  if ((await storedKeys(db)).length === 0) await addMasterKey(db, keys);
   const stored = await storedKeys(db);
-  const ids = stored.map(({ id }) => id);
-  const usable = stored.find(({ id }) => keys.all.some((key) => key.id === id));
-  if (!usable) throw wrongKey(keys, ids);
-  const key = masterKeyOf(keys, usable.id);
-  if (open(key, usable.proof, contextOf(usable.id)) !== proofText) throw wrongKey(keys, ids);
+  if (stored.length > 0) requireProof(keys, stored);
   const { rows } = await db.query<{ id: string }>(
     "SELECT DISTINCT jsonb_object_keys(wraps) AS id FROM data_key WHERE NOT wraps ?| $1",
     [keys.all.map(({ id }) => id)],
@@ -45,8 +53,21 @@ export async function checkDatabase(db: Queryable, keys: MasterKeys): Promise<vo
     );
 }
 
-async function storedKeys(db: Queryable) {
-  return (await db.query<{ id: string; proof: string }>("SELECT id, proof FROM master_key ORDER BY created_at")).rows;
+type StoredKey = { readonly id: string; readonly proof: string };
+
+async function storedKeys(db: Queryable): Promise<readonly StoredKey[]> {
+  return (await db.query<StoredKey>("SELECT id, proof FROM master_key ORDER BY created_at")).rows;
+}
+
+/** One of the configured keys is stored, and its proof opens. */
+function requireProof(keys: MasterKeys, stored: readonly StoredKey[]): void {
+  const usable = stored.find(({ id }) => keys.all.some((key) => key.id === id));
+  const proof = usable && open(masterKeyOf(keys, usable.id), usable.proof, contextOf(usable.id));
+  if (proof !== proofText)
+    throw wrongKey(
+      keys,
+      stored.map(({ id }) => id),
+    );
 }
 
 /** Ids of the master keys that sealed values before there were data keys. */

@@ -1,9 +1,10 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { glob, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type DiagnosisAction, terminalCommand } from "@towpath/core/delivery/build/contract";
+import { currentRelease, thisRelease } from "@towpath/db/release";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { projectPath } from "../servers/list.ts";
 import { asCommandError, UsageError } from "../terminal/terminal.ts";
@@ -34,8 +35,22 @@ test("OPS-4 help comes from the table: every command, its options and examples, 
   for (const option of Object.keys(commands.deploy.options)) expect(help.stdout).toContain(`--${option}`);
   for (const example of commands.deploy.examples) expect(help.stdout).toContain(`towpath ${example}`);
   expect(await towpath("deploy", "--help")).toEqual(help);
-  expect((await towpath("--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect(JSON.parse((await towpath("version", "--json")).stdout)).toEqual({ version: expect.any(String) });
+});
+
+test("OPS-3 --version names version, commit and schema of the release, and every workspace has that version", async () => {
+  const release = currentRelease();
+  expect(release.commit).toMatch(/^[0-9a-f]{8,}$/);
+  expect((await towpath("--version")).stdout).toBe(`${thisRelease()}\n`);
+  expect(JSON.parse((await towpath("version", "--json")).stdout)).toEqual(release);
+  const root = join(import.meta.dirname, "../../../..");
+  const manifests: string[] = [];
+  for await (const path of glob(["package.json", "{apps,packages,tests}/*/package.json", "tests/package.json"], {
+    cwd: root,
+  }))
+    manifests.push(path);
+  expect(manifests.length).toBeGreaterThan(25);
+  for (const path of manifests)
+    expect([path, JSON.parse(await readFile(join(root, path), "utf8")).version]).toEqual([path, release.version]);
 });
 
 test("OPS-4 an error that no command waits for is one line; --verbose shows its stack", async () => {

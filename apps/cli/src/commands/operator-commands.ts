@@ -1,6 +1,7 @@
+import { serviceActions } from "../service/actions.ts";
 import { orList } from "../terminal/or-list.ts";
 import { roleNames } from "../up/role-process.ts";
-import { type CommandSpec, common, dataDirectory, flag, value } from "./command-spec.ts";
+import { type CommandSpec, common, dataDirectory, flag, path, value } from "./command-spec.ts";
 
 /** Commands for people who run an instance, or work on Towpath. */
 export const operatorCommands = {
@@ -23,6 +24,45 @@ export const operatorCommands = {
       "github rotate towpath-local-1a2b webhook-secret",
       "github remove towpath-local-1a2b --yes towpath-local-1a2b",
     ],
+    isLocal: true,
+  },
+  upgrade: {
+    arguments: "",
+    text:
+      "Brings the running instance to the release of this checkout without an outage: copies the database if its schema " +
+      "changes, migrates it, and replaces the processes one after another. It goes on as it is when one doesn't start.",
+    options: {
+      "without-copy": flag("don't copy the database before it is migrated"),
+      ...dataDirectory,
+    },
+    examples: ["upgrade"],
+    isLocal: true,
+  },
+  doctor: {
+    arguments: "",
+    text:
+      "Checks this machine and what the instance on it is set to use, and says what to mend and how. It works while the " +
+      "instance runs, while it doesn't, and before the first up; it changes nothing. Exit status 1: mend something.",
+    options: { ...common, port: value("PORT", "as of up"), "gateway-port": value("PORT", "as of up") },
+    examples: ["doctor", "doctor --json"],
+    isLocal: true,
+  },
+  service: {
+    arguments: "ACTION",
+    choices: { 1: serviceActions },
+    text:
+      `Runs up as a service of systemd: ACTION is ${orList(serviceActions)}. install writes the unit, takes settings from a ` +
+      "file, and starts it; it wants root, and so does uninstall, which keeps data and settings. logs follows the output.",
+    options: {
+      user: value("NAME", "of install: runs it as this user; root unless given"),
+      "data-dir": path("DIR", "of install: where everything is kept; /var/lib/towpath unless given"),
+      "env-file": path(
+        "FILE",
+        "of install: the settings, one NAME=value a line; /etc/towpath/towpath.env unless given",
+      ),
+      print: flag("of install: prints the unit and changes nothing"),
+    },
+    examples: ["service install --user towpath", "service install --print", "service status", "service logs"],
     isLocal: true,
   },
   migrate: {

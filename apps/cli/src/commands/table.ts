@@ -258,7 +258,7 @@ export const commands = {
   },
   version: {
     arguments: "",
-    text: "Prints the version, as --version does.",
+    text: "Prints version, commit and schema of this release, as --version does.",
     options: { ...json },
     examples: ["version"],
   },

@@ -23,10 +23,10 @@ const checkedSchema = appSchema.extend({
   notes: z.array(z.string()),
 });
 type App = z.infer<typeof appSchema>;
-type CheckedApp = z.infer<typeof checkedSchema>;
+export type CheckedApp = z.infer<typeof checkedSchema>;
 
 const appsPath = "/api/v1/github-apps";
-const listApps = (api: Api) => api.call("GET", appsPath, z.array(checkedSchema));
+export const listApps = (api: Api) => api.call("GET", appsPath, z.array(checkedSchema));
 
 const actions = ["list", "connect", "rotate", "remove"] as const;
 const secrets = ["private-key", "client-secret", "webhook-secret"] as const;

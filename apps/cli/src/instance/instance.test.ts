@@ -96,7 +96,8 @@ test("OPS-3 the instance's secrets are on disk before they have their names, and
 });
 
 test("OPS-3 a copy that was taken while an instance ran says so, also when it is restored; a directory that was moved is no copy", async () => {
-  const running = { url: "http://localhost:3000", serverUrl: "http://localhost:8080/{name}", databaseUrl: null };
+  const addresses = { url: "http://localhost:3000", serverUrl: "http://localhost:8080/{name}" };
+  const running = { ...addresses, databaseUrl: null, controlSocket: null };
   const [original, copy, moved] = ["original", "copy", "moved"].map((name) => `${directory}/${name}`) as [
     string,
     string,

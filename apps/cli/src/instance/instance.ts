@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { chmod, mkdir, open, readdir, rename } from "node:fs/promises";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmod, mkdir, open, rename } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { thisRelease } from "@towpath/db/release";
 import { z } from "zod";
+import { serviceDataDirectory } from "../service/installed-service.ts";
 import { CommandError, print, printError, yellow } from "../terminal/terminal.ts";
 
 /** Raised when the layout of the data directory changes in a way that needs a conversion. */
@@ -39,6 +40,8 @@ const runningSchema = z.object({
   place: z.object({ path: z.string(), inode: z.number() }).nullable().default(null),
   /** The embedded PostgreSQL's socket, which needs no password. Null for an external one. */
   databaseUrl: z.string().nullable().default(null),
+  /** Where commands reach `up` itself; earlier releases had no such socket. */
+  controlSocket: z.string().nullable().default(null),
 });
 
 /** Addresses of a running instance: `running.json` in its data directory. */
@@ -69,14 +72,15 @@ export async function rememberDataDirectory(directory: string): Promise<void> {
 
 /**
  * The data directory for a command on the instance's machine: named by option or TOWPATH_DATA_DIR, else the default one
- * if an instance runs there, else that of the last `up` if it still exists.
+ * if an instance runs there, else that of the last `up` if it still exists, else that of the installed service.
  */
 export function findDataDirectory(option: string | undefined): string {
   const directory = resolveDataDirectory(option);
   if (option !== undefined || process.env.TOWPATH_DATA_DIR || findRunning(directory)) return directory;
   const file = lastDirectoryFile();
   const last = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
-  return last !== "" && existsSync(join(last, "instance.json")) ? last : directory;
+  if (last !== "" && existsSync(join(last, "instance.json"))) return last;
+  return serviceDataDirectory() ?? directory;
 }
 
 /** Writes a file that only its owner may read at any time. It is on disk when this resolves. */
@@ -100,7 +104,7 @@ export const newSecret = (): string => randomBytes(32).toString("base64url");
 
 /** Replaces the identity as a whole. */
 export const writeIdentity = (directory: string, identity: Identity): Promise<void> =>
-  writePrivate(join(directory, "instance.json"), JSON.stringify(identity, null, 2));
+  writePrivate(identityOf(directory), JSON.stringify(identity, null, 2));
 
 function newIdentity(serversBy: ServersBy): Identity {
   const none = { release: null, previousSecrets: [], rotatedAt: null };
@@ -113,16 +117,12 @@ function newIdentity(serversBy: ServersBy): Identity {
  */
 export async function openDataDirectory(directory: string, serversBy: ServersBy = "path"): Promise<Identity> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const path = join(directory, "instance.json");
-  if (!existsSync(path)) {
-    // A first start that was killed may have left some of its files.
-    const found = (await readdir(directory)).filter((name) => !/^(operator-token|instance\.json)\b/.test(name));
-    if (found.length > 0) throw withoutIdentity(directory, found);
+  if (findIdentity(directory) === null) {
     await chmod(directory, 0o700);
     await writeOperatorToken(directory);
     await writeIdentity(directory, newIdentity(serversBy));
   }
-  const identity = readIdentity(path, directory);
+  const identity = readIdentity(directory);
   if (readOperatorToken(directory) === "") {
     await writeOperatorToken(directory);
     print(`${yellow("!")} operator-token was missing, so a new one was made: ${operatorTokenOf(directory)}`);
@@ -130,6 +130,20 @@ export async function openDataDirectory(directory: string, serversBy: ServersBy 
   return identity;
 }
 
+/**
+ * The identity in a data directory; null for one that no instance has used yet. Changes nothing.
+ * @throws CommandError as `openDataDirectory` does
+ */
+export function findIdentity(directory: string): Identity | null {
+  if (existsSync(identityOf(directory))) return readIdentity(directory);
+  // A first start that was killed may have left some of its files.
+  const found = existsSync(directory) ? readdirSync(directory) : [];
+  const others = found.filter((name) => !/^(operator-token|instance\.json)\b/.test(name));
+  if (others.length > 0) throw withoutIdentity(directory, others);
+  return null;
+}
+
+const identityOf = (directory: string) => join(directory, "instance.json");
 const operatorTokenOf = (directory: string) => join(directory, "operator-token");
 
 /** Empty if there is none. */
@@ -149,13 +163,14 @@ function withoutIdentity(directory: string, found: readonly string[]): CommandEr
       `The directory ${directory} is not empty and is no Towpath data directory. Choose another with --data-dir.`,
     );
   return new CommandError(
-    `${join(directory, "instance.json")} is missing, but the directory has an instance's data (${own.join(", ")}). ` +
+    `${identityOf(directory)} is missing, but the directory has an instance's data (${own.join(", ")}). ` +
       "Restore it from a back-up (it has the key to the variables in the database), or start afresh with another " +
       "--data-dir. Nothing was changed.",
   );
 }
 
-function readIdentity(path: string, directory: string): Identity {
+function readIdentity(directory: string): Identity {
+  const path = identityOf(directory);
   const parsed = identitySchema.safeParse(parseJson(readFileSync(path, "utf8")));
   if (!parsed.success) {
     throw new CommandError(`${path} is damaged. Restore it from a back-up, or start afresh with another --data-dir.`);

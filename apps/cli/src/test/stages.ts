@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { repositoryRoot as root } from "../repository-root.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/terminal.ts";
-import { ensureWebBuild } from "../up/web-build.ts";
+import { builtWeb } from "../up/web-build.ts";
 import { testsOfChange } from "./changed.ts";
 import { check, programOf, pytest, testsThatImport, together, vitest } from "./programs.ts";
 import { type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
@@ -13,7 +13,7 @@ import { type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
  * Together they fill a machine of two processors, and end at about the same time. More would only compete for the
  * processors, and wait longer for the processes that they start.
  */
-type Lane = "packages" | "pages and harness" | "instances";
+type Lane = "packages" | "pages" | "instances";
 
 export type Stage = {
   readonly name: string;
@@ -135,29 +135,23 @@ export const stages: readonly Stage[] = [
     title: "Build of the site",
     // Once for all later stages, which would each build it.
     run: async () => {
-      await ensureWebBuild();
+      await builtWeb();
       return totalsOf(1);
     },
   },
   {
     name: "unit",
     title: "Packages and processes",
-    // One worker fewer if other lanes run: a third one saves no time.
+    // Many of these tests wait for processes and clocks: three workers use what the other lanes leave.
     run: (output, isAlone) =>
-      vitest(output, "vitest.config.ts", [`--exclude=**/*${browserTest}*`, ...workers(isAlone, 2)]),
+      vitest(output, "vitest.config.ts", [`--exclude=**/*${browserTest}*`, ...workers(isAlone, 3)]),
     lane: "packages",
   },
   {
     name: "pages",
     title: "Pages in a browser",
     run: (output, isAlone) => vitest(output, "vitest.config.ts", [browserTest, ...workers(isAlone, 1)]),
-    lane: "pages and harness",
-  },
-  {
-    name: "harness",
-    title: "Python harness",
-    run: (output) => pytest(output, harnessTests),
-    lane: "pages and harness",
+    lane: "pages",
   },
   {
     name: "e2e",
@@ -169,7 +163,13 @@ export const stages: readonly Stage[] = [
     name: "lifecycle",
     title: "Life of an instance",
     run: (output) =>
-      vitest(output, "tests/lifecycle/vitest.config.ts", ["--exclude=**/{fresh-checkout,first-release}*"]),
+      vitest(output, "tests/lifecycle/vitest.config.ts", ["--exclude=**/{fresh-checkout,first-release,next-release}*"]),
+    lane: "instances",
+  },
+  {
+    name: "harness",
+    title: "Python harness",
+    run: (output) => pytest(output, harnessTests),
     lane: "instances",
   },
   {
@@ -191,7 +191,7 @@ export const stages: readonly Stage[] = [
     name: "upgrade",
     title: "Upgrade from the first release",
     // Installs that release too, and needs the repository's history.
-    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release"]),
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release", "next-release"]),
     onlyWhenNamed: true,
   },
   {

@@ -13,6 +13,9 @@ export type Database = {
   readonly postgres: SupervisedPostgres | null;
 };
 
+/** Where the embedded PostgreSQL keeps its data. */
+export const clusterOf = (dataDirectory: string): string => join(dataDirectory, "postgres");
+
 /** Null: the instance was stopped while it waited for the database. */
 export async function startDatabase(options: UpOptions, stopping: AbortSignal): Promise<Database | null> {
   const { databaseUrl, directDatabaseUrl, dataDirectory, runDirectory } = options;
@@ -24,7 +27,7 @@ export async function startDatabase(options: UpOptions, stopping: AbortSignal): 
   }
   const postgres = await step("Starting PostgreSQL", () =>
     SupervisedPostgres.start({
-      dataDirectory: join(dataDirectory, "postgres"),
+      dataDirectory: clusterOf(dataDirectory),
       socketDirectory: join(runDirectory, "postgres"),
       durable: true,
     }),

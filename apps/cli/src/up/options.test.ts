@@ -3,6 +3,12 @@ import { parseUpOptions } from "./options.ts";
 import { rolesOf } from "./roles.ts";
 import { serverUrlOf } from "./server-url.ts";
 
+const processes = {
+  commands: { web: ["web"], gateway: ["gateway"], runner: ["runner"], worker: ["worker"] },
+  sockets: { web: 20, gateway: 21 },
+  uv: "/usr/bin/uv",
+};
+
 test("OPS-1 options: ports are checked, and errors name the option", () => {
   expect(() => parseUpOptions(["--port", "abc"], {})).toThrow("--port must be a port between 1 and 65535, not abc.");
   expect(() => parseUpOptions(["--port", "8080"], {})).toThrow("each need their own port");
@@ -26,7 +32,7 @@ test("OPS-1 options: variables are checked and count like flags; a flag wins", (
     identity,
     serverUrl,
     database: { url: "postgresql://x", directUrl: "postgresql://y" },
-    uv: "/usr/bin/uv",
+    ...processes,
     environment,
   });
   expect(web?.env).toMatchObject({
@@ -70,7 +76,7 @@ test("GH-3 GitHub is set by the operator; without settings there is none", () =>
     identity,
     serverUrl,
     database: { url: "postgresql://x", directUrl: "postgresql://x" },
-    uv: "/usr/bin/uv",
+    ...processes,
   };
   const local = rolesOf({ ...surroundings, environment: { PATH: "/bin", MY_TOKEN: "x" } });
   expect(local.map((role) => role.name)).toEqual(["web", "gateway", "runner", "worker"]);

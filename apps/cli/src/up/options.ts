@@ -60,11 +60,16 @@ function runDirectoryOf(dataDirectory: string): string {
 }
 
 /** Flags win over the environment. @throws CommandError naming the flag or variable that is wrong. */
-export function parseUpOptions(args: string[], environment: Environment): UpOptions {
-  const { values } = parse("up", args);
+export const parseUpOptions = (args: string[], environment: Environment): UpOptions =>
+  upOptionsOf(parse("up", args).values, environment);
+
+export type Flags = { readonly [Name in "data-dir" | "port" | "gateway-port"]?: string | undefined };
+
+/** The same for parsed flags. */
+export function upOptionsOf(values: Flags, environment: Environment): UpOptions {
   // An empty variable counts as absent, as in the processes.
   const variable = (name: string) => environment[name] || undefined;
-  const given = (flagName: keyof typeof values, variableName: string, byDefault: string): Given => {
+  const given = (flagName: keyof Flags, variableName: string, byDefault: string): Given => {
     const value = values[flagName];
     if (value !== undefined) return { name: `--${flagName}`, value };
     return { name: variableName, value: variable(variableName) ?? byDefault };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, test } from "vitest";
 import { parseUpOptions } from "./options.ts";
-import { isolationNotice, requireUsablePorts } from "./preflight.ts";
+import { bindPorts, isolationNotice } from "./preflight.ts";
 
 test("RUN-1 `up` says what this machine refuses and each exception that is set", async () => {
   const directory = await shortDirectory();
@@ -36,8 +36,9 @@ test.each([
 ])("OPS-1 a port that browsers refuse is not accepted: %s %s", async (option, port) => {
   const others = { "--port": "23917", "--gateway-port": "23918", [option]: port };
   const options = parseUpOptions(Object.entries(others).flat(), {});
-  await expect(requireUsablePorts(options)).rejects.toThrow(
+  await expect(bindPorts(options)).rejects.toThrow(
     `Browsers refuse to connect to port ${port}. Choose another: ./towpath up ${option} `,
   );
-  await requireUsablePorts(parseUpOptions(Object.entries({ ...others, [option]: "23920" }).flat(), {}));
+  const sockets = await bindPorts(parseUpOptions(Object.entries({ ...others, [option]: "23920" }).flat(), {}));
+  for (const socket of Object.values(sockets)) socket.close();
 });

@@ -1,6 +1,6 @@
-import { once } from "node:events";
+import { lookup } from "node:dns/promises";
 import { accessSync, constants } from "node:fs";
-import { createServer } from "node:net";
+import { BoundSocket } from "node:net";
 import { delimiter, join } from "node:path";
 import { neededOpenFiles, openFilesProblem } from "@towpath/role";
 import { createRunnerClient } from "@towpath/runner-api";
@@ -8,8 +8,8 @@ import { CommandError } from "../terminal/terminal.ts";
 import type { UpOptions } from "./options.ts";
 
 /** Absolute path of a program on the PATH, or null. */
-function findProgram(name: string): string | null {
-  for (const directory of (process.env.PATH ?? "").split(delimiter)) {
+export function findProgram(name: string, searched = process.env.PATH): string | null {
+  for (const directory of (searched ?? "").split(delimiter)) {
     const path = join(directory, name);
     try {
       accessSync(path, constants.X_OK);
@@ -21,18 +21,16 @@ function findProgram(name: string): string | null {
   return null;
 }
 
-async function isFree(host: string, port: number): Promise<boolean> {
-  const server = createServer();
-  server.listen({ port, host, exclusive: true });
-  const free = await once(server, "listening").then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "EADDRINUSE") return false;
-      throw new CommandError(`Nothing can listen on ${host}, port ${port}: ${error.message}`);
-    },
-  );
-  server.close();
-  return free;
+/** @throws CommandError; null: the port is in use */
+async function bind(host: string, port: number): Promise<BoundSocket | null> {
+  try {
+    return new BoundSocket({ host: (await lookup(host)).address, port });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") return null;
+    throw new CommandError(
+      `Nothing can listen on ${host}, port ${port}: ${error instanceof Error ? error.message : error}`,
+    );
+  }
 }
 
 /** Browsers, and Node's fetch by the same rule, don't connect to some ports (Fetch Standard, 2.9: bad ports). */
@@ -41,19 +39,49 @@ async function isReachable(port: number): Promise<boolean> {
   return !(failed instanceof TypeError && failed.cause instanceof Error && failed.cause.message === "bad port");
 }
 
-/** @throws CommandError that names the port and the option that changes it. */
-export async function requireUsablePorts(options: UpOptions): Promise<void> {
-  const ports: [string, string, number][] = [
-    ["--port", options.host, options.port],
-    ["--gateway-port", options.gatewayHost, options.gatewayPort],
-  ];
-  for (const [option, host, port] of ports) {
-    const another = `./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`;
-    if (!(await isFree(host, port)))
-      throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another: ${another}`);
-    if (!(await isReachable(port)))
-      throw new CommandError(`Browsers refuse to connect to port ${port}. Choose another: ${another}`);
+/** Sockets of the ports, which the processes of a role share. */
+export type Sockets = { readonly web: BoundSocket; readonly gateway: BoundSocket };
+
+type ListeningPort = { readonly option: string; readonly host: string; readonly port: number };
+
+const webPort = ({ host, port }: UpOptions): ListeningPort => ({ option: "--port", host, port });
+const gatewayPort = ({ gatewayHost: host, gatewayPort: port }: UpOptions): ListeningPort => ({
+  option: "--gateway-port",
+  host,
+  port,
+});
+
+export const portsOf = (options: UpOptions): readonly ListeningPort[] => [webPort(options), gatewayPort(options)];
+
+/**
+ * Binds the ports. This process holds the sockets for as long as the instance runs, and accepts nothing: connections
+ * wait in the kernel while no process of the role does (docs/decisions/061-the-launcher-holds-the-sockets.md).
+ *
+ * @throws CommandError that names the port and the option that changes it
+ */
+export async function bindPorts(options: UpOptions): Promise<Sockets> {
+  const web = await bindPort(webPort(options));
+  try {
+    return { web, gateway: await bindPort(gatewayPort(options)) };
+  } catch (error) {
+    web.close();
+    throw error;
   }
+}
+
+async function bindPort({ option, host, port }: ListeningPort): Promise<BoundSocket> {
+  const another = `./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`;
+  const socket = await bind(host, port);
+  if (socket === null)
+    throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another: ${another}`);
+  if (await isReachable(port)) return socket;
+  socket.close();
+  throw new CommandError(`Browsers refuse to connect to port ${port}. Choose another: ${another}`);
+}
+
+/** @throws CommandError that names the port and the option that changes it */
+export async function requireUsablePort(port: ListeningPort): Promise<void> {
+  (await bindPort(port)).close();
 }
 
 /** Processes of the instance inherit the limit. @throws CommandError with the number that is needed */

@@ -14,10 +14,13 @@ export const roleNames = Object.keys(entries);
 
 export const isRole = (name: string): name is RoleName => Object.hasOwn(entries, name);
 
-/** The command of a role's process, which trusts the machine's certificate authorities. */
-export const commandOf = (role: RoleName): readonly [program: string, ...args: string[]] => [
+export type Command = readonly [program: string, ...args: string[]];
+
+/** The command of a role's process of this checkout, which trusts the machine's certificate authorities. */
+export const commandOf = (role: RoleName, ...args: readonly string[]): Command => [
   process.execPath,
   "--use-system-ca",
   "--disable-warning=ExperimentalWarning",
   join(repositoryRoot, entries[role]),
+  ...args,
 ];

@@ -23,11 +23,13 @@ const limits = {
   settledAfterMs: 60_000,
 };
 
+const commandOf = (file: string) => [process.execPath, `${directory}/${file}`];
+
 async function supervise(code: string, change: Partial<typeof limits> = {}): Promise<SupervisedProcess> {
   await writeFile(`${directory}/role.mjs`, code);
   const env = { PATH: process.env.PATH ?? "", FOLDER: directory };
   return new SupervisedProcess(
-    { name: "worker", command: [process.execPath, `${directory}/role.mjs`], env, stopSignal: "SIGTERM" },
+    { name: "worker", command: commandOf("role.mjs"), env, stopSignal: "SIGTERM", socket: null, runsAlone: false },
     directory,
     { ...limits, ...change },
   );

@@ -1,6 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Migrated } from "@towpath/db";
+import { thisRelease } from "@towpath/db/release";
 import { stopLimits } from "@towpath/role";
 import {
   findRunning,
@@ -12,18 +13,25 @@ import {
   writeIdentity,
 } from "../instance/instance.ts";
 import { bold, CommandError, dim, print, step, yellow } from "../terminal/terminal.ts";
-import { type Database, describeMigrations, prepareDatabase, startDatabase } from "./database.ts";
+import { type Controlled, serveControl } from "./control-server.ts";
+import { clusterOf, type Database, describeMigrations, prepareDatabase, startDatabase } from "./database.ts";
 import { moveForge } from "./forge/move-forge.ts";
 import { interrupted } from "./interrupted.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
-import { isolationNotice, requireOpenFiles, requirePrograms, requireUsablePorts } from "./preflight.ts";
+import { bindPorts, isolationNotice, requireOpenFiles, requirePrograms, type Sockets } from "./preflight.ts";
+import { replaceRoles } from "./replace-roles.ts";
+import { roleCommands } from "./role-commands.ts";
 import { rolesOf } from "./roles.ts";
 import { resolvesLocalhostNames, serverUrlOf } from "./server-url.ts";
 import type { SupervisedPostgres } from "./supervised-postgres.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
-import { ensureWebBuild } from "./web-build.ts";
 
-type Started = { readonly processes: SupervisedProcess[]; postgres: SupervisedPostgres | null };
+type Started = {
+  readonly sockets: Sockets;
+  readonly processes: SupervisedProcess[];
+  postgres: SupervisedPostgres | null;
+  stopControl: (() => void) | null;
+};
 
 /** Servers run also when this fails; the next start tries again. */
 async function moveEarlierForge({ dataDirectory, url }: UpOptions, databaseUrl: string): Promise<readonly string[]> {
@@ -46,18 +54,27 @@ export function describeUpdate({ from, to, applied }: Migrated, rebuilding: numb
   return `${[`Updated from ${from} to ${to}, ${describeMigrations({ applied })}`, ...builds].join("; ")}.`;
 }
 
-async function stopAll({ processes, postgres }: Started, options: UpOptions): Promise<void> {
+async function stopAll({ sockets, processes, postgres, stopControl }: Started, options: UpOptions): Promise<void> {
+  stopControl?.();
+  // New connections must be refused, not wait for nobody.
+  for (const socket of Object.values(sockets)) socket.close();
   await Promise.all(processes.map((process) => process.stop(stopLimits.killMs)));
   await postgres?.stop();
   await rm(join(options.dataDirectory, "running.json"), { force: true });
 }
 
-type Decided = { readonly identity: Identity; readonly serverUrl: string; readonly database: Database };
+type Decided = {
+  readonly identity: Identity;
+  readonly serverUrl: string;
+  readonly database: Database;
+  readonly commands: Awaited<ReturnType<typeof roleCommands>>;
+};
 
 /** Resolves to the number of servers that are being built again. */
 async function startProcesses(options: UpOptions, started: Started, decided: Decided): Promise<number> {
   const { uv } = requirePrograms();
-  const roles = rolesOf({ options, ...decided, uv, environment: process.env });
+  const sockets = { web: started.sockets.web.fd(), gateway: started.sockets.gateway.fd() };
+  const roles = rolesOf({ options, ...decided, sockets, uv, environment: process.env });
   const logDirectory = join(options.dataDirectory, "logs");
   await mkdir(logDirectory, { recursive: true, mode: 0o700 });
   const ready = await step(`Starting ${roles.map((role) => role.name).join(", ")}`, () =>
@@ -70,6 +87,24 @@ async function startProcesses(options: UpOptions, started: Started, decided: Dec
     ),
   );
   return ready.reduce((sum, { rebuilding = 0 }) => sum + rebuilding, 0);
+}
+
+/** What other commands may ask of the running instance. */
+function controlled({ dataDirectory }: UpOptions, { processes }: Started, database: Database): Controlled {
+  let release = thisRelease();
+  return {
+    state: () => ({
+      release,
+      databaseUrl: database.directUrl,
+      clusterDirectory: database.postgres && clusterOf(dataDirectory),
+    }),
+    async *replace(replacement) {
+      for await (const event of replaceRoles(processes, replacement)) {
+        if (event.type === "done") release = replacement.release;
+        yield event;
+      }
+    },
+  };
 }
 
 /** Warns when server names don't resolve here (any more). The URLs don't change, because clients use them. */
@@ -92,14 +127,14 @@ export async function up(args: string[]): Promise<number> {
   }
   requirePrograms();
   requireOpenFiles();
-  await requireUsablePorts(options);
+  const sockets = await bindPorts(options);
   const resolves = await resolvesLocalhostNames();
   const identity = await openDataDirectory(options.dataDirectory, resolves ? "host" : "path");
   const serverUrl = serverUrlOf(options, identity.serversBy);
   await mkdir(options.runDirectory, { recursive: true, mode: 0o700 });
-  await ensureWebBuild();
+  const commands = await roleCommands();
 
-  const started: Started = { processes: [], postgres: null };
+  const started: Started = { sockets, processes: [], postgres: null, stopControl: null };
   try {
     const database = await startDatabase(options, stop.signal);
     if (database === null) return 0;
@@ -108,10 +143,12 @@ export async function up(args: string[]): Promise<number> {
     const { dataDirectory, url } = options;
     if (identity.release !== migrated.to) await writeIdentity(dataDirectory, { ...identity, release: migrated.to });
     const moved = await moveEarlierForge(options, database.url);
-    const begun = startProcesses(options, started, { identity, serverUrl, database });
+    const begun = startProcesses(options, started, { identity, serverUrl, database, commands });
     const rebuilding = await Promise.race([begun, stop.promise]);
     if (typeof rebuilding === "number") {
-      await markRunning(dataDirectory, { url, serverUrl, databaseUrl: database.postgres?.url ?? null });
+      const controlSocket = join(options.runDirectory, "up.sock");
+      started.stopControl = await serveControl(controlSocket, controlled(options, started, database));
+      await markRunning(dataDirectory, { url, serverUrl, databaseUrl: database.postgres?.url ?? null, controlSocket });
       await rememberDataDirectory(dataDirectory);
       const update = describeUpdate(migrated, rebuilding);
       if (update !== null) print(`\n${update}`);

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { glob, readFile, writeFile } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
+import { glob, readdir, readFile, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
@@ -10,7 +10,9 @@ import { CommandError, step } from "../terminal/terminal.ts";
 
 const run = promisify(execFile);
 const web = join(root, "apps", "web");
-const stampPath = join(web, "dist", ".sources");
+const builds = join(web, "dist");
+/** The current one, and those that instances of this checkout may run from. */
+const keptBuilds = 3;
 
 /** Hash of all sources of the bundle, so that a pull or an edit makes a new one. */
 async function sourcesDigest(): Promise<string> {
@@ -36,25 +38,48 @@ async function sourcesDigest(): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Builds the site when its sources changed since the last build. @throws CommandError with the bundler's output. */
-export async function ensureWebBuild(): Promise<void> {
-  const digest = await sourcesDigest();
-  if (existsSync(stampPath) && readFileSync(stampPath, "utf8") === digest) return;
-  await step("Building the site (only after an update)", async () => {
-    const vite = createRequire(join(web, "package.json"))
-      .resolve("vite/package.json")
-      .replace(/package\.json$/, "bin/vite.js");
-    try {
-      await run(process.execPath, [vite, "build", "--logLevel", "warn"], {
-        cwd: web,
-        // With another value from outside, the pages would get React's development build, which is half as fast.
-        env: { ...process.env, NODE_ENV: "production" },
-        maxBuffer: 64 * 1024 * 1024,
-      });
-    } catch (error) {
-      const output = error instanceof Error && "stderr" in error ? String(error.stderr).slice(-4000) : String(error);
-      throw new CommandError(`The site could not be built:\n${output}`);
-    }
-    await writeFile(stampPath, digest);
+/**
+ * The directory of the site's build, made when its sources changed since the last one. Each build has a directory of its
+ * own: an instance that runs from an earlier one loads parts of it when they are first needed.
+ *
+ * @throws CommandError with the bundler's output
+ */
+export async function builtWeb(): Promise<string> {
+  const directory = join(builds, (await sourcesDigest()).slice(0, 16));
+  if (!existsSync(directory)) {
+    await step("Building the site (only after an update)", () => build(directory));
+    await removeEarlierBuilds();
+  }
+  return directory;
+}
+
+async function build(directory: string): Promise<void> {
+  const unfinished = `${directory}.${process.pid}`;
+  const vite = createRequire(join(web, "package.json"))
+    .resolve("vite/package.json")
+    .replace(/package\.json$/, "bin/vite.js");
+  try {
+    await run(process.execPath, [vite, "build", "--outDir", unfinished, "--logLevel", "warn"], {
+      cwd: web,
+      // With another value from outside, the pages would get React's development build, which is half as fast.
+      env: { ...process.env, NODE_ENV: "production" },
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    await rename(unfinished, directory);
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    // Another command was faster.
+    if (existsSync(directory)) return;
+    const output = error instanceof Error && "stderr" in error ? String(error.stderr).slice(-4000) : String(error);
+    throw new CommandError(`The site could not be built:\n${output}`);
+  }
+}
+
+async function removeEarlierBuilds(): Promise<void> {
+  const found = (await readdir(builds)).map((name) => {
+    const path = join(builds, name);
+    return { path, builtAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
   });
+  const earlier = found.sort((a, b) => b.builtAt - a.builtAt).slice(keptBuilds);
+  await Promise.all(earlier.map(({ path }) => rm(path, { recursive: true, force: true })));
 }

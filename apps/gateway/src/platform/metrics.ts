@@ -1,4 +1,4 @@
-import { thisRelease } from "@towpath/db/release";
+import { currentRelease } from "@towpath/db/release";
 import { addReadings, openRegistry, type Reading } from "@towpath/telemetry";
 import { AggregatorRegistry, Histogram, type Registry } from "prom-client";
 import type { Answer, AnswerEnd } from "../call/answer.ts";
@@ -29,7 +29,7 @@ export type MetricsSnapshot = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
 export class Metrics {
   /** Requests that wait for a server to start, now. */
   held = 0;
-  readonly #registry: Registry = openRegistry({ role: "gateway", release: thisRelease() });
+  readonly #registry: Registry = openRegistry({ role: "gateway", release: currentRelease() });
   #requests = 0;
   readonly #responses = new Map<number, number>();
   readonly #exchanges = new Map<AnswerEnd, number>();

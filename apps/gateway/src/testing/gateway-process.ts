@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { BoundSocket } from "node:net";
 import { createInterface } from "node:readline";
 import { type Rig, secret, until } from "./rig.ts";
 
@@ -25,15 +26,19 @@ export async function startGatewayProcess(
   rig: Rig,
   directory: string,
   environment: Record<string, string> = {},
+  socket?: BoundSocket,
 ): Promise<GatewayProcess> {
-  const child = spawnGateway({
-    DATABASE_URL: rig.config.databaseUrl,
-    TOWPATH_DATA_DIR: directory,
-    TOWPATH_RUN_DIR: rig.runDirectory,
-    TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
-    TOWPATH_GATEWAY_PORT: "0",
-    ...environment,
-  });
+  const child = spawnGateway(
+    {
+      DATABASE_URL: rig.config.databaseUrl,
+      TOWPATH_DATA_DIR: directory,
+      TOWPATH_RUN_DIR: rig.runDirectory,
+      TOWPATH_SERVER_URL: "http://localhost:8080/{name}",
+      TOWPATH_GATEWAY_PORT: "0",
+      ...environment,
+    },
+    socket,
+  );
   const log: LogLine[] = [];
   const ended = once(child, "exit").then(([code, signal]) => (signal ?? code) as number | string);
   if (!child.stdout) throw new Error("the output of the process is not read");
@@ -58,11 +63,12 @@ export async function startGatewayProcess(
   };
 }
 
-/** Starts the program with its own environment, except for Node's cache. */
-export function spawnGateway(environment: Record<string, string>): ChildProcess {
+/** Starts the program with its own environment, except for Node's cache; `socket` is what it listens on. */
+export function spawnGateway(environment: Record<string, string>, socket?: BoundSocket): ChildProcess {
+  const own = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, TOWPATH_SECRET: secret };
   return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main], {
-    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, TOWPATH_SECRET: secret, ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...own, ...(socket && { LISTEN_FDS: "1" }), ...environment },
+    stdio: ["ignore", "pipe", "pipe", ...(socket ? [socket.fd()] : [])],
   });
 }
 

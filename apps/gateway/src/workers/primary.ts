@@ -1,4 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
+import { replacedMessage, type StopReason } from "@towpath/role";
 import type { Logger } from "pino";
 import { type Question, type ToPrimary, type ToWorker, toPrimarySchema } from "./peers.ts";
 
@@ -27,6 +28,7 @@ type WorkerSlot = {
 export class Primary {
   readonly #count: number;
   readonly #gatewayId: string;
+  readonly #onSocketLost: (() => never) | null;
   readonly #log: Logger;
   readonly #slots: WorkerSlot[];
   readonly #pings: NodeJS.Timeout;
@@ -36,9 +38,24 @@ export class Primary {
   #onEmpty: (() => void) | null = null;
   #wasKilled = false;
 
-  constructor({ count, gatewayId, log }: { count: number; gatewayId: string; log: Logger }) {
+  /**
+   * `onSocketLost`: of a gateway whose supervisor holds the listening socket. `cluster` closes this process's descriptor
+   * of it with the last worker that serves; only a new process gets another one. Null: workers open a new socket.
+   */
+  constructor({
+    count,
+    gatewayId,
+    onSocketLost,
+    log,
+  }: {
+    count: number;
+    gatewayId: string;
+    onSocketLost: (() => never) | null;
+    log: Logger;
+  }) {
     this.#count = count;
     this.#gatewayId = gatewayId;
+    this.#onSocketLost = onSocketLost;
     this.#log = log;
     // Not SCHED_RR: a connection handed to a worker that dies is neither closed nor handed on.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -62,7 +79,7 @@ export class Primary {
   }
 
   /** Lets all workers drain and exit; kills those left after `withinMs`. Resolves to whether none was killed. */
-  async stop(withinMs: number): Promise<boolean> {
+  async stop(reason: StopReason, withinMs: number): Promise<boolean> {
     this.#isStopping = true;
     clearInterval(this.#pings);
     const { promise: empty, resolve } = Promise.withResolvers<void>();
@@ -71,7 +88,10 @@ export class Primary {
       this.#wasKilled = true;
       for (const worker of running()) worker.process.kill("SIGKILL");
     }, withinMs);
-    for (const worker of running()) worker.process.kill("SIGTERM");
+    for (const worker of running()) {
+      if (reason === "replaced") worker.send(replacedMessage);
+      else worker.process.kill("SIGTERM");
+    }
     if (running().length === 0) resolve();
     await empty;
     clearTimeout(timer);
@@ -83,6 +103,8 @@ export class Primary {
       TOWPATH_GATEWAY_WORKERS: String(this.#count),
       TOWPATH_GATEWAY_WORKER: String(index),
       TOWPATH_GATEWAY_ID: this.#gatewayId,
+      // The descriptor is handed on by `cluster`, so a worker takes it although it is another process.
+      ...(this.#onSocketLost !== null && { LISTEN_PID: undefined }),
     });
   }
 
@@ -138,6 +160,7 @@ export class Primary {
       return;
     }
     slot.isReady = false;
+    if (this.#slots.every(({ isReady }) => !isReady)) this.#onSocketLost?.();
     slot.shortLives = performance.now() - slot.startedAt < shortLifeMs ? slot.shortLives + 1 : 0;
     const pauseMs = slot.shortLives < 2 ? 0 : Math.min(firstPauseMs * 2 ** (slot.shortLives - 2), maxPauseMs);
     this.#log.error({ worker: slot.index, pid: worker.process.pid, reason, pauseMs }, "a worker ended; it is replaced");

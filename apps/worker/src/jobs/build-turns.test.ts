@@ -19,8 +19,12 @@ test("BLD-13 builds run two at a time, those of a lone organization too", async 
   const projects = await Promise.all(Array.from({ length: 5 }, () => seedProject(bench.database.db, organization)));
   let running = 0;
   let most = 0;
+  const two = Promise.withResolvers<void>();
   bench.build = async () => {
     most = Math.max(most, ++running);
+    if (running === 2) two.resolve();
+    await two.promise;
+    // A third would begin meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 100));
     running--;
     return goodBuild;

@@ -1,22 +1,8 @@
+import { type DiskSize, diskSizeSchema, standardReserve } from "@towpath/core/operations/host-storage/schema";
 import type { RetentionPolicy } from "@towpath/db/schema";
 import { z } from "zod";
 
 const days = (standard: number) => z.coerce.number().int().min(1).max(36_500).default(standard);
-/** `20G` (binary units K, M, G, T) or a share of the disk like `80%`. */
-const diskSize = z
-  .string()
-  .regex(/^\d{1,15}(\.\d{1,3})?[KMGT%]?$/, "must be a size like 20G or a share of the disk like 80%")
-  .transform((text): DiskSize => {
-    const unit = text.at(-1) ?? "";
-    const value = Number.parseFloat(text);
-    if (unit === "%") return { kind: "share", part: Math.min(value, 100) / 100 };
-    return { kind: "bytes", bytes: Math.floor(value * 1024 ** ("KMGT".indexOf(unit) + 1)) };
-  });
-
-export type DiskSize =
-  | { readonly kind: "bytes"; readonly bytes: number }
-  | { readonly kind: "share"; readonly part: number };
-
 const count = (standard: number) => z.coerce.number().int().min(1).max(100_000).default(standard);
 
 /** How long things are kept; docs/retention.md explains each. */
@@ -32,9 +18,9 @@ export const retentionSettings = {
   /** Deployments kept for each branch, with their layers, in addition to the live one. */
   TOWPATH_KEEP_DEPLOYMENTS: count(20),
   /** Maximum size of the data directory. */
-  TOWPATH_DISK_BUDGET: diskSize.default({ kind: "share", part: 1 }),
+  TOWPATH_DISK_BUDGET: diskSizeSchema.default({ kind: "share", part: 1 }),
   /** With less free space than this, no build starts. */
-  TOWPATH_DISK_RESERVE: diskSize.default({ kind: "bytes", bytes: 2 * 1024 ** 3 }),
+  TOWPATH_DISK_RESERVE: diskSizeSchema.default(standardReserve),
   /** Of each organization, MiB. */
   TOWPATH_BUILD_CACHE_MIB: z.coerce.number().int().min(0).max(10_000_000).default(4096),
   /** Pause between two rounds, milliseconds. */

@@ -1,7 +1,7 @@
 import { recordHostStorage, type StorageReport } from "@towpath/core/operations/host-storage";
+import { bytesOf, type DiskSize } from "@towpath/core/operations/host-storage/schema";
 import type { Database } from "@towpath/db";
 import type { HostReport } from "@towpath/runtime";
-import type { DiskSize } from "./config.ts";
 
 type DiskLimits = { readonly budget: DiskSize; readonly reserve: DiskSize };
 type Host = Pick<HostReport, "disk" | "pythons">;
@@ -23,8 +23,8 @@ export class Disk {
     const { budget, reserve } = this.#limits;
     const { totalBytes, freeBytes } = await this.#host.disk.space();
     const used = Object.values(this.#kinds).reduce((sum, bytes) => sum + bytes, 0);
-    const availableBytes = Math.max(0, Math.min(freeBytes, sizeOf(budget, totalBytes) - used));
-    const reserveBytes = sizeOf(reserve, totalBytes);
+    const availableBytes = Math.max(0, Math.min(freeBytes, bytesOf(budget, totalBytes) - used));
+    const reserveBytes = bytesOf(reserve, totalBytes);
     const low = availableBytes < reserveBytes;
     return {
       totalBytes,
@@ -45,9 +45,6 @@ export class Disk {
     if (found !== null) this.#pythons = [...found];
   }
 }
-
-const sizeOf = (size: DiskSize, totalBytes: number): number =>
-  size.kind === "bytes" ? size.bytes : Math.floor(size.part * totalBytes);
 
 /** Stores the disk's state in the database, where web reads it. */
 export async function reportDisk(db: Database, host: string, disk: Disk): Promise<StorageReport> {

@@ -8,6 +8,8 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { endOrphans } from "./orphans.ts";
 
+export { copyCluster, NoRoom } from "./copy-cluster.ts";
+
 const run = promisify(execFile);
 
 export type EmbeddedPostgres = {

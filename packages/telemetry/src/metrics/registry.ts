@@ -1,5 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
+/** As packages/db names it. */
+type Release = { readonly version: string; readonly commit: string | null; readonly schema: string | null };
+
 type Labels = Readonly<Record<string, string | number>>;
 
 /** A value kept elsewhere, read on each scrape. */
@@ -11,7 +14,7 @@ export type Reading = {
   /** One value, or one for each combination of labels. */
   readonly read: () => Readings | Promise<Readings>;
   /** How the values of several processes of a role are combined. Default: their sum. */
-  readonly merged?: "sum" | "max" | "first";
+  readonly merged?: "sum" | "max";
 };
 
 type Readings = number | Iterable<readonly [labels: Labels, value: number]>;
@@ -30,18 +33,19 @@ const leftOut =
 const eventLoopMs = 50;
 
 /** The metrics of one process, with those of Node and of its release already in it. */
-export function openRegistry({ role, release }: { readonly role: string; readonly release: string }): Registry {
+export function openRegistry({ role, release }: { readonly role: string; readonly release: Release }): Registry {
+  const { version, commit, schema } = release;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, labels: { role }, eventLoopMonitoringPrecision: eventLoopMs });
   for (const { name } of registry.getMetricsAsArray()) if (leftOut.test(name)) registry.removeSingleMetric(name);
   addReadings(registry, [
     {
-      name: "towpath_info",
-      help: "Always 1, with the release that the process runs",
+      name: "towpath_build_info",
+      help: "Always 1; the labels name the release",
       kind: "gauge",
-      labels: ["role", "release"],
-      read: () => [[{ role, release }, 1]],
-      merged: "first",
+      labels: ["version", "commit", "schema", "role"],
+      read: () => [[{ version, commit: commit ?? "", schema: schema ?? "", role }, 1]],
+      merged: "max",
     },
     {
       name: "process_start_time_seconds",

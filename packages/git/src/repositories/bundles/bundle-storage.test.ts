@@ -10,6 +10,7 @@ import { repository, repositoryBundles } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import { commitFiles, git, makeRepository } from "../../testing/index.ts";
 import { serveStore } from "../../testing/serve-store.ts";
 import { outcome, repositoryStorageContract } from "../../testing/storage-contract.ts";
@@ -112,7 +113,7 @@ test("SRC-3 a push is confirmed only once its bundle is stored, and refused with
   expect(await push()).toBe("accepted");
 });
 
-test.each(["before", "stored"] as const)(
+test.each(isThorough ? (["before", "stored"] as const) : (["stored"] as const))(
   "SRC-3 a process that is killed in a push (bundle: %s) leaves the repository as it was",
   async (killAt) => {
     const url = await serve(directory, "one");

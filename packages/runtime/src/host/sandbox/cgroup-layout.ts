@@ -133,21 +133,27 @@ async function delegatedGroup(mountPoint: string, membership: string): Promise<s
   }
 }
 
-/** Kills and removes groups that are not in use, according to their owner (see `ownerName`) and name. */
-export async function sweepCgroups(
-  layout: CgroupLayout,
-  isInUse: (owner: string, name: string) => Promise<boolean>,
-): Promise<void> {
-  const parents = [layout.v2?.path, layout.v1.memory, layout.v1.pids, layout.v1.cpu, layout.v1Freezer];
-  const present = parents.filter((path) => path !== null && path !== undefined);
+/** Whether a group or directory is in use, by its owner (see `ownerName`) and its name or path. */
+type IsInUse = (owner: string, name: string) => Promise<boolean>;
+
+const parentsOf = ({ v1, v2, v1Freezer }: CgroupLayout): string[] =>
+  [v2?.path, v1.memory, v1.pids, v1.cpu, v1Freezer].filter((path) => path !== null && path !== undefined);
+
+/** Names of groups that are not in use. */
+export async function unusedCgroups(layout: CgroupLayout, isInUse: IsInUse): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
-  for (const parent of present) {
+  for (const parent of parentsOf(layout)) {
     const entries = await readdir(parent, { withFileTypes: true });
     for (const { name } of entries.filter((entry) => entry.isDirectory()))
       if (!names.has(name) && !(await isInUse(name.split(".")[0] ?? "", name))) names.add(name);
   }
-  for (const name of names) {
-    const directories = present.map((parent) => `${parent}/${name}`);
+  return names;
+}
+
+/** Kills and removes groups that are not in use. */
+export async function sweepCgroups(layout: CgroupLayout, isInUse: IsInUse): Promise<void> {
+  for (const name of await unusedCgroups(layout, isInUse)) {
+    const directories = parentsOf(layout).map((parent) => `${parent}/${name}`);
     await killDirectories(directories);
     for (const path of directories) await removeDirectory(path);
   }

@@ -29,16 +29,22 @@ async function unmountAndRemove(own: string, mounted: boolean): Promise<void> {
   await removeDirectory(own);
 }
 
-/** Removes mounted directories below `parent` that are not in use, according to their owner and path. Empty: anywhere. */
-export async function sweepSocketDirectories(
-  parent: string,
-  isInUse: (owner: string, path: string) => Promise<boolean>,
-): Promise<void> {
+type IsInUse = (owner: string, path: string) => Promise<boolean>;
+
+/** Mounted directories below `parent` that are not in use, according to their owner and path. Empty: anywhere. */
+export async function unusedSocketDirectories(parent: string, isInUse: IsInUse): Promise<readonly string[]> {
+  const unused: string[] = [];
   for (const line of (await readFile("/proc/self/mounts", "utf8")).split("\n")) {
     const [source = "", path = ""] = line.split(" ").map(unescapeMount);
     if (!source.startsWith(sourcePrefix) || !path.startsWith(`${parent}/`)) continue;
-    if (!(await isInUse(source.slice(sourcePrefix.length), path))) await unmountAndRemove(path, true);
+    if (!(await isInUse(source.slice(sourcePrefix.length), path))) unused.push(path);
   }
+  return unused;
+}
+
+/** Removes them. */
+export async function sweepSocketDirectories(parent: string, isInUse: IsInUse): Promise<void> {
+  for (const path of await unusedSocketDirectories(parent, isInUse)) await unmountAndRemove(path, true);
 }
 
 /** /proc/self/mounts writes a space as \040, and so on. */

@@ -81,6 +81,6 @@ export async function killOwner(name: string): Promise<void> {
 }
 
 /** The owner name that the shim of this directory last wrote; empty if there was none. */
-export function lastOwner({ directory }: ProcessConfig): Promise<string> {
+export function lastOwner({ directory }: Pick<ProcessConfig, "directory">): Promise<string> {
   return readFile(`${directory}/shim.sock.owner`, "utf8").catch(() => "");
 }

@@ -8,7 +8,7 @@ import { Card, CardHeader } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
-import { instanceIsolationQuery, instanceStorageQuery } from "./instance.functions.ts";
+import { instanceIsolationQuery, instanceReleaseQuery, instanceStorageQuery } from "./instance.functions.ts";
 import { protectionWords } from "./protections.ts";
 
 /** The host's protections that isolate servers, its operator's exceptions, and its disk. */
@@ -30,6 +30,7 @@ export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
         <Report view={data} reportedAt={data.reportedAt} />
       )}
       <InstanceStorage orgSlug={orgSlug} />
+      <InstanceRelease orgSlug={orgSlug} />
     </div>
   );
 }
@@ -162,6 +163,25 @@ function Pythons({ host: { pythons } }: { readonly host: HostStorageView }) {
         <code>no</code>.
       </p>
     </div>
+  );
+}
+
+/** The same words as of `./towpath --version`, metrics and REST (OPS-3). */
+function InstanceRelease({ orgSlug }: { readonly orgSlug: string }) {
+  const { data: release } = useSuspenseQuery(instanceReleaseQuery(orgSlug));
+  const parts = Object.entries(release).filter(([, value]) => value !== null);
+  return (
+    <Card aria-label="Release" className="mt-4">
+      <CardHeader title="Release" description="What this instance runs." />
+      <dl className="border-t">
+        {parts.map(([name, value]) => (
+          <div key={name} className="flex justify-between gap-x-4 border-b px-4 py-2 text-sm last:border-b-0">
+            <dt className="capitalize">{name}</dt>
+            <dd className="break-all text-muted">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
   );
 }
 

@@ -1,6 +1,7 @@
 import { createServerFn } from "@tanstack/react-start";
 import { getHostIsolation, getIsolationWarning } from "@towpath/core/operations/host-isolation";
 import { getHostStorage, getStorageWarning } from "@towpath/core/operations/host-storage";
+import { getRelease } from "@towpath/core/operations/release";
 import { z } from "zod";
 import { organizationAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
@@ -13,6 +14,12 @@ const getInstanceIsolation = createServerFn({ method: "GET" })
   .middleware([organizationAccess("organization.manage")])
   .validator(input(organizationInput))
   .handler(({ context, data }) => getHostIsolation({ ctx: context.ctx, input: data }));
+
+/** The release that runs (OPS-3). */
+const getInstanceRelease = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("organization.manage")])
+  .validator(input(organizationInput))
+  .handler(({ context, data }) => getRelease({ ctx: context.ctx, input: data }));
 
 /** Which protections are missing, for every member; null when none is. */
 const getMissingProtections = createServerFn({ method: "GET" })
@@ -38,6 +45,9 @@ const everyReport = { staleTime: reportIntervalMs, refetchInterval: reportInterv
 
 export const instanceIsolationQuery = (orgSlug: string) =>
   queryOf(["instance-isolation", orgSlug], getInstanceIsolation, { orgSlug }, { refetchInterval: reportIntervalMs });
+
+export const instanceReleaseQuery = (orgSlug: string) =>
+  queryOf(["instance-release", orgSlug], getInstanceRelease, { orgSlug });
 
 export const missingProtectionsQuery = (orgSlug: string) =>
   queryOf(["missing-protections", orgSlug], getMissingProtections, { orgSlug }, everyReport);

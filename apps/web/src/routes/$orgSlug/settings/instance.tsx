@@ -1,5 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { instanceIsolationQuery, instanceStorageQuery } from "~/features/organization/instance/instance.functions.ts";
+import {
+  instanceIsolationQuery,
+  instanceReleaseQuery,
+  instanceStorageQuery,
+} from "~/features/organization/instance/instance.functions.ts";
 import { InstancePage } from "~/features/organization/instance/instance-page.tsx";
 
 /** RUN-1 */
@@ -8,6 +12,7 @@ export const Route = createFileRoute("/$orgSlug/settings/instance")({
     Promise.all([
       context.queryClient.ensureQueryData(instanceIsolationQuery(params.orgSlug)),
       context.queryClient.ensureQueryData(instanceStorageQuery(params.orgSlug)),
+      context.queryClient.ensureQueryData(instanceReleaseQuery(params.orgSlug)),
     ]),
   head: () => ({ meta: [{ title: "Instance · Towpath" }] }),
   component: Instance,

@@ -1,0 +1,20 @@
+import { artifactsConfigSchema, tryBucket } from "@towpath/artifacts";
+import { type Check, invalidSettings, mend, notNeeded, ok, reasonOf } from "../finding.ts";
+
+const name = "bucket";
+
+/** Whether artifacts can be stored in the bucket. */
+export const bucket: Check = async ({ settings }) => {
+  const parsed = artifactsConfigSchema.safeParse(settings);
+  if (!parsed.success) return [invalidSettings(name, parsed)];
+  const config = parsed.data;
+  if (config === null) return [notNeeded(name, "artifacts are in the data directory")];
+  try {
+    await tryBucket(config);
+    return [ok(name, `${config.url} takes, returns and deletes objects`)];
+  } catch (error) {
+    const remedy =
+      "Look at the settings TOWPATH_ARTIFACTS…: the bucket must exist, and the key may list it, and get, put and delete its objects.";
+    return [mend(name, `${config.url}: ${reasonOf(error)}`, remedy)];
+  }
+};

@@ -1,0 +1,14 @@
+import { findProgram } from "../../up/preflight.ts";
+import { type Check, mend, ok } from "../finding.ts";
+
+const remedies = {
+  git: "apt-get install git",
+  uv: "./towpath up installs it; for processes that are started one by one: pip install uv",
+} as const;
+
+/** The programs that every instance starts. Those of sandboxes are part of the self-test. */
+export const programs: Check = async ({ settings }) =>
+  Object.entries(remedies).map(([name, remedy]) => {
+    const path = findProgram(name, settings.PATH);
+    return path === null ? mend(name, "missing", remedy) : ok(name, path);
+  });

@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { copyCluster, NoRoom } from "@towpath/db/embedded";
+import { CommandError, step } from "../terminal/terminal.ts";
+import type { InstanceState } from "../up/control.schema.ts";
+
+const run = promisify(execFile);
+
+/** A copy of the database from before an upgrade. */
+export type DatabaseCopy = {
+  readonly path: string;
+  /** Commands that go back to it, after the instance was stopped. */
+  readonly restore: readonly string[];
+};
+
+const without =
+  "Nothing was changed. Back the database up in your own way, then upgrade without a copy: ./towpath upgrade --without-copy";
+
+/**
+ * Copies the database into `before-upgrade/` of the data directory, and removes the copy of the upgrade before.
+ *
+ * @throws CommandError that says why there is no copy; the database was not changed
+ */
+export async function copyDatabase(state: InstanceState, dataDirectory: string): Promise<DatabaseCopy> {
+  const directory = join(dataDirectory, "before-upgrade");
+  const time = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
+  const copy = await step("Copying the database", () =>
+    state.clusterDirectory === null
+      ? dumpExternal(state.databaseUrl, join(directory, `${time}.dump`))
+      : copyEmbedded(state.databaseUrl, state.clusterDirectory, join(directory, time)),
+  );
+  for (const name of await readdir(directory))
+    if (join(directory, name) !== copy.path) await rm(join(directory, name), { recursive: true, force: true });
+  return copy;
+}
+
+async function copyEmbedded(url: string, cluster: string, path: string): Promise<DatabaseCopy> {
+  await copyCluster(url, cluster, path).catch((error: unknown) => {
+    const reason = error instanceof NoRoom ? roomText(error) : error instanceof Error ? error.message : error;
+    throw new CommandError(`The database could not be copied: ${reason}. ${without}`);
+  });
+  return { path, restore: [`mv ${cluster} ${cluster}-failed`, `mv ${path} ${cluster}`] };
+}
+
+const mebibytes = (bytes: number) => Math.ceil(bytes / 1024 / 1024);
+
+const roomText = ({ neededBytes, freeBytes }: NoRoom) =>
+  `the copy takes ${mebibytes(neededBytes)} MiB, and ${mebibytes(freeBytes)} MiB are free`;
+
+async function dumpExternal(databaseUrl: string, path: string): Promise<DatabaseCopy> {
+  await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
+  // Other users see the arguments of a process.
+  const url = new URL(databaseUrl);
+  const password = decodeURIComponent(url.password);
+  url.password = "";
+  const env = { ...process.env, ...(password !== "" && { PGPASSWORD: password }) };
+  try {
+    await run("pg_dump", ["--format=custom", "--file", path, "--dbname", url.href], { env });
+    await chmod(path, 0o600);
+  } catch (error) {
+    await rm(path, { force: true });
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    const printed = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
+    const reason = isMissing ? "pg_dump, of your PostgreSQL's release or a newer one, is not installed" : printed;
+    throw new CommandError(`The database could not be copied: ${reason.replace(/\.$/, "")}. ${without}`);
+  }
+  return { path, restore: [`pg_restore --no-owner --dbname ADDRESS_OF_AN_EMPTY_DATABASE ${path}`] };
+}

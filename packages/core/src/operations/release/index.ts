@@ -1,0 +1,1 @@
+export { getRelease } from "./get-release.ts";
