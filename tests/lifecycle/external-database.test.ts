@@ -119,7 +119,7 @@ test("OPS-2 web, gateway and runner report their health, and every process has m
   expect(await askSocket(dataDirectory, "runner.sock", "/healthz")).toEqual({ status: 200, body: '{"status":"ok"}' });
   for (const role of ["web", "gateway", "runner", "worker"] as const)
     expect(await metricsOf(instance, role)).toMatch(
-      new RegExp(`^towpath_build_info{role="${role}",version=".+"} 1$`, "m"),
+      new RegExp(`^towpath_build_info{version=".+",role="${role}"} 1$`, "m"),
     );
 });
 

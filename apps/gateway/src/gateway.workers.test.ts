@@ -61,7 +61,7 @@ async function metrics(from = `http://127.0.0.1:${metricsPort}`): Promise<Map<st
 test("OPS-3 the metrics of several workers name the release once", async () => {
   const { version, commit, schema } = currentRelease();
   const text = await (await fetchAlone(`http://127.0.0.1:${metricsPort}/-/metrics`)).text();
-  const labels = `role="gateway",version="${version}",commit="${commit}",schema="${schema}"`;
+  const labels = `version="${version}",commit="${commit}",schema="${schema}",role="gateway"`;
   expect(text.match(/^towpath_build_info.*$/gm)).toEqual([`towpath_build_info{${labels}} 1`]);
 });
 

@@ -8,9 +8,11 @@ import { fileURLToPath } from "node:url";
 import { startBuild, takeBuild } from "@towpath/core/delivery/build";
 import { aloneAmongWorkers, referencedLayers } from "@towpath/core/operations/retention";
 import { type SeededOrganization, seedOrganization, seedProject, testContext } from "@towpath/core/testing";
+import { currentRelease } from "@towpath/db/release";
 import { repository, repositoryBundles } from "@towpath/db/schema";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { startRounds } from "@towpath/role";
+import { openRegistry } from "@towpath/telemetry";
 import { eq } from "drizzle-orm";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -194,7 +196,7 @@ test("LOG-3 LOG-6 one of a host's workers at a time sweeps its files and counts 
     },
   );
   await sweeping.promise;
-  const registry = new Registry();
+  const registry = openRegistry({ role: "worker", release: currentRelease() });
   const failed: string[] = [];
   const stop = startRounds(retentionRounds({ services, config, ...shared, disk, registry }), (name) =>
     failed.push(name),
@@ -203,6 +205,7 @@ test("LOG-3 LOG-6 one of a host's workers at a time sweeps its files and counts 
     const metrics = () => registry.metrics();
     const rounds = /towpath_retention_last_round_timestamp_seconds [1-9]/;
     await expect.poll(metrics, { timeout: 20_000 }).toMatch(rounds);
+    expect(await metrics()).toContain(`towpath_build_info{version="${currentRelease().version}",commit="`);
     await expect.poll(kept, { timeout: 20_000 }).toEqual(partitions.slice(1));
     expect(await stored()).toEqual([unused]);
     swept.resolve();

@@ -22,7 +22,14 @@ async function ask(socketPath: string, path = "/-/metrics"): Promise<{ status: n
   return { status: response.statusCode ?? 0, body: await text(response) };
 }
 
-test("OPS-9 metrics are served on a socket, which the next process takes over and keeps when the last one ends", async () => {
+/** A port that something else listens on. */
+async function occupied() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+test("OPS-9 OPS-10 metrics are served on a socket, which the next process takes over and keeps when the last one ends", async () => {
   const path = join(directory, "web-metrics.sock");
   // A leftover of a killed process.
   await writeFile(path, "");
@@ -36,18 +43,26 @@ test("OPS-9 metrics are served on a socket, which the next process takes over an
   await expect(ask(path)).rejects.toThrow();
 });
 
+test("OPS-10 a process shares the port of metrics with one that is still ending", async () => {
+  const { server, port } = await occupied();
+  server.close();
+  const stopFormer = await serveMetrics({ host: "127.0.0.1", port }, async () => "former", log);
+  const stopNext = await serveMetrics({ host: "127.0.0.1", port }, async () => "next", log);
+  await stopFormer();
+  expect(await (await fetch(`http://127.0.0.1:${port}/-/metrics`)).text()).toBe("next");
+  await stopNext();
+});
+
 test("OPS-9 a port that is in use doesn't keep a process from starting, and is served once it is free", async () => {
-  const other = createServer().listen(0, "127.0.0.1");
-  await once(other, "listening");
-  const { port } = other.address() as AddressInfo;
+  const { server, port } = await occupied();
   onTestFinished(await serveMetrics({ host: "127.0.0.1", port }, async () => "served", log));
-  other.close();
+  server.close();
   const served = () => fetch(`http://127.0.0.1:${port}/-/metrics`).then((response) => response.text());
   await expect.poll(() => served().catch(() => "")).toBe("served");
 });
 
 test("OPS-9 a reading that fails or hangs is left out, and the others are there", async () => {
-  const registry = openRegistry({ role: "web", release: { version: "1.0.0", commit: null, schema: "0001_a" } });
+  const registry = openRegistry({ role: "web", release: { version: "1.0.0", commit: "4f", schema: null } });
   const labels = ["queue"];
   addReadings(registry, [
     { name: "one", help: "Is there", kind: "gauge", labels, read: () => [[{ queue: "a" }, 1]] },
@@ -57,5 +72,5 @@ test("OPS-9 a reading that fails or hangs is left out, and the others are there"
   const shown = await registry.metrics();
   expect(shown).toMatch(/^one{queue="a"} 1$/m);
   expect(shown).not.toMatch(/^(?:two|three)[ {]/m);
-  expect(shown).toMatch(/^towpath_build_info{role="web",version="1.0.0",commit="",schema="0001_a"} 1$/m);
+  expect(shown).toMatch(/^towpath_build_info{version="1.0.0",commit="4f",schema="",role="web"} 1$/m);
 });

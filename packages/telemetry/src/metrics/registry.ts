@@ -1,5 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
+/** As packages/db names it; null if unknown. */
+type Release = { readonly version: string; readonly commit: string | null; readonly schema: string | null };
+
 type Labels = Readonly<Record<string, string | number>>;
 
 /** A value kept elsewhere, read on each scrape. */
@@ -11,7 +14,7 @@ export type Reading = {
   /** One value, or one for each combination of labels. */
   readonly read: () => Readings | Promise<Readings>;
   /** How the values of several processes of a role are combined. Default: their sum. */
-  readonly merged?: "sum" | "max" | "first";
+  readonly merged?: "sum" | "max";
 };
 
 type Readings = number | Iterable<readonly [labels: Labels, value: number]>;
@@ -29,9 +32,6 @@ const leftOut =
  */
 const eventLoopMs = 50;
 
-/** `commit` and `schema`: null if unknown. */
-type Release = { readonly version: string; readonly commit: string | null; readonly schema: string | null };
-
 /** The metrics of one process, with those of Node and of its release already in it. */
 export function openRegistry({ role, release }: { readonly role: string; readonly release: Release }): Registry {
   const { version, commit, schema } = release;
@@ -41,11 +41,11 @@ export function openRegistry({ role, release }: { readonly role: string; readonl
   addReadings(registry, [
     {
       name: "towpath_build_info",
-      help: "Always 1, with the release that the process runs",
+      help: "Always 1; the labels name the release",
       kind: "gauge",
-      labels: ["role", "version", "commit", "schema"],
-      read: () => [[{ role, version, commit: commit ?? "", schema: schema ?? "" }, 1]],
-      merged: "first",
+      labels: ["version", "commit", "schema", "role"],
+      read: () => [[{ version, commit: commit ?? "", schema: schema ?? "", role }, 1]],
+      merged: "max",
     },
     {
       name: "process_start_time_seconds",
