@@ -78,7 +78,7 @@ test("OPS-10 RUN-8 kill -9 of the gateway's first process refuses and loses no c
   // Those that were under way in the killed process may fail: they were sent.
   expect(failed.filter(({ sentAt }) => sentAt > killedAt)).toEqual([]);
   expect(failed.filter(({ reason }) => reason === "ECONNREFUSED")).toEqual([]);
-  expect(calls).toBeGreaterThan(200);
+  expect(calls).toBeGreaterThan(100);
 });
 
 test("OPS-10 RUN-8 `./towpath upgrade` replaces every process under 60 calls a second and an open stream, and none fails", async () => {
@@ -94,7 +94,7 @@ test("OPS-10 RUN-8 `./towpath upgrade` replaces every process under 60 calls a s
   await sleep(2000);
   const { calls, failed } = await load.stop();
   expect(failed).toEqual([]);
-  expect(calls).toBeGreaterThan(200);
+  expect(calls).toBeGreaterThan(100);
   const messages = (await stream).match(/^data: /gm);
   expect(messages).toHaveLength(streamSeconds * 10 + 1);
   expect(new Set(await dashboard())).toEqual(new Set(["200"]));

@@ -18,6 +18,8 @@ import type { Peers } from "./workers/peers.ts";
 
 /** Time for running requests to end after SIGTERM. Buffers are written in the 1.3 s after it. */
 const graceMs = 4000;
+/** Without its primary a worker keeps idle connections open for a while: clients that call often leave by themselves. */
+const orphanIdleMs = 3000;
 /** The primary kills workers in time to exit by itself; a worker exits before that. */
 const workerKillMs = stopLimits.exitMs - 500;
 const workerExitMs = workerKillMs - 300;
@@ -27,8 +29,11 @@ async function serve(settings: GatewayConfig, log: Logger, peers?: Peers): Promi
   resolveDrizzleFaster();
   const { startGateway } = await import("./compose.ts");
   const gateway = await startGateway(settings, log, peers);
-  const stop = (reason: StopReason) =>
-    reason === "replaced" ? gateway.stop(replacedLimits.requestsMs, replacedLimits.idleMs) : gateway.stop(graceMs);
+  const stop = (reason: StopReason) => {
+    if (reason === "replaced") return gateway.stop(replacedLimits.requestsMs, replacedLimits.idleMs);
+    const isOrphan = peers !== undefined && !process.connected;
+    return gateway.stop(graceMs, isOrphan ? orphanIdleMs : 0);
+  };
   stopOnSignal(log, stop, peers ? workerExitMs : stopLimits.exitMs);
   return gateway.port;
 }
@@ -58,7 +63,8 @@ function endRequestsWithoutPrimary(): void {
 async function serveAsWorker(settings: GatewayConfig, log: Logger): Promise<void> {
   endRequestsWithoutPrimary();
   const { createPeers } = await import("./workers/peers.ts");
-  const send = (message: object) => void process.send?.(message);
+  // Without the callback, a message to a primary that was killed would end this process, too.
+  const send = (message: object) => void process.send?.(message, undefined, undefined, () => {});
   const onMessage = (take: (message: unknown) => void) => void process.on("message", take);
   const peers = createPeers({ count: settings.workers - 1, send, onMessage });
   send({ type: "ready", port: await serve(configOfWorker(settings), log, peers) });
