@@ -158,8 +158,8 @@ test("OPS-9 metrics count what has happened here, and name no server, tool or pe
   expect(count("worker", 'towpath_worker_builds_total{result="succeeded"}')).toBeGreaterThanOrEqual(2);
   expect(count("worker", 'towpath_worker_builds_total{result="error"}')).toBe(0);
   expect(count("worker", 'towpath_worker_build_phase_duration_seconds_count{phase="install"}')).toBeGreaterThan(1);
-  expect(count("worker", 'towpath_worker_jobs_total{job="branch.sync",result="done"}')).toBeGreaterThan(0);
-  expect(count("worker", 'towpath_queue_jobs{job="build.run"}')).toBe(0);
+  expect(count("worker", 'towpath_worker_jobs_total{queue="branch.sync",result="done"}')).toBeGreaterThan(0);
+  expect(count("worker", 'towpath_queue_jobs{queue="build.run"}')).toBe(0);
   expect(count("worker", 'towpath_builds{status="queued"}')).toBe(0);
   expect(count("web", 'towpath_web_requests_total{route="webhook",status="202"}')).toBeGreaterThan(0);
   expect(count("web", 'towpath_web_sign_ins_total{method="password",result="wrong_credentials"}')).toBe(1);

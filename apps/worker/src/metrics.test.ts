@@ -65,20 +65,20 @@ test("OPS-9 builds are counted by how they ended, from 0 on, and timed with thei
 test("OPS-9 what waits for a worker is counted with its age, and jobs by kind and result", async () => {
   const project = await seedProject(bench.database.db, organization);
   await builds.start(project, "a");
-  expect(await countOf('towpath_queue_jobs{job="build.run"}')).toBe(1);
-  expect(await countOf('towpath_queue_jobs{job="mail.send"}')).toBe(0);
+  expect(await countOf('towpath_queue_jobs{queue="build.run"}')).toBe(1);
+  expect(await countOf('towpath_queue_jobs{queue="mail.send"}')).toBe(0);
   expect(await countOf('towpath_builds{status="queued"}')).toBe(1);
   expect(await countOf('towpath_builds_oldest_seconds{status="building"}')).toBe(0);
-  await until(async () => (await countOf('towpath_queue_oldest_job_seconds{job="build.run"}')) > 0.1);
+  await until(async () => (await countOf('towpath_queue_oldest_job_seconds{queue="build.run"}')) > 0.1);
   expect(await countOf('towpath_builds_oldest_seconds{status="queued"}')).toBeGreaterThan(0.1);
   const job = { name: "mail.send", traceparent: null } as const;
   await expect(metrics.aroundJob(job, () => Promise.reject(new Error("no mail server")))).rejects.toThrow();
   await metrics.aroundJob(job, async () => {
-    expect(await countOf('towpath_worker_jobs_running{job="mail.send"}')).toBe(1);
+    expect(await countOf('towpath_worker_jobs_running{queue="mail.send"}')).toBe(1);
   });
-  expect(await countOf('towpath_worker_jobs_running{job="mail.send"}')).toBe(0);
-  expect(await countOf('towpath_worker_jobs_total{job="mail.send",result="failed"}')).toBe(1);
-  expect(await countOf('towpath_worker_jobs_total{job="mail.send",result="done"}')).toBe(1);
+  expect(await countOf('towpath_worker_jobs_running{queue="mail.send"}')).toBe(0);
+  expect(await countOf('towpath_worker_jobs_total{queue="mail.send",result="failed"}')).toBe(1);
+  expect(await countOf('towpath_worker_jobs_total{queue="mail.send",result="done"}')).toBe(1);
 });
 
 test("OPS-9 a build belongs to the trace of what requested it, also after another worker gave it back", async () => {

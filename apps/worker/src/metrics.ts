@@ -15,11 +15,11 @@ export type EndedBuild = { readonly end: BuildEnd; readonly seconds: number; rea
 const jobSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900];
 const buildSeconds = [0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1200];
 
-/** What a worker does, and what waits for one (OPS-9). */
+/** What a worker does, and what waits for one (OPS-9). No label is `job`, which Prometheus sets itself. */
 export class WorkerMetrics {
-  readonly #jobs: Counter<"job" | "result">;
-  readonly #running: Gauge<"job">;
-  readonly #jobDuration: Histogram<"job">;
+  readonly #jobs: Counter<"queue" | "result">;
+  readonly #running: Gauge<"queue">;
+  readonly #jobDuration: Histogram<"queue">;
   readonly #builds: Counter<"result">;
   readonly #buildDuration: Histogram<"result">;
   readonly #phases: Histogram<"phase">;
@@ -29,19 +29,19 @@ export class WorkerMetrics {
     this.#jobs = new Counter({
       name: "towpath_worker_jobs_total",
       help: "Jobs that have ended, by kind and result; failed ones are tried again",
-      labelNames: ["job", "result"],
+      labelNames: ["queue", "result"],
       registers,
     });
     this.#running = new Gauge({
       name: "towpath_worker_jobs_running",
       help: "Jobs that this worker runs",
-      labelNames: ["job"],
+      labelNames: ["queue"],
       registers,
     });
     this.#jobDuration = new Histogram({
       name: "towpath_worker_job_duration_seconds",
       help: "How long jobs took",
-      labelNames: ["job"],
+      labelNames: ["queue"],
       buckets: jobSeconds,
       registers,
     });
@@ -70,18 +70,18 @@ export class WorkerMetrics {
     addReadings(registry, [...queueReadings(db), ...buildReadings(pool)]);
   }
 
-  readonly aroundJob: AroundJob = async ({ name: job }, run) => {
-    this.#running.inc({ job });
-    const end = this.#jobDuration.startTimer({ job });
+  readonly aroundJob: AroundJob = async ({ name: queue }, run) => {
+    this.#running.inc({ queue });
+    const end = this.#jobDuration.startTimer({ queue });
     try {
       await run();
-      this.#jobs.inc({ job, result: "done" });
+      this.#jobs.inc({ queue, result: "done" });
     } catch (error) {
-      this.#jobs.inc({ job, result: "failed" });
+      this.#jobs.inc({ queue, result: "failed" });
       throw error;
     } finally {
       end();
-      this.#running.dec({ job });
+      this.#running.dec({ queue });
     }
   };
 
@@ -97,9 +97,9 @@ export class WorkerMetrics {
 function queueReadings(db: DatabaseClient["db"]): Reading[] {
   const of = (value: "count" | "oldestSeconds") => async () => {
     const waiting = new Map((await waitingJobs(db)).map((each) => [each.job, each[value]]));
-    return jobNames.map((job) => [{ job }, waiting.get(job) ?? 0] as const);
+    return jobNames.map((queue) => [{ queue }, waiting.get(queue) ?? 0] as const);
   };
-  const labels = ["job"];
+  const labels = ["queue"];
   const [count, age] = ["Jobs of the instance that wait for a worker", "How long the oldest of them has waited"];
   return [
     { name: "towpath_queue_jobs", help: count, kind: "gauge", labels, read: of("count") },
