@@ -35,11 +35,13 @@ async function main(): Promise<void> {
       onError: (error, request) => log.error({ err: error, path: request.url?.split("?", 1)[0] }, "request failed"),
     }),
   );
-  if (config.metrics) await built.role.serveMetrics(config.metrics, () => registry.metrics(), log);
   const { role } = built;
   const port = await role.listen(server, config.listen).catch((error: Error) => fail(log, error, config));
   const { replacedLimits, stopLimits } = role;
+  const stopMetrics = config.metrics && (await role.serveMetrics(config.metrics, () => registry.metrics(), log));
   role.stopOnSignal(log, async (reason) => {
+    // The next process, which may serve already, has the metrics from now on.
+    await stopMetrics?.();
     // They reconnect, to the next process.
     built.endStreams();
     await role.drainHttpServer(

@@ -22,6 +22,13 @@ async function ask(socketPath: string, path = "/-/metrics"): Promise<{ status: n
   return { status: response.statusCode ?? 0, body: await text(response) };
 }
 
+/** A port that something else listens on. */
+async function occupied() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
 test("OPS-9 metrics are served on a socket, which the next process takes over and keeps when the last one ends", async () => {
   const path = join(directory, "web-metrics.sock");
   // A leftover of a killed process.
@@ -36,12 +43,20 @@ test("OPS-9 metrics are served on a socket, which the next process takes over an
   await expect(ask(path)).rejects.toThrow();
 });
 
+test("OPS-10 a process shares the port of metrics with one that is still ending", async () => {
+  const { server, port } = await occupied();
+  server.close();
+  const stopFormer = await serveMetrics({ host: "127.0.0.1", port }, async () => "former", log);
+  const stopNext = await serveMetrics({ host: "127.0.0.1", port }, async () => "next", log);
+  await stopFormer();
+  expect(await (await fetch(`http://127.0.0.1:${port}/-/metrics`)).text()).toBe("next");
+  await stopNext();
+});
+
 test("OPS-9 a port that is in use doesn't keep a process from starting, and is served once it is free", async () => {
-  const other = createServer().listen(0, "127.0.0.1");
-  await once(other, "listening");
-  const { port } = other.address() as AddressInfo;
+  const { server, port } = await occupied();
   onTestFinished(await serveMetrics({ host: "127.0.0.1", port }, async () => "served", log));
-  other.close();
+  server.close();
   const served = () => fetch(`http://127.0.0.1:${port}/-/metrics`).then((response) => response.text());
   await expect.poll(() => served().catch(() => "")).toBe("served");
 });

@@ -1,17 +1,17 @@
 import { rename, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
+import type { ListenOptions } from "node:net";
 import type { Logger } from "pino";
 
 /** A port, or the path of a socket. */
 export type MetricsAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
-/** How long a port may still belong to the process that this one replaces. */
 const retryMs = 1000;
 
 /**
  * Serves `/-/metrics` to anyone who reaches the address: `text` in Prometheus' text format (0.0.4). A socket is taken
- * over from another process; a port that is in use is tried again each second, because metrics must not keep a process
- * from its work. Resolves to how to stop.
+ * over from another process, and a port is shared with one that may be ending its work. One that a stranger uses is tried
+ * again each second, because metrics must not keep a process from its work. Resolves to how to stop.
  */
 export async function serveMetrics(
   address: MetricsAddress,
@@ -51,16 +51,20 @@ function retry(server: Server, address: MetricsAddress, signal: AbortSignal): vo
 
 /** @throws Error when nothing can listen there */
 async function listen(server: Server, address: MetricsAddress): Promise<void> {
-  const own = "path" in address ? { path: `${address.path}.${process.pid}` } : address;
-  // Left by a killed process with the same id.
-  if ("path" in own) await rm(own.path, { force: true });
+  if ("port" in address) return listenWith(server, { ...address, reusePort: true });
+  // Under another name at first: closing a socket removes its first name, which a process that took over would lose.
+  const own = `${address.path}.${process.pid}`;
+  await rm(own, { force: true });
+  await listenWith(server, { path: own });
+  await rename(own, address.path);
+}
+
+async function listenWith(server: Server, options: ListenOptions): Promise<void> {
   const failed = Promise.withResolvers<never>();
   server.once("error", failed.reject);
   try {
-    await Promise.race([new Promise<void>((resolve) => server.listen(own, resolve)), failed.promise]);
+    await Promise.race([new Promise<void>((resolve) => server.listen(options, resolve)), failed.promise]);
   } finally {
     server.off("error", failed.reject);
   }
-  // Not bound there at once: closing a socket removes its first name, which a process that took over would lose.
-  if ("path" in address && "path" in own) await rename(own.path, address.path);
 }

@@ -41,7 +41,7 @@ function addressesOf({ options, settings }: Facts): Readonly<Record<string, Addr
     gateway: { host: reachable(options.gatewayHost), port: options.gatewayPort, path: "/-/healthz" },
     runner: { socketPath: inRunDirectory("runner.sock"), path: "/healthz" },
     worker: {
-      ...(port === undefined ? { socketPath: inRunDirectory("worker.sock") } : { host, port: Number(port) }),
+      ...(port === undefined ? { socketPath: inRunDirectory("worker-metrics.sock") } : { host, port: Number(port) }),
       path: "/-/metrics",
     },
   };
