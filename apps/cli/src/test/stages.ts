@@ -163,7 +163,9 @@ export const stages: readonly Stage[] = [
     name: "lifecycle",
     title: "Life of an instance",
     run: (output) =>
-      vitest(output, "tests/lifecycle/vitest.config.ts", ["--exclude=**/{fresh-checkout,first-release,next-release}*"]),
+      vitest(output, "tests/lifecycle/vitest.config.ts", [
+        "--exclude=**/{fresh-checkout,first-release,next-release,backup}*",
+      ]),
     lane: "instances",
   },
   {
@@ -188,10 +190,10 @@ export const stages: readonly Stage[] = [
     onlyWhenNamed: true,
   },
   {
-    name: "upgrade",
-    title: "Upgrade from the first release",
-    // Installs that release too, and needs the repository's history.
-    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release", "next-release"]),
+    name: "carry",
+    title: "Upgrades, back-up and restore",
+    // Installs the first release, too, which needs the repository's history, and starts many instances.
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release", "next-release", "backup"]),
     onlyWhenNamed: true,
   },
   {

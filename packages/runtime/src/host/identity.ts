@@ -1,5 +1,5 @@
-import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import type { RunnerIdentity } from "../port/driver.ts";
 
