@@ -102,6 +102,8 @@ const changes: readonly (readonly [call: string, input: Input, ...actions: strin
   ["settings.removeVariable", () => ({ ...server(), keyName: "API_KEY" }), "secret.delete"],
   ["access.saveAccess", () => ({ ...server(), roles: ["owner"], apiKeys: "all", tools: "all" }), "access.update"],
   ["limits.saveLimits", () => ({ ...server(), caller: { perMinute: 60, burst: 20 }, server: null }), "limit.update"],
+  ["domains.addDomain", () => ({ ...server(), domain: "tools.example.com" }), "domain.add"],
+  ["domains.removeDomain", () => ({ ...server(), domain: "tools.example.com" }), "domain.remove"],
   ["admin-jwt.issueAdminJwt", server, "adminJwt.issue"],
   ["admin-jwt.clearAdminJwts", server, "adminJwt.clearCache"],
   ["oauth.approveConsent", consent, "oauth.grant"],
@@ -185,6 +187,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     "github-user.storeTemporaryToken",
     "oauth.denyConsent",
   ],
+  "change what DNS says, with its entry: domain.test.ts": ["domains.checkDomain"],
   "change an account: account-activity.test.ts": [
     "account.beginTwoFactor",
     "account.cancelEmailChange",

@@ -224,7 +224,7 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
   await ask("createPasswordReset", {}, { email });
   await ask("updateOrganization", scope, { name: "Acme" });
   expect((await ask("listAuditEntries", scope)).entries.length).toBeGreaterThan(15);
-  for (const id of ["readOpenApi", "findGitHubConnectPage"]) await ask(id);
+  for (const id of ["readOpenApi", "findGitHubConnectPage", "readInstance"]) await ask(id);
   expect(
     operations
       .map(({ operationId }) => operationId)

@@ -137,6 +137,7 @@ test("OPS-4 ERR-1 the id of another organization's thing is not there either, by
     userId: others.userId,
     keyId,
     number: "1",
+    domain: "tools.example.com",
   };
   const tried = (await listRestOperations()).filter(
     ({ path, permission }) => /\{(?!name|slug)\w+\}/.test(path) && permission !== "operator",

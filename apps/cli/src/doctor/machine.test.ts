@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { freePort } from "@towpath/role/testing";
+import { freePort, freePorts } from "@towpath/role/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { openDataDirectory } from "../instance/instance.ts";
 import { clock } from "./checks/clock.ts";
@@ -72,6 +72,29 @@ test("OPS-6 doctor: a port that is taken is named with another one", async () =>
     },
     { state: "ok" },
   ]);
+});
+
+test("OPS-6 OPS-12 doctor: with a domain, HTTPS needs Caddy and ports that nobody else has", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  const [web, gateway, free] = await freePorts(3);
+  const facts = await factsOf({
+    TOWPATH_PORT: String(web),
+    TOWPATH_GATEWAY_PORT: String(gateway),
+    TOWPATH_DOMAIN: "towpath.example.com",
+    TOWPATH_HTTPS_HOST: "127.0.0.1",
+    TOWPATH_HTTP_PORT: String(free),
+    TOWPATH_HTTPS_PORT: String(port),
+  });
+  expect((await ports(facts)).slice(2)).toMatchObject([
+    { name: `port ${free}`, state: "ok" },
+    { name: `port ${port}`, state: "mend", remedy: expect.stringContaining("ss -ltnp") },
+  ]);
+  const withoutPrograms = { ...facts, settings: { ...facts.settings, PATH: await emptyDirectory() } };
+  const missing = (await programs(withoutPrograms)).find(({ name }) => name === "caddy");
+  expect(missing).toMatchObject({ state: "mend", remedy: "apt-get install caddy" });
 });
 
 const check = (name: string, ok = true) => ({ name, ok, detail: ok ? "tried" : `${name} is broken` });

@@ -14,9 +14,15 @@ import type { HttpsConfig } from "./https-config.ts";
 export async function requireCaddy({ host, httpPort, httpsPort }: HttpsConfig): Promise<void> {
   if (!findProgram("caddy")) throw new CommandError("caddy is missing. Install it: apt-get install caddy");
   for (const port of [httpPort, httpsPort]) {
-    const problem = await whyNotListening({ port, ...(host !== null && { host }) });
-    if (problem !== null) throw new CommandError(remedyFor(problem, port));
+    const problem = await portProblem(host, port);
+    if (problem !== null) throw new CommandError(problem);
   }
+}
+
+/** Why HTTPS can't use a port and what to do; null if it can. `host`: null for all addresses. */
+export async function portProblem(host: string | null, port: number): Promise<string | null> {
+  const problem = await whyNotListening({ port, ...(host !== null && { host }) });
+  return problem && remedyFor(problem, port);
 }
 
 /** Null if something could listen there now. Without a host: on all addresses. */
@@ -43,8 +49,9 @@ export function remedyFor({ code, message }: NodeJS.ErrnoException, port: number
     );
   if (code === "EACCES")
     return (
+      // No capability of the process: sandboxes refuse to start with one.
       `This user may not listen on port ${port}, which HTTPS needs. Allow it: sysctl -w ` +
-      `net.ipv4.ip_unprivileged_port_start=${port}, or AmbientCapabilities=CAP_NET_BIND_SERVICE in a systemd unit. Or ` +
+      `net.ipv4.ip_unprivileged_port_start=${port}. Or ` +
       "set TOWPATH_HTTP_PORT and TOWPATH_HTTPS_PORT to ports above 1023, and forward 80 and 443 to them."
     );
   return `Nothing can listen on port ${port}, which HTTPS needs: ${message}`;

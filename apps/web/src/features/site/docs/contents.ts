@@ -75,7 +75,11 @@ export const contents: readonly Group[] = [
   {
     title: "Operate",
     pages: [
-      ofRepository("configuration", "Configuration", "Every setting of an instance."),
+      ofRepository(
+        "configuration",
+        "Configuration",
+        "Every setting of an instance, with its default and what it must be.",
+      ),
       ofRepository(
         "https",
         "HTTPS and domains",
