@@ -78,7 +78,7 @@ export async function independence(rig: Rig, { how, forMs, killsGateway = false 
         calls.push((await statusOf(rig, key.headers?.() ?? {})) === 200);
         await sleep(500);
       }
-      if (killsGateway) await killOneWorker(rig, () => statusOf(rig, key.headers?.() ?? {}));
+      if (killsGateway) await killWorkers(rig, () => statusOf(rig, key.headers?.() ?? {}));
       const open = streams.open;
       bringBack();
       const backMs = await timeUntil(
@@ -119,9 +119,20 @@ export async function independence(rig: Rig, { how, forMs, killsGateway = false 
   });
 }
 
-/** The successor of a killed worker loads the saved state, as nobody else can be asked. */
-async function killOneWorker(rig: Rig, status: () => Promise<number>): Promise<void> {
-  const gateway = runningProcessOf(rig.dataDirectory, "gateway");
-  for (const { pid } of childrenOf(gateway)) process.kill(pid, "SIGKILL");
-  await timeUntil("a call after the gateway's workers were killed", async () => (await status()) === 200);
+/**
+ * Kills the gateway's workers one after another: only files and each other tell their successors who may call. Without
+ * any worker their first process ends, and the launcher, which is stopped here, starts another one.
+ */
+async function killWorkers(rig: Rig, status: () => Promise<number>): Promise<void> {
+  const former = childrenOf(runningProcessOf(rig.dataDirectory, "gateway"));
+  for (const { pid } of former) {
+    process.kill(pid, "SIGKILL");
+    await timeUntil("the successor of a killed worker", async () => (await servingWorkers(rig)) === former.length);
+    await timeUntil("a call after a worker was killed", async () => (await status()) === 200);
+  }
+}
+
+async function servingWorkers(rig: Rig): Promise<number> {
+  const answer = await fetch(`${rig.serversUrl}/-/healthz`, { headers: { connection: "close" } });
+  return ((await answer.json()) as { workers: number }).workers;
 }
