@@ -35,7 +35,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^(systemd-run .*)?\.\/towpath up/, "starts an instance: the one of these tests, and those of tests/lifecycle"],
   [/^\.\/towpath test/, "is what runs this test"],
   [/^\.\/towpath rotate-secrets/, "ends the sessions of all tests: rotate-secrets.test.ts runs it"],
-  [/^\.\/towpath (backup|restore) /, "takes an instance apart: tests/lifecycle/backup.test.ts runs it"],
+  [/^\.\/towpath (backup|restore)\b/, "takes an instance apart: tests/lifecycle/backup.test.ts runs it"],
   [/^node tests\/(bench|pictures)\//, "takes minutes, or ports that may be in use"],
   [/^\.\/towpath upgrade/, "replaces the processes of these tests: upgrade.test.ts of tests/lifecycle runs it"],
   [/^\.\/towpath (migrate|run)\b/, "needs an instance's settings: external-database.test.ts runs it"],
@@ -49,6 +49,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath github (rotate|remove) /, "needs an App of the dashboard: github-apps.browser.test.ts runs it"],
   [/^\.\/towpath (build-states NAME set|settings NAME --branch) /, "needs a Git URL: git-urls.test.ts runs it"],
   [/^\.\/towpath (export|import)\b/, "makes files and another server: export-import.test.ts runs it"],
+  [/^\.\/towpath domains\b/, "needs DNS records: domains.browser.test.ts runs it"],
   [/^\.\/towpath log(in|out)\b/, "changes who is logged in on this machine: terminal-anywhere.test.ts runs it"],
 ];
 
