@@ -72,7 +72,8 @@ function ask(path = "/", agent: Agent | false = false): Promise<string> {
 
 /** Asks 50 times a second, on new connections and on kept ones, until it is stopped; then resolves to the failures. */
 function askContinuously(): () => Promise<{ readonly asked: number; readonly failed: readonly string[] }> {
-  const agent = new Agent({ keepAlive: true });
+  // One connection, which is never idle: a server may close an idle one just when a request is sent on it.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const all: Promise<unknown>[] = [];
   const failed: string[] = [];
   const timer = setInterval(() => {
