@@ -26,7 +26,8 @@ test("OPS-1 a first start that was killed leaves no partial database behind", as
   expect((await client.query("SELECT current_database() AS name")).rows).toEqual([{ name: "towpath" }]);
   await client.end();
   await postgres.stop();
-  await rm(directory, { recursive: true, force: true });
+  // The first one's initdb may still be writing.
+  await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 /** The process of a PostgreSQL that writes its checkpoints. */
