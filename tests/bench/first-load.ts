@@ -11,7 +11,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import type { Browser, Response } from "playwright-core";
 import { seededMember } from "../../apps/web/testing/visitor.ts";
 import { startWeb } from "../../apps/web/testing/web-process.ts";
-import { openBrowser } from "../e2e/browser.ts";
+import { launchChromium } from "../chromium.ts";
 
 // Size of the scripts that a browser with an empty cache fetches, as sent and with gzip, including preloaded and later
 // modules. `./towpath test bench first-load [url]`; without a URL it starts a site, with a used server whose overview
@@ -51,7 +51,7 @@ const sum = (scripts: readonly Script[], of: "kilobytes" | "sent") =>
   scripts.reduce((total, script) => total + script[of], 0);
 
 async function measure(url: string, signedIn?: SignedIn): Promise<boolean> {
-  const browser = await openBrowser();
+  const browser = await launchChromium();
   let within = true;
   const print = (page: string, files: string, gzipped: string, sent: string, verdict: string) =>
     process.stdout.write(

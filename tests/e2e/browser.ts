@@ -1,23 +1,4 @@
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-
-/**
- * Debian's chromium, without its own pages, which take half of the processor time, and without its network services.
- */
-export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: "/usr/bin/chromium-headless-shell",
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      // Pages live for seconds: optimizing their scripts costs more processor time than it saves.
-      "--js-flags=--no-opt --no-maglev",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-    ],
-  });
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 
 export type Visitor = { readonly page: Page; readonly context: BrowserContext; readonly complaints: string[] };
 

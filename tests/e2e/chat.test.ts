@@ -2,9 +2,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { launchChromium } from "../chromium.ts";
 import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
 import { expectAccessible } from "./accessible.ts";
-import { newVisitor, openBrowser } from "./browser.ts";
+import { newVisitor } from "./browser.ts";
 
 // The instance's model calls `echo` for "Say …" (tests/instance/echoing-model.ts).
 
@@ -27,7 +28,7 @@ beforeAll(async () => {
     inject("dataDirectory"),
   );
   expect(deployed.stdout + deployed.stderr).toContain("Live: ");
-  browser = await openBrowser();
+  browser = await launchChromium();
   ({ page, complaints } = await newVisitor(browser));
   await page.goto(`${inject("url")}/login`);
   await page.getByLabel("Email").fill(inject("ownerEmail"));

@@ -2,11 +2,12 @@ import { availableParallelism, loadavg } from "node:os";
 import { strToU8, zipSync } from "fflate";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
+import { launchChromium } from "../chromium.ts";
+import { createOrganization, newVisitor, signUp } from "./browser.ts";
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await openBrowser();
+  browser = await launchChromium();
 });
 afterAll(() => browser.close());
 

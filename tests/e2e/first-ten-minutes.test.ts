@@ -1,9 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { launchChromium } from "../chromium.ts";
 import { isThorough } from "../thorough.ts";
 import { expectAccessible } from "./accessible.ts";
-import { connectGitHub, createOrganization, newVisitor, openBrowser, signUp, type Visitor } from "./browser.ts";
+import { connectGitHub, createOrganization, newVisitor, signUp, type Visitor } from "./browser.ts";
 
 const url = inject("url");
 let browser: Browser;
@@ -13,7 +14,7 @@ let slug: string;
 let server: string;
 
 beforeAll(async () => {
-  browser = await openBrowser();
+  browser = await launchChromium();
   visitor = await newVisitor(browser);
   page = visitor.page;
 });

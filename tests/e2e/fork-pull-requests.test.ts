@@ -7,13 +7,14 @@ import { openDatabase } from "@towpath/db";
 import { createAdmin } from "@towpath/github-stand-in";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { launchChromium } from "../chromium.ts";
 import { operatorPost, operatorToken } from "../instance/operator.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 import { towpath } from "../instance/towpath-process.ts";
 import { isThorough } from "../thorough.ts";
 import { expectAccessible } from "./accessible.ts";
-import { connectGitHub, newVisitor, openBrowser } from "./browser.ts";
+import { connectGitHub, newVisitor } from "./browser.ts";
 
 // A stranger's fork at GitHub, and its pull request: from the first push to the end of its preview.
 
@@ -124,7 +125,7 @@ const button = (commit: string) => page.getByRole("button", { name: `Approve and
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-fork-"));
-  browser = await openBrowser();
+  browser = await launchChromium();
   ({ page } = await newVisitor(browser));
   await page.goto(`${instance.url}/login`);
   await page.getByLabel("Email").fill(inject("ownerEmail"));

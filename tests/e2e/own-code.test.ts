@@ -7,10 +7,11 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { createAdmin } from "@towpath/github-stand-in";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { launchChromium } from "../chromium.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { towpath } from "../instance/towpath-process.ts";
 import { expectAccessible } from "./accessible.ts";
-import { connectGitHub, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
+import { connectGitHub, createOrganization, newVisitor, signUp } from "./browser.ts";
 
 const run = promisify(execFile);
 const [url, serversUrl] = [inject("url"), inject("serversUrl")];
@@ -48,7 +49,7 @@ async function ask(endpoint: string, authorization: string | null = `Bearer ${ke
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-own-"));
-  browser = await openBrowser();
+  browser = await launchChromium();
   ({ page } = await newVisitor(browser));
   await signUp(page, url);
   slug = await createOrganization(page, "Own Code");

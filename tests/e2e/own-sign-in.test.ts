@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
 import { inspectPath } from "@towpath/runtime";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { launchChromium } from "../chromium.ts";
 import { towpath } from "../instance/towpath-process.ts";
 import { expectAccessible } from "./accessible.ts";
 import { memoryProvider } from "./authorize.ts";
-import { newVisitor, openBrowser } from "./browser.ts";
+import { newVisitor } from "./browser.ts";
 
 const name = "own-sign-in";
 const dataDirectory = inject("dataDirectory");
@@ -109,7 +110,7 @@ def ping() -> str:
   const client = new Client({ name: "e2e", version: "1" });
   const connected = client.connect(new StreamableHTTPClientTransport(new URL(url), { authProvider }));
   await expect(connected).rejects.toThrow(UnauthorizedError);
-  const browser = await openBrowser();
+  const browser = await launchChromium();
   onTestFinished(() => browser.close());
   const { page } = await newVisitor(browser);
   await page.goto(authProvider.kept.asked?.href ?? "");

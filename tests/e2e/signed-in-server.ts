@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, onTestFinished } from "vitest";
+import { launchChromium } from "../chromium.ts";
 import { repositoryRoot, towpath } from "../instance/towpath-process.ts";
 import { allowInBrowser, openCallback, printedAddress } from "./authorize.ts";
-import { newVisitor, openBrowser, type Visitor } from "./browser.ts";
+import { newVisitor, type Visitor } from "./browser.ts";
 
 type Opened = {
   readonly browser: Browser;
@@ -39,7 +40,7 @@ export function openSignedInServer(name: string) {
     );
     expect(deployed.stdout + deployed.stderr).toContain(`Live: ${url}`);
     const [home, callback] = [await mkdtemp(join(tmpdir(), "towpath-oauth-")), await openCallback()];
-    const browser = await openBrowser();
+    const browser = await launchChromium();
     opened = { browser, home, callback, owner: await newVisitor(browser) };
   });
   afterAll(async () => {

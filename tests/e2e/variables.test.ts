@@ -7,9 +7,10 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { createAdmin } from "@towpath/github-stand-in";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { launchChromium } from "../chromium.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { expectAccessible } from "./accessible.ts";
-import { connectGitHub, createOrganization, newVisitor, openBrowser, signUp } from "./browser.ts";
+import { connectGitHub, createOrganization, newVisitor, signUp } from "./browser.ts";
 
 // A server that doesn't start without its variables: it goes live only if they reach its process.
 
@@ -31,7 +32,7 @@ const source = plainServer(
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-variables-"));
-  browser = await openBrowser();
+  browser = await launchChromium();
   ({ page, complaints } = await newVisitor(browser));
   await signUp(page, url);
   slug = await createOrganization(page, "Variables");

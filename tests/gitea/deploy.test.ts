@@ -1,13 +1,14 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { openBrowser } from "../e2e/browser.ts";
+import { launchChromium } from "../chromium.ts";
+
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { newRepository, newToken, removeClones, serverFiles, storeLfsFile } from "./repository.ts";
 import { buildsOf, checkNow, deploy, deployLive, sourceOf, versionOf } from "./server.ts";
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await openBrowser();
+  browser = await launchChromium();
 });
 afterAll(async () => {
   await browser.close();

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { createOrganization, newVisitor, openBrowser, signUp } from "../e2e/browser.ts";
+import { launchChromium } from "../chromium.ts";
+import { createOrganization, newVisitor, signUp } from "../e2e/browser.ts";
 import { instancePorts, startTowpath } from "../instance/towpath-process.ts";
 import { startGitea } from "./gitea-process.ts";
 
@@ -24,7 +25,7 @@ export default async function start(project: TestProject): Promise<() => Promise
   const instance = await startTowpath(join(directory, "data"), await instancePorts(), {
     TOWPATH_EXTERNAL_NETWORKS: "127.0.0.1/32",
   });
-  const browser = await openBrowser();
+  const browser = await launchChromium();
   try {
     const { page, context } = await newVisitor(browser);
     await signUp(page, instance.url);

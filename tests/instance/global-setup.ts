@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { gitHubSettings, startGitHub } from "@towpath/github-stand-in";
 import { freePort } from "@towpath/role/testing";
 import type { TestProject } from "vitest/node";
-import { createOrganization, newVisitor, openBrowser, signUp } from "../e2e/browser.ts";
+import { launchChromium } from "../chromium.ts";
+import { createOrganization, newVisitor, signUp } from "../e2e/browser.ts";
 import { startEchoingModel } from "./echoing-model.ts";
 import { instancePorts, startTowpath } from "./towpath-process.ts";
 
@@ -22,7 +23,7 @@ declare module "vitest" {
 
 /** Makes the first organization, which owns the terminal's servers, so that no test gets it by chance. */
 async function makeFirstAccount(url: string): Promise<string> {
-  const browser = await openBrowser();
+  const browser = await launchChromium();
   try {
     const { page } = await newVisitor(browser);
     const email = await signUp(page, url);

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { openDatabase } from "@towpath/db";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newVisitor, openBrowser, signUp } from "../e2e/browser.ts";
+import { launchChromium } from "../chromium.ts";
+import { newVisitor, signUp } from "../e2e/browser.ts";
 import { modernCall } from "../instance/modern-call.ts";
 import { operatorPost, pushUrlOf } from "../instance/operator.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
@@ -65,7 +66,7 @@ beforeAll(async () => {
   }
   const [{ slug }] = (await query("SELECT slug FROM organization")) as [{ slug: string }];
   key = String((await operatorPost(instance, `organizations/${slug}/api-keys`, { name: "calls" })).key);
-  browser = await openBrowser();
+  browser = await launchChromium();
   ({ page } = await newVisitor(browser));
   await signUp(page, instance.url);
   // The first person of an instance joins its own organization.

@@ -7,7 +7,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { newVisitor, openBrowser } from "../e2e/browser.ts";
+import { launchChromium } from "../chromium.ts";
+import { newVisitor } from "../e2e/browser.ts";
 import { repositoryRoot, startTowpath } from "../instance/towpath-process.ts";
 import { fillInstance } from "./fill-instance.ts";
 import { scenes } from "./scenes.ts";
@@ -36,7 +37,7 @@ async function take(page: Page, name: string): Promise<void> {
 const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-pictures-"));
 // The ports that readers have, too.
 const instance = await startTowpath(dataDirectory, { web: 3000, gateway: 8080 });
-const browser = await openBrowser();
+const browser = await launchChromium();
 try {
   const visitor = await newVisitor(browser, { viewport, deviceScaleFactor: 1.4 });
   const { page } = visitor;

@@ -8,8 +8,9 @@ import { UnauthorizedError as LegacyUnauthorized } from "@modelcontextprotocol/s
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { freePort } from "@towpath/role/testing";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { launchChromium } from "../../../tests/chromium.ts";
 import { isThorough } from "../../../tests/thorough.ts";
 import {
   type Certificate,
@@ -74,10 +75,7 @@ beforeAll(async () => {
   children.push(provider.child);
   for (const form of forms) await Promise.all(kindsBy(form).map((kind) => startServer(form, kind, provider.url)));
   callback = await openCallback();
-  browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium-headless-shell",
-    args: ["--no-sandbox", "--host-resolver-rules=MAP *.example.test 127.0.0.1"],
-  });
+  browser = await launchChromium({ args: ["--host-resolver-rules=MAP *.example.test 127.0.0.1"] });
 }, 240_000);
 
 afterAll(async () => {

@@ -1,5 +1,5 @@
-import { chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { launchChromium } from "../../../tests/chromium.ts";
 import { answerEmpty, connectModern, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { createRig, type DeployedServer, type Rig } from "./testing/rig.ts";
@@ -105,7 +105,7 @@ test("GW-16 GW-2 clients see no change: only a browser's request for a page is a
 
 test("GW-16 UI-5 in a browser the URL is copied by keyboard, guides open, and nothing overflows at 360 px", async () => {
   const { server, asked } = await deployCounting();
-  const chrome = await chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args: ["--no-sandbox"] });
+  const chrome = await launchChromium();
   onTestFinished(() => chrome.close());
   const context = await chrome.newContext({
     viewport: { width: 360, height: 740 },

@@ -1,13 +1,7 @@
 import axe from "axe-core";
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Locator,
-  type Page,
-} from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
+import { launchChromium } from "../../../tests/chromium.ts";
 import { isThorough } from "../../../tests/thorough.ts";
 import type { Member } from "./visitor.ts";
 
@@ -25,9 +19,7 @@ export function openBrowser(): {
   let browser: Browser;
   const contexts: BrowserContext[] = [];
   beforeAll(async () => {
-    // Pages live for seconds: optimizing their scripts costs more processor time than it saves.
-    const args = ["--no-sandbox", "--disable-gpu", "--js-flags=--no-opt --no-maglev"];
-    shared ??= chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args });
+    shared ??= launchChromium();
     browser = await shared;
   });
   afterEach(async ({ task }) => {

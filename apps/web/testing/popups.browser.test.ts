@@ -1,7 +1,8 @@
 import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { testContext } from "@towpath/core/testing";
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import { launchChromium } from "../../../tests/chromium.ts";
 import { newPage, openBrowser, signIn, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -86,11 +87,7 @@ test("UI-4 one press opens a popup that loads late, and a failed load is reporte
 
 test("UI-4 a dialog leaves the page where it is, and shades it up to the edge, scroll bar included", async () => {
   // Contexts of the shared browser have no scroll bars.
-  const own = await chromium.launch({
-    executablePath: "/usr/bin/chromium-headless-shell",
-    args: ["--no-sandbox", "--disable-gpu"],
-    ignoreDefaultArgs: ["--hide-scrollbars"],
-  });
+  const own = await launchChromium({ ignoreDefaultArgs: ["--hide-scrollbars"] });
   try {
     for (const colorScheme of ["light", "dark"] as const) {
       const context = await own.newContext({ viewport: { width: 1280, height: 400 }, colorScheme });

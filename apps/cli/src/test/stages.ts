@@ -10,10 +10,19 @@ import { check, programOf, pytest, testsThatImport, together, vitest } from "./p
 import { type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
 
 /**
- * Together they fill a machine of two processors, and end at about the same time. More would only compete for the
- * processors, and wait longer for the processes that they start.
+ * Lanes of a group run at the same time. Those of the second fill a machine of two processors, and end at about the same
+ * time: more would only compete for the processors, and wait longer for the processes that they start.
  */
-type Lane = "packages" | "pages" | "instances";
+const laneGroups = [
+  ["checks", "site"],
+  ["packages", "pages", "instances"],
+] as const;
+
+type Lane = (typeof laneGroups)[number][number];
+
+/** Whether stages of these lanes may run at the same time. */
+export const areOfOneGroup = (one: Lane, other: Lane): boolean =>
+  laneGroups.some((lanes: readonly Lane[]) => lanes.includes(one) && lanes.includes(other));
 
 export type Stage = {
   readonly name: string;
@@ -105,6 +114,7 @@ export const stages: readonly Stage[] = [
     name: "lint",
     title: "Lint and format",
     run: (output) => check(output, programOf("@biomejs/biome", "bin/biome"), "ci", "--error-on-warnings", "."),
+    lane: "checks",
   },
   {
     name: "imports",
@@ -119,16 +129,19 @@ export const stages: readonly Stage[] = [
         "apps",
         "tests",
       ),
+    lane: "checks",
   },
   {
     name: "unused",
     title: "Nothing unused",
     run: (output) => check(output, programOf("knip", "bin/knip.js"), "--treat-config-hints-as-errors"),
+    lane: "checks",
   },
   {
     name: "requirements",
     title: "Promises with a test",
     run: (output) => check(output, "docs/list-unproven-requirements.ts", "--check"),
+    lane: "checks",
   },
   {
     name: "site",
@@ -138,6 +151,7 @@ export const stages: readonly Stage[] = [
       await builtWeb();
       return totalsOf(1);
     },
+    lane: "site",
   },
   {
     name: "unit",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { asCommandError, bold, dim, print, printError, red, UsageError } from "../terminal/terminal.ts";
-import { type Stage, stages } from "./stages.ts";
+import { areOfOneGroup, type Stage, stages } from "./stages.ts";
 import { describeFailures, failuresOf, type Output, passedOf, type Totals, totalsOf } from "./totals.ts";
 import { maxUnsteady, runFailedFilesAlone, type SteadyTotals } from "./unsteady.ts";
 
@@ -46,20 +46,22 @@ export async function runStages(chosen: readonly Stage[], only: readonly string[
   return report(chosen.flatMap(({ title }) => results.filter((result) => result.title === title)));
 }
 
-/** Groups consecutive stages with lanes, which run at the same time; a stage without a lane runs alone. */
+/** Groups consecutive stages whose lanes run at the same time; a stage without a lane runs alone. */
 function groupLanes(chosen: readonly Stage[]): Stage[][][] {
-  const groups: Map<string, Stage[]>[] = [];
-  let open: Map<string, Stage[]> | undefined;
+  const groups: Stage[][][] = [];
   for (const stage of chosen) {
-    if (open === undefined || stage.lane === undefined) {
-      open = new Map();
-      groups.push(open);
+    const open = groups.at(-1);
+    const { lane } = stage;
+    const isBeside = lane !== undefined && open?.every(([first]) => first?.lane && areOfOneGroup(first.lane, lane));
+    if (!open || !isBeside) {
+      groups.push([[stage]]);
+      continue;
     }
-    const lane = stage.lane ?? "";
-    open.set(lane, [...(open.get(lane) ?? []), stage]);
-    if (stage.lane === undefined) open = undefined;
+    const before = open.find(([first]) => first?.lane === lane);
+    if (before) before.push(stage);
+    else open.push([stage]);
   }
-  return groups.map((lanes) => [...lanes.values()]);
+  return groups;
 }
 
 /** Runs lanes at the same time: the first prints to the terminal, the others to files, which are printed at the end. */
