@@ -5,6 +5,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { towpath } from "../instance/towpath-process.ts";
+import { rounds } from "../thorough.ts";
 
 const name = "broken-repository";
 const dataDirectory = inject("dataDirectory");
@@ -38,9 +39,10 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
+const floodMegabytes = rounds(16, 128);
 const flood = `import sys
-block = ("x" * 1023 + "\\n") * 64
-for _ in range(2 * 1024):
+block = ("x" * 1023 + "\\n") * 1024
+for _ in range(${floodMegabytes}):
     sys.stdout.write(block)
 raise SystemExit(3)
 `;
@@ -62,7 +64,7 @@ const cases: [string, Record<string, string>, string, RegExp][] = [
     /WEATHER_KEY/,
   ],
   // On a busy machine it ends by the limit for starts.
-  ["128 megabytes of log", { "server.py": flood }, "server.py", /exit|did not start in time/i],
+  [`${floodMegabytes} megabytes of log`, { "server.py": flood }, "server.py", /exit|did not start in time/i],
 ];
 
 test.each(cases)(

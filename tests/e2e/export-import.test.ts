@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { operatorPost, pushUrlOf } from "../instance/operator.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 import { repositoryRoot, towpath, towpathWith } from "../instance/towpath-process.ts";
+import { isThorough } from "../thorough.ts";
 
 const run = promisify(execFile);
 const instance = { url: inject("url"), dataDirectory: inject("dataDirectory") };
@@ -42,7 +43,6 @@ afterAll(async () => {
 });
 
 const fastmcp = `
-import os
 from fastmcp import FastMCP
 from greetings import hello
 
@@ -51,7 +51,7 @@ mcp = FastMCP("Moved")
 @mcp.tool
 def greet(name: str) -> str:
     """Greet somebody."""
-    return hello(name) + os.environ["ENDING"]
+    return hello(name)
 
 @mcp.resource("text://motto")
 def motto() -> str:
@@ -74,7 +74,7 @@ async def call(name, arguments):
 `;
 
 const stdioOnly = `
-import json, sys
+import json, os, sys
 
 for line in sys.stdin:
     message = json.loads(line)
@@ -85,7 +85,7 @@ for line in sys.stdin:
     elif method == "tools/list":
         result = {"tools": [{"name": "count", "inputSchema": {"type": "object"}}]}
     elif method == "tools/call":
-        result = {"content": [{"type": "text", "text": sys.argv[1]}]}
+        result = {"content": [{"type": "text", "text": sys.argv[1] + os.environ["ENDING"]}]}
     else:
         continue
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
@@ -179,13 +179,18 @@ async function serveByDockerfile(target: string): Promise<string> {
 }
 
 const servers = {
+  stdio: {
+    files: { "server.py": stdioOnly, "requirements.txt": "uvicorn\n" },
+    options: ["--entrypoint", "server.py", "--args", "'by hand'", "--env", "ENDING=!"],
+    call: ["count", {}],
+  },
   fastmcp: {
     files: {
       "server.py": fastmcp,
       "greetings.py": 'def hello(name):\n    return f"Hello {name}"\n',
       "requirements.txt": "fastmcp>=2,<3\n",
     },
-    options: ["--env", "ENDING=!"],
+    options: [],
     call: ["greet", { name: "Ada" }],
   },
   lowlevel: {
@@ -193,14 +198,12 @@ const servers = {
     options: [],
     call: ["add", { a: 2 }],
   },
-  stdio: {
-    files: { "server.py": stdioOnly, "requirements.txt": "uvicorn\n" },
-    options: ["--entrypoint", "server.py", "--args", "'by hand'"],
-    call: ["count", {}],
-  },
 } as const;
 
-test.each(Object.entries(servers))(
+/** Installing the other kinds takes a minute. */
+const tried = Object.entries(servers).filter(([kind]) => isThorough || kind === "stdio");
+
+test.each(tried)(
   "OPS-8 an exported server runs without Towpath and offers the same: %s",
   { timeout },
   async (kind, { files, options, call: [tool, args] }) => {
@@ -215,7 +218,7 @@ test.each(Object.entries(servers))(
   },
 );
 
-test("OPS-8 the steps of its Dockerfile install and start it", { timeout }, async () => {
+test.runIf(isThorough)("OPS-8 the steps of its Dockerfile install and start it", { timeout }, async () => {
   const target = join(directory, "moving-lowlevel-export");
   expect(await askedAt(await serveByDockerfile(target), "add", { a: 2 })).toEqual(
     await atGateway("moving-lowlevel", "add", { a: 2 }),
@@ -223,10 +226,10 @@ test("OPS-8 the steps of its Dockerfile install and start it", { timeout }, asyn
 });
 
 test("OPS-8 KEY-2 values of variables are in a file of their own that only its user can read, and the audit log says so", async () => {
-  const file = join(directory, "moving-fastmcp-export/variables.json");
+  const file = join(directory, "moving-stdio-export/variables.json");
   expect([JSON.parse(await readFile(file, "utf8")), (await stat(file)).mode & 0o777]).toEqual([{ ENDING: "!" }, 0o600]);
   const sql = `SELECT actor, action, detail->>'reason' AS reason FROM audit_log JOIN project ON project.id = project_id
-    WHERE project.name = 'moving-fastmcp' AND (action = 'project.export' OR detail->>'reason' = 'export') ORDER BY action`;
+    WHERE project.name = 'moving-stdio' AND (action = 'project.export' OR detail->>'reason' = 'export') ORDER BY action`;
   expect((await database.query(sql)).rows).toEqual([
     { actor: "operator", action: "project.export", reason: null },
     { actor: "operator", action: "secret.decrypt", reason: "export" },
@@ -234,18 +237,16 @@ test("OPS-8 KEY-2 values of variables are in a file of their own that only its u
 });
 
 test("OPS-8 an imported server answers the same, with its history, settings and variables", { timeout }, async () => {
-  const [from, to] = [join(directory, "moving-fastmcp-export"), "moved-fastmcp"];
+  const [from, to] = [join(directory, "moving-stdio-export"), "moved-stdio"];
   const { status, stdout, stderr } = await towpath("import", from, "--name", to, ...atInstance);
   expect([status, stdout + stderr]).toEqual([
     0,
     expect.stringMatching(/Pushing the repository with its history[\s\S]*Live: /),
   ]);
-  expect(await atGateway(to, "greet", { name: "Ada" })).toEqual(
-    await atGateway("moving-fastmcp", "greet", { name: "Ada" }),
-  );
+  expect(await atGateway(to, "count")).toEqual(await atGateway("moving-stdio", "count"));
   const headOf = async (name: string) =>
     (await run("git", ["ls-remote", await pushUrlOf(instance, name), "refs/heads/main"])).stdout;
-  expect(await headOf(to)).toBe(await headOf("moving-fastmcp"));
+  expect(await headOf(to)).toBe(await headOf("moving-stdio"));
   const { rows } = await database.query("SELECT auth_mode FROM project WHERE name = $1", [to]);
   expect(rows).toEqual([{ auth_mode: "towpath-public" }]);
 });
@@ -262,12 +263,12 @@ test("OPS-8 OPS-4 a key exports to a tar from elsewhere, without values, which a
     XDG_CONFIG_HOME: directory,
   };
   const tar = join(directory, "moving.tar");
-  const refused = await towpathWith({ env }, "export", "moving-fastmcp", tar, "--with-variables");
+  const refused = await towpathWith({ env }, "export", "moving-stdio", tar, "--with-variables");
   expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("on the instance's machine only")]);
-  const { status, stdout } = await towpathWith({ env }, "export", "moving-fastmcp", tar);
+  const { status, stdout } = await towpathWith({ env }, "export", "moving-stdio", tar);
   expect([status, stdout]).toEqual([0, expect.stringContaining("Without the values of ENDING.")]);
-  expect((await run("tar", ["-tf", tar])).stdout).toContain("moving-fastmcp/SHA256SUMS\n");
-  const again = await towpathWith({ env }, "export", "moving-fastmcp", tar);
+  expect((await run("tar", ["-tf", tar])).stdout).toContain("moving-stdio/SHA256SUMS\n");
+  const again = await towpathWith({ env }, "export", "moving-stdio", tar);
   expect([again.status, again.stderr]).toEqual([1, expect.stringContaining("exists already")]);
 
   const nobody = await towpathWith({ env }, "import", tar, "--name", "moved-by-key");
@@ -277,9 +278,7 @@ test("OPS-8 OPS-4 a key exports to a tar from elsewhere, without values, which a
   ]);
   const imported = await towpathWith({ env }, "import", tar, "--name", "moved-by-key", "--env", "ENDING=?");
   expect([imported.status, imported.stdout + imported.stderr]).toEqual([0, expect.stringContaining("Live: ")]);
-  expect((await atGateway("moved-by-key", "greet", { name: "Bo" })).content).toEqual([
-    { type: "text", text: "Hello Bo?" },
-  ]);
+  expect((await atGateway("moved-by-key", "count")).content).toEqual([{ type: "text", text: "by hand?" }]);
 });
 
 test("OPS-8 bad exports and taken names are refused before anything is made", { timeout }, async () => {
@@ -290,13 +289,13 @@ test("OPS-8 bad exports and taken names are refused before anything is made", { 
       )
     ).rows;
   const before = await made();
-  const good = join(directory, "moving-lowlevel-export");
+  const good = join(directory, "moving-stdio-export");
   const refused = async (source: string, ...more: string[]) => {
     const { status, stdout, stderr } = await towpath("import", source, ...more, ...atInstance);
     expect(status).toBe(1);
     return stdout + stderr;
   };
-  expect(await refused(good)).toContain("There is a server moving-lowlevel already");
+  expect(await refused(good)).toContain("There is a server moving-stdio already");
   const whole = await readFile(join(directory, "moving.tar"));
   await writeFile(join(directory, "half.tar"), whole.subarray(0, whole.length / 2));
   expect(await refused(join(directory, "half.tar"), "--name", "never-made")).toContain("not a whole export");

@@ -158,6 +158,9 @@ test.each(statuses)(
   },
 );
 
+/** By default every third page: that open pages notice a loss is the same code for all. */
+const someOf = (patterns: readonly string[]) => patterns.filter((_, at) => isThorough || at % 3 === 0);
+
 /** Opens each of these pages, loses access, and lets two minutes pass on it. */
 async function walkAndLose(
   patterns: readonly string[],
@@ -184,7 +187,7 @@ async function walkAndLose(
 }
 
 test("ERR-1 a page that is open says Access Denied when the membership is revoked", walkTimeout, async () => {
-  const patterns = routes.filter((each) => /^\/\$orgSlug\/.*\w$/.test(each) && !isLedOn.test(each));
+  const patterns = someOf(routes.filter((each) => /^\/\$orgSlug\/.*\w$/.test(each) && !isLedOn.test(each)));
   const [row] = await site.db.select().from(member).where(eq(member.userId, owner.userId));
   if (!row) throw new Error("The owner is no member.");
   await walkAndLose(
@@ -199,7 +202,7 @@ test(
   "ERR-2 PRJ-1 a project's page that is open says Page Not Found when the project is gone",
   walkTimeout,
   async () => {
-    const patterns = routes.filter((each) => each.startsWith("/$orgSlug/$projectName") && !isLedOn.test(each));
+    const patterns = someOf(routes.filter((each) => each.startsWith("/$orgSlug/$projectName") && !isLedOn.test(each)));
     const projects = eq(project.organizationId, owner.organization.id);
     const ids = (await site.db.select().from(project).where(projects)).map(({ id }) => id);
     const move = (organizationId: string) => () =>

@@ -1,5 +1,5 @@
 import { type BucketConfig, bucketAddressPattern, bucketFrom, bucketServiceSettings } from "@towpath/artifacts";
-import { isPublicKey } from "@towpath/crypto";
+import { isPublicKey } from "@towpath/crypto/file";
 import { z } from "zod";
 
 /** Where scheduled back-ups go: a directory, or a bucket. */

@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ArtifactError, artifactsConfigSchema, openArtifacts } from "@towpath/artifacts";
-import type { FileRecipient } from "@towpath/crypto";
+import type { FileRecipient } from "@towpath/crypto/file";
 import { openDatabase } from "@towpath/db";
 import { type DatabaseSnapshot, openSnapshot } from "@towpath/db/copy";
 import { openRepositoryCopies } from "@towpath/git";

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
-import { decryptFile, type FileIdentity, UnreadableFile } from "@towpath/crypto";
+import { decryptFile, type FileIdentity, UnreadableFile } from "@towpath/crypto/file";
 import { thisRelease } from "@towpath/db/release";
 import { extract, type Header } from "tar-stream";
 import {

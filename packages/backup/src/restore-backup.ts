@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { restoreArtifact } from "@towpath/artifacts";
-import type { FileIdentity } from "@towpath/crypto";
+import type { FileIdentity } from "@towpath/crypto/file";
 import { beginLoad, type DatabaseLoad } from "@towpath/db/copy";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import { restoreRepository } from "@towpath/git";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress } from "node:zlib";
-import { encryptFile, type FileRecipient } from "@towpath/crypto";
+import { encryptFile, type FileRecipient } from "@towpath/crypto/file";
 import { type Pack, pack } from "tar-stream";
 import type { Contents } from "./format.ts";
 

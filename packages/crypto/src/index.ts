@@ -10,15 +10,6 @@ export {
   type Wraps,
   WrongMasterKey,
 } from "./envelope.ts";
-export {
-  decryptFile,
-  encryptFile,
-  type FileIdentity,
-  type FileRecipient,
-  isPrivateKey,
-  isPublicKey,
-  UnreadableFile,
-} from "./file.ts";
 export { deriveKey, keyPurposes } from "./keys.ts";
 export { open, openWithKeyId, seal, sealWithKeyId } from "./seal.ts";
 export { createSshKey, openSshKey, readStrings, sshString } from "./ssh-key.ts";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { type FileIdentity, type FileRecipient, isPrivateKey, isPublicKey } from "@towpath/crypto";
+import { type FileIdentity, type FileRecipient, isPrivateKey, isPublicKey } from "@towpath/crypto/file";
 import { ask } from "../terminal/input.ts";
 import { CommandError, UsageError } from "../terminal/terminal.ts";
 import { passphraseSetting } from "./config.ts";

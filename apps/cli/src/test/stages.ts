@@ -178,7 +178,7 @@ export const stages: readonly Stage[] = [
     title: "Life of an instance",
     run: (output) =>
       vitest(output, "tests/lifecycle/vitest.config.ts", [
-        "--exclude=**/{fresh-checkout,first-release,next-release,backup}*",
+        "--exclude=**/{fresh-checkout,first-release,next-release,backup,forge-data}*",
       ]),
     lane: "instances",
   },
@@ -207,7 +207,8 @@ export const stages: readonly Stage[] = [
     name: "carry",
     title: "Upgrades, back-up and restore",
     // Installs the first release, too, which needs the repository's history, and starts many instances.
-    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release", "next-release", "backup"]),
+    run: (output) =>
+      vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release", "next-release", "forge-data", "backup"]),
     onlyWhenNamed: true,
   },
   {
