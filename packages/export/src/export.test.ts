@@ -124,6 +124,20 @@ test.each([
   expect(await unpack(change(await written()))).toEqual({ ok: false, problem: expect.stringContaining(problem) });
 });
 
+test("OPS-8 a file that ends anywhere is refused", async () => {
+  const tar = await tarOf([
+    { name: "weather-one/", type: "directory" },
+    { name: "weather-one/towpath.json", text: "{}" },
+    { name: "weather-one/data", text: "x".repeat(2000) },
+  ]);
+  // In and between headers, content and padding.
+  for (let length = 0; length < tar.length; length += 256) {
+    await mkdir(target, { recursive: true });
+    expect(await unpack(tar.subarray(0, length)), `of ${length} bytes`).toMatchObject({ ok: false });
+    await rm(target, { recursive: true });
+  }
+});
+
 const document = { name: "weather-one/towpath.json", text: JSON.stringify(sampleDocument) };
 test.each<[string, SampleEntry[], string]>([
   ["a path that leaves its directory", [document, { name: "weather-one/../../outside.py", text: "x" }], "leads out"],

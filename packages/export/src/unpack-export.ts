@@ -1,7 +1,7 @@
 import { createWriteStream } from "node:fs";
 import { mkdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ExportDocument } from "@towpath/core/delivery/export/schema";
 import { extract as untar } from "tar-stream";
@@ -81,7 +81,9 @@ class Unpacking {
       const file = join(this.#directory, path);
       await mkdir(dirname(file), { recursive: true }).catch(refuseTwice(path));
       const permissions = (mode & 0o100) === 0 ? 0o644 : 0o755;
-      await pipeline(entry, createWriteStream(file, { flags: "wx", mode: permissions })).catch(refuseTwice(path));
+      // By its iterator, which fails if the tar has ended already: a pipe from it would wait forever.
+      const content = Readable.from(entry);
+      await pipeline(content, createWriteStream(file, { flags: "wx", mode: permissions })).catch(refuseTwice(path));
       return;
     } else
       throw new Refusal(`${shown(name)} in the export is neither a file, a directory nor a link. Nothing was done.`);
