@@ -128,6 +128,13 @@ function reportFailure(error: unknown): number {
 // Errors that no command waits for, of a stream or a timer: Node would print their stacks.
 process.on("uncaughtException", (error) => process.exit(reportFailure(error)));
 
+/** Node's, if nothing is left to wait for and the command hasn't ended: a fault of ours, which must not be silent. */
+const cameToRest = 13;
+process.on("exit", (status) => {
+  if (status !== cameToRest) return;
+  printError(`\n${red("✗")} The command stopped half-way. That is a fault of Towpath: try it again, and report it.`);
+});
+
 async function main(): Promise<number> {
   const [name = "help", ...args] = withoutVerbose(process.argv.slice(2));
   endWithReader(name);

@@ -14,7 +14,8 @@ import { commands, specs } from "./table.ts";
 const main = join(import.meta.dirname, "../main.ts");
 
 async function towpath(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  const env = { PATH: process.env.PATH, HOME: "/nonexistent", NO_COLOR: "1" };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: "/nonexistent", NO_COLOR: "1" };
   try {
     const run = promisify(execFile)(process.execPath, [main, ...args], { env });
     run.child.stdin?.end();
@@ -51,6 +52,13 @@ test("OPS-3 --version names version, commit and schema of the release, and every
   expect(manifests.length).toBeGreaterThan(25);
   for (const path of manifests)
     expect([path, JSON.parse(await readFile(join(root, path), "utf8")).version]).toEqual([path, release.version]);
+});
+
+test("OPS-4 a command that stops half-way says so", async () => {
+  const hanging = "data:text/javascript,globalThis.fetch = () => new Promise(() => {})";
+  const env = { ...process.env, TOWPATH_URL: "http://localhost:1", TOWPATH_API_KEY: "key", NO_COLOR: "1" };
+  const run = promisify(execFile)(process.execPath, ["--import", hanging, main, "list"], { env });
+  await expect(run).rejects.toMatchObject({ code: 13, stderr: expect.stringContaining("stopped half-way") });
 });
 
 test("OPS-4 an error that no command waits for is one line; --verbose shows its stack", async () => {
