@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { expect, test } from "vitest";
-import { decryptFile, encryptFile, isPrivateKey, isPublicKey } from "./index.ts";
+import { decryptFile, encryptFile, isPrivateKey, isPublicKey } from "./file.ts";
 
 const plain = randomBytes(200_000);
 const encrypt = async (recipient: Parameters<typeof encryptFile>[1]) =>
