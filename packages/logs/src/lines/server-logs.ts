@@ -1,10 +1,13 @@
 import type { Pool } from "pg";
+import { z } from "zod";
 import type { Reader } from "../query/reader.ts";
 import { ensureDayPartitions, timeNotAhead } from "../write/partitions.ts";
 import { toPostgresText } from "../write/postgres-text.ts";
 
-type ServerLogStream = "stdout" | "stderr" | "platform";
-export type ServerLogLevel = "debug" | "info" | "warning" | "error";
+const serverLogStreamSchema = z.enum(["stdout", "stderr", "platform"]);
+type ServerLogStream = z.infer<typeof serverLogStreamSchema>;
+const serverLogLevelSchema = z.enum(["debug", "info", "warning", "error"]);
+export type ServerLogLevel = z.infer<typeof serverLogLevelSchema>;
 
 /** A line from a server, or from the platform about it (RUN-5). */
 export type ServerLogRow = {
@@ -20,17 +23,18 @@ export type ServerLogRow = {
   line: string;
 };
 
-export type ServerLogEntry = {
+export const serverLogEntrySchema = z.object({
   /** Grows with every line; the cursor of `readServerLogs`. */
-  id: number;
-  /** ISO 8601, UTC, milliseconds. */
-  time: string;
-  instanceId: string | null;
-  stream: ServerLogStream;
-  level: ServerLogLevel;
-  requestId: string | null;
-  line: string;
-};
+  id: z.number().int(),
+  /** UTC, milliseconds. */
+  time: z.iso.datetime(),
+  instanceId: z.string().nullable(),
+  stream: serverLogStreamSchema,
+  level: serverLogLevelSchema,
+  requestId: z.uuid().nullable().describe("the request during which it was printed"),
+  line: z.string(),
+});
+export type ServerLogEntry = z.infer<typeof serverLogEntrySchema>;
 
 const maxLineCharacters = 8192;
 
