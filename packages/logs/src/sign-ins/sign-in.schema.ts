@@ -4,6 +4,7 @@ import {
   signInProblems,
   signInStepKinds,
 } from "@towpath/core/calling/oauth/sign-in-step";
+import type { signInStep } from "@towpath/db/schema";
 import { z } from "zod";
 
 export type { SignInProblem, SignInStep } from "@towpath/core/calling/oauth/sign-in-step";
@@ -11,22 +12,9 @@ export type { SignInProblem, SignInStep } from "@towpath/core/calling/oauth/sign
 // Browser-safe.
 
 /** A step as it is stored. */
-export type SignInStepEntry = {
-  id: number;
-  time: Date;
+export type SignInStepEntry = Omit<typeof signInStep.$inferSelect, "projectId" | "kind" | "problem"> & {
   kind: SignInStepKind;
   problem: SignInProblem | null;
-  isProven: boolean;
-  clientId: string | null;
-  clientName: string | null;
-  agent: string | null;
-  network: string | null;
-  userId: string | null;
-  keyId: string | null;
-  authorizationId: string | null;
-  flow: string | null;
-  detail: string | null;
-  leftOut: number;
 };
 
 /**
