@@ -1,16 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { signAdminJwt, signUserJwt } from "@towpath/auth/credentials";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { answerEmpty, connectLegacy, connectModern, postTo, rpc, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, type DeployedServer, type Rig, setAccess } from "./testing/rig.ts";
+import { type DeployedServer, openRig, setAccess } from "./testing/rig.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig();
-});
-afterAll(() => rig.close());
+const rig = openRig();
 
 type Access = Parameters<typeof setAccess>[2];
 

@@ -1,6 +1,6 @@
 import { request as httpRequest, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openClock } from "../../../tests/clock.ts";
 import {
   addMember,
@@ -14,7 +14,7 @@ import {
   storeApiKey,
 } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, type DeployedServer, type Rig, setLimits, until } from "./testing/rig.ts";
+import { createRig, type DeployedServer, openRig, type Rig, setLimits, until } from "./testing/rig.ts";
 
 /** So slow that no call comes back during a test. */
 const slow = {
@@ -27,11 +27,7 @@ const slow = {
 };
 
 const clock = openClock();
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig(slow);
-});
-afterAll(() => rig.close());
+const rig = openRig(slow);
 
 type Bearer = { authorization: string };
 const call = (server: DeployedServer, bearer?: Bearer, body?: string) => postTo(server.url, body, bearer);

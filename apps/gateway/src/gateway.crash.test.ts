@@ -8,21 +8,19 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { createRig, type Rig, until } from "./testing/rig.ts";
+import { openRig, until } from "./testing/rig.ts";
 import { deployProcess, outputLine, type ServerProcess } from "./testing/server-process.ts";
 
-let rig: Rig;
+const rig = openRig({ TOWPATH_GATEWAY_HOLD_MS: "20000" });
 let directory: string;
 const opened: { close: () => Promise<void> }[] = [];
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "tp-mr-"));
-  rig = await createRig({ TOWPATH_GATEWAY_HOLD_MS: "20000" });
 });
 afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 afterAll(async () => {
-  await rig.close();
   await rm(directory, { recursive: true, force: true });
 });
 

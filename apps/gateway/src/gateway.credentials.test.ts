@@ -1,14 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { newApiKey, signAdminJwt, signUserJwt } from "@towpath/auth/credentials";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { addMember, rpc, storeApiKey } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, until } from "./testing/rig.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig();
-});
-afterAll(() => rig.close());
+const rig = openRig();
 
 type Bearer = { authorization: string };
 const bearer = (token: string): Bearer => ({ authorization: `Bearer ${token}` });

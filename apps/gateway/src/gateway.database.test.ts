@@ -1,17 +1,13 @@
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { newApiKey } from "@towpath/auth/credentials";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { answerEmpty } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, segmentsIn, until } from "./testing/rig.ts";
+import { createRig, type DeployedServer, openRig, segmentsIn, until } from "./testing/rig.ts";
 
 // A gateway whose database is unreachable, silent or slow.
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig({ TOWPATH_GATEWAY_HOLD_MS: "1000" });
-});
-afterAll(() => rig.close());
+const rig = openRig({ TOWPATH_GATEWAY_HOLD_MS: "1000" });
 
 const deploy = () => rig.deploy(answerEmpty);
 const call = (server: DeployedServer, headers: Record<string, string> = {}) =>

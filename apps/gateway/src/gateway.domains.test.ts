@@ -1,15 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { accessTokenFor, resourceOf, storeGrant } from "./testing/access-tokens.ts";
 import { rpc } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, until } from "./testing/rig.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig();
-});
-afterAll(() => rig.close());
+const rig = openRig();
 
 type Answer = { readonly status: number; readonly headers: IncomingMessage["headers"]; readonly body: string };
 

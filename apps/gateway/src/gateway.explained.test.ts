@@ -1,14 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { answerEmpty, answerJson, emptyResult, rpc, sendRaw, statusOf, storeApiKey } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, type Rig, until } from "./testing/rig.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig({ TOWPATH_GATEWAY_HOLD_MS: "1500", TOWPATH_GATEWAY_MAX_REQUESTS_PER_SERVER: "1" });
-});
-afterAll(() => rig.close());
+const rig = openRig({ TOWPATH_GATEWAY_HOLD_MS: "1500", TOWPATH_GATEWAY_MAX_REQUESTS_PER_SERVER: "1" });
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const idIn = (answer: string) => /^towpath-request-id: (.+)\r$/im.exec(answer)?.[1] ?? "";

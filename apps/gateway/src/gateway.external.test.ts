@@ -1,19 +1,15 @@
 import type { RequestListener } from "node:http";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { addMember, answerEmpty, connectLegacy, connectModern, postTo, storeApiKey } from "./testing/clients.ts";
 import { addExternal, type Elsewhere, startElsewhere } from "./testing/external-server.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, type Rig, setAccess, setLimits, until } from "./testing/rig.ts";
+import { openRig, type Rig, setAccess, setLimits, until } from "./testing/rig.ts";
 
-let rig: Rig;
+const rig = openRig({ TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8", TOWPATH_EXTERNAL_TIMEOUT_MS: "1000" });
 const running: Elsewhere[] = [];
-beforeAll(async () => {
-  rig = await createRig({ TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8", TOWPATH_EXTERNAL_TIMEOUT_MS: "1000" });
-});
 afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.close()));
 });
-afterAll(() => rig.close());
 
 async function elsewhere(handle: RequestListener): Promise<Elsewhere> {
   const server = await startElsewhere(handle);

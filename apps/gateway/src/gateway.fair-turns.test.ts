@@ -1,14 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { answerEmpty, postTo, rpc } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, until } from "./testing/rig.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig({ TOWPATH_LIMIT_CALLER_BURST: "1000" });
-});
-afterAll(() => rig.close());
+const rig = openRig({ TOWPATH_LIMIT_CALLER_BURST: "1000" });
 
 const noisyCalls = 200;
 

@@ -2,19 +2,15 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createSigningKeys, signAdminJwt, signCallerName, signUserJwt } from "@towpath/auth/credentials";
 import { createLocalJWKSet, decodeJwt, type JWK, jwtVerify } from "jose";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createAssertIdentity } from "./forward/assertions.ts";
 import { asHeaderValue } from "./forward/identity.ts";
 import type { Principal } from "./policy/credentials.ts";
 import type { Route } from "./read-model/routes.ts";
 import { addMember, postTo, rpc, sendRaw, statusOf, storeApiKey } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, secret, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, secret, until } from "./testing/rig.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig();
-});
-afterAll(() => rig.close());
+const rig = openRig();
 
 /** A server that answers with the raw headers that it got. */
 function echoHeaders(request: IncomingMessage, response: ServerResponse): void {

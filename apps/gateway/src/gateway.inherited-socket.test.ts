@@ -6,16 +6,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type GatewayProcess, isAlive, startGatewayProcess } from "./testing/gateway-process.ts";
-import { createRig, type Rig, until } from "./testing/rig.ts";
+import { openRig, until } from "./testing/rig.ts";
 
 // The supervisor, here the test, holds the listening socket of a gateway with two workers.
 
-let rig: Rig;
+const rig = openRig();
 let directory: string;
 let socket: BoundSocket;
 let gateway: GatewayProcess;
 beforeAll(async () => {
-  rig = await createRig();
   directory = await mkdtemp(join(tmpdir(), "tp-socket-"));
   socket = new BoundSocket({ host: "127.0.0.1", port: 0 });
 });
@@ -26,7 +25,6 @@ afterEach(async () => {
 afterAll(async () => {
   socket.close();
   await rm(directory, { recursive: true });
-  await rig.close();
 });
 
 const start = () => startGatewayProcess(rig, directory, { TOWPATH_GATEWAY_WORKERS: "2" }, socket);

@@ -3,16 +3,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startGateway } from "./compose.ts";
 import { addMember, answerEmpty, postTo, rpc, storeApiKey } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, until } from "./testing/rig.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig();
-});
-afterAll(() => rig.close());
+const rig = openRig();
 
 type Bearer = { authorization: string };
 const cloud = { authMode: "towpath-cloud" } as const;

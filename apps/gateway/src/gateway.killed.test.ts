@@ -5,19 +5,17 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { rounds } from "../../../tests/thorough.ts";
 import { answerEmpty, answerJson, emptyResult, postTo } from "./testing/clients.ts";
 import { type GatewayProcess, startGatewayProcess } from "./testing/gateway-process.ts";
-import { createRig, type DeployedServer, type Rig, segmentsIn, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, segmentsIn, until } from "./testing/rig.ts";
 
-let rig: Rig;
+const rig = openRig();
 let directory: string;
 let gateway: GatewayProcess;
 beforeAll(async () => {
-  rig = await createRig();
   directory = await mkdtemp(join(tmpdir(), "tp-kill-"));
   gateway = await start();
 });
 afterAll(async () => {
   gateway.child.kill("SIGKILL");
-  await rig.close();
   await rm(directory, { recursive: true });
 });
 

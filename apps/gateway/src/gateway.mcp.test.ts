@@ -1,14 +1,10 @@
 import { newApiKey, signAdminJwt } from "@towpath/auth/credentials";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connectLegacy, connectModern, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, type Rig, until } from "./testing/rig.ts";
+import { openRig, until } from "./testing/rig.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig();
-});
-afterAll(() => rig.close());
+const rig = openRig();
 
 describe("both eras on one URL", () => {
   test("GW-2 GW-7 a modern client discovers, lists, calls; every message is one row", async () => {

@@ -7,7 +7,7 @@ import { createGrantChecker } from "@towpath/auth/credentials";
 import { requestLogStats } from "@towpath/logs";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import pino from "pino";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openClock } from "../../../tests/clock.ts";
 import { startGateway } from "./compose.ts";
 import {
@@ -18,15 +18,11 @@ import {
   storeGrant as storeGrantIn,
 } from "./testing/access-tokens.ts";
 import { answerEmpty, postTo, rpc } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig } from "./testing/rig.ts";
+import { type DeployedServer, openRig } from "./testing/rig.ts";
 
 const issuer = "https://towpath.example";
 const clock = openClock();
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig({ TOWPATH_URL: issuer });
-});
-afterAll(() => rig.close());
+const rig = openRig({ TOWPATH_URL: issuer });
 
 const storeGrant = (server: DeployedServer, role?: string) => storeGrantIn(rig, server, role);
 const tokenFor = (server: DeployedServer, granted: Granted, change?: Parameters<typeof accessTokenFor>[3]) =>

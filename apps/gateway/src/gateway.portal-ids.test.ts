@@ -1,17 +1,13 @@
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { dataOf, eventsIn } from "./portal/messages-in.ts";
 import { addMember, connectModern, postTo, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { addPortal, storeManifest } from "./testing/portal.ts";
-import { createRig, type DeployedServer, type Rig } from "./testing/rig.ts";
+import { type DeployedServer, openRig } from "./testing/rig.ts";
 import { createTaskListener } from "./testing/task-server.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig();
-});
-afterAll(() => rig.close());
+const rig = openRig();
 
 const extension = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 const accept = { accept: "application/json, text/event-stream" };

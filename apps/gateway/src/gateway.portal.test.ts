@@ -3,16 +3,14 @@ import { addMember, connectLegacy, connectModern, postTo, storeApiKey } from "./
 import { addExternal, type Elsewhere, startElsewhere } from "./testing/external-server.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { addPortal, storeManifest } from "./testing/portal.ts";
-import { createRig, type DeployedServer, type Rig, setAccess, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, setAccess, until } from "./testing/rig.ts";
 
-let rig: Rig;
+const rig = openRig({ TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8" });
 let elsewhere: Elsewhere;
 beforeAll(async () => {
-  rig = await createRig({ TOWPATH_EXTERNAL_NETWORKS: "127.0.0.0/8" });
   elsewhere = await startElsewhere(createMcpListener());
 });
 afterAll(async () => {
-  await rig.close();
   await elsewhere.close();
 });
 

@@ -5,13 +5,13 @@ import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openClock } from "../../../tests/clock.ts";
 import { withheld } from "./record/redact.ts";
 import { connectLegacy, connectModern, postTo } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { addPortal, storeManifest } from "./testing/portal.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, until } from "./testing/rig.ts";
 import { setVariables } from "./testing/variables.ts";
 
 const token = 'sk-live/ä+"42"&~\\né 9f8e7d6c5b4a';
@@ -29,11 +29,7 @@ const forms = {
 };
 
 const clock = openClock();
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig();
-});
-afterAll(() => rig.close());
+const rig = openRig();
 
 /** What the database has of a project's calls. */
 async function stored(server: DeployedServer, count: number): Promise<string> {

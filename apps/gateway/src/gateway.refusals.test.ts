@@ -1,17 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { postTo, rpc, type Sent, sendRaw, statusOf, storeApiKey } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, type Rig, until } from "./testing/rig.ts";
 
-let rig: Rig;
+const rig = openRig();
 /** A server that hands each request to what the test has put here. */
 let server: DeployedServer;
 let serve: (request: IncomingMessage, response: ServerResponse) => void;
 beforeAll(async () => {
-  rig = await createRig();
   server = await rig.deploy((request, response) => serve(request, response));
 });
-afterAll(() => rig.close());
 
 const post = (...sent: Sent) => postTo(server.url, ...sent);
 

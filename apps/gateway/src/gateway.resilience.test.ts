@@ -1,19 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { createServer as createHttpServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openClock } from "../../../tests/clock.ts";
 import { answerEmpty, connectLegacy, connectModern, emptyResult } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { createRig, type DeployedServer, openRig, until } from "./testing/rig.ts";
 import { startUnixServer } from "./testing/unix-server.ts";
 
 const clock = openClock();
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig({ TOWPATH_GATEWAY_HOLD_MS: "1000" });
-});
-afterAll(() => rig.close());
+const rig = openRig({ TOWPATH_GATEWAY_HOLD_MS: "1000" });
 
 const deploy = () => rig.deploy(answerEmpty);
 const call = (server: DeployedServer, headers: Record<string, string> = {}) =>

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { connectModern } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, until } from "./testing/rig.ts";
 
-let rig: Rig;
+const rig = openRig();
 /** One real server, made with the SDKs, that speaks all revisions at one address. */
 let server: DeployedServer;
 beforeAll(async () => {
-  rig = await createRig();
   server = await rig.deploy(createMcpListener());
 });
-afterAll(() => rig.close());
 
 const clientInfo = { name: "by-hand", version: "1.0" };
 

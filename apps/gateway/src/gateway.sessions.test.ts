@@ -4,18 +4,14 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startGateway } from "./compose.ts";
 import { connectLegacy, connectModern, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, type DeployedServer, insertDeployment, type Rig, until } from "./testing/rig.ts";
+import { type DeployedServer, insertDeployment, openRig, type Rig, until } from "./testing/rig.ts";
 import { startUnixServer } from "./testing/unix-server.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig();
-});
-afterAll(() => rig.close());
+const rig = openRig();
 
 const urlOf = (server: DeployedServer) => new URL(`http://127.0.0.1:${rig.gateway.port}/${server.label}/mcp`);
 

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { Agent, fetch as undiciFetch } from "undici";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { startGateway } from "./compose.ts";
 import { answerEmpty, rpc } from "./testing/clients.ts";
 import { isAlive, startGatewayProcess } from "./testing/gateway-process.ts";
-import { createRig, type Rig, until } from "./testing/rig.ts";
+import { openRig, until } from "./testing/rig.ts";
 
 const limit = { perMinute: 1200, burst: 20 };
 const settings = {
@@ -17,11 +17,7 @@ const settings = {
 };
 const measuredMs = 5000;
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig(settings);
-});
-afterAll(() => rig.close());
+const rig = openRig(settings);
 
 // A connection for each request: whichever worker is free takes it.
 const dispatcher = new Agent({ pipelining: 0 });

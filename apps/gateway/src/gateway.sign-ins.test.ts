@@ -1,16 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { attemptsOf, readSignInSteps } from "@towpath/logs";
 import type { SignInStepEntry } from "@towpath/logs/sign-ins";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { accessTokenFor, storeGrant } from "./testing/access-tokens.ts";
 import { addMember, answerEmpty, postTo, rpc, storeApiKey } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, setAccess, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, setAccess, until } from "./testing/rig.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig({ TOWPATH_URL: "https://towpath.example" });
-});
-afterAll(() => rig.close());
+const rig = openRig({ TOWPATH_URL: "https://towpath.example" });
 
 const deployPrivate = () => rig.deploy(answerEmpty, { authMode: "towpath-cloud" });
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

@@ -1,21 +1,17 @@
 import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { createRunnerClient } from "@towpath/runner-api";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { answerEmpty, connectLegacy, connectModern, postTo, storeApiKey } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, insertDeployment, type Rig, setAccess, until } from "./testing/rig.ts";
+import { createRig, insertDeployment, openRig, setAccess, until } from "./testing/rig.ts";
 import { choose, deployAsleep, type SleepingServer, sleepAlways } from "./testing/sleeping-server.ts";
 import { startUnixServer } from "./testing/unix-server.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig();
-});
+const rig = openRig();
 afterEach(() => {
   rig.runner.leaseMs = 10_000;
 });
-afterAll(() => rig.close());
 
 const both = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const message = (method: string, params?: object, id: unknown = 1) =>

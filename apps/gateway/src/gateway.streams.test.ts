@@ -1,18 +1,16 @@
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { postTo, rpc, type Sent } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, until } from "./testing/rig.ts";
 
-let rig: Rig;
+const rig = openRig();
 /** A server that hands each request to what the test has put here. */
 let server: DeployedServer;
 let serve: (request: IncomingMessage, response: ServerResponse) => void;
 beforeAll(async () => {
-  rig = await createRig();
   server = await rig.deploy((request, response) => serve(request, response));
 });
-afterAll(() => rig.close());
 
 const post = (...sent: Sent) => postTo(server.url, ...sent);
 

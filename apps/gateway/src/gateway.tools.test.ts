@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { answerJson, connectLegacy, connectModern, emptyResult, postTo, sendRaw, statusOf } from "./testing/clients.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
-import { createRig, type DeployedServer, type Rig, setAccess } from "./testing/rig.ts";
+import { type DeployedServer, openRig, setAccess } from "./testing/rig.ts";
 
-let rig: Rig;
+const rig = openRig();
 /** A server that allows `echo` only, and what has reached it. */
 let server: DeployedServer;
 let reached: string[];
 beforeAll(async () => {
-  rig = await createRig();
   server = await rig.deploy(
     (request: IncomingMessage, response: ServerResponse) => {
       request.setEncoding("latin1");
@@ -29,7 +28,6 @@ beforeAll(async () => {
 beforeEach(() => {
   reached = [];
 });
-afterAll(() => rig.close());
 
 const message = (method: string, params: unknown, id: unknown = 1) => ({ jsonrpc: "2.0", id, method, params });
 const call = (name: unknown, more = {}) => JSON.stringify(message("tools/call", { name, arguments: {}, ...more }));

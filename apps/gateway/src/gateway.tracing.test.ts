@@ -1,16 +1,15 @@
 import { type Collector, startCollector } from "@towpath/telemetry/testing";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
 import { answerJson, postTo, rpc } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, until } from "./testing/rig.ts";
 
-let rig: Rig;
+const rig = openRig({ TOWPATH_LIMIT_CALLER_PER_MINUTE: "0", TOWPATH_LIMIT_SERVER_PER_MINUTE: "0" });
 let server: DeployedServer;
 let seen: (string | undefined)[] = [];
 const collectors: Collector[] = [];
 
 beforeAll(async () => {
   // One caller makes more calls than the limits permit.
-  rig = await createRig({ TOWPATH_LIMIT_CALLER_PER_MINUTE: "0", TOWPATH_LIMIT_SERVER_PER_MINUTE: "0" });
   server = await rig.deploy((request, response) => {
     seen.push(request.headersDistinct.traceparent?.join("|"));
     request.resume();
@@ -22,7 +21,6 @@ afterEach(async () => {
   await Promise.all(collectors.splice(0).map((each) => each.kill()));
   seen = [];
 });
-afterAll(() => rig.close());
 
 async function openCollector(port = 0, status = 200): Promise<Collector> {
   const opened = await startCollector(port, status);

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { createHttpServer } from "./server.ts";
 import { emptyResult, rpc, sendRaw, statusOf, storeApiKey } from "./testing/clients.ts";
-import { createRig, type DeployedServer, type Rig, until } from "./testing/rig.ts";
+import { createRig, type DeployedServer, openRig, until } from "./testing/rig.ts";
 
-let rig: Rig;
+const rig = openRig();
 let server: DeployedServer;
 /** Requests that reached the server. */
 let reached: { method: string; url: string; headers: IncomingMessage["headers"]; body: string }[] = [];
@@ -18,10 +18,8 @@ const serve = async (request: IncomingMessage, response: ServerResponse) => {
   response.writeHead(200, { "content-type": "application/json" }).end(emptyResult);
 };
 beforeAll(async () => {
-  rig = await createRig();
   server = await rig.deploy((request, response) => void serve(request, response));
 });
-afterAll(() => rig.close());
 beforeEach(() => {
   reached = [];
 });

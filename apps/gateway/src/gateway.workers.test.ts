@@ -10,10 +10,10 @@ import { answerJson, connectLegacy, emptyResult } from "./testing/clients.ts";
 import { type GatewayProcess, isAlive, spawnGateway, startGatewayProcess } from "./testing/gateway-process.ts";
 import { createMcpListener } from "./testing/mcp-server.ts";
 import { addPortal, storeManifest } from "./testing/portal.ts";
-import { createRig, type DeployedServer, type Rig, segmentsIn, until } from "./testing/rig.ts";
+import { type DeployedServer, openRig, segmentsIn, until } from "./testing/rig.ts";
 import { deployAsleep } from "./testing/sleeping-server.ts";
 
-let rig: Rig;
+const rig = openRig();
 let directory: string;
 /** For all tests: a start of three processes costs seconds. Those that end it come last. */
 let gateway: GatewayProcess;
@@ -24,7 +24,6 @@ const start = async () => {
   gateway = await startGatewayProcess(rig, directory, settings);
 };
 beforeAll(async () => {
-  rig = await createRig();
   directory = await mkdtemp(join(tmpdir(), "tp-workers-"));
   await start();
 });
@@ -32,7 +31,6 @@ afterAll(async () => {
   gateway.child.kill("SIGKILL");
   await until(() => !gateway.workers().some(isAlive));
   await rm(directory, { recursive: true });
-  await rig.close();
 });
 
 // One connection per request, so that any free worker takes it.

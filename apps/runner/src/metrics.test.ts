@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { pino } from "pino";
@@ -13,13 +13,12 @@ import { readConfig } from "./config.ts";
 import { createLightDriver, type LightDriver } from "./testing/light-driver.ts";
 import { seedDeployment } from "./testing/seed-deployment.ts";
 
-let database: TestDatabase;
+const database = openTestDatabase({ fresh: true });
 let directory: string;
 let light: LightDriver;
 let runner: Runner;
 let client: RunnerClient;
 beforeEach(async () => {
-  database = await createTestDatabase();
   directory = await shortDirectory();
   light = createLightDriver(() => 10 * 1024 * 1024);
   const config = readConfig({
@@ -44,7 +43,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await client.close();
   await runner.close();
-  await database.close();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { newId } from "@towpath/core/ids";
 import { seedSecrets } from "@towpath/core/testing";
 import { hostIsolation, instance, secret } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { createRunnerClient, type RunnerClient } from "@towpath/runner-api";
 import { runnerContract } from "@towpath/runner-api/contract";
 import { shortDirectory, tinyServer } from "@towpath/runtime/testing";
@@ -18,14 +18,13 @@ import { seedDeployment } from "./testing/seed-deployment.ts";
 
 const run = promisify(execFile);
 let digest = { dependencies: "", code: "" };
-let database: TestDatabase;
+const database = openTestDatabase();
 let directory = "";
 let address: { readonly kind: "unix"; readonly path: string };
 let pythonVersion = "";
 let runner: ChildProcess | null = null;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   directory = await shortDirectory();
   await chmod(directory, 0o755);
   address = { kind: "unix", path: join(directory, "run/runner.sock") };
@@ -33,7 +32,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   if (runner?.exitCode === null) runner.kill("SIGKILL");
-  await database.close();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -1,7 +1,6 @@
-import { newId } from "@towpath/core/ids";
 import { createApiKey } from "@towpath/core/tenancy/api-key";
-import { seedProject, shaOf, testContext } from "@towpath/core/testing";
-import { accessPolicy, build, deployment, member, project, route } from "@towpath/db/schema";
+import { sampleManifest, sampleTool, seedLiveVersion, seedProject, testContext } from "@towpath/core/testing";
+import { accessPolicy, build, member, project } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
@@ -32,42 +31,12 @@ const stored = async () =>
 const box = (name: string | RegExp) => page.getByRole("checkbox", { name });
 
 /** Makes a version live in production whose manifest has these tools. */
-async function goLive(...tools: string[]): Promise<void> {
-  const [buildId, deploymentId] = [newId(), newId()];
-  const ids = { projectId: own.id, branchId: own.branchId };
-  await site.db.insert(build).values({
-    ...ids,
-    id: buildId,
-    status: "succeeded",
-    commitSha: shaOf("a"),
-    trigger: "push",
-    entrypoint: "echo.py",
+const goLive = async (...tools: string[]) =>
+  seedLiveVersion(site.db, own, {
+    label: own.name,
     sequence: (await site.db.$count(build)) + 1,
-    manifest: {
-      protocolVersion: "2026-07-28",
-      server: { name: "s", version: "1" },
-      instructions: null,
-      resources: [],
-      templates: [],
-      prompts: [],
-      tools: tools.map((tool_name) => ({
-        tool_name,
-        title: null,
-        description: `What ${tool_name} does`,
-        inputSchema: {},
-        outputSchema: null,
-        annotations: null,
-      })),
-    },
+    manifest: sampleManifest({ tools: tools.map((name) => sampleTool(name)) }),
   });
-  await site.db
-    .insert(deployment)
-    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: own.name });
-  await site.db
-    .insert(route)
-    .values({ label: own.name, ...ids, deploymentId })
-    .onConflictDoUpdate({ target: route.label, set: { deploymentId } });
-}
 
 async function save(): Promise<void> {
   await page.getByRole("button", { name: "Save access" }).click();

@@ -1,5 +1,5 @@
 import { startBuild } from "@towpath/core/delivery/build";
-import { seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
+import { sampleManifest, sampleTool, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
 import { build, member } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { BrowserContext, Page } from "playwright-core";
@@ -52,23 +52,8 @@ async function liveProject() {
   const input = { orgSlug: owner.organization.slug, projectName: name, commitSha: shaOf("a") };
   const { build: started } = await startBuild({ ctx, input });
   await succeedBuild(db, started.id);
-  const tool = {
-    tool_name: "send_mail",
-    title: null,
-    description: "Sends a mail.",
-    inputSchema: { type: "object", properties: { to: { type: "string" } }, required: ["to"] },
-    outputSchema: null,
-    annotations: null,
-  };
-  const manifest = {
-    protocolVersion: "2025-06-18",
-    server: { name: "mail", version: "1" },
-    instructions: null,
-    tools: [tool],
-    resources: [],
-    templates: [],
-    prompts: [],
-  };
+  const inputSchema = { type: "object", properties: { to: { type: "string" } }, required: ["to"] };
+  const manifest = sampleManifest({ tools: [sampleTool("send_mail", { description: "Sends a mail.", inputSchema })] });
   await db.update(build).set({ manifest }).where(eq(build.projectId, id));
   return { name, buildId: started.id };
 }

@@ -1,5 +1,5 @@
 import { newId } from "@towpath/core/ids";
-import { seedProject, shaOf } from "@towpath/core/testing";
+import { sampleManifest, sampleTool, seedProject, shaOf } from "@towpath/core/testing";
 import { build } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
@@ -40,22 +40,13 @@ async function seedBuild(): Promise<void> {
     trigger: "push",
     sequence: 1,
     entrypoint: "echo.py",
-    manifest: {
-      protocolVersion: "2026-07-28",
-      server: { name: "echo", version: "1" },
-      instructions: null,
-      tools: ["echo", "group/add"].map((tool_name) => ({
-        tool_name,
-        title: null,
-        description: `What ${tool_name} does`,
-        inputSchema: { type: "object", properties: { text: { type: "string" } } },
-        outputSchema: null,
-        annotations: null,
-      })),
+    manifest: sampleManifest({
+      tools: ["echo", "group/add"].map((name) =>
+        sampleTool(name, { inputSchema: { type: "object", properties: { text: { type: "string" } } } }),
+      ),
       resources: [{ resource_name: "all", uri: "notes://all", description: "All notes", ...text }],
       templates: [{ template_name: "note", uriTemplate: "notes://{id}", description: "One note", ...text }],
-      prompts: [],
-    },
+    }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { newId } from "@towpath/core/ids";
-import { seedProject, shaOf } from "@towpath/core/testing";
-import { build, deployment, member, project, route } from "@towpath/db/schema";
+import { seedLiveVersion, seedProject } from "@towpath/core/testing";
+import { build, member, project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
@@ -19,12 +19,7 @@ beforeAll(async () => {
   person = await seededMember(site.url, site.db);
   own = await seedProject(site.db, person.organization);
   await site.db.update(project).set({ authMode: "towpath-cloud" }).where(eq(project.id, own.id));
-  const ids = { projectId: own.id, branchId: own.branchId };
-  const made = { commitSha: shaOf("a"), trigger: "push", sequence: 1, entrypoint: "echo.py", status: "succeeded" };
-  await site.db.insert(build).values({ ...ids, ...made, id: buildId, ownSignIn: true });
-  const live = { ...ids, id: newId(), buildId, environment: "production", slug: own.name };
-  await site.db.insert(deployment).values(live);
-  await site.db.insert(route).values({ ...ids, label: own.name, deploymentId: live.id, sequence: 1 });
+  await seedLiveVersion(site.db, own, { label: own.name, id: buildId, ownSignIn: true, manifest: null });
   page = await browser.signedInPage(site.url, person);
 });
 

@@ -1,6 +1,6 @@
 import { newId } from "@towpath/core/ids";
-import { sampleManifest, seedLiveProject, shaOf } from "@towpath/core/testing";
-import { branch, build, buildLog, deployment, project, route } from "@towpath/db/schema";
+import { sampleManifest, seedLiveProject, seedLiveVersion, shaOf } from "@towpath/core/testing";
+import { branch, build, buildLog, project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
@@ -19,8 +19,6 @@ beforeAll(async () => {
 });
 
 const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
-const _rowsOf = (table: string) => page.getByRole("table", { name: table }).locator("tbody").getByRole("row");
-const _search = () => new URL(page.url()).search;
 
 /** A live build and a failed one without an entrypoint, with logs; and a preview with an additional tool. */
 async function projectWithFailedBuild() {
@@ -69,28 +67,23 @@ async function projectWithFailedBuild() {
       logLine(live?.id ?? "", 3, "install", "output", " + idna==3.10"),
       logLine(live?.id ?? "", 4, "install", "result", "2 packages installed"),
     ]);
-  const [previewBranch, previewBuild, previewDeployment] = [newId(), newId(), newId()];
-  const ofPreview = { projectId: own.id, branchId: previewBranch };
+  const [previewBranch, previewBuild] = [newId(), newId()];
   await db.insert(branch).values({ id: previewBranch, projectId: own.id, name: "feature" });
   const [tool] = sampleManifest().tools;
-  const manifest = { ...sampleManifest(), tools: [tool, { ...tool, tool_name: "forecast" }] };
-  const layers = { pythonVersion: "3.12.1", dependencies: "a".repeat(64), code: "b".repeat(64) };
-  await db.insert(build).values({
-    ...commit,
-    ...ofPreview,
-    id: previewBuild,
-    sequence: 1,
-    status: "succeeded",
-    commitSha: shaOf("better"),
-    manifest,
-    layers,
-    commitMessage: "Add a forecast",
-  });
-  const slug = `${own.name}-feature`;
-  await db
-    .insert(deployment)
-    .values({ ...ofPreview, id: previewDeployment, buildId: previewBuild, environment: "preview", slug });
-  await db.insert(route).values({ ...ofPreview, label: slug, deploymentId: previewDeployment, sequence: 1 });
+  await seedLiveVersion(
+    db,
+    { id: own.id, branchId: previewBranch },
+    {
+      label: `${own.name}-feature`,
+      environment: "preview",
+      id: previewBuild,
+      entrypoint: "absent.py",
+      commitSha: shaOf("better"),
+      manifest: { ...sampleManifest(), tools: [tool, { ...tool, tool_name: "forecast" }] },
+      layers: { pythonVersion: "3.12.1", dependencies: "a".repeat(64), code: "b".repeat(64) },
+      commitMessage: "Add a forecast",
+    },
+  );
   return { name: own.name, liveId: live?.id ?? "", failedId, previewBuild, diagnosis };
 }
 

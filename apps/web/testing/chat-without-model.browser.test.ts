@@ -1,7 +1,6 @@
 import { manifestOf } from "@towpath/chat/testing";
-import { newId } from "@towpath/core/ids";
-import { seedProject, shaOf } from "@towpath/core/testing";
-import { build, deployment, member as membership, route } from "@towpath/db/schema";
+import { seedLiveVersion, seedProject } from "@towpath/core/testing";
+import { member as membership } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
@@ -32,23 +31,8 @@ test("PRJ-9 before anything is live the page says so, and leads to the deploymen
 });
 
 test("CHAT-1 CHAT-2 without a model the page says how to configure one and suggests questions from templates; nothing can be asked", async () => {
-  const ids = { projectId: own.id, branchId: own.branchId };
-  const buildId = newId();
-  deploymentId = newId();
-  await site.db.insert(build).values({
-    ...ids,
-    id: buildId,
-    status: "succeeded",
-    commitSha: shaOf("a"),
-    trigger: "push",
-    entrypoint: "echo.py",
-    sequence: 1,
-    manifest: manifestOf([{ name: "add" }]),
-  });
-  await site.db
-    .insert(deployment)
-    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: own.name });
-  await site.db.insert(route).values({ label: own.name, ...ids, deploymentId });
+  const version = { label: own.name, manifest: manifestOf([{ name: "add" }]) };
+  ({ deploymentId } = await seedLiveVersion(site.db, own, version));
   await goTo();
   await page.getByText("TOWPATH_CHAT_MODELS", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Show me an example of add: does add." }).waitFor();

@@ -8,8 +8,8 @@ import {
   type RunningToolServer,
 } from "@towpath/chat/testing";
 import { newId } from "@towpath/core/ids";
-import { seedProject, shaOf } from "@towpath/core/testing";
-import { build, chat, chatTurn, chatUsage, deployment, project, route } from "@towpath/db/schema";
+import { seedLiveVersion, seedProject } from "@towpath/core/testing";
+import { chat, chatTurn, chatUsage, project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -77,8 +77,6 @@ beforeEach(async () => {
 /** A project whose production has the tools of `modernTools`. */
 async function liveServer() {
   const seeded = await seedProject(site.db, member.organization, { authMode: "towpath-cloud" });
-  const [buildId, deploymentId] = [newId(), newId()];
-  const ids = { projectId: seeded.id, branchId: seeded.branchId };
   const manifest = {
     ...manifestOf([
       { name: "add", inputSchema: { properties: { a: { type: "number" }, b: { type: "number" } } } },
@@ -88,21 +86,8 @@ async function liveServer() {
     resources: [{ resource_name: "motd", uri: "text://motd", title: null, description: null, mimeType: null }],
     prompts: [],
   };
-  await site.db.insert(build).values({
-    ...ids,
-    id: buildId,
-    status: "succeeded",
-    commitSha: shaOf("a"),
-    trigger: "push",
-    entrypoint: "echo.py",
-    sequence: 1,
-    manifest,
-  });
-  await site.db
-    .insert(deployment)
-    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: seeded.name });
-  await site.db.insert(route).values({ label: seeded.name, ...ids, deploymentId });
-  return { ...ids, id: seeded.id, name: seeded.name, deploymentId };
+  const { deploymentId } = await seedLiveVersion(site.db, seeded, { label: seeded.name, manifest });
+  return { ...seeded, deploymentId };
 }
 
 const key = () => ({ orgSlug: member.organization.slug, projectName: own.name });

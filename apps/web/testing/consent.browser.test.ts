@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { sampleManifest, seedExternalRoute, seedProject } from "@towpath/core/testing";
+import { sampleManifest, sampleTool, seedExternalRoute, seedProject } from "@towpath/core/testing";
 import { member } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { decodeJwt } from "jose";
@@ -87,14 +87,9 @@ test("GW-5 AUTH-1 from a client's link through sign-in to consent and back, by k
 
 test("GW-5 the consent lists the tools, destructive ones marked and never folded behind others", async () => {
   await signIn(context, site.url, owner);
-  const tools = Array.from({ length: 14 }, (_, at) => ({
-    tool_name: `tool_${at}`,
-    title: null,
-    description: null,
-    inputSchema: {},
-    outputSchema: null,
-    annotations: at > 11 ? { destructiveHint: true } : null,
-  }));
+  const tools = Array.from({ length: 14 }, (_, at) =>
+    sampleTool(`tool_${at}`, { annotations: at > 11 ? { destructiveHint: true } : null }),
+  );
   await site.pool.query(
     "UPDATE external_server SET manifest = $1 FROM project WHERE project.id = project_id AND name = $2",
     [JSON.stringify(sampleManifest({ tools })), server.name],

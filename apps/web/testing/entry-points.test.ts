@@ -1,8 +1,8 @@
 import { type Permission, permissions, roleMay } from "@towpath/core/authorize";
 import { type Role, roles } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
-import { seedProject, shaOf } from "@towpath/core/testing";
-import { build, deployment, member, project, user } from "@towpath/db/schema";
+import { seedLiveVersion, seedProject } from "@towpath/core/testing";
+import { member, project, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
 import { listRestOperations, listRouteHandlers, listServerFunctions } from "./list-entry-points.ts";
@@ -50,22 +50,10 @@ async function join(role: Role): Promise<{ readonly visitor: Visitor; readonly u
 /** Input for every function at once, all of one organization. Each function gets the fields of its schema. */
 async function everythingOf({ organization }: Member): Promise<Record<string, unknown>> {
   const project = await seedProject(site.db, organization);
-  const ids = { projectId: project.id, branchId: project.branchId };
-  const [buildId, deploymentId] = [newId(), newId()];
-  await site.db.insert(build).values({
-    ...ids,
-    id: buildId,
-    status: "succeeded",
-    commitSha: shaOf("a"),
-    trigger: "push",
-    sequence: 1,
-    entrypoint: "echo.py",
-  });
-  await site.db
-    .insert(deployment)
-    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: project.name });
+  const { buildId, deploymentId } = await seedLiveVersion(site.db, project, { label: project.name });
   return {
-    ...ids,
+    projectId: project.id,
+    branchId: project.branchId,
     buildId,
     deploymentId,
     orgSlug: organization.slug,

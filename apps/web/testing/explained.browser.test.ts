@@ -1,5 +1,5 @@
 import { newId } from "@towpath/core/ids";
-import { seedProject, shaOf } from "@towpath/core/testing";
+import { sampleManifest, sampleTool, seedProject, shaOf } from "@towpath/core/testing";
 import { build, deployment, route } from "@towpath/db/schema";
 import { type ServerLogRow, timeOfRequestId, writeRequestLogs, writeServerLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
@@ -172,23 +172,8 @@ test("PRJ-20 a link to a request that is not there says so, also for one of anot
 /** Makes the build live with two tools, and logs captured calls of one of them and of one that is gone. */
 async function logCalls(): Promise<{ kept: string; gone: string; cut: string }> {
   const inputSchema = { type: "object", properties: { city: { type: "string" }, key: { type: "string" } } };
-  const tool = (tool_name: string) => ({
-    tool_name,
-    title: null,
-    description: null,
-    inputSchema,
-    outputSchema: null,
-    annotations: null,
-  });
-  const manifest = {
-    protocolVersion: "2025-11-25",
-    server: { name: "weather", version: "1" },
-    instructions: null,
-    tools: [tool("alerts"), tool("weather")],
-    resources: [],
-    templates: [],
-    prompts: [],
-  };
+  const tool = (name: string) => sampleTool(name, { description: null, inputSchema });
+  const manifest = sampleManifest({ tools: [tool("alerts"), tool("weather")] });
   await site.db.update(build).set({ manifest }).where(eq(build.id, buildId));
   const ids = { projectId: own.id, branchId: own.branchId };
   await site.db.insert(route).values({ ...ids, label: own.name, deploymentId, sequence: 1 });

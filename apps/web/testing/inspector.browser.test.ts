@@ -1,7 +1,7 @@
 import { type ModelServer, openAiModel } from "@towpath/chat/testing";
 import { newId } from "@towpath/core/ids";
-import { seedProject, shaOf } from "@towpath/core/testing";
-import { branch, build, chatUsage, deployment, route } from "@towpath/db/schema";
+import { seedLiveVersion, seedProject } from "@towpath/core/testing";
+import { branch, chatUsage } from "@towpath/db/schema";
 import { readManifest } from "@towpath/mcp/client";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { type Talker, talker } from "@towpath/mcp/testing";
@@ -30,40 +30,17 @@ afterAll(() => Promise.all([server.close(), model.close()]));
 
 let member: Member;
 let page: Page;
-let own: { readonly projectId: string; readonly branchId: string; readonly name: string };
+let own: Awaited<ReturnType<typeof seedProject>>;
 let manifest: Manifest;
 
 beforeAll(async () => {
   member = await seededMember(site.url, site.db);
   page = await browser.signedInPage(site.url, member);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: site.url });
-  const seeded = await seedProject(site.db, member.organization, { authMode: "towpath-cloud" });
-  const ids = { projectId: seeded.id, branchId: seeded.branchId };
+  own = await seedProject(site.db, member.organization, { authMode: "towpath-cloud" });
   manifest = (await readManifest({ url: server.url }, { timeoutMs: 20_000 })).manifest;
-  await goLive(ids, { label: seeded.name, environment: "production", manifest });
-  own = { ...ids, name: seeded.name };
+  await seedLiveVersion(site.db, own, { label: own.name, manifest });
 });
-
-/** Makes a version of a branch live under a label, as its build would have. */
-async function goLive(
-  ids: { readonly projectId: string; readonly branchId: string },
-  version: { readonly label: string; readonly environment: "production" | "preview"; readonly manifest: Manifest },
-): Promise<void> {
-  const [buildId, deploymentId] = [newId(), newId()];
-  const { label, environment } = version;
-  await site.db.insert(build).values({
-    ...ids,
-    id: buildId,
-    status: "succeeded",
-    commitSha: shaOf("a"),
-    trigger: "push",
-    entrypoint: "echo.py",
-    sequence: 1,
-    manifest: version.manifest,
-  });
-  await site.db.insert(deployment).values({ ...ids, id: deploymentId, buildId, environment, slug: label });
-  await site.db.insert(route).values({ label, ...ids, deploymentId });
-}
 
 beforeEach(() => page.setViewportSize({ width: 1440, height: 900 }));
 
@@ -154,7 +131,7 @@ test("PRJ-4 the server's questions during a call are answered: a form, a model b
   await expect.poll(() => question.getByLabel("Answer").inputValue()).toBe("teal");
   await question.getByRole("button", { name: "Send answer" }).click();
   await result().getByText("painted teal as Tester says").waitFor();
-  expect(await site.db.select().from(chatUsage).where(eq(chatUsage.projectId, own.projectId))).toMatchObject([
+  expect(await site.db.select().from(chatUsage).where(eq(chatUsage.projectId, own.id))).toMatchObject([
     { model: "Tester", inputTokens: 100 },
   ]);
   await callButton().click();
@@ -219,10 +196,10 @@ test("PRJ-4 a link fills in its arguments and calls nothing; an unknown tool, br
 test("PRJ-4 a preview's calls go to the preview over a connection of its own, and production's to production", async () => {
   const branchId = newId();
   const label = `${own.name}-try`.slice(0, 60);
-  await site.db.insert(branch).values({ id: branchId, projectId: own.projectId, name: "try" });
+  await site.db.insert(branch).values({ id: branchId, projectId: own.id, name: "try" });
   const tools = manifest.tools.filter(({ tool_name: name }) => name === "fails" || name === "work");
-  const ids = { projectId: own.projectId, branchId };
-  await goLive(ids, { label, environment: "preview", manifest: { ...manifest, tools } });
+  const version = { label, environment: "preview", manifest: { ...manifest, tools } } as const;
+  await seedLiveVersion(site.db, { id: own.id, branchId }, version);
   server.requests.length = 0;
   const paths = (method: string) => received(method).map(({ path }) => path);
 

@@ -1,7 +1,7 @@
 import { newId } from "@towpath/core/ids";
 import { recordDataUsage } from "@towpath/core/operations/data-volume";
-import { sampleDiagnosis, seedProject, shaOf } from "@towpath/core/testing";
-import { auditLog, build, deployment, project, requestLog, route, secret } from "@towpath/db/schema";
+import { sampleDiagnosis, seedLiveVersion, seedProject, shaOf } from "@towpath/core/testing";
+import { auditLog, build, project, requestLog, secret } from "@towpath/db/schema";
 import { writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
@@ -237,15 +237,7 @@ test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may b
   expect((await callServerFunction(member.visitor, "settings.saveVariables", "POST", saved)).status).toBe(200);
   const hidden = { ...key(), keyName: "HIDDEN_KEY" };
   expect((await callServerFunction(member.visitor, "settings.revealVariable", "POST", hidden)).status).toBe(409);
-  const [main, one] = [
-    { projectId: own.id, branchId: own.branchId },
-    { id: newId(), secretVersionIds: [] },
-  ];
-  const live = { ...main, id: newId(), buildId: one.id, environment: "production", slug: own.name };
-  const made = { commitSha: "a".repeat(40), trigger: "push", sequence: 1, entrypoint: "echo.py", status: "succeeded" };
-  await site.db.insert(build).values({ ...main, ...one, ...made });
-  await site.db.insert(deployment).values(live);
-  await site.db.insert(route).values({ ...main, label: own.name, deploymentId: live.id, sequence: 1 });
+  await seedLiveVersion(site.db, own, { label: own.name, secretVersionIds: [], manifest: null });
   await goTo("settings");
   await page.getByText("Changed since the live deployment of main: rebuild to apply").waitFor();
   await page.getByRole("button", { name: "Rebuild main" }).waitFor();

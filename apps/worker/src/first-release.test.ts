@@ -6,16 +6,15 @@ import { rebuildLostLayers, takeBuild } from "@towpath/core/delivery/build";
 import { layersSchema } from "@towpath/core/delivery/build/contract";
 import { testContext } from "@towpath/core/testing";
 import { migrateDatabase } from "@towpath/db";
-import { createTestDatabase, migrateOnlyTo, type TestDatabase } from "@towpath/db/testing";
+import { migrateOnlyTo, openTestDatabase } from "@towpath/db/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import rows from "./testing/first-release.json" with { type: "json" };
 import { openSite, type Site, sweepSite } from "./testing/retention-bench.ts";
 
 // Database and directory of the first release (commit 2420f951) after two `towpath deploy`.
-let database: TestDatabase;
+const database = openTestDatabase({ fresh: true });
 let site: Site;
 beforeEach(async () => {
-  database = await createTestDatabase();
   await migrateOnlyTo(database, "0000_initial");
   for (const [table, values] of Object.entries(rows)) {
     const insert = `INSERT INTO "${table}" SELECT * FROM jsonb_populate_recordset(NULL::"${table}", $1)`;
@@ -29,7 +28,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await rm(site.dataDirectory, { recursive: true, force: true });
-  await database.close();
 });
 
 const days = (count: number) => new Date(Date.now() + count * 86_400_000);

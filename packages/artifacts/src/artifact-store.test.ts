@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { directoryBlobs } from "./directory-blobs.ts";
@@ -12,13 +12,11 @@ import { openArtifacts } from "./index.ts";
 import { artifactStoreContract } from "./testing/contract.ts";
 
 let directory = "";
-let database: TestDatabase;
+const database = openTestDatabase();
 beforeAll(async () => {
   directory = await shortDirectory();
-  database = await createTestDatabase();
 });
 afterAll(async () => {
-  await database.close();
   await rm(directory, { recursive: true, force: true });
 });
 

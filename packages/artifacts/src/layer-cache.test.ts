@@ -16,7 +16,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { removeDirectory } from "@towpath/runtime/remove-directory";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -26,7 +26,7 @@ import { createLayerCache } from "./layer-cache.ts";
 const maxBytes = 10 * 1024 * 1024;
 const nameOf = (text: string) => createHash("sha256").update(text).digest("hex");
 let testDirectory = "";
-let database: TestDatabase;
+const database = openTestDatabase();
 let store: ArtifactStore;
 let count = 0;
 
@@ -34,11 +34,9 @@ const openIn = (dataDirectory: string) => openArtifacts({ db: database.db, dataD
 
 beforeAll(async () => {
   testDirectory = await shortDirectory();
-  database = await createTestDatabase();
   store = openIn(testDirectory).store;
 });
 afterAll(async () => {
-  await database.close();
   await removeDirectory(testDirectory);
 });
 

@@ -1,15 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { verification } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { expect, test } from "vitest";
 import { createOneTimeState, takeOneTimeState } from "./one-time-state.ts";
 import { deleteSessionSecret, readSessionSecret, storeSessionSecret } from "./session-secret.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(async () => database.close());
+const database = openTestDatabase();
 
 const root = "a root secret that is long enough here";
 const soon = () => new Date(Date.now() + 60_000);

@@ -1,13 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { expect, test } from "vitest";
 import { beginAttempt } from "./sign-in-throttle.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 const newEmail = () => `${randomUUID()}@example.com`;
 const begin = (email: string, address: string | null) => beginAttempt(database.db, { email, address });

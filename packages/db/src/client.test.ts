@@ -1,20 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrateDatabase, openDatabase } from "./client.ts";
-import { createTestDatabase, type TestDatabase } from "./testing/test-database.ts";
+import { openTestDatabase } from "./testing/test-database.ts";
 
-let database: TestDatabase;
+const database = openTestDatabase();
 const name = `test_${randomBytes(6).toString("hex")}`;
 const role = `${name}_role`;
 beforeAll(async () => {
-  database = await createTestDatabase();
   await database.pool.query(`CREATE ROLE ${role} LOGIN`);
   await database.pool.query(`CREATE DATABASE ${name} TEMPLATE template0`);
 });
 afterAll(async () => {
   await database.pool.query(`DROP DATABASE ${name} WITH (FORCE)`);
   await database.pool.query(`DROP ROLE ${role}`);
-  await database.close();
 });
 
 /** The new database, as its superuser or as a role that may not create extensions. */

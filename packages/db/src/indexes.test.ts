@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "./testing/test-database.ts";
+import { expect, test } from "vitest";
+import { openTestDatabase } from "./testing/test-database.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 test("LOG-5 every foreign key has an index that starts with its columns", async () => {
   const { rows } = await database.pool.query(

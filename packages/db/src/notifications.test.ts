@@ -2,15 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, connect as dial, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openNotifications } from "./notifications.ts";
-import { createTestDatabase, type TestDatabase } from "./testing/test-database.ts";
+import { openTestDatabase } from "./testing/test-database.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 function open(url: string, options: { pingMs?: number } = {}) {
   const problems: unknown[] = [];

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "./testing/test-database.ts";
+import { openTestDatabase } from "./testing/test-database.ts";
 
-let database: TestDatabase;
+const database = openTestDatabase();
 let listener: pg.Client;
 const received: string[] = [];
 beforeAll(async () => {
-  database = await createTestDatabase();
   listener = new pg.Client({ connectionString: database.url });
   await listener.connect();
   listener.on("notification", ({ channel }) => received.push(channel));
@@ -15,7 +14,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await listener.end();
-  await database.close();
 });
 
 /** How many notifications a statement causes. */

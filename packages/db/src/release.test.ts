@@ -1,14 +1,10 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import journal from "../migrations/meta/_journal.json" with { type: "json" };
 import { migrateDatabase } from "./client.ts";
 import { NewerSchema, recordRelease, requireKnownSchema, thisRelease } from "./release.ts";
-import { createTestDatabase, migrateOnlyTo, type TestDatabase } from "./testing/test-database.ts";
+import { migrateOnlyTo, openTestDatabase } from "./testing/test-database.ts";
 
-let database: TestDatabase;
-beforeEach(async () => {
-  database = await createTestDatabase();
-});
-afterEach(() => database.close());
+const database = openTestDatabase({ fresh: true });
 
 /** As left by a newer release, whose migration is unknown here. */
 async function migrateFurther(): Promise<void> {

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "./testing/test-database.ts";
+import { beforeAll, expect, test } from "vitest";
+import { openTestDatabase } from "./testing/test-database.ts";
 
-let database: TestDatabase;
+const database = openTestDatabase();
 const ids = Array.from({ length: 7 }, () => randomUUID());
 const [organization, project, branch, build, deployment, external, portal] = ids;
 beforeAll(async () => {
-  database = await createTestDatabase();
   const statements: [string, unknown[]][] = [
     ["INSERT INTO organization (id, name, slug) VALUES ($1, 'Acme', 'acme')", [organization]],
     [
@@ -32,7 +31,6 @@ beforeAll(async () => {
   ];
   for (const [text, values] of statements) await database.pool.query(text, values);
 });
-afterAll(() => database.close());
 
 type Target = { kind?: string; branch?: unknown; deployment?: unknown; external?: unknown; portal?: unknown };
 

@@ -1,27 +1,11 @@
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createAddressPolicy } from "./address-policy.ts";
 import type { ResolveName } from "./checked-connection.ts";
 import { createCheckedFetch } from "./checked-fetch.ts";
 import { externalNetworkSettings } from "./config.ts";
 import { EgressError } from "./egress-error.ts";
 import { parseNetworks } from "./networks.ts";
-
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
-async function serve(listener: RequestListener): Promise<number> {
-  const server = createServer(listener);
-  servers.push(server);
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  return (server.address() as AddressInfo).port;
-}
+import { innerHosts, listen, serve } from "./testing/local-server.ts";
 
 const addresses =
   (...found: string[]): ResolveName =>
@@ -46,27 +30,7 @@ test("ORG-9 no address of this machine, a private network or a cloud's metadata 
     requests++;
     response.end("reached");
   });
-  for (const host of [
-    "127.0.0.1",
-    "localhost",
-    "[::1]",
-    "10.0.0.1",
-    "172.16.0.1",
-    "192.168.1.1",
-    "169.254.169.254",
-    "100.64.0.1",
-    "0.0.0.0",
-    "[fe80::1]",
-    "[fd00::1]",
-    "[::ffff:127.0.0.1]",
-    "[64:ff9b::7f00:1]",
-    "[2002:7f00:1::]",
-    "[::]",
-    "2130706433",
-    "0x7f.1",
-    "127.1",
-    "0177.0.0.1",
-  ]) {
+  for (const host of innerHosts) {
     for (const protocol of ["https", "http"])
       expect([host, await problemOf(`${protocol}://${host}:${port}/mcp`)]).toEqual([host, "address_not_allowed"]);
   }
@@ -118,9 +82,9 @@ test("ORG-9 redirects are not followed, and a failed connection says why", async
   const local = { networks: "127.0.0.0/8" };
   expect(await problemOf(`http://127.0.0.1:${port}/`, local)).toBe("redirect");
   expect(followed).toBe(0);
-  const closed = await serve(() => {});
-  await new Promise((done) => servers.pop()?.close(done));
-  expect(await problemOf(`http://127.0.0.1:${closed}/`, local)).toBe("unreachable");
+  const closed = await listen(() => {});
+  await closed.close();
+  expect(await problemOf(`http://127.0.0.1:${closed.port}/`, local)).toBe("unreachable");
   // No TLS where it is asked for.
   expect(await problemOf(`https://127.0.0.1:${port}/`, local)).toBe("tls");
   for (const url of ["ftp://example.com/", "nope", "https://u:p@example.com/", "https://example.com/#f"])

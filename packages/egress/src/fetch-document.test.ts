@@ -1,24 +1,11 @@
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import type { RequestListener } from "node:http";
+import { expect, test } from "vitest";
 import { EgressError } from "./egress-error.ts";
 import { type FetchDocumentOptions, fetchDocument } from "./fetch-document.ts";
 import { isPublicAddress } from "./public-address.ts";
+import { innerHosts, serve } from "./testing/local-server.ts";
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  servers.push(server);
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  return `http://localhost:${(server.address() as AddressInfo).port}`;
-}
+const serveAt = async (listener: RequestListener) => `http://localhost:${await serve(listener)}`;
 
 const problemOf = async (url: string, options?: FetchDocumentOptions) =>
   fetchDocument(url, options).then(
@@ -29,7 +16,7 @@ const local = { allowLoopback: true };
 
 test("GW-5 a document is fetched with the host's own name, and only as JSON", async () => {
   let host: string | undefined;
-  const origin = await serve((request, response) => {
+  const origin = await serveAt((request, response) => {
     host = request.headers.host;
     response.end(request.url === "/text" ? "<html>" : '{"client_id":"x"}');
   });
@@ -40,34 +27,13 @@ test("GW-5 a document is fetched with the host's own name, and only as JSON", as
 
 test("GW-5 nothing on this machine, in a private network or of a cloud's metadata is fetched", async () => {
   let requests = 0;
-  const origin = await serve((_request, response) => {
+  const origin = await serveAt((_request, response) => {
     requests++;
     response.end("{}");
   });
   const { port } = new URL(origin);
   expect(await problemOf(`${origin}/client`)).toBe("invalid_url");
-  for (const host of [
-    "127.0.0.1",
-    "localhost",
-    "[::1]",
-    "10.0.0.1",
-    "172.16.0.1",
-    "192.168.1.1",
-    "169.254.169.254",
-    "100.64.0.1",
-    "0.0.0.0",
-    "[fe80::1]",
-    "[fd00::1]",
-    "[::ffff:127.0.0.1]",
-    "[64:ff9b::7f00:1]",
-    "[2002:7f00:1::]",
-    "[::]",
-    // Spellings that URL parsers turn into addresses.
-    "2130706433",
-    "0x7f.1",
-    "127.1",
-    "0177.0.0.1",
-  ]) {
+  for (const host of innerHosts) {
     expect([host, await problemOf(`https://${host}:${port}/client`)]).toEqual([host, "address_not_allowed"]);
   }
   expect(requests).toBe(0);
@@ -84,14 +50,14 @@ test("GW-5 a name that also has a private address is refused, and the name is re
   expect(resolved).toBe(1);
   expect(await problemOf("https://none.example/client", { resolve: resolve([]) })).toBe("name_not_found");
   // A second resolution would find nothing that answers.
-  const origin = await serve((_request, response) => response.end('{"a":1}'));
+  const origin = await serveAt((_request, response) => response.end('{"a":1}'));
   const once = { ...local, resolve: resolve(["127.0.0.1"]) };
   expect(await fetchDocument(origin.replace("localhost", "rebinding.example"), once)).toEqual({ a: 1 });
   expect(resolved).toBe(3);
 });
 
 test("GW-5 redirects, other statuses, large documents and slow hosts are refused", async () => {
-  const origin = await serve((request, response) => {
+  const origin = await serveAt((request, response) => {
     if (request.url === "/redirect") response.writeHead(302, { location: "/client" }).end();
     else if (request.url === "/missing") response.writeHead(404).end();
     else if (request.url === "/large") response.end(JSON.stringify("x".repeat(2000)));

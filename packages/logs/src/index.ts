@@ -9,6 +9,7 @@ export {
   type ServerLogLevel,
   type ServerLogRow,
   serverLogChannel,
+  serverLogEntrySchema,
   unwrittenServerLogs,
   writeServerLogs,
 } from "./lines/server-logs.ts";

@@ -1,7 +1,7 @@
 import type { Mail } from "@towpath/core/ports";
 import { memoryQueue, refusalCode } from "@towpath/core/testing";
 import { mailMessage } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { createTestDatabase, openTestDatabase } from "@towpath/db/testing";
 import { openJobQueue, openWorkerQueue } from "@towpath/queue";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -13,11 +13,10 @@ const secret = "a root secret for tests, at least 32 characters";
 const secrets = { current: secret, previous: [] };
 const from = "Towpath <mail@towpath.example>";
 
-let database: TestDatabase;
+const database = openTestDatabase();
 let server: MailServer;
 let attempts = 0;
 beforeAll(async () => {
-  database = await createTestDatabase();
   server = await startMailServer({
     refuse(address) {
       if (address.startsWith("nobody")) return { code: 550, message: "No such mailbox" };
@@ -28,7 +27,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.stop();
-  await database.close();
 });
 
 const someone = (name = "ada") => `${name}-${crypto.randomUUID()}@example.com`;

@@ -1,15 +1,11 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Transaction } from "@towpath/db";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, openTestDatabase } from "@towpath/db/testing";
+import { expect, test } from "vitest";
 import { openJobQueue, openWorkerQueue, type ScheduledHandlers, type WorkerOptions } from "./queue.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 const idle = {
   "webhook.process": async () => {},

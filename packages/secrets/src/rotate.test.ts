@@ -1,8 +1,8 @@
 import { openDatabase } from "@towpath/db";
 import { dataKey, githubConnection, masterKey, organization, project, secret, secretVersion } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import {
   checkDatabase,
   createSecretBox,
@@ -27,14 +27,12 @@ const [old, rotating, renewed] = [boxOf(first), boxOf(second, first), boxOf(seco
   SecretBox,
 ];
 
-let database: TestDatabase;
+const database = openTestDatabase({ fresh: true });
 let organizationId: string;
 beforeEach(async () => {
-  database = await createTestDatabase();
   organizationId = crypto.randomUUID();
   await database.db.insert(organization).values({ id: organizationId, slug: "acme", name: "Acme" });
 });
-afterEach(() => database.close());
 
 const check = (box: SecretBox) => checkDatabase(database.pool, box.masterKeys);
 const client = () => ({ db: database.db, pool: database.pool, close: async () => {} });

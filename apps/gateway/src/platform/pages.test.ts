@@ -2,16 +2,12 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { freePort } from "@towpath/role/testing";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { parseServerUrl } from "../route/server-address.ts";
-import { createRig, type Rig } from "../testing/rig.ts";
+import { openRig } from "../testing/rig.ts";
 import { createPages } from "./pages.ts";
 
-let rig: Rig;
-beforeAll(async () => {
-  rig = await createRig();
-});
-afterAll(() => rig.close());
+const rig = openRig();
 
 test("OPS-2 the gateway's own pages: text, health, metrics for this machine", async () => {
   const base = `http://127.0.0.1:${rig.gateway.port}`;

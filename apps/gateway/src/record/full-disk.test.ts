@@ -4,7 +4,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import type { RequestLogRow } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import pg from "pg";
@@ -18,20 +18,18 @@ import { Spool } from "./spool.ts";
 // A separate real file system, which fills up: only root may mount one.
 const isRoot = process.getuid?.() === 0;
 let disk = "";
-let database: TestDatabase;
+const database = openTestDatabase({ fresh: true });
 const noDatabase = new pg.Pool({ connectionString: "postgresql://127.0.0.1:1/none" });
 
 beforeEach(async () => {
   if (!isRoot) return;
   disk = await mkdtemp(join(tmpdir(), "tp-disk-"));
   execFileSync("/usr/bin/mount", ["-t", "tmpfs", "-o", "size=80m", "tmpfs", disk]);
-  database = await createTestDatabase();
 });
 afterEach(async () => {
   if (!isRoot) return;
   execFileSync("/usr/bin/umount", ["--lazy", disk]);
   await rm(disk, { recursive: true });
-  await database.close();
 });
 
 afterAll(() => noDatabase.end());

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { queryRequestLogs, type RequestLogRow } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import pg from "pg";
@@ -14,14 +14,13 @@ import { newRequestId } from "./request-id.ts";
 import { Spool } from "./spool.ts";
 
 const log = pino({ level: "silent" });
-let database: TestDatabase;
+const database = openTestDatabase();
 let root: string;
 beforeAll(async () => {
-  database = await createTestDatabase();
   root = await mkdtemp(join(tmpdir(), "tp-rec-"));
 });
 afterAll(async () => {
-  await Promise.all([database.close(), noDatabase.end()]);
+  await noDatabase.end();
   await rm(root, { recursive: true });
 });
 

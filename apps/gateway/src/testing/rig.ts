@@ -9,6 +9,7 @@ import type { Rate } from "@towpath/limits";
 import { queryRequestLogs, type RequestLogDetail, readRequestLog } from "@towpath/logs";
 import { createRunnerStandIn, type RunnerStandIn } from "@towpath/runner-api/testing";
 import pino from "pino";
+import { afterAll, beforeAll } from "vitest";
 import { type RunningGateway, startGateway } from "../compose.ts";
 import { type GatewayConfig, readConfig } from "../config.ts";
 import type { Access, Route } from "../read-model/routes.ts";
@@ -104,6 +105,21 @@ export async function createRig(environment: Record<string, string> = {}): Promi
     },
   };
   return rig;
+}
+
+/** A rig for the tests of a file. Call it at the top: the rig opens before later hooks, and closes after them. */
+export function openRig(environment?: Record<string, string>): Rig {
+  let opened: Rig | undefined;
+  beforeAll(async () => {
+    opened = await createRig(environment);
+  });
+  afterAll(() => opened?.close());
+  return new Proxy({} as Rig, {
+    get: (_, name) => {
+      if (!opened) throw new Error("The rig is open in hooks and tests only.");
+      return Reflect.get(opened, name);
+    },
+  });
 }
 
 /** Waits for a condition, up to 20 s by default. */

@@ -1,18 +1,14 @@
 import { findDataUsage } from "@towpath/core/operations/data-volume";
 import { project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { readDeployment } from "../deployments/deployment.store.ts";
 import { keptDataOf } from "../deployments/server-of-deployment.ts";
 import { seedDeployment } from "../testing/seed-deployment.ts";
 import { dataRound } from "./data-round.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 const day = 86_400_000;
 

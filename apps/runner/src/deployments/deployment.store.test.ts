@@ -1,15 +1,11 @@
 import { auditLog, instance, requestLog, requestLogSession, route } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { addDeployment, seedDeployment } from "../testing/seed-deployment.ts";
 import { deploymentUses, nextRebuild, recentlyRun } from "./deployment.store.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 const hour = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms);

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "@towpath/core/ids";
 import { instance, route, serverLog as serverLogTable } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { writeServerLogs } from "@towpath/logs";
 import { RunnerError } from "@towpath/runner-api";
 import type { RuntimeDriver, ServerSpec } from "@towpath/runtime";
@@ -25,7 +25,7 @@ import { InstancePool } from "./instance-pool.ts";
 import { createInstanceRecord, type InstanceRecord } from "./instance-record.ts";
 
 const clock = openClock();
-let database: TestDatabase;
+const database = openTestDatabase();
 let driver: RuntimeDriver;
 let directory = "";
 let record: InstanceRecord;
@@ -40,7 +40,6 @@ const failing = (error: unknown) => {
 };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   directory = await shortDirectory();
   const config = tinyServer.driverConfig(directory);
   const get = async (digest: string) =>
@@ -66,7 +65,6 @@ afterEach(async () => {
 afterAll(async () => {
   await driver.close();
   await Promise.all([record.close(5000), lines.close(5000)]);
-  await database.close();
   await rm(directory, { recursive: true, force: true });
 });
 

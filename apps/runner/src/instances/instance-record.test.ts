@@ -1,18 +1,14 @@
 import { newId } from "@towpath/core/ids";
 import { instance } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { seedDeployment } from "../testing/seed-deployment.ts";
 import { instanceStore } from "./instance.store.ts";
 import { Instance } from "./instance.ts";
 import { createInstanceRecord } from "./instance-record.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 const row = (deploymentId: string) => ({ id: newId(), deploymentId, startedAt: new Date(), restarts: 0 });
 

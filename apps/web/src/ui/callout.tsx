@@ -36,6 +36,15 @@ export function Callout({ tone = "info", title, children, actions, className }: 
   );
 }
 
+/** A callout that appears. Its place is always rendered, so that screen readers announce its content. */
+export function Announced({ when, ...callout }: CalloutProps & { readonly when: boolean }) {
+  return (
+    <div role="status" className="empty:sr-only">
+      {when ? <Callout {...callout} /> : null}
+    </div>
+  );
+}
+
 /** Why something failed; nothing while nothing has. */
 export function Failure({ children, ...rest }: { title?: ReactNode; className?: string; children: ReactNode }) {
   if (!children) return null;

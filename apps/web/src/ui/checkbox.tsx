@@ -67,6 +67,30 @@ type SwitchProps = {
   "aria-describedby"?: string;
 };
 
+type SwitchFieldProps = Omit<SwitchProps, "aria-label" | "aria-describedby"> & {
+  readonly id: string;
+  readonly label: string;
+  /** What it does. */
+  readonly children: ReactNode;
+};
+
+/** A switch with its label and description. */
+export function SwitchField({ id, label, children, ...control }: SwitchFieldProps) {
+  return (
+    <div className="flex items-start gap-3">
+      <Switch {...control} id={id} aria-describedby={`${id}-hint`} />
+      <div className="text-sm">
+        <label htmlFor={id} className="font-medium">
+          {label}
+        </label>
+        <div id={`${id}-hint`} className="text-muted">
+          {children}
+        </div>
+      </div>
+    </div>
+  );
+}
+
 /** A switch that takes effect at once. Label it by `aria-label` or by a `label` for `id`. */
 export function Switch({ onChange, readOnly = false, ...rest }: SwitchProps) {
   return (

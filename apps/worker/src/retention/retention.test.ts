@@ -10,7 +10,7 @@ import { aloneAmongWorkers, referencedLayers } from "@towpath/core/operations/re
 import { type SeededOrganization, seedOrganization, seedProject, testContext } from "@towpath/core/testing";
 import { currentRelease } from "@towpath/db/release";
 import { repository, repositoryBundles } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { startRounds } from "@towpath/role";
 import { openRegistry } from "@towpath/telemetry";
 import { eq } from "drizzle-orm";
@@ -34,17 +34,15 @@ import { Disk } from "./disk.ts";
 import { RetentionMetrics } from "./metrics.ts";
 import { retentionRounds } from "./retention.ts";
 
-let database: TestDatabase;
+const database = openTestDatabase({ fresh: true });
 let site: Site;
 let organization: SeededOrganization;
 beforeEach(async () => {
-  database = await createTestDatabase();
   site = await openSite(database);
   organization = await seedOrganization(database.db);
 });
 afterEach(async () => {
   await rm(site.dataDirectory, { recursive: true, force: true });
-  await database.close();
 });
 
 const stored = async () => (await readdir(join(site.dataDirectory, "artifacts", "blobs"))).toSorted();

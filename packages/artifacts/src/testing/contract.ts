@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type ArtifactStoreConfig, createArtifactStore } from "../artifact-store.ts";
 import type { ArtifactStore, BlobStore } from "../port.ts";
 
@@ -27,11 +27,10 @@ export function artifactStoreContract(
   openPlace: () => Promise<Pick<ArtifactStoreConfig, "blobs" | "incoming">>,
 ): void {
   describe(`artifact store contract: ${title}`, () => {
-    let database: TestDatabase;
+    const database = openTestDatabase();
     let bench: Bench;
     beforeAll(async () => {
       const { blobs, incoming } = await openPlace();
-      database = await createTestDatabase();
       const open = (of: BlobStore) => createArtifactStore({ db: database.db, blobs: of, incoming });
       const store = open(blobs);
       bench = {
@@ -44,7 +43,6 @@ export function artifactStoreContract(
         },
       };
     });
-    afterAll(() => database.close());
     bytesTests(() => bench);
     tagTests(() => bench);
     deleteTests(() => bench);

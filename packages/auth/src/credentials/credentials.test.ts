@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { createTestDatabase, openTestDatabase } from "@towpath/db/testing";
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, SignJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   createApiKeyChecker,
   createMembershipChecker,
@@ -21,11 +21,7 @@ import {
   verifyProjectJwt,
 } from "./index.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 async function storeKey(changes: { enabled?: boolean; expiresAt?: Date } = {}) {
   const made = newApiKey();

@@ -1,9 +1,9 @@
 import { createPrivateKey, generateKeyPairSync, randomUUID } from "node:crypto";
 import { deriveKey, openWithKeyId } from "@towpath/crypto";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { createLocalJWKSet, decodeProtectedHeader, type JWK, jwtVerify, SignJWT } from "jose";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { createSigningKeys } from "./signing-keys.ts";
 
 const secret = "a root secret for tests, of 32 characters or more";
@@ -12,12 +12,8 @@ const audience = "https://echo.example/mcp";
 const typ = "at+jwt";
 const day = 86_400_000;
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = openTestDatabase();
 beforeEach(() => database.pool.query("DELETE FROM jwks"));
-afterAll(() => database.close());
 
 const keysAt = (now?: () => number) => createSigningKeys({ pool: database.pool, secret, issuer, ...(now && { now }) });
 const claims = { sub: "user-1", aud: audience };

@@ -3,24 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openArtifacts } from "@towpath/artifacts";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import type { BuildWorkspace, VolumeEntry } from "@towpath/runtime";
 import { createFakeDriver } from "@towpath/runtime/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { BuildFailure } from "../failure.ts";
 import { defaultExtractLimits, type ExtractLimits, extractSource } from "./extract.ts";
 import { subtree } from "./source-tree.ts";
 import { type TarEntry, tarball } from "./tarball.ts";
 
-let database: TestDatabase;
+const database = openTestDatabase();
 let dataDirectory: string;
 let workspace: BuildWorkspace;
 /** Where a driver of this host has the source. */
 let directory: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
 beforeEach(async () => {
   dataDirectory = await mkdtemp(join(tmpdir(), "extract-"));
   workspace = await openWorkspace("build");

@@ -2,24 +2,22 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ResolutionMemory } from "./resolution-memory.ts";
 
 const hourMs = 3_600_000;
 /** Half an hour before the day ends, by UTC. */
 const evening = Date.UTC(2026, 0, 1, 23, 30);
-let database: TestDatabase;
+const database = openTestDatabase({ fresh: true });
 let directory: string;
 
 beforeEach(async () => {
-  database = await createTestDatabase();
   directory = await mkdtemp(join(tmpdir(), "resolutions-"));
   vi.useFakeTimers({ toFake: ["Date"], now: evening });
 });
 afterEach(async () => {
   vi.useRealTimers();
-  await database.close();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -1,28 +1,13 @@
 import { member } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import {
-  refusalCode,
-  type SeededOrganization,
-  seedOrganization,
-  seedProject,
-  seedUser,
-  testContext,
-} from "../testing/index.ts";
+import { expect, test } from "vitest";
+import { openOrganization, refusalCode, seedProject, seedUser, testContext } from "../testing/index.ts";
 import { authorize, authorizeProject, withAccess } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-let others: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  others = await seedOrganization(database.db);
-});
-beforeEach(async () => {
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database, { fresh: true });
+const others = openOrganization(database);
 
 /** A viewer's context after the check at the start of a request, and the end of the membership right after that. */
 async function checkedViewer() {

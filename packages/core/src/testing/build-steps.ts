@@ -1,21 +1,14 @@
 import type { Database } from "@towpath/db";
 import { build, deployment, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
-import type { BuildManifest, Diagnosis } from "../delivery/build/build-contract.schema.ts";
+import type { Diagnosis } from "../delivery/build/build-contract.schema.ts";
 import { takeBuild } from "../delivery/build/take-build.ts";
 import { type BuildOutcome, createDeployment } from "../delivery/deployment/create-deployment.ts";
 import { type GoLiveResult, goLive } from "../delivery/deployment/go-live.ts";
 import { testContext } from "./seed.ts";
+import { sampleManifest } from "./seed-live.ts";
 
-const sampleManifest: BuildManifest = {
-  protocolVersion: "2025-06-18",
-  server: { name: "echo", version: "1" },
-  instructions: null,
-  tools: [],
-  resources: [],
-  templates: [],
-  prompts: [],
-};
+const manifest = sampleManifest({ protocolVersion: "2025-06-18", server: { name: "echo", version: "1" }, tools: [] });
 const sampleLayers = { pythonVersion: "3.12.1", dependencies: "a".repeat(64), code: "b".repeat(64) };
 
 type Fence = { readonly buildId: string; readonly attempt: number };
@@ -26,7 +19,7 @@ export const sampleOutcome = (fence: Fence): BuildOutcome => ({
   layers: sampleLayers,
   resolution: null,
   program: { entrypoint: "echo.py", arguments: [] },
-  manifest: sampleManifest,
+  manifest,
   recording: null,
   warnings: [],
   ownSignIn: false,

@@ -1,6 +1,7 @@
 export { finishBuild, liveCommit, sampleDiagnosis, sampleOutcome, succeedBuild } from "./build-steps.ts";
 export { refusal, refusalCode } from "./expect-code.ts";
 export { GitModel } from "./git-model.ts";
+export { openOrganization } from "./project-suite.ts";
 export {
   memoryQueue,
   memoryRepositories,
@@ -13,4 +14,4 @@ export {
   shaOf,
   testContext,
 } from "./seed.ts";
-export { sampleManifest, seedLiveProject } from "./seed-live.ts";
+export { sampleManifest, sampleTool, seedLiveProject, seedLiveVersion } from "./seed-live.ts";

@@ -1,9 +1,9 @@
 import type { Database } from "@towpath/db";
 import { auditLog, branch, build, gitSource, project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { createSecretBox } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { beforeEach } from "vitest";
 import type { Actor, FullContext } from "../context/index.ts";
 import {
   checkDueGitSources,
@@ -25,13 +25,9 @@ export const gitUrl = "https://git.example/acme/echo";
  * A scene with a database of its own, new for each test, for the top of a file. `onReset` gets what the test works with.
  */
 export function openGitScene(onReset: (fresh: Awaited<ReturnType<GitScene["reset"]>>) => void): GitScene {
-  let database: TestDatabase;
+  const database = openTestDatabase();
   const scene = new GitScene(() => database.db);
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
   beforeEach(async () => onReset(await scene.reset()));
-  afterAll(() => database.close());
   return scene;
 }
 

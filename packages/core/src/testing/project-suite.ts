@@ -1,31 +1,36 @@
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import type { Database } from "@towpath/db";
+import { openTestDatabase } from "@towpath/db/testing";
+import { beforeAll, beforeEach } from "vitest";
 import type { Actor, FullContext } from "../context/index.ts";
 import { type SeededOrganization, seedOrganization, seedProject, testContext } from "./seed.ts";
+
+/**
+ * An organization for the tests of a file, or with `fresh` for each of them. Call it at the top of the file, after its
+ * database: in later hooks and in tests it has its members.
+ */
+export function openOrganization(database: { readonly db: Database }, { fresh = false } = {}): SeededOrganization {
+  const organization = {} as SeededOrganization;
+  const before = fresh ? beforeEach : beforeAll;
+  before(async () => {
+    Object.assign(organization, await seedOrganization(database.db));
+  });
+  return organization;
+}
 
 /**
  * An organization with a project, new for each test. Call it at the top of a file. `context`: what the calls of all tests
  * have.
  */
 export function openProjectSuite(context: Partial<FullContext> = {}) {
-  let database: TestDatabase;
-  let organization: SeededOrganization;
+  const database = openTestDatabase();
+  const organization = openOrganization(database, { fresh: true });
   let project: Awaited<ReturnType<typeof seedProject>>;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
   beforeEach(async () => {
-    organization = await seedOrganization(database.db);
     project = await seedProject(database.db, organization);
   });
-  afterAll(() => database.close());
   return {
-    get database() {
-      return database;
-    },
-    get organization() {
-      return organization;
-    },
+    database,
+    organization,
     get project() {
       return project;
     },

@@ -1,16 +1,14 @@
 import type { Pool } from "pg";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { migrateDatabase } from "../client.ts";
 import { NewerSchema } from "../release.ts";
-import { createTestDatabase, migrateOnlyTo, type TestDatabase } from "../testing/test-database.ts";
+import { createTestDatabase, migrateOnlyTo, openTestDatabase } from "../testing/test-database.ts";
 import { beginLoad, type DatabaseLoad, type DatabaseSnapshot, openSnapshot } from "./index.ts";
 
-let source: TestDatabase;
+const source = openTestDatabase();
 beforeAll(async () => {
-  source = await createTestDatabase();
   await seed(source.pool);
 });
-afterAll(() => source.close());
 
 const projectId = "0192a000-0000-7000-8000-000000000001";
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { type DatabaseClient, migrationsDirectory, openDatabase } from "../client.ts";
 
 export const templateName = "towpath_template";
@@ -47,6 +48,35 @@ export async function createTestDatabase({ isEmpty = false } = {}): Promise<Test
       await client.close();
       await administer(`DROP DATABASE ${name} WITH (FORCE)`);
     },
+  };
+}
+
+/**
+ * A database for the tests of a file, or with `fresh` for each of them. Call it at the top of the file: the database is there
+ * before later hooks, and is dropped after them.
+ */
+export function openTestDatabase({ fresh = false } = {}): TestDatabase {
+  let opened: TestDatabase | undefined;
+  const [before, after] = fresh ? [beforeEach, afterEach] : [beforeAll, afterAll];
+  before(async () => {
+    opened = await createTestDatabase();
+  });
+  after(() => opened?.close());
+  const current = () => {
+    if (!opened) throw new Error("The database is open in hooks and tests only.");
+    return opened;
+  };
+  return {
+    get db() {
+      return current().db;
+    },
+    get pool() {
+      return current().pool;
+    },
+    get url() {
+      return current().url;
+    },
+    close: () => current().close(),
   };
 }
 

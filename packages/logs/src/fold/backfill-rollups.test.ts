@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { migrateDatabase } from "@towpath/db";
 import { requestLogDelta } from "@towpath/db/schema";
-import { createTestDatabase, migrateOnlyTo, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { migrateOnlyTo, openTestDatabase } from "@towpath/db/testing";
+import { expect, test } from "vitest";
 import { backfillRollups, foldRequestLogs, queryRequestLogs, requestLogStats, writeRequestLogs } from "../index.ts";
 import { requestLogRow } from "../testing/rows.ts";
 
@@ -10,11 +10,7 @@ import { requestLogRow } from "../testing/rows.ts";
 const rows = 50_000;
 const projectId = randomUUID();
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 /** Rows of the previous version: three days with partitions, and some rows in the default one. */
 async function fillAsBefore(): Promise<void> {

@@ -58,15 +58,9 @@ export async function readBuildLog(
   query: { buildId: string; afterLine?: number; limit?: number },
 ): Promise<BuildLogEntry[]> {
   const limit = Math.min(Math.max(query.limit ?? 1000, 1), 5000);
-  const result = await pool.query(
+  const result = await pool.query<Omit<BuildLogEntry, "time"> & { time: Date }>(
     "SELECT line, time, phase, kind, text FROM build_log WHERE build_id = $1 AND line > $2 ORDER BY line LIMIT $3",
     [query.buildId, query.afterLine ?? 0, limit],
   );
-  return result.rows.map((row) => ({
-    line: row.line,
-    time: row.time.toISOString(),
-    phase: row.phase,
-    kind: row.kind,
-    text: row.text,
-  }));
+  return result.rows.map((row) => ({ ...row, time: row.time.toISOString() }));
 }

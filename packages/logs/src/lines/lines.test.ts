@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   appendBuildLog,
   buildLogChannel,
@@ -13,11 +13,7 @@ import {
   writeServerLogs,
 } from "../index.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 async function createBuild(attempt: number): Promise<string> {
   const [organization, project, branch, build] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];

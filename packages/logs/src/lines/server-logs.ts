@@ -1,35 +1,28 @@
 import type { Pool } from "pg";
+import { z } from "zod";
 import type { Reader } from "../query/reader.ts";
 import { ensureDayPartitions, timeNotAhead } from "../write/partitions.ts";
 import { toPostgresText } from "../write/postgres-text.ts";
 
-type ServerLogStream = "stdout" | "stderr" | "platform";
-export type ServerLogLevel = "debug" | "info" | "warning" | "error";
+export const serverLogEntrySchema = z.object({
+  /** Grows with every line; the cursor of `readServerLogs`. */
+  id: z.number().int(),
+  /** UTC, milliseconds. */
+  time: z.iso.datetime(),
+  instanceId: z.string().nullable(),
+  stream: z.enum(["stdout", "stderr", "platform"]),
+  level: z.enum(["debug", "info", "warning", "error"]),
+  requestId: z.uuid().nullable().describe("the request during which it was printed"),
+  line: z.string(),
+});
+export type ServerLogEntry = z.infer<typeof serverLogEntrySchema>;
+export type ServerLogLevel = ServerLogEntry["level"];
 
-/** A line from a server, or from the platform about it (RUN-5). */
-export type ServerLogRow = {
+/** A line from a server, or from the platform about it (RUN-5): without its line end, cut at 8 KiB. */
+export type ServerLogRow = Omit<ServerLogEntry, "id" | "time"> & {
   time: Date;
   projectId: string;
   deploymentId: string;
-  instanceId: string | null;
-  stream: ServerLogStream;
-  level: ServerLogLevel;
-  /** The request during which it was printed (`towpath-request-id`); null for lines outside of any request. */
-  requestId: string | null;
-  /** Without its line end; cut at 8 KiB. */
-  line: string;
-};
-
-export type ServerLogEntry = {
-  /** Grows with every line; the cursor of `readServerLogs`. */
-  id: number;
-  /** ISO 8601, UTC, milliseconds. */
-  time: string;
-  instanceId: string | null;
-  stream: ServerLogStream;
-  level: ServerLogLevel;
-  requestId: string | null;
-  line: string;
 };
 
 const maxLineCharacters = 8192;
@@ -107,7 +100,7 @@ export async function unwrittenServerLogs(pool: Pool, rows: readonly ServerLogRo
   });
 }
 
-const columns = "id, time, instance_id, stream, level, request_id, line";
+const columns = `id, time, instance_id AS "instanceId", stream, level, request_id AS "requestId", line`;
 /** Lines before the requested one. */
 const linesBefore = 200;
 /** Upper limit for the difference of gateways' and runners' clocks. */
@@ -165,33 +158,15 @@ export async function readRequestLines(
 ): Promise<{ lines: (ServerLogEntry & { deploymentId: string })[]; hasMore: boolean }> {
   const limit = Math.min(Math.max(request.limit ?? 200, 1), 1000);
   const from = new Date(request.time.getTime() - maxClockSkewMs);
-  const { rows } = await reader.query<Row & { deployment_id: string }>(
-    `SELECT deployment_id, ${columns} FROM server_log
+  const { rows } = await reader.query<Row & { deploymentId: string }>(
+    `SELECT deployment_id AS "deploymentId", ${columns} FROM server_log
      WHERE project_id = $1 AND request_id = $2 AND time >= $3 ORDER BY id LIMIT $4`,
     [request.projectId, request.requestId, from, limit + 1],
   );
-  const lines = rows.slice(0, limit).map((row) => ({ ...toEntry(row), deploymentId: row.deployment_id }));
+  const lines = rows.slice(0, limit).map(toEntry);
   return { lines, hasMore: rows.length > limit };
 }
 
-type Row = {
-  id: string;
-  time: Date;
-  instance_id: string | null;
-  stream: ServerLogStream;
-  level: ServerLogLevel;
-  request_id: string | null;
-  line: string;
-};
+type Row = Omit<ServerLogEntry, "id" | "time"> & { id: string; time: Date };
 
-function toEntry(row: Row): ServerLogEntry {
-  return {
-    id: Number(row.id),
-    time: row.time.toISOString(),
-    instanceId: row.instance_id,
-    stream: row.stream,
-    level: row.level,
-    requestId: row.request_id,
-    line: row.line,
-  };
-}
+const toEntry = <Found extends Row>(row: Found) => ({ ...row, id: Number(row.id), time: row.time.toISOString() });

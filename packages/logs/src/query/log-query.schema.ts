@@ -114,77 +114,77 @@ const outcomeSchema = z.enum([
 ]);
 export type Outcome = z.infer<typeof outcomeSchema>;
 
+const milliseconds = z.number().nullable();
+
 /** What a request waited for while its server was not ready. Milliseconds; null: not needed, or unknown. */
-export type StartAttempt = {
+const startAttemptSchema = z.object({
   /**
    * The runner's work for it; `ready`: none, as the server was up; `asleep`: none, as the gateway answered in its place
    * (GW-12).
    */
-  outcome: "ready" | "started" | "woken" | "failed" | "asleep";
+  outcome: z.enum(["ready", "started", "woken", "failed", "asleep"]),
   /** Waiting for a pause after crashes, and for a place on the host. */
-  placeMs: number | null;
+  placeMs: milliseconds,
   /** From starting the process until it answered. */
-  startMs: number | null;
+  startMs: milliseconds,
   /** From frozen to ready. */
-  wakeMs: number | null;
+  wakeMs: milliseconds,
   /** The runner's error code if it failed. */
-  reason: string | null;
-};
+  reason: z.string().nullable(),
+});
+export type StartAttempt = z.infer<typeof startAttemptSchema>;
 
 /** One row of the request log for people and programs; safe to send to members of the project. */
-export type RequestLogEntry = {
-  id: string;
-  /** The client's `towpath-request-id`; messages of one batch share it. */
-  requestId: string;
-  /** ISO 8601, UTC, milliseconds. */
-  time: string;
+export const requestLogEntrySchema = z.object({
+  id: z.uuid(),
+  requestId: z.uuid().describe("what the client got as `towpath-request-id`; messages of one batch share it"),
+  /** UTC, milliseconds. */
+  time: z.iso.datetime(),
   /** Null for a request to a target that is no deployment. */
-  deploymentId: string | null;
-  /** The server process that received it; null if none did. */
-  instanceId: string | null;
-  kind: string;
-  httpMethod: string;
-  method: string | null;
+  deploymentId: z.uuid().nullable(),
+  instanceId: z.string().nullable().describe("the server process that got it; null when none did"),
+  kind: z.string(),
+  httpMethod: z.string(),
+  method: z.string().nullable(),
   /** Tool name of a `tools/call`, else null. */
-  tool: string | null;
-  /** Tool name, prompt name or resource URI. */
-  target: string | null;
-  httpStatus: number;
-  /** Failed, and was not refused. */
-  isError: boolean;
-  /** Refused by the gateway before it called a server, so not the server's failure. */
-  isRefused: boolean;
-  errorCode: number | null;
-  errorMessage: string | null;
-  /** Why the gateway itself refused it, such as `unauthorized`; null if it didn't. */
-  refusal: string | null;
-  outcome: string;
-  durationMs: number;
-  /** Part of `durationMs` spent waiting for a starting or waking server. */
-  heldMs: number;
-  /** Part of `durationMs` after the request was sent to the server; null if it wasn't, or if unknown. */
-  serverMs: number | null;
-  startAttempt: StartAttempt | null;
-  requestBytes: number;
-  responseBytes: number;
-  protocolVersion: string | null;
+  tool: z.string().nullable(),
+  target: z.string().nullable().describe("tool name, prompt name or resource URI"),
+  httpStatus: z.number().int(),
+  isError: z.boolean().describe("failed, and was not refused"),
+  /** So not the server's failure. */
+  isRefused: z.boolean().describe("refused by the gateway before a server was asked"),
+  errorCode: z.number().int().nullable(),
+  errorMessage: z.string().nullable(),
+  /** Such as `unauthorized`; null if it didn't. */
+  refusal: z.string().nullable().describe("why the gateway refused it"),
+  outcome: z.string(),
+  durationMs: z.number(),
+  heldMs: z.number().describe("part of `durationMs` spent waiting for a starting or waking server"),
+  /** Null if it wasn't, or if unknown. */
+  serverMs: milliseconds.describe("part of `durationMs` from when the request was sent to the server"),
+  startAttempt: startAttemptSchema.nullable(),
+  requestBytes: z.number().int(),
+  responseBytes: z.number().int(),
+  protocolVersion: z.string().nullable(),
   /** `name version` of the client, or its name alone. */
-  client: string | null;
-  clientName: string | null;
-  clientVersion: string | null;
-  session: string | null;
-  principal: string;
-  traceId: string | null;
-};
+  client: z.string().nullable(),
+  clientName: z.string().nullable(),
+  clientVersion: z.string().nullable(),
+  session: z.string().nullable(),
+  principal: z.string(),
+  traceId: z.string().nullable(),
+});
+export type RequestLogEntry = z.infer<typeof requestLogEntrySchema>;
 
-/** A row with the columns that lists leave out. Payloads are null unless the project captures them. */
-export type RequestLogDetail = RequestLogEntry & {
-  requestPayload: unknown;
-  responsePayload: unknown;
+/** The columns of a row that lists leave out. */
+export const requestLogPayloads = z.object({
+  requestPayload: z.unknown().describe("null unless the server's payloads are captured"),
+  responsePayload: z.unknown(),
   /** The payload was cut. */
-  requestTruncated: boolean;
-  responseTruncated: boolean;
-};
+  requestTruncated: z.boolean(),
+  responseTruncated: z.boolean(),
+});
+export type RequestLogDetail = RequestLogEntry & z.infer<typeof requestLogPayloads>;
 
 /** A page of the request log, newest first. `nextCursor`: where the next page begins; null if there is none. */
 export type RequestLogPage = {

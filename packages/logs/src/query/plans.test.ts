@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import type { Pool } from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import {
   indexFinishedDays,
   itemUsage,
@@ -24,13 +24,11 @@ const rows = 100_000;
 /** Far below what a scan of the project, or of an eighth of it, would read. */
 const maxRead = 12_000;
 
-let database: TestDatabase;
+const database = openTestDatabase();
 beforeAll(async () => {
-  database = await createTestDatabase();
   await fillProject(database.pool, rows, () => {});
   await database.pool.query("ANALYZE");
 }, 300_000);
-afterAll(() => database.close());
 
 type Plan = {
   "Relation Name"?: string;

@@ -1,14 +1,10 @@
 import { openDatabase } from "@towpath/db";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { expect, test } from "vitest";
 import { foldRequestLogs, indexFinishedDays, limitedReader } from "../index.ts";
 import { fillProject } from "../testing/index.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 test("LOG-5 a slow statement is canceled, and the limit leaves nothing on a connection that others share", async () => {
   const { pool, close } = openDatabase(database.url, { maxConnections: 1 });

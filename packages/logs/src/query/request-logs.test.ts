@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { beforeAll, describe, expect, test } from "vitest";
 import {
   foldRequestLogs,
   queryRequestLogs,
@@ -16,11 +16,7 @@ import { hasStatistics, logQueryFromFilters, periodOfSearch } from "./log-search
 import { parseQueryText } from "./query-text/query-text.ts";
 import { bucketMsFor } from "./request-log-stats.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 /** Percentiles come from histograms: within 6 %. */
 function expectNear(ms: number | null, expected: number): void {

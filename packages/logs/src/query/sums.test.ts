@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { openDatabase } from "@towpath/db";
 import { requestLogDelta } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { describe, expect, test } from "vitest";
 import { foldRequestLogs, queryRequestLogs, requestLogStats, writeRequestLogs } from "../index.ts";
 import { requestLogRow } from "../testing/rows.ts";
 import type { RequestLogRow } from "../write/request-log.row.ts";
@@ -11,11 +11,7 @@ import type { LogStatsQueryInput } from "./log-query.schema.ts";
 import { logQueryFromFilters } from "./log-search.ts";
 import { spansOf } from "./spans.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 const minute = 60_000;
 const hour = 60 * minute;

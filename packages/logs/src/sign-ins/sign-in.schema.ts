@@ -1,66 +1,59 @@
-import type { SignInProblem, SignInStepKind } from "@towpath/core/calling/oauth/sign-in-step";
+import {
+  type SignInProblem,
+  type SignInStepKind,
+  signInProblems,
+  signInStepKinds,
+} from "@towpath/core/calling/oauth/sign-in-step";
+import type { signInStep } from "@towpath/db/schema";
+import { z } from "zod";
 
 export type { SignInProblem, SignInStep } from "@towpath/core/calling/oauth/sign-in-step";
 
 // Browser-safe.
 
 /** A step as it is stored. */
-export type SignInStepEntry = {
-  id: number;
-  time: Date;
+export type SignInStepEntry = Omit<typeof signInStep.$inferSelect, "projectId" | "kind" | "problem"> & {
   kind: SignInStepKind;
   problem: SignInProblem | null;
-  isProven: boolean;
-  clientId: string | null;
-  clientName: string | null;
-  agent: string | null;
-  network: string | null;
-  userId: string | null;
-  keyId: string | null;
-  authorizationId: string | null;
-  flow: string | null;
-  detail: string | null;
-  leftOut: number;
 };
 
 /**
  * A step of an attempt. `done` without a time: it must have happened before, but was not observed. `waiting`: the next
  * one. `unreached`: after a failure, or after the client's last step.
  */
-export type AttemptStep = {
-  readonly kind: SignInStepKind;
-  readonly state: "done" | "failed" | "waiting" | "unreached";
-  /** ISO 8601, of the last observation. */
-  readonly time: string | null;
-  readonly problem: SignInProblem | null;
-  readonly detail: string | null;
-};
-
-/** `unfinished`: the client did nothing more after its last step. */
-export type AttemptState = "connected" | "failed" | "waiting" | "unfinished";
+const attemptStepSchema = z.object({
+  kind: z.enum(signInStepKinds),
+  state: z.enum(["done", "failed", "waiting", "unreached"]),
+  /** Of the last observation. */
+  time: z.iso.datetime().nullable(),
+  problem: z.enum(signInProblems).nullable(),
+  detail: z.string().nullable(),
+});
+export type AttemptStep = z.infer<typeof attemptStepSchema>;
 
 /** A client's steps from its first call until it was connected, or where it ended. */
-export type SignInAttempt = {
+export const signInAttemptSchema = z.object({
   /** Stays the same while the attempt continues. */
-  readonly id: string;
-  readonly clientId: string | null;
+  id: z.string(),
+  clientId: z.string().nullable(),
   /** From its registration, else its User-Agent; null if neither is known. */
-  readonly clientName: string | null;
-  readonly agent: string | null;
-  readonly network: string | null;
-  readonly userId: string | null;
-  readonly keyId: string | null;
-  readonly startedAt: string;
-  readonly lastAt: string;
-  readonly state: AttemptState;
+  clientName: z.string().nullable(),
+  agent: z.string().nullable(),
+  network: z.string().nullable().describe("null for those who may not see it"),
+  userId: z.string().nullable(),
+  keyId: z.string().nullable(),
+  startedAt: z.iso.datetime(),
+  lastAt: z.iso.datetime(),
+  /** `unfinished`: the client did nothing more after its last step. */
+  state: z.enum(["connected", "failed", "waiting", "unfinished"]),
   /** Why it failed. */
-  readonly problem: SignInProblem | null;
-  /** Where it ended: the failed step, or the last one that succeeded. */
-  readonly endedAt: SignInStepKind;
-  readonly steps: readonly AttemptStep[];
-  /** Whether a step was made by a member, or with credentials of this server. */
-  readonly isProven: boolean;
-};
+  problem: z.enum(signInProblems).nullable(),
+  endedAt: z.enum(signInStepKinds).describe("the failed step, or the last one that succeeded"),
+  steps: z.array(attemptStepSchema).readonly(),
+  isProven: z.boolean().describe("a member did something in it, or valid credentials came with it"),
+});
+export type SignInAttempt = z.infer<typeof signInAttemptSchema>;
+export type AttemptState = SignInAttempt["state"];
 
 /** The attempts of a server, newest first. */
 export type SignInAttempts = {

@@ -1,20 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { beforeEach, expect, test } from "vitest";
 import { attemptsOf, readSignInSteps, SignInRecorder } from "../index.ts";
 import { networkOf } from "./network.ts";
 import type { SignInAttempt } from "./sign-in.schema.ts";
 import type { RecordedStep } from "./sign-in-recorder.ts";
 
-let database: TestDatabase;
+const database = openTestDatabase();
 let projectId: string;
 let clock: number;
 let recorder: SignInRecorder;
 const problems: unknown[] = [];
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
 beforeEach(async () => {
   clock = 0;
   problems.length = 0;

@@ -1,45 +1,19 @@
+import type { requestLog } from "@towpath/db/schema";
 import type { Outcome, StartAttempt } from "../query/log-query.schema.ts";
 
-/** One row for one JSON-RPC message, from the gateway (GW-7). Column meanings: db schema `request_log`. */
-export type RequestLogRow = {
-  /** UUIDv7; with `time` it makes a repeated write harmless. */
-  id: string;
-  /** Null when the request's id is `id`: for all but further messages of a batch. */
-  requestId: string | null;
+/**
+ * One row for one JSON-RPC message, from the gateway (GW-7). Its id is a UUIDv7; with `time` it makes a repeated write
+ * harmless. Payloads are already redacted, and null unless the project captures them.
+ */
+export type RequestLogRow = Omit<
+  typeof requestLog.$inferSelect,
+  "time" | "kind" | "outcome" | "startAttempt" | "needsRollup"
+> & {
   /** Milliseconds since the epoch. */
   time: number;
-  organizationId: string;
-  projectId: string;
-  /** Null for a request to a target that is no deployment. */
-  deploymentId: string | null;
-  instanceId: string | null;
   kind: "request" | "notification" | "response" | "batch" | "other";
-  httpMethod: string;
-  method: string | null;
-  target: string | null;
-  httpStatus: number;
-  isError: boolean;
-  errorCode: number | null;
-  errorMessage: string | null;
-  refusal: string | null;
   outcome: Outcome;
-  durationMs: number;
-  heldMs: number;
-  serverMs: number | null;
   startAttempt: StartAttempt | null;
-  requestBytes: number;
-  responseBytes: number;
-  protocolVersion: string | null;
-  clientName: string | null;
-  clientVersion: string | null;
-  session: string | null;
-  principal: string;
-  traceId: string | null;
-  /** Already redacted; null unless the project captures payloads. */
-  requestPayload: unknown;
-  responsePayload: unknown;
-  requestTruncated: boolean | null;
-  responseTruncated: boolean | null;
 };
 
 /** Maximum lengths of a row's texts, UTF-16 code units. */

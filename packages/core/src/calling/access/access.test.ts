@@ -1,4 +1,4 @@
-import { accessPolicy, apikey, auditLog, build, deployment, route } from "@towpath/db/schema";
+import { accessPolicy, apikey, auditLog, build } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { type Actor, type Role, roles } from "../../context/index.ts";
@@ -6,7 +6,14 @@ import { TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
 import { updateProject } from "../../projects/project/index.ts";
 import { createApiKey } from "../../tenancy/api-key/index.ts";
-import { refusalCode, seedOrganization, seedProject, shaOf } from "../../testing/index.ts";
+import {
+  refusalCode,
+  sampleManifest,
+  sampleTool,
+  seedLiveVersion,
+  seedOrganization,
+  seedProject,
+} from "../../testing/index.ts";
 import { openProjectSuite } from "../../testing/project-suite.ts";
 import { getAccess, saveAccess } from "./index.ts";
 
@@ -30,42 +37,12 @@ const outcomeOf = (verb: Promise<unknown>) =>
   );
 
 /** Makes a version live in production whose manifest has these tools. */
-async function goLive(...tools: string[]): Promise<void> {
-  const [buildId, deploymentId] = [newId(), newId()];
-  const ids = { projectId: suite.project.id, branchId: suite.project.branchId };
-  await suite.database.db.insert(build).values({
-    ...ids,
-    id: buildId,
-    status: "succeeded",
-    commitSha: shaOf("a"),
-    trigger: "push",
-    entrypoint: "echo.py",
+const goLive = async (...tools: string[]) =>
+  seedLiveVersion(suite.database.db, suite.project, {
+    label: suite.project.name,
     sequence: (await suite.database.db.$count(build)) + 1,
-    manifest: {
-      protocolVersion: "2026-07-28",
-      server: { name: "s", version: "1" },
-      instructions: null,
-      resources: [],
-      templates: [],
-      prompts: [],
-      tools: tools.map((tool_name) => ({
-        tool_name,
-        title: null,
-        description: `does ${tool_name}`,
-        inputSchema: {},
-        outputSchema: null,
-        annotations: null,
-      })),
-    },
+    manifest: sampleManifest({ tools: tools.map((name) => sampleTool(name)) }),
   });
-  await suite.database.db
-    .insert(deployment)
-    .values({ ...ids, id: deploymentId, buildId, environment: "production", slug: suite.project.name });
-  await suite.database.db
-    .insert(route)
-    .values({ label: suite.project.name, ...ids, deploymentId })
-    .onConflictDoUpdate({ target: route.label, set: { deploymentId } });
-}
 
 test("GW-15 without a policy the roles with `server.call`, all keys and all tools may, and nothing is stored", async () => {
   await goLive("echo");

@@ -1,46 +1,48 @@
+import { z } from "zod";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Call, Context, Role } from "../../context/index.ts";
-import { type AuthMode, authModeSchema } from "../../projects/project/project.schema.ts";
+import { type Call, type Context, roles } from "../../context/index.ts";
+import { authModeSchema } from "../../projects/project/project.schema.ts";
 import { listKeys, liveTools, type Policy, readPolicy } from "./access.store.ts";
 
-type AccessKeyView = {
-  readonly id: string;
-  readonly name: string;
-  /** The key's first characters. */
-  readonly start: string;
-  /** Revoked and expired keys can't call, even if the policy names them. */
-  readonly isActive: boolean;
-};
-
-type AccessToolView = {
-  readonly name: string;
-  readonly title: string | null;
-  readonly description: string | null;
-  readonly isAllowed: boolean;
-  /** The live version has it, but had it not when the list was saved. */
-  readonly isNew: boolean;
-  /** The live version has it. */
-  readonly isLive: boolean;
-};
-
 /** Who may call a server, and which of its tools (GW-15). */
-export type AccessView = {
+export const accessViewSchema = z.object({
   /** Roles and keys apply to `towpath-cloud` only, tools to every mode. */
-  readonly authMode: AuthMode;
-  readonly roles: readonly Role[];
+  authMode: authModeSchema,
+  roles: z.array(z.enum(roles)).readonly(),
   /** `all` keys, later ones too, or the ids of those that exist still. */
-  readonly apiKeys: "all" | readonly string[];
+  apiKeys: z.union([z.literal("all"), z.array(z.uuid()).readonly()]),
   /** The organization's keys that can reach the server, to choose from. Personal keys go by their person's role. */
-  readonly keys: readonly AccessKeyView[];
+  keys: z
+    .array(
+      z.object({
+        id: z.uuid(),
+        name: z.string(),
+        /** The key's first characters. */
+        start: z.string(),
+        /** Revoked and expired keys can't call, even if the policy names them. */
+        isActive: z.boolean(),
+      }),
+    )
+    .readonly(),
   /** `all` tools, later ones too, or names. */
-  readonly tools: "all" | readonly string[];
+  tools: z.union([z.literal("all"), z.array(z.string()).readonly()]),
   /** The live version's tools in its order, then those of the list that it lacks. */
-  readonly knownTools: readonly AccessToolView[];
-  /** Whether a version is live in production. */
-  readonly isLive: boolean;
-  /** For the next change: see `AccessInput`. 0: the defaults apply. */
-  readonly revision: number;
-};
+  knownTools: z
+    .array(
+      z.object({
+        name: z.string(),
+        title: z.string().nullable(),
+        description: z.string().nullable(),
+        isAllowed: z.boolean(),
+        isNew: z.boolean().describe("the live version has it, but had it not when the list was saved"),
+        isLive: z.boolean().describe("the live version has it"),
+      }),
+    )
+    .readonly(),
+  isLive: z.boolean().describe("a version is live in production"),
+  revision: z.number().int().describe("for the next change; 0: the defaults apply"),
+});
+export type AccessView = z.infer<typeof accessViewSchema>;
 
 /**
  * The access policy of a project with the keys and tools to choose from (GW-15).
@@ -80,7 +82,7 @@ export async function accessView(
 
 type LiveTool = { readonly tool_name: string; readonly title: string | null; readonly description: string | null };
 
-function toolViews({ tools, knownTools }: Policy, live: readonly LiveTool[]): AccessToolView[] {
+function toolViews({ tools, knownTools }: Policy, live: readonly LiveTool[]): AccessView["knownTools"] {
   const names = new Set(live.map(({ tool_name }) => tool_name));
   const gone = (tools ?? []).filter((name) => !names.has(name));
   return [

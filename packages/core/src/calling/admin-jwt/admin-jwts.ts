@@ -1,17 +1,15 @@
 import type { AdminTokenStats } from "@towpath/auth/credentials";
 import { project } from "@towpath/db/schema";
 import { and, eq, sql } from "drizzle-orm";
+import { z } from "zod";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
 import type { Call } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 
-export type AdminJwtView = {
-  readonly token: string;
-  readonly expiresAt: string;
-  /** Whether it was issued for an earlier request. */
-  readonly isCached: boolean;
-};
+/** `isCached`: it was issued for an earlier request. */
+export const adminJwtSchema = z.object({ token: z.string(), expiresAt: z.iso.datetime(), isCached: z.boolean() });
+export type AdminJwtView = z.infer<typeof adminJwtSchema>;
 
 /**
  * The project's admin JWT, with which admins call its servers (PRJ-10). It names the user: it ends with their

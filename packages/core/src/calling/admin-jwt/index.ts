@@ -1,1 +1,7 @@
-export { type AdminJwtView, clearAdminJwtCache, getAdminJwt, getAdminJwtCacheStats } from "./admin-jwts.ts";
+export {
+  type AdminJwtView,
+  adminJwtSchema,
+  clearAdminJwtCache,
+  getAdminJwt,
+  getAdminJwtCacheStats,
+} from "./admin-jwts.ts";

@@ -1,19 +1,19 @@
-import type { CallLimits, Rate } from "@towpath/limits";
+import { z } from "zod";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
 import type { Call, Context } from "../../context/index.ts";
 import { type OwnLimits, readLimits } from "./call-limit.store.ts";
 
-/** How many calls a server takes (GW-8). */
-export type CallLimitView = {
-  /** Of one caller; null: as many as the instance allows. */
-  readonly caller: Rate | null;
-  /** Of all callers together; null: as many as the instance allows. */
-  readonly server: Rate | null;
-  /** The instance's own limits, which nobody can raise here; null: none. */
-  readonly instance: CallLimits;
-  /** For the next change: see `CallLimitInput`. 0: nothing was ever set. */
-  readonly revision: number;
-};
+export const rateSchema = z.object({ perMinute: z.number().int(), burst: z.number().int() });
+/** Of one caller, and of all callers together; null: as many as the instance allows. */
+const ownRates = { caller: rateSchema.nullable(), server: rateSchema.nullable() };
+
+/** How many calls a server takes (GW-8). Nobody can raise the instance's limits here; null: none. */
+export const callLimitViewSchema = z.object({
+  ...ownRates,
+  instance: z.object({ ...ownRates, organization: rateSchema.nullable() }).describe("the instance's own limits"),
+  revision: z.number().int().describe("for the next change; 0: the defaults apply"),
+});
+export type CallLimitView = z.infer<typeof callLimitViewSchema>;
 
 /**
  * The limits of calls to a server, and those of the instance.

@@ -1,2 +1,2 @@
-export { type CallLimitView, getCallLimits } from "./call-limit.view.ts";
+export { type CallLimitView, callLimitViewSchema, getCallLimits, rateSchema } from "./call-limit.view.ts";
 export { saveCallLimits } from "./save-call-limits.ts";

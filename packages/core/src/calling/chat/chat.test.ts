@@ -1,14 +1,15 @@
 import { chat, chatTurn, chatUsage } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
 import { sweepRows } from "../../operations/retention/index.ts";
 import {
+  openOrganization,
   refusal,
   refusalCode,
-  type SeededOrganization,
+  sampleManifest,
   seedOrganization,
   seedProject,
   testContext,
@@ -31,19 +32,14 @@ import {
   takeReply,
 } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
+const database = openTestDatabase();
+const organization = openOrganization(database, { fresh: true });
 let own: Awaited<ReturnType<typeof seedProject>>;
 let member: Actor;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 beforeEach(async () => {
-  organization = await seedOrganization(database.db);
   own = await seedProject(database.db, organization);
   member = await organization.join("member");
 });
-afterAll(() => database.close());
 
 const start = new Date("2026-11-01T12:00:00Z");
 let now = start;
@@ -261,15 +257,7 @@ test("CHAT-1 LOG-6 chats go 90 days after their last question, what they used af
 });
 
 test("CHAT-2 questions made for a manifest are kept for it, its model and its project", async () => {
-  const manifest = {
-    protocolVersion: "2026-07-28",
-    server: { name: "s", version: "1" },
-    instructions: null,
-    tools: [],
-    resources: [],
-    templates: [],
-    prompts: [],
-  };
+  const manifest = sampleManifest();
   const input = { ...scope(), manifest, model: "a" };
   expect(await findSuggestedQuestions({ ctx: as(member), input })).toBeNull();
   await keepSuggestedQuestions({ ctx: as(member), input: { ...input, questions: ["Why?", "How?"] } });

@@ -12,7 +12,7 @@ import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../../ids/index.ts";
 import { createPortal } from "../../projects/portal/index.ts";
-import { refusalCode, sampleManifest, seedLiveProject, seedOrganization } from "../../testing/index.ts";
+import { refusalCode, sampleManifest, sampleTool, seedLiveProject, seedOrganization } from "../../testing/index.ts";
 import { approveAuthorization, denyAuthorization, getConsent, getServerChoice, requestAuthorization } from "./index.ts";
 import { codeChallenge, codeOf, issuer, openOAuthSuite, redirectUri } from "./testing/oauth-suite.ts";
 
@@ -76,14 +76,7 @@ test("GW-5 ORG-3 the consent for a portal names the servers that are reached thr
 
 test("GW-5 GW-15 the consent lists the tools that the policy allows, destructive ones marked and first", async () => {
   const { database, organization } = suite;
-  const tool = (tool_name: string, annotations: Record<string, boolean> | null = null) => ({
-    tool_name,
-    title: null,
-    description: null,
-    inputSchema: {},
-    outputSchema: null,
-    annotations,
-  });
+  const tool = (name: string, annotations: Record<string, boolean> | null = null) => sampleTool(name, { annotations });
   const seen = [
     tool("echo"),
     tool("read", { readOnlyHint: true, destructiveHint: true }),

@@ -12,6 +12,9 @@ export const buildStatuses = ["queued", "building", "succeeded", "failed", "canc
 export const buildStatusSchema = z.enum(buildStatuses);
 export type BuildStatus = z.infer<typeof buildStatusSchema>;
 
+/** Of a build or deployment, as people and programs read it. */
+export const packageVersionView = z.string().nullable().describe("of a package; null for a commit");
+
 const buildTriggers = ["quickstart", "import", "push", "redeploy", "cli", "promote", "package"] as const;
 export const buildTriggerSchema = z.enum(buildTriggers);
 export type BuildTrigger = z.infer<typeof buildTriggerSchema>;

@@ -1,29 +1,17 @@
 import { build } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
 import { getProject, listProjects, updateProject } from "../../projects/project/index.ts";
 import type { AuthMode } from "../../projects/project/project.schema.ts";
-import {
-  type SeededOrganization,
-  sampleOutcome,
-  seedOrganization,
-  seedProject,
-  shaOf,
-  testContext,
-} from "../../testing/index.ts";
+import { openOrganization, sampleOutcome, seedProject, shaOf, testContext } from "../../testing/index.ts";
 import { createDeployment, goLive } from "../deployment/index.ts";
 import type { BuildWarning } from "./build-contract.schema.ts";
 import { getBuild, listBuilds, startBuild, takeBuild } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database);
 
 const as = (actor: Actor) => testContext(database.db, actor);
 const worker = () => as({ kind: "job", job: "build.run" });

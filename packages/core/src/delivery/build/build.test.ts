@@ -1,18 +1,18 @@
 import * as schema from "@towpath/db/schema";
 import { auditLog, build, buildLog } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { asc, eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
 import {
   sampleDiagnosis as diagnosis,
   finishBuild,
   liveCommit,
   memoryQueue,
+  openOrganization,
   refusal,
   refusalCode,
-  type SeededOrganization,
   sampleOutcome,
   seedOrganization,
   seedProject,
@@ -36,15 +36,9 @@ import {
 } from "./index.ts";
 import { readDiagnosis } from "./stored-build.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-let others: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-  others = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database);
+const others = openOrganization(database);
 
 const as = (actor: Actor, queue = memoryQueue()) => testContext(database.db, actor, { queue });
 const worker = () => as({ kind: "job", job: "build.run" });

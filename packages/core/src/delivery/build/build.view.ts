@@ -1,81 +1,80 @@
 import { build } from "@towpath/db/schema";
+import { manifestSchema } from "@towpath/mcp/manifest";
 import { eq } from "drizzle-orm";
+import { z } from "zod";
 import type { Context } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
-import { type AuthMode, authModeSchema } from "../../projects/project/project.schema.ts";
+import { authModeSchema } from "../../projects/project/project.schema.ts";
 import { gitHubRepositoryView } from "../../sources/source/internal.ts";
 import { displayNameOf } from "../../tenancy/organization/index.ts";
-import { type DeploymentSummary, deploymentSummary } from "../deployment/internal.ts";
+import { deploymentSummary, deploymentSummarySchema } from "../deployment/internal.ts";
 import { type BuildJoin, type BuildSummaryJoin, selectBuilds } from "./build.store.ts";
 import {
   type BuildManifest,
-  type BuildStatus,
-  type BuildTimings,
-  type BuildTrigger,
-  type BuildWarning,
+  buildPhases,
   buildStatusSchema,
   buildTriggerSchema,
-  type Diagnosis,
+  buildWarningSchema,
+  diagnosisSchema,
+  packageVersionView,
 } from "./build-contract.schema.ts";
 import { readDiagnosis, readLayers, readManifest, readProgram, readTimings, readWarnings } from "./stored-build.ts";
 
 /** The specification's Build without the manifest, which can be large and lists don't need. */
-export type BuildSummary = {
-  readonly id: string;
-  readonly status: BuildStatus;
-  readonly trigger: BuildTrigger;
-  readonly commitSha: string;
-  /** Of a package; null for a commit. */
-  readonly packageVersion: string | null;
-  readonly commitMessage: string | null;
-  readonly commitAuthor: string | null;
+export const buildSummarySchema = z.object({
+  id: z.uuid(),
+  status: buildStatusSchema,
+  trigger: buildTriggerSchema,
+  commitSha: z.string(),
+  packageVersion: packageVersionView,
+  commitMessage: z.string().nullable(),
+  commitAuthor: z.string().nullable(),
   /** Name of the person who asked for it; null for builds of pushes, and after the account was deleted. */
-  readonly startedBy: string | null;
+  startedBy: z.string().nullable(),
   /** For a promotion: the preview's build whose layers it has. */
-  readonly promotedFromBuildId: string | null;
-  readonly prNumber: number | null;
-  readonly prUrl: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  readonly diagnosis: Diagnosis | null;
-  /** How many warnings the build has. */
-  readonly warningCount: number;
-  readonly githubRepository: {
-    readonly id: number;
-    readonly name: string;
-    readonly defaultBranch: string;
-    readonly fullName: string;
-  } | null;
-  /** `isEnded`: it was deleted, or its pull request closed, so it has no preview any more. */
-  readonly branch: { readonly id: string; readonly name: string; readonly isEnded: boolean };
-  readonly deployment: DeploymentSummary | null;
-  readonly project: {
-    readonly id: string;
-    readonly name: string;
-    readonly orgSlug: string;
-    readonly authMode: AuthMode;
-    readonly defaultBranch: string;
-    readonly isPublic: boolean;
-  };
-};
+  promotedFromBuildId: z.uuid().nullable(),
+  prNumber: z.number().int().nullable(),
+  prUrl: z.string().nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+  startedAt: z.iso.datetime().nullable(),
+  endedAt: z.iso.datetime().nullable(),
+  diagnosis: diagnosisSchema.nullable(),
+  warningCount: z.number().int(),
+  githubRepository: z
+    .object({ id: z.number().int(), name: z.string(), defaultBranch: z.string(), fullName: z.string() })
+    .nullable(),
+  branch: z.object({
+    id: z.uuid(),
+    name: z.string(),
+    isEnded: z.boolean().describe("deleted, or its pull request closed: it has no preview any more"),
+  }),
+  deployment: deploymentSummarySchema.nullable(),
+  project: z.object({
+    id: z.uuid(),
+    name: z.string(),
+    orgSlug: z.string(),
+    authMode: authModeSchema,
+    defaultBranch: z.string(),
+    isPublic: z.boolean(),
+  }),
+});
+export type BuildSummary = z.infer<typeof buildSummarySchema>;
 
-export type BuildView = BuildSummary & {
+export const buildViewSchema = buildSummarySchema.extend({
   /** Null before the inspection, and when the server's lists could not be read (see `warnings`). */
-  readonly manifest: BuildManifest;
+  manifest: manifestSchema.nullable(),
   /** Problems that didn't fail the build. */
-  readonly warnings: readonly BuildWarning[];
-  readonly timings: BuildTimings;
-  /** What it starts: as set, or as found; empty until it was found. */
-  readonly entrypoint: string;
-  readonly arguments: readonly string[];
-  /** The project's settings name no entrypoint: this build finds it in its commit. */
-  readonly findsEntrypoint: boolean;
-  readonly requirements: string | null;
-  readonly pythonVersion: string | null;
-  readonly attempt: number;
-};
+  warnings: z.array(buildWarningSchema).readonly(),
+  timings: z.partialRecord(z.enum(buildPhases), z.number()).describe("milliseconds by phase").readonly(),
+  entrypoint: z.string().describe("what it starts; empty until it was found"),
+  arguments: z.array(z.string()).readonly(),
+  findsEntrypoint: z.boolean().describe("the settings name no entrypoint, so the build finds it"),
+  requirements: z.string().nullable(),
+  pythonVersion: z.string().nullable(),
+  attempt: z.number().int(),
+});
+export type BuildView = z.infer<typeof buildViewSchema>;
 
 export type BuildPage = {
   /** With `manifest` where it was asked for. */

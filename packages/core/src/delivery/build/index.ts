@@ -1,6 +1,12 @@
 export { startBuildSchema } from "./build.schema.ts";
 export { isEnded } from "./build.state.ts";
-export type { BuildPage, BuildSummary, BuildView } from "./build.view.ts";
+export {
+  type BuildPage,
+  type BuildSummary,
+  type BuildView,
+  buildSummarySchema,
+  buildViewSchema,
+} from "./build.view.ts";
 export { buildNewVersions } from "./build-new-versions.ts";
 export { cancelBuild } from "./cancel-build.ts";
 export { authorizeBuild, getBuild, listBuilds } from "./get-build.ts";

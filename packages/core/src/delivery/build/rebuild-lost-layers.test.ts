@@ -1,15 +1,14 @@
 import { auditLog, build, buildLog, deployment, instance, project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { newId } from "../../ids/index.ts";
 import {
   liveCommit,
   memoryQueue,
+  openOrganization,
   refusalCode,
-  type SeededOrganization,
   sampleDiagnosis,
-  seedOrganization,
   seedProject,
   succeedBuild,
   testContext,
@@ -17,13 +16,8 @@ import {
 import { getServerStatus } from "../deployment/index.ts";
 import { failBuild, rebuildLostLayers, startBuild, takeBuild } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database);
 
 const commit = "a".repeat(40);
 const worker = () => testContext(database.db, { kind: "job", job: "sweep" });

@@ -1,18 +1,17 @@
 import { auditLog, branch, build, deployment, recordedAnswers, route } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
 import { lockLabels } from "../../projects/label/index.ts";
 import {
   finishBuild,
   liveCommit,
+  openOrganization,
   refusalCode,
-  type SeededOrganization,
   sampleDiagnosis,
   sampleOutcome,
   seedExternalRoute,
-  seedOrganization,
   seedProject,
   shaOf,
   succeedBuild,
@@ -30,15 +29,9 @@ import {
   withdrawDeployment,
 } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-let others: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-  others = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database);
+const others = openOrganization(database);
 
 const as = (actor: Actor) => testContext(database.db, actor);
 const worker = () => as({ kind: "job", job: "build.run" });

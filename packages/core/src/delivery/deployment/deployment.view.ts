@@ -1,22 +1,28 @@
 import { build, type deployment, project, route } from "@towpath/db/schema";
 import { sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
+import { z } from "zod";
 import type { Context } from "../../context/index.ts";
 import { mcpUrl } from "../../projects/server-url/index.ts";
-import type { BuildManifest, BuildStatus, BuildTrigger } from "../build/build-contract.schema.ts";
+import {
+  type BuildManifest,
+  type BuildStatus,
+  type BuildTrigger,
+  packageVersionView,
+} from "../build/build-contract.schema.ts";
 
-export type DeploymentSummary = {
-  readonly id: string;
-  /** Host label. */
-  readonly slug: string;
+export const deploymentSummarySchema = z.object({
+  id: z.uuid(),
+  slug: z.string().describe("the label of its address"),
   /** Whether the route points to this deployment. */
-  readonly isLive: boolean;
+  isLive: z.boolean(),
   /** MCP endpoint of the label. */
-  readonly url: string;
-  readonly createdAt: string;
-  readonly isProd: boolean;
-  readonly isBranch: boolean;
-};
+  url: z.url(),
+  createdAt: z.iso.datetime(),
+  isProd: z.boolean(),
+  isBranch: z.boolean(),
+});
+export type DeploymentSummary = z.infer<typeof deploymentSummarySchema>;
 
 /** Whether a build's server does its own sign-in. Earlier versions stored a warning in place of it. */
 export const ownSignIn = sql<
@@ -35,13 +41,14 @@ export const warningCount = sql<number>`(
 export const isLiveColumn = sql<boolean>`(${route.deploymentId} IS NOT NULL)`.as("is_live");
 
 /** The version that went live last, before somebody made an earlier one live (PRJ-14). */
-export type ReplacedVersion = {
-  readonly deploymentId: string;
-  readonly buildId: string;
-  readonly commitSha: string;
-  readonly packageVersion: string | null;
-  readonly commitMessage: string | null;
-};
+export const replacedVersionSchema = z.object({
+  deploymentId: z.uuid(),
+  buildId: z.uuid(),
+  commitSha: z.string(),
+  packageVersion: packageVersionView,
+  commitMessage: z.string().nullable(),
+});
+export type ReplacedVersion = z.infer<typeof replacedVersionSchema>;
 
 /**
  * Whether a rollback made the build live: the route keeps the sequence of the newest version that went live. Needs `route`
@@ -73,12 +80,13 @@ export function deploymentSummary(
   };
 }
 
-export type DeploymentView = DeploymentSummary & {
-  readonly environment: "production" | "preview";
-  readonly buildId: string;
-  readonly branch: { readonly id: string; readonly name: string; readonly isDefault: boolean };
-  readonly project: { readonly id: string; readonly name: string; readonly orgSlug: string };
-};
+export const deploymentViewSchema = deploymentSummarySchema.extend({
+  environment: z.enum(["production", "preview"]),
+  buildId: z.uuid(),
+  branch: z.object({ id: z.uuid(), name: z.string(), isDefault: z.boolean() }),
+  project: z.object({ id: z.uuid(), name: z.string(), orgSlug: z.string() }),
+});
+export type DeploymentView = z.infer<typeof deploymentViewSchema>;
 
 /** The specification's "Branch with deployment". `deployment`: the live one. */
 export type BranchView = {

@@ -1,19 +1,15 @@
 import { instance } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
+import { z } from "zod";
 import { authorizeProject } from "../../authorize/index.ts";
 import type { Context } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { isId } from "../../input/index.ts";
 import { mcpUrl } from "../../projects/server-url/index.ts";
-import {
-  type BuildStatus,
-  type BuildTrigger,
-  buildStatusSchema,
-  buildTriggerSchema,
-} from "../build/build-contract.schema.ts";
+import { buildStatusSchema, buildTriggerSchema, packageVersionView } from "../build/build-contract.schema.ts";
 import { readDiagnosis, rebuildTries } from "../build/internal.ts";
-import type { ReplacedVersion } from "./deployment.view.ts";
-import { type InstanceState, instanceState } from "./instance-state.ts";
+import { replacedVersionSchema } from "./deployment.view.ts";
+import { instanceState, instanceStateSchema } from "./instance-state.ts";
 import {
   deploymentsSince,
   findBranch,
@@ -25,65 +21,73 @@ import {
 } from "./server-status.store.ts";
 
 /** How the server of a branch is now (PRJ-19). */
-export type ServerStatusView = {
+export const serverStatusSchema = z.object({
   /** Null for a project without repository, whose server runs elsewhere. */
-  readonly branch: { readonly id: string; readonly name: string; readonly isDefault: boolean } | null;
+  branch: z.object({ id: z.uuid(), name: z.string(), isDefault: z.boolean() }).nullable(),
   /** Null when nothing is live. */
-  readonly live: {
-    readonly deploymentId: string;
-    readonly buildId: string;
-    readonly commitSha: string;
-    /** Of a package; null for a commit, in the newest build and the deployments too. */
-    readonly packageVersion: string | null;
-    readonly commitMessage: string | null;
-    readonly commitAuthor: string | null;
-    readonly trigger: BuildTrigger;
-    /** When the route was pointed to it. */
-    readonly since: string;
-    readonly url: string;
-    /** How many tools it offers; null when that isn't known. */
-    readonly tools: number | null;
-    /** An earlier version was made live again (PRJ-14). */
-    readonly isRolledBack: boolean;
-    readonly rolledBackFrom: ReplacedVersion | null;
-    /** Set while it can't be started, because the result of its build is lost: it is built again (RUN-8). */
-    readonly lost: LostView | null;
-  } | null;
-  readonly latestBuild: {
-    readonly id: string;
-    readonly status: BuildStatus;
-    readonly commitSha: string;
-    readonly packageVersion: string | null;
-    readonly commitMessage: string | null;
-    readonly createdAt: string;
-    /** What went wrong, in one line; null unless it failed. */
-    readonly problem: string | null;
-  } | null;
+  live: z
+    .object({
+      deploymentId: z.uuid(),
+      buildId: z.uuid(),
+      commitSha: z.string(),
+      packageVersion: packageVersionView,
+      commitMessage: z.string().nullable(),
+      commitAuthor: z.string().nullable(),
+      trigger: buildTriggerSchema,
+      /** When the route was pointed to it. */
+      since: z.iso.datetime(),
+      url: z.url(),
+      /** How many tools it offers; null when that isn't known. */
+      tools: z.number().int().nullable(),
+      isRolledBack: z.boolean().describe("somebody went back to it from a newer version"),
+      rolledBackFrom: replacedVersionSchema
+        .nullable()
+        .describe("the newest version that was live; null if it was removed since"),
+      lost: z
+        .object({ nextTryAt: z.iso.datetime().nullable() })
+        .nullable()
+        .describe("set while its files are lost and it is built again; the time is null if that is now"),
+    })
+    .nullable(),
+  latestBuild: z
+    .object({
+      id: z.uuid(),
+      status: buildStatusSchema,
+      commitSha: z.string(),
+      commitMessage: z.string().nullable(),
+      createdAt: z.iso.datetime(),
+      packageVersion: packageVersionView,
+      /** What went wrong, in one line; null unless it failed. */
+      problem: z.string().nullable(),
+    })
+    .nullable(),
   /** Of what is live; null when nothing is, or it was never started. */
-  readonly instance: InstanceView | null;
+  instance: z
+    .object({
+      state: instanceStateSchema,
+      startedAt: z.iso.datetime(),
+      /** Null while it runs. */
+      endedAt: z.iso.datetime().nullable(),
+      endReason: z.string().nullable(),
+      /** As last measured; null when it doesn't run, or that isn't known. */
+      memoryBytes: z.number().nullable(),
+    })
+    .nullable(),
   /** Of the last 48 hours, newest first, at most 50. Of all branches, unless a branch was asked for. */
-  readonly deployments: readonly {
-    readonly id: string;
-    readonly buildId: string;
-    readonly commitSha: string;
-    readonly packageVersion: string | null;
-    readonly branch: string;
-    readonly createdAt: string;
-  }[];
-};
-
-/** `nextTryAt`: null while a build of the branch waits or runs, and when one is due within a minute. */
-type LostView = { readonly nextTryAt: string | null };
-
-type InstanceView = {
-  readonly state: InstanceState;
-  readonly startedAt: string;
-  /** Null while it runs. */
-  readonly endedAt: string | null;
-  readonly endReason: string | null;
-  /** As last measured; null when it doesn't run, or that isn't known. */
-  readonly memoryBytes: number | null;
-};
+  deployments: z
+    .array(
+      z.object({
+        id: z.uuid(),
+        buildId: z.uuid(),
+        commitSha: z.string(),
+        packageVersion: packageVersionView,
+        branch: z.string(),
+        createdAt: z.iso.datetime(),
+      }),
+    )
+    .readonly(),
+});
+export type ServerStatusView = z.infer<typeof serverStatusSchema>;
 
 const shownMs = 48 * 3_600_000;
 const maxShown = 50;
@@ -184,7 +188,7 @@ type Running = { readonly state: string; readonly startedAt: Date };
 const startedAfter = (running: Running | undefined, last: Date): boolean =>
   running !== undefined && running.startedAt > last && !["starting", "crashed"].includes(instanceState(running.state));
 
-function lostView(ctx: Context, next: Date, latest: string): LostView {
+function lostView(ctx: Context, next: Date, latest: string): NonNullable<ServerStatusView["live"]>["lost"] {
   const isBuilding = latest === "queued" || latest === "building";
   const isDue = next.getTime() - ctx.clock.now().getTime() < dueMs;
   return { nextTryAt: isBuilding || isDue ? null : next.toISOString() };
@@ -196,7 +200,7 @@ function instanceView(row: {
   readonly endedAt: Date | null;
   readonly endReason: string | null;
   readonly memoryBytes: number | null;
-}): InstanceView {
+}): ServerStatusView["instance"] {
   const { endReason } = row;
   const isOver = row.endedAt !== null;
   return {

@@ -1,5 +1,10 @@
 export { createDeployment } from "./create-deployment.ts";
-export type { BranchView, ReplacedVersion } from "./deployment.view.ts";
+export {
+  type BranchView,
+  deploymentSummarySchema,
+  deploymentViewSchema,
+  type ReplacedVersion,
+} from "./deployment.view.ts";
 export {
   authorizeDeployment,
   getBuildByDeployment,
@@ -13,7 +18,12 @@ export {
   getLastSuccessfulBuildByBranch,
 } from "./get-last-successful-build.ts";
 export { getManifest } from "./get-manifest.ts";
-export { getServerStatus, listBranchDeploymentIds, type ServerStatusView } from "./get-server-status.ts";
+export {
+  getServerStatus,
+  listBranchDeploymentIds,
+  type ServerStatusView,
+  serverStatusSchema,
+} from "./get-server-status.ts";
 export { type GoLiveResult, goLive } from "./go-live.ts";
 export type { InstanceState } from "./instance-state.ts";
 export { type DeployedCommit, findDeployedCommit, findDeployments, listRecentDeployments } from "./list-deployments.ts";

@@ -1,5 +1,8 @@
+import { z } from "zod";
+
 /** `asleep`: frozen in memory. `stopped`: no process. Both wake with the next call. */
-export type InstanceState = "awake" | "asleep" | "starting" | "stopped" | "crashed";
+export const instanceStateSchema = z.enum(["awake", "asleep", "starting", "stopped", "crashed"]);
+export type InstanceState = z.infer<typeof instanceStateSchema>;
 
 const states: Readonly<Record<string, InstanceState>> = {
   starting: "starting",

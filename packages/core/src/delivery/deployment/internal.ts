@@ -1,10 +1,10 @@
 export {
-  type DeploymentSummary,
   deploymentSummary,
+  deploymentSummarySchema,
   isLiveColumn,
   isRolledBack,
   ownSignIn,
   warningCount,
 } from "./deployment.view.ts";
-export { type InstanceState, instanceState } from "./instance-state.ts";
+export { instanceState, instanceStateSchema } from "./instance-state.ts";
 export { newestInstance, toolCount } from "./server-status.store.ts";

@@ -1,14 +1,14 @@
 import { auditLog, build, project as projects } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { createSecretBox } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { saveAccess } from "../../calling/access/index.ts";
 import type { Actor } from "../../context/index.ts";
 import {
+  openOrganization,
   refusal,
   refusalCode,
-  type SeededOrganization,
   seedLiveProject,
   seedOrganization,
   seedProject,
@@ -18,15 +18,9 @@ import {
 import { exportDocumentSchema } from "./export.schema.ts";
 import { exportServer } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
+const database = openTestDatabase();
+const organization = openOrganization(database);
 const box = createSecretBox({ current: "a root secret for tests, at least 32 characters", previous: [] });
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
 
 const as = (actor: Actor) => testContext(database.db, actor, { secrets: box });
 const exportBy = (actor: Actor, projectId: string) => exportServer({ ctx: as(actor), input: { projectId } });

@@ -1,28 +1,16 @@
 import { auditLog, project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
 import { getProject, updateProject } from "../../projects/project/index.ts";
-import {
-  refusalCode,
-  type SeededOrganization,
-  seedOrganization,
-  seedProject,
-  testContext,
-} from "../../testing/index.ts";
+import { openOrganization, refusalCode, seedProject, testContext } from "../../testing/index.ts";
 import { recordDataUsage } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-let others: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-  others = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database);
+const others = openOrganization(database);
 
 test("BLD-19 PRJ-11 members switch lasting data on and off, which is audited, and see how full it is", async () => {
   const { id, name } = await seedProject(database.db, organization);

@@ -1,17 +1,18 @@
 import type { Database } from "@towpath/db";
 import { dataVolume, project } from "@towpath/db/schema";
 import { and, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
+import { z } from "zod";
 
 /** How long `/data` is kept after it was switched off (BLD-19). */
 const dataKeptDays = 7;
 
-export type DataUsage = {
-  readonly usedBytes: number;
+export const dataUsageSchema = z.object({
+  usedBytes: z.number(),
   /** What fits into it altogether. */
-  readonly capacityBytes: number;
-  /** ISO 8601 */
-  readonly measuredAt: string;
-};
+  capacityBytes: z.number(),
+  measuredAt: z.iso.datetime(),
+});
+export type DataUsage = z.infer<typeof dataUsageSchema>;
 
 type Report = {
   readonly host: string;

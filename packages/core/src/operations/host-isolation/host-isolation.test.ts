@@ -1,16 +1,11 @@
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { refusalCode, type SeededOrganization, seedOrganization, testContext } from "../../testing/index.ts";
+import { openTestDatabase } from "@towpath/db/testing";
+import { expect, test } from "vitest";
+import { openOrganization, refusalCode, seedOrganization, testContext } from "../../testing/index.ts";
 import type { IsolationReport } from "./host-isolation.schema.ts";
 import { getHostIsolation, getIsolationWarning, recordHostIsolation } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database);
 
 const check = (name: string, ok: boolean) => ({ name, ok, detail: ok ? "tried" : `${name} is missing` });
 const report: IsolationReport = {

@@ -1,10 +1,11 @@
 import { buildLog } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { holdBuilds, redeployBuild, startBuild } from "../../delivery/build/index.ts";
 import { deployProject } from "../../projects/project/index.ts";
 import {
+  openOrganization,
   refusalCode,
   type SeededOrganization,
   seedOrganization,
@@ -15,16 +16,11 @@ import {
 } from "../../testing/index.ts";
 import { getHostStorage, getStorageWarning, recordHostStorage, type StorageReport } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
+const database = openTestDatabase();
+const organization = openOrganization(database, { fresh: true });
 beforeEach(async () => {
-  organization = await seedOrganization(database.db);
   await database.pool.query("DELETE FROM host_storage");
 });
-afterAll(() => database.close());
 
 const gibibyte = 1024 ** 3;
 const report = (low: boolean): StorageReport => ({

@@ -1,14 +1,10 @@
 import { currentRelease } from "@towpath/db/release";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { expect, test } from "vitest";
 import { refusalCode, seedOrganization, testContext } from "../../testing/index.ts";
 import { getRelease } from "./index.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 test("OPS-3 members of an organization see the release that runs, strangers don't", async () => {
   const organization = await seedOrganization(database.db);

@@ -11,9 +11,9 @@ import {
   session,
   webhookDelivery,
 } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq, inArray, sql } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startBuild } from "../../delivery/build/index.ts";
 import { newId } from "../../ids/index.ts";
 import { deleteProject } from "../../projects/project/index.ts";
@@ -24,9 +24,8 @@ import {
   requeueLostHints,
 } from "../../sources/webhook/index.ts";
 import {
+  openOrganization,
   refusalCode,
-  type SeededOrganization,
-  seedOrganization,
   seedProject,
   seedUser,
   shaOf,
@@ -48,15 +47,8 @@ const policy: RetentionPolicy = {
 const day = 86_400_000;
 const ago = (days: number) => new Date(Date.now() - days * day);
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database, { fresh: true });
 
 const job = () => testContext(database.db, { kind: "job", job: "sweep" });
 async function sweep(now = new Date()): Promise<Readonly<Record<string, number>>> {

@@ -1,6 +1,6 @@
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { refusalCode, type SeededOrganization, seedOrganization, testContext } from "../../testing/index.ts";
+import { openTestDatabase } from "@towpath/db/testing";
+import { beforeEach, expect, test } from "vitest";
+import { openOrganization, refusalCode, seedOrganization, testContext } from "../../testing/index.ts";
 import {
   beginScheduledBackup,
   endScheduledBackup,
@@ -9,14 +9,9 @@ import {
   isBackupDue,
 } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-});
+const database = openTestDatabase();
+const organization = openOrganization(database);
 beforeEach(() => forgetScheduledBackups(database.db));
-afterAll(() => database.close());
 
 const everyHours = 24;
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);

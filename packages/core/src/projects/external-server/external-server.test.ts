@@ -1,13 +1,20 @@
 import { auditLog, externalServer, project, route } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import type { Manifest } from "@towpath/mcp/manifest";
+import { openTestDatabase } from "@towpath/db/testing";
 import { createSecretBox } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { getAccess } from "../../calling/access/index.ts";
 import type { Actor } from "../../context/index.ts";
 import type { Inspection, InspectionTarget } from "../../ports/index.ts";
-import { refusal, refusalCode, type SeededOrganization, seedOrganization, testContext } from "../../testing/index.ts";
+import {
+  openOrganization,
+  refusal,
+  refusalCode,
+  sampleManifest,
+  sampleTool,
+  seedOrganization,
+  testContext,
+} from "../../testing/index.ts";
 import { deleteProject, getProject, listProjects, updateProject } from "../project/index.ts";
 import {
   checkDueExternalServers,
@@ -20,37 +27,18 @@ import {
 
 const secrets = createSecretBox({ current: "a root secret of 32 characters..", previous: [] });
 
-const manifestWith = (...tools: string[]): Manifest => ({
-  protocolVersion: "2025-11-25",
-  server: { name: "weather", version: "1.0" },
-  instructions: null,
-  tools: tools.map((tool_name) => ({
-    tool_name,
-    title: null,
-    description: null,
-    inputSchema: {},
-    outputSchema: null,
-    annotations: null,
-  })),
-  resources: [],
-  templates: [],
-  prompts: [],
-});
+const manifestWith = (...tools: string[]) =>
+  sampleManifest({ server: { name: "weather", version: "1.0" }, tools: tools.map((name) => sampleTool(name)) });
 
-let database: TestDatabase;
-let organization: SeededOrganization;
+const database = openTestDatabase();
+const organization = openOrganization(database, { fresh: true });
 let asked: InspectionTarget[];
 let answer: Inspection;
 let serverCount = 0;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 beforeEach(async () => {
-  organization = await seedOrganization(database.db);
   asked = [];
   answer = { ok: true, manifest: manifestWith("forecast") };
 });
-afterAll(() => database.close());
 
 /** The network is the only thing that these tests replace. */
 const as = (actor: Actor = organization.owner) =>

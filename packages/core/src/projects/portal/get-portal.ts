@@ -1,9 +1,10 @@
 import { portal, project } from "@towpath/db/schema";
 import { createCatalog } from "@towpath/mcp/portal";
 import { and, asc, eq, sql } from "drizzle-orm";
+import { z } from "zod";
 import { authorize, authorizeProject, type ProjectScope } from "../../authorize/index.ts";
 import type { Call } from "../../context/index.ts";
-import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
+import { authModeSchema } from "../project/project.schema.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
 import { requirePortal, selectPortalServers } from "./portal.store.ts";
@@ -21,19 +22,20 @@ export async function getPortal(call: Call<ProjectScope>): Promise<PortalView> {
   return portalView(row, await selectPortalServers(ctx.db, organization.id, [row.id]));
 }
 
-export type PortalListItem = {
+export const portalListItemSchema = z.object({
   /** Of its project. */
-  readonly id: string;
-  readonly name: string;
-  readonly pathName: string;
-  readonly authMode: AuthMode;
+  id: z.uuid(),
+  name: z.string(),
+  pathName: z.string(),
+  authMode: authModeSchema,
   /** Its MCP endpoint. */
-  readonly url: string;
+  url: z.url(),
   /** Names of its servers, in its order. */
-  readonly servers: readonly string[];
+  servers: z.array(z.string()).readonly(),
   /** How many tools it offers. */
-  readonly tools: number;
-};
+  tools: z.number().int(),
+});
+export type PortalListItem = z.infer<typeof portalListItemSchema>;
 
 /** The portals of an organization, by name (ORG-3). */
 export async function listPortals(call: Call<{ readonly orgSlug: string }>): Promise<readonly PortalListItem[]> {

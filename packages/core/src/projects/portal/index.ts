@@ -1,4 +1,4 @@
 export { createPortal } from "./create-portal.ts";
-export { getPortal, listPortals, type PortalListItem } from "./get-portal.ts";
-export type { PortalView } from "./portal.view.ts";
+export { getPortal, listPortals, type PortalListItem, portalListItemSchema } from "./get-portal.ts";
+export { type PortalView, portalViewSchema } from "./portal.view.ts";
 export { updatePortal } from "./update-portal.ts";

@@ -1,14 +1,14 @@
 import { auditLog, project, route } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { getAccess } from "../../calling/access/index.ts";
 import type { Actor } from "../../context/index.ts";
 import { getManifest } from "../../delivery/deployment/index.ts";
 import {
+  openOrganization,
   refusal,
   refusalCode,
-  type SeededOrganization,
   sampleManifest,
   seedLiveProject,
   seedOrganization,
@@ -22,23 +22,18 @@ const [tool] = sampleManifest().tools;
 if (!tool) throw new Error("the sample has a tool");
 const offering = (...names: string[]) => sampleManifest({ tools: names.map((tool_name) => ({ ...tool, tool_name })) });
 
-let database: TestDatabase;
-let organization: SeededOrganization;
+const database = openTestDatabase();
+const organization = openOrganization(database, { fresh: true });
 let weather: string;
 let wiki: string;
 let count = 0;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 beforeEach(async () => {
-  organization = await seedOrganization(database.db);
   const seed = async (name: string, ...tools: string[]) =>
     (await seedLiveProject(database.db, organization, { name: `${name}-${++count}` }, { manifest: offering(...tools) }))
       .name;
   weather = await seed("weather", "forecast", "search");
   wiki = await seed("wiki-pages", "page", "search");
 });
-afterAll(() => database.close());
 
 const as = (actor: Actor = organization.owner) => testContext(database.db, actor);
 type Create = Parameters<typeof createPortal>[0]["input"];

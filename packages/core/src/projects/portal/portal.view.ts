@@ -1,46 +1,45 @@
 import type { Manifest } from "@towpath/mcp/manifest";
 import { type CatalogItem, createCatalog } from "@towpath/mcp/portal";
-import { type AuthMode, authModeSchema } from "../project/project.schema.ts";
+import { z } from "zod";
+import { authModeSchema } from "../project/project.schema.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import type { PortalRow, PortalServer } from "./portal.store.ts";
 
 /** One thing that a server of a portal offers. */
-type PortalItemView = {
-  /** Its server's name for it; of resources and templates the URI. */
-  readonly own: string;
-  /** The portal's name for it; null: the portal leaves it out. */
-  readonly exposed: string | null;
-  readonly title: string | null;
-  readonly description: string | null;
-};
+const portalItemSchema = z.object({
+  own: z.string().describe("its server's name for it; of resources and templates the URI"),
+  exposed: z.string().nullable().describe("the portal's name for it; null: left out"),
+  title: z.string().nullable(),
+  description: z.string().nullable(),
+});
+type PortalItemView = z.infer<typeof portalItemSchema>;
 
-type PortalServerView = {
-  readonly projectId: string;
-  readonly name: string;
-  readonly pathName: string;
-  readonly kind: "hosted" | "external";
-  readonly authMode: AuthMode;
-  readonly prefix: string;
-  /** What was chosen; null: all, later additions too. */
-  readonly chosen: {
-    readonly tools: readonly string[] | null;
-    readonly resources: readonly string[] | null;
-    readonly prompts: readonly string[] | null;
-  };
-  readonly tools: readonly PortalItemView[];
-  /** And templates. */
-  readonly resources: readonly PortalItemView[];
-  readonly prompts: readonly PortalItemView[];
-  /** Why nobody reaches it through the portal; null: who may call it does. */
-  readonly problem: "not_live" | "own_sign_in" | null;
-};
+const portalItems = z.array(portalItemSchema).readonly();
+const chosenNames = z.array(z.string()).readonly().nullable();
 
-export type PortalView = {
-  readonly instructions: string | null;
-  readonly servers: readonly PortalServerView[];
+const portalServerSchema = z.object({
+  projectId: z.uuid(),
+  name: z.string(),
+  pathName: z.string(),
+  kind: z.enum(["hosted", "external"]),
+  authMode: authModeSchema,
+  prefix: z.string(),
+  chosen: z
+    .object({ tools: chosenNames, resources: chosenNames, prompts: chosenNames })
+    .describe("null: all, later additions too"),
+  tools: portalItems,
+  resources: portalItems.describe("and templates"),
+  prompts: portalItems,
+  problem: z.enum(["not_live", "own_sign_in"]).nullable().describe("why nobody reaches it through the portal"),
+});
+
+export const portalViewSchema = z.object({
+  instructions: z.string().nullable(),
+  servers: z.array(portalServerSchema).readonly(),
   /** For the next change: see `UpdatePortalInput`. */
-  readonly revision: number;
-};
+  revision: z.number().int(),
+});
+export type PortalView = z.infer<typeof portalViewSchema>;
 
 export function portalView(row: PortalRow, members: readonly PortalServer[]): PortalView {
   const catalog = createCatalog(members);

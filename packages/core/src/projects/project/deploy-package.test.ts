@@ -1,7 +1,7 @@
 import { auditLog, build, project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { desc, eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { buildNewVersions, cancelBuild, redeployBuild, startBuild } from "../../delivery/build/index.ts";
 import { versionText } from "../../delivery/build/version.schema.ts";
 import { findDeployments, getServerStatus, listRecentDeployments } from "../../delivery/deployment/index.ts";
@@ -11,24 +11,18 @@ import { readPackage } from "../../sources/package/index.ts";
 import { listAuditEntries } from "../../tenancy/audit-log/index.ts";
 import {
   memoryQueue,
+  openOrganization,
   refusal,
   refusalCode,
   type SeededOrganization,
-  seedOrganization,
   succeedBuild,
   testContext,
 } from "../../testing/index.ts";
 import { deployPackage, getProject, updateProject } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-let others: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-  others = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database);
+const others = openOrganization(database);
 
 /** The index, as it is at the moment: versions of each package, newest first. */
 const published = new Map<string, string[]>();

@@ -8,7 +8,14 @@ export { type CaptureChange, getCaptureChange } from "./get-capture-change.ts";
 export { findProjectOfInstance, getProject, listProjects, listProjectsOfUser, ownProjectIds } from "./get-project.ts";
 export { getRecordedLists, type RecordedListsView } from "./get-recorded-lists.ts";
 export type { DeployProjectInput, ProjectKind } from "./project.schema.ts";
-export type { ProjectDetailView, ProjectListItem, ProjectView } from "./project.view.ts";
+export {
+  type ProjectDetailView,
+  type ProjectListItem,
+  type ProjectView,
+  projectDetailSchema,
+  projectListItemSchema,
+  projectViewSchema,
+} from "./project.view.ts";
 export { proposeServerName } from "./propose-server-name.ts";
 export { type FormerNameView, listFormerNames, releaseFormerName } from "./rename-project.ts";
 export { updateProject } from "./update-project.ts";

@@ -42,7 +42,7 @@ export function serverNameFrom(repository: string): string | null {
 }
 
 /** `hosted`: built here from a repository; `external`: runs elsewhere; `portal`: offers what other servers have. */
-const projectKinds = ["hosted", "external", "portal"] as const;
+export const projectKinds = ["hosted", "external", "portal"] as const;
 export type ProjectKind = (typeof projectKinds)[number];
 
 /** The kind of a stored project. */

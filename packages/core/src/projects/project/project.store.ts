@@ -39,7 +39,7 @@ type LiveBuild = {
 };
 
 /** The version that is live because somebody went back to it (PRJ-14). */
-export type RolledBackTo = { readonly commitSha: string; readonly packageVersion: string | null };
+type RolledBackTo = { readonly commitSha: string; readonly packageVersion: string | null };
 
 /** Where an external server is, and how its last inspection ended. */
 const externalColumns = {

@@ -3,25 +3,25 @@ import {
   branch,
   build,
   buildLog,
-  deployment,
   githubInstallation,
   project,
   recordedAnswers,
   route,
 } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
 import { startBuild } from "../../delivery/build/index.ts";
 import { TowpathError } from "../../errors/index.ts";
-import { newId } from "../../ids/index.ts";
 import {
   memoryQueue,
   memoryRepositories,
+  openOrganization,
   refusal,
   refusalCode,
   type SeededOrganization,
+  seedLiveVersion,
   seedOrganization,
   seedProject,
   seedUser,
@@ -43,15 +43,9 @@ import {
 } from "./index.ts";
 import { nameWords } from "./propose-server-name.ts";
 
-let database: TestDatabase;
-let org: SeededOrganization;
-let others: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  org = await seedOrganization(database.db);
-  others = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const org = openOrganization(database);
+const others = openOrganization(database);
 
 const repositories = memoryRepositories({ repository: { defaultBranch: "trunk" }, head: "first" });
 const as = (actor: SeededOrganization["owner"], queue = memoryQueue()) =>
@@ -69,17 +63,8 @@ const newProject = (more: Partial<DeployProjectInput> = {}): DeployProjectInput 
 });
 
 /** A preview that is live under a label. */
-async function routeOf(of: { readonly id: string; readonly branchId: string }, label: string): Promise<void> {
-  const ids = { build: newId(), deployment: newId() };
-  const shared = { projectId: of.id, branchId: of.branchId };
-  await database.db
-    .insert(build)
-    .values({ ...shared, id: ids.build, commitSha: shaOf(label), trigger: "push", sequence: 1, entrypoint: "echo.py" });
-  await database.db
-    .insert(deployment)
-    .values({ ...shared, id: ids.deployment, buildId: ids.build, environment: "preview", slug: label });
-  await database.db.insert(route).values({ ...shared, label, deploymentId: ids.deployment, sequence: 1 });
-}
+const routeOf = (of: { readonly id: string; readonly branchId: string }, label: string) =>
+  seedLiveVersion(database.db, of, { label, environment: "preview" });
 
 test("ONB-4 creating a project creates its default branch, its first build, the job and an audit entry", async () => {
   const queue = memoryQueue();

@@ -1,111 +1,109 @@
 import { z } from "zod";
-import type { Context } from "../../context/index.ts";
-import type { BuildStatus } from "../../delivery/build/build-contract.schema.ts";
-import { type DeploymentSummary, type InstanceState, instanceState } from "../../delivery/deployment/internal.ts";
-import type { DataUsage } from "../../operations/data-volume/index.ts";
-import { gitHubRepositoryView, type SourceSummary, sourceOf, sourceSummary } from "../../sources/source/internal.ts";
+import { type Context, roles } from "../../context/index.ts";
+import { buildStatusSchema, packageVersionView } from "../../delivery/build/build-contract.schema.ts";
+import { deploymentSummarySchema, instanceState, instanceStateSchema } from "../../delivery/deployment/internal.ts";
+import { dataUsageSchema } from "../../operations/data-volume/index.ts";
+import { gitHubRepositoryView, sourceOf, sourceSummary, sourceSummarySchema } from "../../sources/source/internal.ts";
 import { projectPathName } from "../reserved-names/index.ts";
 import { mcpUrl } from "../server-url/index.ts";
-import {
-  type AuthMode,
-  authModeSchema,
-  type ProjectKind,
-  projectKindOf,
-  type SleepingLists,
-  sleepingListsSchema,
-} from "./project.schema.ts";
-import type { ProjectRow, ProjectState, RolledBackTo } from "./project.store.ts";
+import { authModeSchema, projectKindOf, projectKinds, sleepingListsSchema } from "./project.schema.ts";
+import type { ProjectRow, ProjectState } from "./project.store.ts";
 
 const problemSchema = z.object({ code: z.string(), message: z.string() });
 
-export type ProjectView = {
-  readonly id: string;
-  readonly orgSlug: string;
-  readonly name: string;
-  /** Path segment of the project in the dashboard: its name, or its id when a page has that name. */
-  readonly pathName: string;
-  readonly kind: ProjectKind;
-  readonly description: string | null;
-  readonly authMode: AuthMode;
-  readonly isPublic: boolean;
+export const projectViewSchema = z.object({
+  id: z.uuid(),
+  orgSlug: z.string(),
+  name: z.string(),
+  /** Its name, or its id when a page has that name. */
+  pathName: z.string().describe("in addresses of the dashboard"),
+  kind: z.enum(projectKinds),
+  description: z.string().nullable(),
+  authMode: authModeSchema,
+  isPublic: z.boolean(),
   /** Whether request logs keep redacted payloads. */
-  readonly capturePayloads: boolean;
+  capturePayloads: z.boolean(),
   /** Whether the server gets a signed assertion of who calls (GW-11). */
-  readonly identityAssertion: boolean;
+  identityAssertion: z.boolean(),
   /** Whether lists are answered without waking a sleeping server (GW-12). */
-  readonly sleepingLists: SleepingLists;
+  sleepingLists: sleepingListsSchema,
   /** Whether production's `/data` outlives its server (BLD-19). */
-  readonly keepsData: boolean;
-  /** Empty: each build finds it in its commit; also empty unless hosted. */
-  readonly entrypoint: string;
+  keepsData: z.boolean(),
+  /** Also empty unless hosted. */
+  entrypoint: z.string().describe("empty: each build finds it"),
   /** Of the program that the entrypoint starts. */
-  readonly arguments: readonly string[];
-  readonly requirements: string | null;
+  arguments: z.array(z.string()).readonly(),
+  requirements: z.string().nullable(),
   /** Relative to the repository's root, which null means. */
-  readonly rootDirectory: string | null;
+  rootDirectory: z.string().nullable(),
   /** A push that changes none of them builds nothing (BLD-15); empty: every push builds. */
-  readonly watchPaths: readonly string[];
-  readonly failOnBreakingChanges: boolean;
-  readonly defaultBranch: string;
-  readonly githubRepository: {
-    readonly id: number;
-    readonly name: string;
-    readonly fullName: string;
-    readonly defaultBranch: string;
-    readonly private: boolean;
-    readonly installationId: number | null;
-  } | null;
-  /** Where its code comes from (SRC-1); null for a project that isn't built here. */
-  readonly source: SourceSummary | null;
+  watchPaths: z.array(z.string()).readonly(),
+  failOnBreakingChanges: z.boolean(),
+  defaultBranch: z.string(),
+  githubRepository: z
+    .object({
+      id: z.number().int(),
+      name: z.string(),
+      fullName: z.string(),
+      defaultBranch: z.string(),
+      private: z.boolean(),
+      installationId: z.number().int().nullable(),
+    })
+    .nullable(),
+  /** Null for a project that isn't built here (SRC-1). */
+  source: sourceSummarySchema.nullable().describe("where its code comes from"),
   /** Of a hosted one without a repository: the package that it runs. `follows`: newer versions are built by themselves. */
-  readonly package: { readonly name: string; readonly follows: boolean } | null;
+  package: z.object({ name: z.string(), follows: z.boolean() }).nullable(),
   /** Of an external server: where it is, and why its last inspection failed; null for all others. */
-  readonly external: {
-    readonly url: string;
-    readonly problem: { readonly code: string; readonly message: string } | null;
-    readonly checkedAt: string | null;
-  } | null;
-  /** MCP endpoint of production, whether or not something is live there. */
-  readonly url: string;
-  readonly isLive: boolean;
+  external: z
+    .object({ url: z.string(), problem: problemSchema.nullable(), checkedAt: z.iso.datetime().nullable() })
+    .nullable(),
+  url: z.url().describe("of production, whether or not something is live there"),
+  isLive: z.boolean(),
   /** Number of warnings of the build that is live in production. */
-  readonly liveWarnings: number;
-  /** The version in production, if it is live because somebody went back to it (PRJ-14). */
-  readonly rolledBackTo: RolledBackTo | null;
+  liveWarnings: z.number().int(),
+  rolledBackTo: z
+    .object({ commitSha: z.string(), packageVersion: packageVersionView })
+    .nullable()
+    .describe("the version in production, if somebody went back to it"),
   /** Of what is live in production; null when nothing is, or it was never started. */
-  readonly instanceState: InstanceState | null;
+  instanceState: instanceStateSchema.nullable(),
   /** Whether the server that is live in production does its own sign-in; null when that isn't known. */
-  readonly ownSignIn: boolean | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-};
+  ownSignIn: z.boolean().nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
+export type ProjectView = z.infer<typeof projectViewSchema>;
 
 /** One project with its newest deployments (at most 20) and the actor's role. */
-export type ProjectDetailView = ProjectView & {
-  readonly role: "owner" | "admin" | "member" | "viewer";
+export const projectDetailSchema = projectViewSchema.extend({
+  role: z.enum(roles),
   /** Whether the role may call the server, by its access policy. */
-  readonly mayCall: boolean;
+  mayCall: z.boolean(),
   /** How full its `/data` is; null when it has none, or nothing was reported yet. */
-  readonly data: DataUsage | null;
-  readonly deployments: readonly DeploymentSummary[];
-};
+  data: dataUsageSchema.nullable(),
+  deployments: z.array(deploymentSummarySchema).readonly(),
+});
+export type ProjectDetailView = z.infer<typeof projectDetailSchema>;
 
-export type ProjectListItem = ProjectView & {
+export const projectListItemSchema = projectViewSchema.extend({
   /** Those that are live: production's, then previews'. */
-  readonly deployments: readonly DeploymentSummary[];
-  readonly latestBuild: {
-    readonly id: string;
-    readonly status: BuildStatus;
-    readonly commitSha: string;
-    readonly commitMessage: string | null;
-    readonly createdAt: string;
-    readonly warningCount: number;
-  } | null;
-  /** How many open pull requests from forks wait for the approval of their commit. */
-  readonly waitingForkPullRequests: number;
+  deployments: z.array(deploymentSummarySchema).readonly(),
+  latestBuild: z
+    .object({
+      id: z.uuid(),
+      status: buildStatusSchema,
+      commitSha: z.string(),
+      commitMessage: z.string().nullable(),
+      createdAt: z.iso.datetime(),
+      warningCount: z.number().int(),
+    })
+    .nullable(),
+  waitingForkPullRequests: z.number().int().describe("from forks, open: their newest commit waits for approval"),
   /** What is live in production: its build, and how many tools it offers (null when that isn't known). */
-  readonly live: { readonly buildId: string; readonly tools: number | null } | null;
-};
+  live: z.object({ buildId: z.uuid(), tools: z.number().int().nullable() }).nullable(),
+});
+export type ProjectListItem = z.infer<typeof projectListItemSchema>;
 
 export type ProjectNameAvailability =
   | { readonly available: true; readonly reason: null; readonly message: null }

@@ -1,25 +1,14 @@
 import { externalServer, project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { newId } from "../../ids/index.ts";
-import {
-  type SeededOrganization,
-  sampleManifest,
-  seedLiveProject,
-  seedOrganization,
-  seedProject,
-} from "../../testing/index.ts";
+import { openOrganization, sampleManifest, seedLiveProject, seedProject } from "../../testing/index.ts";
 import { getRegistryEntry, listRegistryNames, listRegistryVersions } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-});
+const database = openTestDatabase();
+const organization = openOrganization(database);
 beforeEach(() => database.db.delete(project));
-afterAll(() => database.close());
 
 const baseUrl = "https://towpath.example.com";
 const context = () => ({ db: database.db, serverUrlTemplate: "https://{name}.example.com" });

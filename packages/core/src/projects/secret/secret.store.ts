@@ -2,16 +2,11 @@ import type { Database, Transaction } from "@towpath/db";
 import { project, secret, secretVersion } from "@towpath/db/schema";
 import { ensureDataKey, valueBytes } from "@towpath/secrets";
 import { and, eq } from "drizzle-orm";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Context } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
-import {
-  type initialSecretsSchema,
-  maxEnvironmentBytes,
-  type SecretEnvironment,
-  secretEnvironments,
-} from "./secret.schema.ts";
+import { type initialSecretsSchema, maxEnvironmentBytes, secretEnvironments } from "./secret.schema.ts";
 
 export type SecretRow = typeof secret.$inferSelect;
 
@@ -80,12 +75,12 @@ export async function requireFittingEnvironments(tx: Transaction, projectId: str
 }
 
 /** A secret without its value (KEY-1). */
-export type SecretView = {
-  readonly id: string;
-  readonly keyName: string;
-  readonly environments: readonly SecretEnvironment[];
-  readonly description: string | null;
-  /** Its value can't be shown. */
-  readonly sensitive: boolean;
-  readonly updatedAt: string;
-};
+export const secretViewSchema = z.object({
+  id: z.uuid(),
+  keyName: z.string(),
+  environments: z.array(z.enum(secretEnvironments)).readonly(),
+  description: z.string().nullable(),
+  sensitive: z.boolean().describe("its value can't be read again"),
+  updatedAt: z.iso.datetime(),
+});
+export type SecretView = z.infer<typeof secretViewSchema>;

@@ -1,8 +1,8 @@
 import { secret } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { createSecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
 import { refusal, seedOrganization, testContext } from "../../testing/index.ts";
 import { deployProject } from "../project/index.ts";
@@ -10,11 +10,7 @@ import { secretKeyNameSchema } from "./index.ts";
 import { secretValueSchema } from "./secret.schema.ts";
 import { currentValues } from "./testing/current-values.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 const box = createSecretBox({ current: "a root secret for tests, at least 32 characters", previous: [] });
 const as = (actor: Actor) => testContext(database.db, actor, { secrets: box });

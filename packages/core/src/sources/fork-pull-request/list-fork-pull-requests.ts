@@ -1,27 +1,29 @@
 import { branch, forkPullRequest, user } from "@towpath/db/schema";
 import { and, asc, eq, isNull } from "drizzle-orm";
+import { z } from "zod";
 import { authorizeProject } from "../../authorize/index.ts";
 import type { Call } from "../../context/index.ts";
 import { displayNameOf } from "../../tenancy/organization/index.ts";
 
 /** An open pull request from a fork, and the state of its head (BLD-9). */
-export type ForkPullRequestView = {
-  readonly number: number;
-  readonly url: string | null;
-  readonly title: string;
+export const forkPullRequestSchema = z.object({
+  number: z.number().int(),
+  url: z.string().nullable(),
+  title: z.string(),
   /** Login of who opened it. */
-  readonly author: string;
+  author: z.string(),
   /** owner/name of the fork; null once it was deleted. */
-  readonly repository: string | null;
-  readonly headBranch: string;
-  readonly commitSha: string;
-  readonly commitMessage: string | null;
-  readonly commitAuthor: string | null;
-  readonly state: "waiting" | "approved" | "declined";
-  readonly waitingSince: string;
-  readonly decidedBy: string | null;
-  readonly decidedAt: string | null;
-};
+  repository: z.string().nullable(),
+  headBranch: z.string(),
+  commitSha: z.string(),
+  commitMessage: z.string().nullable(),
+  commitAuthor: z.string().nullable(),
+  state: z.enum(["waiting", "approved", "declined"]),
+  waitingSince: z.iso.datetime(),
+  decidedBy: z.string().nullable(),
+  decidedAt: z.iso.datetime().nullable(),
+});
+export type ForkPullRequestView = z.infer<typeof forkPullRequestSchema>;
 
 /** The open pull requests from forks of a project's repository, the longest waiting first. */
 export async function listForkPullRequests({
@@ -42,7 +44,7 @@ export async function listForkPullRequests({
     .where(and(eq(branch.projectId, project.id), isNull(branch.endedAt)))
     .orderBy(asc(forkPullRequest.waitingSince));
   return rows.flatMap(({ fork, number, url, decidedBy }) => {
-    const state = (["waiting", "approved", "declined"] as const).find((each) => each === fork.state);
+    const state = forkPullRequestSchema.shape.state.safeParse(fork.state).data;
     if (state === undefined || number === null) return [];
     const { title, author, headBranch, commitSha, commitMessage, commitAuthor } = fork;
     return {

@@ -1,34 +1,21 @@
 import { auditLog, githubConnection, githubInstallation, githubUser, project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { createSecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
-import {
-  refusal,
-  refusalCode,
-  type SeededOrganization,
-  seedOrganization,
-  seedProject,
-  testContext,
-} from "../../testing/index.ts";
+import { openOrganization, refusal, refusalCode, seedProject, testContext } from "../../testing/index.ts";
 import { recordGitHubUser, recordInstallation } from "../installation/index.ts";
 import { gitHubApiUrl, gitHubHostName } from "./github-connection.schema.ts";
 import { changeGitHubKeys, connectGitHub, listGitHub, openGitHub, removeGitHub } from "./index.ts";
 import { atHost, numberOf } from "./numbers.schema.ts";
 
 const secrets = createSecretBox({ current: "a root secret of 32 characters or more", previous: [] });
-let database: TestDatabase;
+const database = openTestDatabase();
 /** The instance's own organization: the oldest. */
-let own: SeededOrganization;
-let others: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  own = await seedOrganization(database.db);
-  others = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const own = openOrganization(database);
+const others = openOrganization(database);
 
 const as = (actor: Actor) => testContext(database.db, actor, { secrets });
 const job = () => as({ kind: "job", job: "test" });

@@ -1,15 +1,11 @@
 import { auditLog } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { refusalCode, seedOrganization, testContext } from "../../testing/index.ts";
 import { listInstallations, recordGitHubUser, recordInstallation } from "./index.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 test("ONB-2 GH-1 an installation is recorded once per organization and listed there", async () => {
   const organization = await seedOrganization(database.db);

@@ -6,5 +6,5 @@ export { findRepositoryForGit } from "./find-repository-for-git.ts";
 export { getRepository, listRepositories } from "./list-repositories.ts";
 export { makeGitCredential } from "./make-git-credential.ts";
 export { receivePush } from "./receive-push.ts";
-export type { RepositoryView } from "./repository.store.ts";
+export { type RepositoryView, repositoryViewSchema } from "./repository.store.ts";
 export { uploadCommit } from "./upload-commit.ts";

@@ -8,7 +8,6 @@ import { repositoryNameSchema } from "./repository-name.schema.ts";
  */
 const repositoryMakers = ["push", "deploy", "upload", "forge"] as const;
 export const repositoryMakerSchema = z.enum(repositoryMakers);
-export type RepositoryMaker = z.infer<typeof repositoryMakerSchema>;
 
 export const createRepositorySchema = z.object({
   name: repositoryNameSchema,

@@ -1,31 +1,34 @@
 import type { Database, Transaction } from "@towpath/db";
 import { gitSource, project, repository, user } from "@towpath/db/schema";
 import { and, asc, eq, inArray, like } from "drizzle-orm";
+import { z } from "zod";
 import type { Context } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
-import { type RepositoryMaker, repositoryMakerSchema } from "./repository.schema.ts";
+import { repositoryMakerSchema } from "./repository.schema.ts";
 
 type Queryable = Database | Transaction;
 export type RepositoryRow = typeof repository.$inferSelect;
 
 /** A repository of this instance (SRC-3). */
-export type RepositoryView = {
-  readonly id: string;
-  readonly name: string;
-  /** To clone it and push to it. */
-  readonly url: string;
-  readonly defaultBranch: string;
-  readonly madeBy: RepositoryMaker;
+export const repositoryViewSchema = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  url: z.string().describe("to clone it and push to it, with an API key as the password"),
+  defaultBranch: z.string(),
+  madeBy: repositoryMakerSchema.describe("who put code there first"),
   /** Null: a key of the organization, the operator, or an account that was deleted. */
-  readonly createdBy: { readonly id: string; readonly name: string } | null;
-  readonly createdAt: string;
+  createdBy: z.object({ id: z.uuid(), name: z.string() }).nullable(),
+  createdAt: z.iso.datetime(),
   /** When commits last came; null: never. */
-  readonly pushedAt: string | null;
+  pushedAt: z.iso.datetime().nullable(),
   /** Servers that are built from it, by name. */
-  readonly servers: { readonly id: string; readonly name: string }[];
-  /** Where it continues on GitHub, since when it is read-only; null: nowhere. `url`: to clone it. */
-  readonly continued: { readonly fullName: string; readonly url: string; readonly at: string } | null;
-};
+  servers: z.array(z.object({ id: z.uuid(), name: z.string() })),
+  continued: z
+    .object({ fullName: z.string(), url: z.string(), at: z.iso.datetime() })
+    .nullable()
+    .describe("where it continues on GitHub; it takes no pushes since"),
+});
+export type RepositoryView = z.infer<typeof repositoryViewSchema>;
 
 /** Where git finds it: people sign in there with a key of theirs. */
 export const cloneUrl = (

@@ -40,31 +40,32 @@ export const serverJsonSchema = z.object(
 );
 
 /** A variable that a server reads, with what its author says of it. */
-type EntryVariable = { readonly name: string; readonly description: string; readonly isRequired: boolean };
+const entryVariableSchema = z.object({ name: z.string(), description: z.string(), isRequired: z.boolean() });
+type EntryVariable = z.infer<typeof entryVariableSchema>;
 
 /** A Python package that an entry runs, ready to be deployed. */
-export type EntryPackage = {
-  readonly name: string;
-  /** Null: the newest. */
-  readonly version: string | null;
-  readonly arguments: readonly string[];
-  readonly variables: readonly EntryVariable[];
-};
+const entryPackageSchema = z.object({
+  name: z.string(),
+  version: z.string().nullable().describe("null: the newest"),
+  arguments: z.array(z.string()).readonly(),
+  variables: z.array(entryVariableSchema).readonly(),
+});
+export type EntryPackage = z.infer<typeof entryPackageSchema>;
 
 /** A server of a registry: what of it can run here, and where it runs by itself. */
-export type RegistryEntry = {
+export const registryEntrySchema = z.object({
   /** Such as `io.github.owner/server`. */
-  readonly name: string;
+  name: z.string(),
   /** For people; the name where there is no other. */
-  readonly title: string;
-  readonly description: string;
-  readonly version: string;
-  readonly packages: readonly EntryPackage[];
-  /** HTTP addresses at which somebody else runs it. */
-  readonly urls: readonly string[];
-  /** Kinds of its other packages, such as `npm`, which don't run here. */
-  readonly otherKinds: readonly string[];
-};
+  title: z.string(),
+  description: z.string(),
+  version: z.string(),
+  packages: z.array(entryPackageSchema).readonly(),
+  urls: z.array(z.string()).readonly().describe("where somebody else runs it"),
+  /** Such as `npm`. */
+  otherKinds: z.array(z.string()).readonly().describe("kinds of its other packages, which don't run here"),
+});
+export type RegistryEntry = z.infer<typeof registryEntrySchema>;
 
 /** The index that installs packages here, unless the operator chose another, has them by the same names. */
 const standardIndex = /^https:\/\/(www\.)?pypi\.org\/?$/;

@@ -31,7 +31,8 @@ const problemSchema = z.object({
 export type SourceProblem = z.infer<typeof problemSchema>;
 
 /** Why the last check failed, for its owner. */
-export type SourceProblemView = Pick<SourceProblem, "code" | "message" | "since">;
+const sourceProblemSchema = problemSchema.pick({ code: true, message: true, since: true });
+export type SourceProblemView = z.infer<typeof sourceProblemSchema>;
 
 export const problemOf = ({ problem }: { readonly problem: unknown }): SourceProblem | null =>
   problemSchema.safeParse(problem).data ?? null;
@@ -41,19 +42,22 @@ export function problemView(row: { readonly problem: unknown }): SourceProblemVi
   return found && { code: found.code, message: found.message, since: found.since };
 }
 
+export const problemShown = sourceProblemSchema
+  .nullable()
+  .describe("why the repository can't be read; what is live stays");
+
 /** How pushes to a repository of GitHub become known. */
-export type GitHubCheckView = {
-  /** null: not asked yet. */
-  readonly checkedAt: string | null;
-  /** null: none has come yet. */
-  readonly webhookAt: string | null;
+export const gitHubCheckSchema = z.object({
+  checkedAt: z.iso.datetime().nullable().describe("when it was last asked for pushes"),
+  webhookAt: z.iso.datetime().nullable().describe("when a webhook last came"),
   /**
-   * Why webhooks don't report pushes: `unreachable`, GitHub can't reach this instance; `missed`, a push was found without
-   * one. null: they work as far as is known, and asking is rare.
+   * `unreachable`: GitHub can't reach this instance; `missed`: a push was found without one. null: they work as far as is
+   * known, and asking is rare.
    */
-  readonly withoutWebhooks: "unreachable" | "missed" | null;
-  readonly problem: SourceProblemView | null;
-};
+  withoutWebhooks: z.enum(["unreachable", "missed"]).nullable().describe("why webhooks don't report pushes"),
+  problem: problemShown,
+});
+export type GitHubCheckView = z.infer<typeof gitHubCheckSchema>;
 
 /** The problem of a check that failed, after the one before. */
 export function nextProblem(

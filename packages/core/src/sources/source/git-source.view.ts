@@ -1,122 +1,127 @@
 import type { Database, Transaction } from "@towpath/db";
 import { organization, type project, repository } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
+import { z } from "zod";
 import type { Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { cloneUrl } from "../repository/internal.ts";
-import { type GitHubCheckView, headsOf, problemView, type SourceProblemView } from "./following.ts";
-import { type StatusHost, statusHosts } from "./git-source.schema.ts";
+import { gitHubCheckSchema, headsOf, problemShown, problemView } from "./following.ts";
+import { statusHosts } from "./git-source.schema.ts";
 import type { GitSourceRow, UrlSourceRow } from "./git-source.store.ts";
 import { sourceOf } from "./source.ts";
 
 type ProjectRow = typeof project.$inferSelect;
 
-/** What lists and headings show of a project's source. */
-export type SourceSummary =
-  /** `fullName`: owner/name */
-  | { readonly kind: "github"; readonly fullName: string }
-  /** `name`: the path of the URL, without `.git`. `problem`: why the last check failed; what is live stays. */
-  | {
-      readonly kind: "git";
-      readonly url: string;
-      readonly host: string;
-      readonly name: string;
-      readonly previews: boolean;
-      readonly checkedAt: string | null;
-      readonly problem: SourceProblemView | null;
-      readonly credentialEndsSoon: boolean;
-    }
+/** What lists and headings show of a project's source. `name` of a URL: its path, without `.git`. */
+export const sourceSummarySchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("github"), fullName: z.string() }),
+  z.object({
+    kind: z.literal("git"),
+    url: z.string(),
+    host: z.string(),
+    name: z.string(),
+    previews: z.boolean(),
+    checkedAt: z.iso.datetime().nullable(),
+    problem: problemShown,
+    credentialEndsSoon: z.boolean(),
+  }),
   /** Of this instance. `url`: to clone it. */
-  | {
-      readonly kind: "repository";
-      readonly name: string;
-      readonly url: string;
-      readonly previews: boolean;
-      readonly problem: SourceProblemView | null;
-    }
-  | { readonly kind: "package"; readonly name: string };
+  z.object({
+    kind: z.literal("repository"),
+    name: z.string(),
+    url: z.string(),
+    previews: z.boolean(),
+    problem: problemShown,
+  }),
+  z.object({ kind: z.literal("package"), name: z.string() }),
+]);
+export type SourceSummary = z.infer<typeof sourceSummarySchema>;
 
-/** A project's source as its settings show it. Values of credentials never come back. */
-export type SourceView =
-  | GitHubSourceView
-  | { readonly kind: "package"; readonly name: string; readonly follows: boolean }
-  | FollowedSourceView;
-
-export type GitHubSourceView = GitHubCheckView & {
-  readonly kind: "github";
-  readonly fullName: string;
-  /** The branch that goes live, as the owner named it; null: the repository's default branch is followed. */
-  readonly branch: string | null;
-  /** The branch that goes live now. */
-  readonly defaultBranch: string;
-  /** Branches as last seen, sorted; none before the repository was first asked. */
-  readonly branches: readonly string[];
-  readonly private: boolean;
+/** Branches of a source: the one that goes live as its owner named it, the one that goes live now, all as last seen, sorted. */
+const branchesShown = {
+  branch: z.string().nullable().describe("the branch that goes live; null: the repository's own default branch"),
+  defaultBranch: z.string(),
+  branches: z.array(z.string()).readonly(),
 };
+
+const gitHubSourceSchema = z.object({
+  kind: z.literal("github"),
+  fullName: z.string(),
+  ...branchesShown,
+  branches: branchesShown.branches.describe("as last seen; none before the repository was first asked"),
+  private: z.boolean(),
+  ...gitHubCheckSchema.shape,
+});
+export type GitHubSourceView = z.infer<typeof gitHubSourceSchema>;
+
+/** What is shown of any Git repository whose branches are followed. */
+const followedShown = {
+  ...branchesShown,
+  previews: z.boolean().describe("whether pushes to other branches get previews"),
+  problem: problemShown,
+};
+type FollowedView = Pick<GitSourceView, keyof typeof followedShown>;
+
+/** A repository of this instance (SRC-3). */
+export const repositorySourceSchema = z.object({
+  kind: z.literal("repository"),
+  name: z.string(),
+  url: z.string().describe("to clone it and push to it, with an API key as the password"),
+  ...followedShown,
+  /** When commits last came; null: never. */
+  pushedAt: z.iso.datetime().nullable(),
+  head: z.string().nullable().describe("commit of the branch that goes live, as last seen"),
+});
+export type RepositorySourceView = z.infer<typeof repositorySourceSchema>;
+
+export const gitSourceSchema = z.object({
+  kind: z.literal("git"),
+  url: z.string(),
+  host: z.string(),
+  name: z.string(),
+  ...followedShown,
+  /** When the repository was last asked, and is asked next. */
+  checkedAt: z.iso.datetime().nullable(),
+  nextCheckAt: z.iso.datetime(),
+  /** Null: the repository is public. */
+  credential: z
+    .object({
+      kind: z.enum(["token", "deployKey"]),
+      /** Of a deploy key: the line to add at the host. */
+      publicKey: z.string().nullable(),
+      /** Of a token, if its owner has entered it. */
+      expiresAt: z.iso.datetime().nullable(),
+      /** It ends within a week, or has ended. */
+      endsSoon: z.boolean(),
+    })
+    .nullable(),
+  webhook: z.object({
+    /** Path at the dashboard's origin. */
+    path: z.string(),
+    url: z.string(),
+    hasSecret: z.boolean(),
+    /** When one last came with a right signature; null: never. */
+    receivedAt: z.iso.datetime().nullable(),
+  }),
+  /** `postedAt`: when one was last taken. `problem`: why the newest was refused. */
+  status: z
+    .object({ kind: z.enum(statusHosts), postedAt: z.iso.datetime().nullable(), problem: z.string().nullable() })
+    .nullable()
+    .describe("where states of builds are posted"),
+});
+export type GitSourceView = z.infer<typeof gitSourceSchema>;
 
 /** A Git repository whose branches are followed. */
 export type FollowedSourceView = GitSourceView | RepositorySourceView;
 
-type FollowedView = {
-  /** The branch that goes live, as the owner named it; null: what the repository's HEAD names is followed. */
-  readonly branch: string | null;
-  /** The branch that goes live now. */
-  readonly defaultBranch: string;
-  /** Branches as last seen, sorted. */
-  readonly branches: readonly string[];
-  readonly previews: boolean;
-  /** Why the last check failed; what is live stays. Null: it succeeded. */
-  readonly problem: SourceProblemView | null;
-};
-
-/** A repository of this instance (SRC-3). */
-export type RepositorySourceView = FollowedView & {
-  readonly kind: "repository";
-  readonly name: string;
-  /** To clone it and push to it. */
-  readonly url: string;
-  /** When commits last came; null: never. */
-  readonly pushedAt: string | null;
-  /** Commit that the branch that goes live had when it was last seen; null: it has none. */
-  readonly head: string | null;
-};
-
-export type GitSourceView = FollowedView & {
-  readonly kind: "git";
-  readonly url: string;
-  readonly host: string;
-  readonly name: string;
-  /** When the repository was last asked, and is asked next. */
-  readonly checkedAt: string | null;
-  readonly nextCheckAt: string;
-  /** Null: the repository is public. */
-  readonly credential: {
-    readonly kind: "token" | "deployKey";
-    /** Of a deploy key: the line to add at the host. */
-    readonly publicKey: string | null;
-    /** Of a token, if its owner has entered it. */
-    readonly expiresAt: string | null;
-    /** It ends within a week, or has ended. */
-    readonly endsSoon: boolean;
-  } | null;
-  readonly webhook: {
-    /** Path at the dashboard's origin. */
-    readonly path: string;
-    /** The same with the origin. */
-    readonly url: string;
-    readonly hasSecret: boolean;
-    /** When one last came with a right signature; null: never. */
-    readonly receivedAt: string | null;
-  };
-  /** Where states of builds are posted; null: nowhere. */
-  readonly status: {
-    readonly kind: StatusHost;
-    /** When one was last taken; null: never. */
-    readonly postedAt: string | null;
-    /** Why the newest was refused. */
-    readonly problem: string | null;
-  } | null;
-};
+/** A project's source as its settings show it. Values of credentials never come back. */
+export const sourceViewSchema = z.discriminatedUnion("kind", [
+  gitHubSourceSchema,
+  z.object({ kind: z.literal("package"), name: z.string(), follows: z.boolean() }),
+  gitSourceSchema,
+  repositorySourceSchema,
+]);
+export type SourceView = z.infer<typeof sourceViewSchema>;
 
 /** `https://example.com/owner/repository.git` → `owner/repository` */
 export function nameOfUrl(url: string): string {

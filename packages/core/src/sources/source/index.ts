@@ -4,13 +4,16 @@ export { checkDueGitSources, checkGitSource, checkSource } from "./check-source.
 export { continueOnGitHub } from "./continue-on-github.ts";
 export { getSource } from "./get-source.ts";
 export type { DeployGitUrlInput } from "./git-source.schema.ts";
-export type {
-  FollowedSourceView,
-  GitHubSourceView,
-  GitSourceView,
-  RepositorySourceView,
-  SourceSummary,
-  SourceView,
+export {
+  type FollowedSourceView,
+  type GitHubSourceView,
+  type GitSourceView,
+  gitSourceSchema,
+  type RepositorySourceView,
+  repositorySourceSchema,
+  type SourceSummary,
+  type SourceView,
+  sourceViewSchema,
 } from "./git-source.view.ts";
 export { needsGitHubUser, otherGitHubUser } from "./github-target.ts";
 export { type LookedAtSource, lookAtSource } from "./look-at-source.ts";

@@ -17,7 +17,7 @@ export {
   recordLook,
   sameGitSource,
 } from "./git-source.store.ts";
-export { type GitSummaryColumns, type SourceSummary, sourceSummary } from "./git-source.view.ts";
+export { type GitSummaryColumns, sourceSummary, sourceSummarySchema } from "./git-source.view.ts";
 export { openGitSource, openRepository } from "./open-source.ts";
 export { claimedUntil, nextCheckAt, nextTryAt } from "./pauses.ts";
 export { refusedAt, refusedAtUrl } from "./read-refs.ts";

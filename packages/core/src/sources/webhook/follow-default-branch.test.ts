@@ -1,27 +1,13 @@
 import { build, deployment, project, route } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createDeployment, goLive } from "../../delivery/deployment/index.ts";
-import {
-  type SeededOrganization,
-  sampleOutcome,
-  seedOrganization,
-  seedProject,
-  shaOf,
-  succeedBuild,
-} from "../../testing/index.ts";
+import { openOrganization, sampleOutcome, seedProject, shaOf, succeedBuild } from "../../testing/index.ts";
 import { webhookScene } from "../../testing/play-webhooks.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database, { fresh: true });
 
 const { as, gitHubOf, settle, settleAndBuild, branchOf, live, routesOf } = webhookScene(() => ({
   db: database.db,

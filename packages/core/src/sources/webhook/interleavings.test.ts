@@ -1,8 +1,8 @@
 import { branch, project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { rounds } from "../../../../../tests/thorough.ts";
 import type { FullContext } from "../../context/index.ts";
 import { takeNextBuild } from "../../delivery/build/index.ts";
@@ -19,11 +19,7 @@ import {
 } from "../../testing/index.ts";
 import { processWebhook, syncBranch, syncInstallation } from "./index.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 type SyncJob = JobPayloads["branch.sync"] | JobPayloads["installation.sync"];
 /** A job that has asked GitHub and waits for the answer, which was made when it asked. */

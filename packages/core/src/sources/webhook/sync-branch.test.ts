@@ -1,13 +1,13 @@
 import { auditLog, branch, build, project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq, sql } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { redeployBuild } from "../../delivery/build/index.ts";
 import { listBranchesWithDeployments } from "../../delivery/deployment/index.ts";
 import { GitHubModel } from "../../testing/github-model.ts";
 import {
   memoryQueue,
-  type SeededOrganization,
+  openOrganization,
   seedOrganization,
   seedProject,
   shaOf,
@@ -17,15 +17,8 @@ import { webhookScene } from "../../testing/play-webhooks.ts";
 import { recordInstallation } from "../installation/index.ts";
 import { processWebhook, requeueLostHints, syncBranch } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database, { fresh: true });
 
 const { as, on, gitHubOf, settle, sync, settleAndBuild, live, routesOf } = webhookScene(() => ({
   db: database.db,

@@ -1,28 +1,14 @@
 import { auditLog, branch, githubInstallation } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq, sql } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import {
-  memoryQueue,
-  type SeededOrganization,
-  seedOrganization,
-  seedProject,
-  shaOf,
-  succeedBuild,
-} from "../../testing/index.ts";
+import { expect, test } from "vitest";
+import { memoryQueue, openOrganization, seedProject, shaOf, succeedBuild } from "../../testing/index.ts";
 import { webhookScene } from "../../testing/play-webhooks.ts";
 import { listInstallations, recordInstallation } from "../installation/index.ts";
 import { syncBranch } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database, { fresh: true });
 
 const { as, on, gitHubOf, settle, settleAndBuild, sync, live } = webhookScene(() => ({
   db: database.db,

@@ -1,26 +1,14 @@
 import { project, webhookDelivery } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq, inArray, sql } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor, Context } from "../../context/index.ts";
 import type { JobQueue } from "../../ports/index.ts";
-import {
-  memoryQueue,
-  refusalCode,
-  type SeededOrganization,
-  seedOrganization,
-  seedProject,
-  testContext,
-} from "../../testing/index.ts";
+import { memoryQueue, openOrganization, refusalCode, seedProject, testContext } from "../../testing/index.ts";
 import { getWebhookDelivery, processWebhook, receiveWebhook, requeueLostDeliveries } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database);
 
 const job: Actor = { kind: "job", job: "webhook.process" };
 const as = (actor: Actor = job, queue = memoryQueue()) => testContext(database.db, actor, { queue });

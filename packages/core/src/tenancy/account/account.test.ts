@@ -1,17 +1,13 @@
 import { auditLog, user } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { newId } from "../../ids/index.ts";
 import { refusal, refusalCode, seedUser, testContext } from "../../testing/index.ts";
 import { getProfile } from "../organization/index.ts";
 import { listAccountActivity, recordAccountChange, updatePreferences } from "./index.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 test("ORG-4 a person's time zone and clock are stored with their profile; nonsense is refused", async () => {
   const { id, actor } = await seedUser(database.db);

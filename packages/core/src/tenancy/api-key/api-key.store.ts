@@ -2,35 +2,41 @@ import type { Database, Transaction } from "@towpath/db";
 import { apikey, project, user } from "@towpath/db/schema";
 import { and, asc, desc, eq, inArray, isNotNull, isNull, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
+import { z } from "zod";
 import type { Context } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
 import { isId } from "../../input/index.ts";
-import type { ApiKeyKind, ApiKeyScope } from "./api-key.schema.ts";
+import { apiKeyKindSchema, apiKeyScopeSchema } from "./api-key.schema.ts";
 
-type Person = { readonly id: string; readonly name: string; readonly email: string };
+export const personSchema = z.object({ id: z.string(), name: z.string(), email: z.string() });
 
 /** What may be shown of an API key after its creation (KEY-3). */
-export type ApiKeyView = {
-  readonly id: string;
-  readonly kind: ApiKeyKind;
-  readonly scope: ApiKeyScope;
-  readonly name: string;
-  /** The key's first characters, which help users tell keys apart. */
-  readonly start: string;
-  readonly status: "active" | "revoked" | "expired";
-  /** As whom a personal key acts; null for a key of the organization. */
-  readonly owner: Person | null;
+export const apiKeyViewSchema = z.object({
+  id: z.uuid(),
+  kind: apiKeyKindSchema,
+  scope: apiKeyScopeSchema,
+  name: z.string(),
+  start: z.string().describe("its first characters"),
+  status: z.enum(["active", "revoked", "expired"]),
+  /** As whom a personal key acts. */
+  owner: personSchema.nullable().describe("of a personal key"),
   /** Null when a person's account was deleted, and for keys that the operator created. */
-  readonly createdBy: Person | null;
-  /** The servers that it may call or manage, by name; null: all. Empty when all of them were deleted. */
-  readonly servers: readonly { readonly id: string; readonly name: string }[] | null;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly lastUsedAt: string | null;
-};
+  createdBy: personSchema.nullable(),
+  /** The servers that it may call or manage, by name. Empty when all of them were deleted. */
+  servers: z
+    .array(z.object({ id: z.uuid(), name: z.string() }))
+    .readonly()
+    .nullable()
+    .describe("null: all of the organization"),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().nullable(),
+  lastUsedAt: z.iso.datetime().nullable(),
+});
+export type ApiKeyView = z.infer<typeof apiKeyViewSchema>;
 
-/** `key` is shown this once; only its hash is stored. */
-export type NewApiKeyView = ApiKeyView & { readonly key: string };
+/** Only the key's hash is stored. */
+export const newApiKeySchema = apiKeyViewSchema.extend({ key: z.string().describe("shown this once") });
+export type NewApiKeyView = z.infer<typeof newApiKeySchema>;
 
 type Queryable = Database | Transaction;
 export type ApiKeyRow = typeof apikey.$inferSelect;

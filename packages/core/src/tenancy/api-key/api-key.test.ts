@@ -1,30 +1,15 @@
 import { hashApiKey, verifyApiKey } from "@towpath/auth/credentials";
 import { apikey, auditLog, member, project } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
-import {
-  refusal,
-  refusalCode,
-  type SeededOrganization,
-  seedOrganization,
-  seedProject,
-  testContext,
-} from "../../testing/index.ts";
+import { openOrganization, refusal, refusalCode, seedProject, testContext } from "../../testing/index.ts";
 import { createApiKey, deleteApiKey, listApiKeys, listPersonalApiKeys, revokeApiKey } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-let others: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  others = await seedOrganization(database.db);
-});
-beforeEach(async () => {
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database, { fresh: true });
+const others = openOrganization(database);
 
 const as = (actor: Actor) => testContext(database.db, actor);
 const idOf = (actor: Actor) => (actor.kind === "user" ? actor.userId : "");

@@ -1,2 +1,8 @@
-export type { ApiKeyView, NewApiKeyView } from "./api-key.store.ts";
+export {
+  type ApiKeyView,
+  apiKeyViewSchema,
+  type NewApiKeyView,
+  newApiKeySchema,
+  personSchema,
+} from "./api-key.store.ts";
 export { createApiKey, deleteApiKey, listApiKeys, listPersonalApiKeys, revokeApiKey } from "./api-keys.ts";

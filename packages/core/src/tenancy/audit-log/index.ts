@@ -1,5 +1,6 @@
 export {
   type AuditEntryView,
+  auditEntrySchema,
   exportAuditEntries,
   listAuditActors,
   listAuditEntries,

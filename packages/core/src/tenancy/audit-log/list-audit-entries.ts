@@ -1,5 +1,6 @@
 import { apikey, auditLog, project, user } from "@towpath/db/schema";
 import { and, desc, eq, gte, inArray, like, lt, type SQL, sql } from "drizzle-orm";
+import { z } from "zod";
 import { authorize } from "../../authorize/index.ts";
 import type { Call, Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
@@ -11,35 +12,38 @@ import {
   type AuditGroup,
   type AuditPageInput,
   auditFilterSchema,
+  auditGroups,
   auditPageSchema,
 } from "./audit-log.schema.ts";
 
 /** Who did something. A former member keeps their name here: the log must say who it was. */
-export type AuditActor = {
+const auditActorSchema = z.object({
   /** As stored: `user:<id>`, `apiKey:<id>`, `operator` or `job:<name>`. */
-  readonly id: string;
-  readonly kind: "user" | "apiKey" | "operator" | "towpath";
-  readonly name: string;
-  readonly email: string | null;
-};
+  id: z.string(),
+  kind: z.enum(["user", "apiKey", "operator", "towpath"]),
+  name: z.string(),
+  email: z.string().nullable(),
+});
+export type AuditActor = z.infer<typeof auditActorSchema>;
 
 /** One change: who, what, when, from where (ORG-10). */
-export type AuditEntryView = {
-  readonly id: string;
-  readonly at: string;
-  readonly actor: AuditActor;
+export const auditEntrySchema = z.object({
+  id: z.uuid(),
+  at: z.iso.datetime(),
+  actor: auditActorSchema,
   /** As stored, such as `member.remove`. */
-  readonly action: string;
+  action: z.string(),
   /** Null for an action of a later version. */
-  readonly group: AuditGroup | null;
+  group: z.enum(Object.keys(auditGroups) as [AuditGroup]).nullable(),
   /** What was done, to be read after the actor's name. */
-  readonly text: string;
-  readonly subject: string | null;
-  /** Null when it is about no server; without a name when the server was deleted. */
-  readonly project: { readonly id: string; readonly name: string | null } | null;
-  readonly detail: unknown;
-  readonly ipAddress: string | null;
-};
+  text: z.string().describe("for people"),
+  subject: z.string().nullable(),
+  /** Null when it is about no server. */
+  project: z.object({ id: z.uuid(), name: z.string().nullable().describe("null after its deletion") }).nullable(),
+  detail: z.unknown(),
+  ipAddress: z.string().nullable(),
+});
+export type AuditEntryView = z.infer<typeof auditEntrySchema>;
 
 type Cursor = { readonly at: Date; readonly id: string };
 

@@ -5,5 +5,5 @@ export {
   resendInvitation,
   revokeInvitation,
 } from "./change-invitations.ts";
-export type { InvitationView } from "./invitation.store.ts";
-export { type InviteResult, inviteMembers } from "./invite-members.ts";
+export { type InvitationView, invitationViewSchema } from "./invitation.store.ts";
+export { type InviteResult, inviteMembers, newInvitationSchema } from "./invite-members.ts";

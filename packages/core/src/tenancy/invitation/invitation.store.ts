@@ -2,6 +2,7 @@ import { randomToken, sha256 } from "@towpath/crypto";
 import type { Database, Transaction } from "@towpath/db";
 import { invitation, mailMessage, member, user } from "@towpath/db/schema";
 import { and, desc, eq, inArray, type SQL } from "drizzle-orm";
+import { z } from "zod";
 import { roleMay } from "../../authorize/index.ts";
 import { type Context, roles } from "../../context/index.ts";
 import { notFound } from "../../errors/index.ts";
@@ -10,17 +11,18 @@ import { displayNameOf } from "../organization/index.ts";
 import { type InvitableRole, invitableRoles } from "./invitation.schema.ts";
 
 /** An invitation that nobody has accepted, as the members page lists it (ORG-6). */
-export type InvitationView = {
-  readonly id: string;
-  readonly email: string;
-  readonly role: InvitableRole;
-  readonly status: "pending" | "expired";
-  readonly invitedBy: string | null;
-  readonly createdAt: string;
-  readonly expiresAt: string;
+export const invitationViewSchema = z.object({
+  id: z.uuid(),
+  email: z.string(),
+  role: z.enum(invitableRoles),
+  status: z.enum(["pending", "expired"]),
+  invitedBy: z.string().nullable(),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
   /** The latest message about it; null when none was sent. */
-  readonly mail: { readonly status: "queued" | "sent" | "failed"; readonly problem: string | null } | null;
-};
+  mail: z.object({ status: z.enum(["queued", "sent", "failed"]), problem: z.string().nullable() }).nullable(),
+});
+export type InvitationView = z.infer<typeof invitationViewSchema>;
 
 export type InvitationRow = typeof invitation.$inferSelect;
 type Queryable = Database | Transaction;

@@ -1,16 +1,16 @@
 import { sha256 } from "@towpath/crypto";
 import { auditLog, invitation, member, user } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
 import type { Mail } from "../../ports/index.ts";
 import {
+  openOrganization,
   refusal,
   refusalCode,
-  type SeededOrganization,
   seedOrganization,
   seedUser,
   testContext,
@@ -31,17 +31,12 @@ const dayMs = 86_400_000;
 const displayName = "Ada";
 const nobody: Actor = { kind: "job", job: "invitation" };
 
-let database: TestDatabase;
-let org: SeededOrganization;
+const database = openTestDatabase();
+const org = openOrganization(database, { fresh: true });
 let mails: Mail[];
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
 beforeEach(async () => {
-  org = await seedOrganization(database.db);
   mails = [];
 });
-afterAll(() => database.close());
 
 /** Collects what would be sent; the real sender has tests of its own in packages/mail. */
 const mail = {

@@ -1,6 +1,7 @@
 import type { Transaction } from "@towpath/db";
 import { invitation, member, user } from "@towpath/db/schema";
 import { and, eq, inArray, sql } from "drizzle-orm";
+import { z } from "zod";
 import { audit } from "../../audit/index.ts";
 import { authorize } from "../../authorize/index.ts";
 import type { Context, OrganizationAccess } from "../../context/index.ts";
@@ -9,18 +10,18 @@ import { newId } from "../../ids/index.ts";
 import { parseInput } from "../../input/index.ts";
 import { displayNameOf } from "../organization/index.ts";
 import { type InvitableRole, inviteSchema } from "./invitation.schema.ts";
-import { type InvitationView, inviterOf, newLink, requireInvitationView, validForMs } from "./invitation.store.ts";
+import { invitationViewSchema, inviterOf, newLink, requireInvitationView, validForMs } from "./invitation.store.ts";
 import { invitationMail } from "./invitation-mail.ts";
 
 /** Invitations of one organization that may be open at a time. */
 const maxPending = 200;
 
 /** An invitation with its link, which is shown this once. */
-export type NewInvitationView = InvitationView & {
-  readonly link: string;
-  /** Why no message is on its way; null when one is. */
-  readonly notSent: string | null;
-};
+export const newInvitationSchema = invitationViewSchema.extend({
+  link: z.url().describe("shown this once"),
+  notSent: z.string().nullable().describe("why no mail is sent"),
+});
+export type NewInvitationView = z.infer<typeof newInvitationSchema>;
 
 export type InviteResult = {
   readonly invited: readonly NewInvitationView[];

@@ -1,2 +1,2 @@
 export { changeMemberRole, leaveOrganization, listMembers, removeMember } from "./change-members.ts";
-export type { MemberView } from "./member.store.ts";
+export { type MemberView, memberViewSchema } from "./member.store.ts";

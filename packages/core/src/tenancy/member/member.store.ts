@@ -1,20 +1,22 @@
 import type { Database, Transaction } from "@towpath/db";
 import { invitation, member, organization, session, user } from "@towpath/db/schema";
 import { and, asc, eq, inArray, max, or, sql } from "drizzle-orm";
-import type { Role } from "../../context/index.ts";
+import { z } from "zod";
+import { type Role, roles } from "../../context/index.ts";
 import { displayNameOf } from "../organization/index.ts";
 
 /** A member of an organization (ORG-6). */
-export type MemberView = {
-  readonly userId: string;
-  readonly name: string;
-  readonly email: string;
-  readonly profilePictureUrl: string | null;
-  readonly role: Role;
-  readonly joinedAt: string;
+export const memberViewSchema = z.object({
+  userId: z.string(),
+  name: z.string(),
+  email: z.string(),
+  profilePictureUrl: z.string().nullable(),
+  role: z.enum(roles),
+  joinedAt: z.iso.datetime(),
   /** When they last used the dashboard, to a day; null when they have no session that is kept. */
-  readonly lastActiveAt: string | null;
-};
+  lastActiveAt: z.iso.datetime().nullable(),
+});
+export type MemberView = z.infer<typeof memberViewSchema>;
 
 /** Everybody, those who joined first first. */
 export async function listMemberViews(db: Database, organizationId: string): Promise<readonly MemberView[]> {

@@ -1,24 +1,17 @@
 import { verifyApiKey } from "@towpath/auth/credentials";
 import { auditLog, invitation, member, session } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Actor, type Role, roles } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
-import { refusal, refusalCode, type SeededOrganization, seedOrganization, testContext } from "../../testing/index.ts";
+import { openOrganization, refusal, refusalCode, seedOrganization, testContext } from "../../testing/index.ts";
 import { createApiKey } from "../api-key/index.ts";
 import { inviteMembers } from "../invitation/index.ts";
 import { changeMemberRole, leaveOrganization, listMembers, removeMember } from "./index.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-beforeEach(async () => {
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database, { fresh: true });
 
 const as = (actor: Actor) => testContext(database.db, actor, { dashboardUrl: "https://towpath.example", mail: null });
 const idOf = (actor: Actor) => (actor.kind === "user" ? actor.userId : "");

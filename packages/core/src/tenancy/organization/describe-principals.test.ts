@@ -1,16 +1,12 @@
 import { apikey, member, user } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { newId } from "../../ids/index.ts";
 import { refusalCode, seedOrganization, seedUser, testContext } from "../../testing/index.ts";
 import { describePrincipals, findPrincipals } from "./index.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 async function withKey(organizationId: string, name: string): Promise<string> {
   const id = newId();

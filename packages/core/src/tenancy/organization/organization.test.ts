@@ -1,7 +1,7 @@
 import { auditLog, member, organization, user } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { createTestDatabase, openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { permissionsOf } from "../../authorize/index.ts";
 import type { Actor } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
@@ -21,11 +21,7 @@ import {
   updateOrganization,
 } from "./index.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 const as = (actor: Actor) => testContext(database.db, actor);
 const operator: Actor = { kind: "operator", ipAddress: null };

@@ -1,19 +1,15 @@
 import { deflateSync } from "node:zlib";
 import { auditLog, member, organization, picture, user } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { and, eq } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../../context/index.ts";
 import { refusal, refusalCode, seedOrganization, seedUser, testContext } from "../../testing/index.ts";
 import { deleteOrganization, getProfile } from "../organization/index.ts";
 import { readImage } from "./image-bytes.ts";
 import { changeOrganizationPicture, changeOwnPicture, getPicture } from "./index.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 /** A gray PNG; `mark` makes its bytes differ from another's. */
 function png(width: number, height: number, mark = ""): Buffer {

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ArtifactStore, openArtifacts } from "@towpath/artifacts";
-import { type SeededOrganization, seedOrganization } from "@towpath/core/testing";
+import { openOrganization } from "@towpath/core/testing";
 import { repository, repositoryBundles } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
+import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { isThorough } from "../../../../../tests/thorough.ts";
 import { commitFiles, git, makeRepository } from "../../testing/index.ts";
 import { serveStore } from "../../testing/serve-store.ts";
@@ -18,13 +18,8 @@ import { openInstanceRepositories } from "../open-instance-repositories.ts";
 import { repositoriesIn } from "../repositories.ts";
 import { bundleStorage } from "./bundle-storage.ts";
 
-let database: TestDatabase;
-let organization: SeededOrganization;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  organization = await seedOrganization(database.db);
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
+const organization = openOrganization(database);
 
 async function newId(pushedAt: Date | null = null): Promise<string> {
   const id = crypto.randomUUID();

@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { beforeAll, expect, test } from "vitest";
 import { foldRequestLogs, itemUsage, latestCallers, requestLogStats, writeRequestLogs } from "../../index.ts";
 import { requestLogRow } from "../../testing/rows.ts";
 import { uriTemplatePattern } from "./uri-template-pattern.ts";
 
 const projectId = randomUUID();
-let database: TestDatabase;
+const database = openTestDatabase();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   const read = (target: string, change = {}) =>
     requestLogRow({ projectId, method: "resources/read", target, ...change });
   await writeRequestLogs(database.pool, [
@@ -26,7 +25,6 @@ beforeAll(async () => {
     read("notes://1/pages/2"),
   ]);
 });
-afterAll(() => database.close());
 
 test.each(["fresh", "folded"])("LOG-1 usage by tool, resource, template and prompt: %s", async (state) => {
   if (state === "folded") while ((await foldRequestLogs(database.pool)) > 0);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { expect, test } from "vitest";
 import { foldRequestLogs } from "../../fold/fold-request-logs.ts";
 import { requestLogRow } from "../../testing/rows.ts";
 import type { RequestLogRow } from "../../write/request-log.row.ts";
@@ -9,11 +9,7 @@ import { firstUses } from "./first-uses.ts";
 import { projectOverview } from "./project-overview.ts";
 import { serversActivity } from "./servers-activity.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 const hour = 3_600_000;
 const now = Math.floor(Date.now() / hour) * hour + 20 * 60_000;

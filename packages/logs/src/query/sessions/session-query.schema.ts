@@ -28,38 +28,40 @@ export type ActivityListInput = z.input<typeof activityListSchema>;
 export const timeseriesSchema = z.object({ projectId: z.uuid(), timeRange: timeRangeSchema.default("7d") });
 export const activityStatsSchema = z.object({ projectId: z.uuid(), timeRange: timeRangeSchema.default("24h") });
 
-export type SessionEntry = {
-  /** For a legacy session the id in the log; for a formed one `~key~time`, which stays valid when it grows. */
-  id: string;
-  /** The session id in the log; null when the session was formed by principal, client and idle gap (LOG-2). */
-  session: string | null;
-  principal: string;
-  clientName: string | null;
-  clientVersion: string | null;
-  protocolVersion: string | null;
-  /** Of the latest call; null for a target that is no deployment. */
-  deploymentId: string | null;
-  /** ISO 8601, UTC. */
-  firstSeen: string;
-  lastSeen: string;
-  /** Without those that the gateway refused. */
-  calls: number;
-  errors: number;
+const text = z.string().nullable();
+/** Calls without those that the gateway refused. */
+const seen = {
+  firstSeen: z.iso.datetime(),
+  lastSeen: z.iso.datetime(),
+  calls: z.number().int(),
+  errors: z.number().int(),
 };
 
-export type UserEntry = {
-  principal: string;
-  firstSeen: string;
-  lastSeen: string;
-  /** The client of the latest call. */
-  clientName: string | null;
-  clientVersion: string | null;
-  /** In the time range, by whole hours, without those that the gateway refused. */
-  calls: number;
-  errors: number;
-  /** Calls over the range, oldest first, by steps of an hour or longer. */
-  course: readonly number[];
-};
+export const sessionEntrySchema = z.object({
+  /** For a legacy session the id in the log; for a formed one `~key~time`, which stays valid when it grows. */
+  id: z.string(),
+  /** LOG-2. */
+  session: text.describe("its id in the request log; null: formed by principal, client and idle gap"),
+  principal: z.string(),
+  clientName: text,
+  clientVersion: text,
+  protocolVersion: text,
+  /** Null for a target that is no deployment. */
+  deploymentId: z.uuid().nullable().describe("that of the newest call"),
+  ...seen,
+});
+export type SessionEntry = z.infer<typeof sessionEntrySchema>;
+
+/** The client is that of the latest call; calls are those of the time range, by whole hours. */
+export const userEntrySchema = z.object({
+  principal: z.string(),
+  clientName: text,
+  clientVersion: text,
+  ...seen,
+  /** By steps of an hour or longer. */
+  course: z.array(z.number()).readonly().describe("calls over the time range, oldest first"),
+});
+export type UserEntry = z.infer<typeof userEntrySchema>;
 
 /** A page, most recently active first. `nextCursor` is null unless the page was full. */
 export type ActivityPage<Entry> = { data: Entry[]; nextCursor: string | null };

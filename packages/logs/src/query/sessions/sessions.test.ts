@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { beforeAll, describe, expect, test } from "vitest";
 import {
   foldRequestLogs,
   listSessions,
@@ -17,11 +17,7 @@ import {
 import { requestLogRow } from "../../testing/rows.ts";
 import type { SessionEntry } from "./session-query.schema.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 const minute = 60_000;
 const hour = 60 * minute;

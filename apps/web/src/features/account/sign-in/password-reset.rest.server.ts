@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { peopleAnswers } from "~/features/shared/answers/people-answers.schema.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
 import { createResetLink } from "./password-reset.server.ts";
 
@@ -9,7 +9,7 @@ export const passwordResetOperations: readonly Operation[] = [
     summary:
       "a link with which a person sets a new password; with `removeSecondFactor` their two-factor sign-in is turned off",
     body: z.object({ email: z.string().min(1).max(254), removeSecondFactor: z.boolean().default(false) }),
-    answer: peopleAnswers.passwordReset,
+    answer: answers.passwordReset,
     handle: ({ ctx, body }) => createResetLink(ctx, body),
   }),
 ];

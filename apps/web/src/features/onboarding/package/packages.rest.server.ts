@@ -1,6 +1,6 @@
 import type { Context, SourceServices } from "@towpath/core/context";
 import { startBuild } from "@towpath/core/delivery/build";
-import { deployPackage, findProjectOfInstance, unavailableName, updateProject } from "@towpath/core/projects/project";
+import { deployPackage } from "@towpath/core/projects/project";
 import {
   argumentsSchema,
   authModeSchema,
@@ -11,9 +11,8 @@ import { initialSecretsSchema } from "@towpath/core/projects/secret/schema";
 import { packageNameSchema, packageVersionSchema } from "@towpath/core/sources/package/schema";
 import { searchServerRegistry } from "@towpath/core/sources/server-registry";
 import { z } from "zod";
-import { answers } from "~/features/shared/answers/answers.schema.ts";
-import { changedEntrypoint, otherSource, saveVariables } from "~/features/shared/answers/existing-project.server.ts";
-import { settingAnswers } from "~/features/shared/answers/setting-answers.schema.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
+import { saveExisting } from "~/features/shared/answers/existing-project.server.ts";
 import { type Operation, operation, organizationSlug } from "~/http/rest/operation.server.ts";
 
 const settingsSchema = z.object({
@@ -40,7 +39,13 @@ async function savePackage(ctx: Context<SourceServices | "packages">, input: z.o
   const orgSlug = await organizationSlug(ctx, input.organization);
   const { name, packageName, version, follow, variables } = input;
   const settings = settingsSchema.parse(input);
-  const existing = await findProjectOfInstance({ ctx, input: { name } });
+  const existing = await saveExisting(ctx, {
+    orgSlug,
+    name,
+    settings: { ...settings, followsPackage: follow },
+    variables,
+    isSame: (of) => of.package?.name === packageName,
+  });
   if (!existing) {
     const deployed = await deployPackage({
       ctx,
@@ -48,19 +53,8 @@ async function savePackage(ctx: Context<SourceServices | "packages">, input: z.o
     });
     return { ...deployed, created: true };
   }
-  if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
-  if (existing.package?.name !== packageName) throw otherSource(existing);
-  const key = { orgSlug, projectName: existing.name };
-  const project = await updateProject({
-    ctx,
-    input: { ...settings, ...key, entrypoint: changedEntrypoint(settings.entrypoint), followsPackage: follow },
-  });
-  const hasChanged = await saveVariables(ctx, existing.id, variables);
-  const { build, created } = await startBuild({
-    ctx,
-    input: { ...key, version, trigger: "package", reuse: hasChanged ? "never" : "unless-failed" },
-  });
-  return { project, build, created };
+  const { key, project, reuse } = existing;
+  return { project, ...(await startBuild({ ctx, input: { ...key, version, trigger: "package", reuse } })) };
 }
 
 export const packageOperations: readonly Operation[] = [
@@ -74,7 +68,7 @@ export const packageOperations: readonly Operation[] = [
   operation("GET /registry", "searchRegistry", "project.create", {
     summary: "servers of the MCP registry whose names contain `search`, with the Python packages that run them",
     query: z.object({ search: z.string().max(200), organization: z.string().optional() }),
-    answer: settingAnswers.registry,
+    answer: answers.registry,
     handle: async ({ ctx, query: { search, organization } }) =>
       searchServerRegistry({ ctx, input: { search, orgSlug: await organizationSlug(ctx, organization) } }),
   }),

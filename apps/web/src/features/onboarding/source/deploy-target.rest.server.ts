@@ -10,7 +10,7 @@ import {
 import { projectNameSchema } from "@towpath/core/projects/project/schema";
 import { createRepository, listRepositories, type RepositoryView } from "@towpath/core/sources/repository";
 import { z } from "zod";
-import { answers } from "~/features/shared/answers/answers.schema.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
 import { otherSource } from "~/features/shared/answers/existing-project.server.ts";
 import { type Operation, operation, organizationSlug } from "~/http/rest/operation.server.ts";
 

@@ -11,7 +11,7 @@ import { createRepositorySchema } from "@towpath/core/sources/repository/schema"
 import { continueOnGitHub } from "@towpath/core/sources/source";
 import { continueOnGitHubSchema } from "@towpath/core/sources/source/github/schema";
 import { z } from "zod";
-import { answers } from "~/features/shared/answers/answers.schema.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
 import { type Operation, operation, organizationSlug } from "~/http/rest/operation.server.ts";
 
 const ofOrganization = z.object({ organization: z.string().min(1).optional() });

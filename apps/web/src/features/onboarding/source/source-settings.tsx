@@ -7,7 +7,7 @@ import { RepositoryLink } from "~/features/shared/project-screen/repository-link
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Callout, Failure, NotLoaded } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
-import { Switch } from "~/ui/checkbox.tsx";
+import { SwitchField } from "~/ui/checkbox.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { SelectField } from "~/ui/select.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
@@ -159,23 +159,15 @@ function Followed({ projectKey, source }: { readonly projectKey: ProjectKey; rea
     <div className="flex flex-col gap-4">
       <LiveBranch projectKey={projectKey} source={source} hint="Pushes to it go live." />
       <Failure>{failure}</Failure>
-      <div className="flex items-start gap-3">
-        <Switch
-          id="source-previews"
-          checked={source.previews}
-          readOnly={busy}
-          onChange={(next) => void apply(() => updateSource({ data: { ...projectKey, previews: next } }))}
-          aria-describedby="source-previews-hint"
-        />
-        <div className="text-sm">
-          <label htmlFor="source-previews" className="font-medium">
-            Previews of other branches
-          </label>
-          <p id="source-previews-hint" className="text-muted">
-            A push to another branch gets a server with its own URL.
-          </p>
-        </div>
-      </div>
+      <SwitchField
+        id="source-previews"
+        label="Previews of other branches"
+        checked={source.previews}
+        readOnly={busy}
+        onChange={(next) => void apply(() => updateSource({ data: { ...projectKey, previews: next } }))}
+      >
+        A push to another branch gets a server with its own URL.
+      </SwitchField>
     </div>
   );
 }

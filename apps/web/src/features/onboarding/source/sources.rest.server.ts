@@ -1,11 +1,6 @@
 import type { Context, SourceServices } from "@towpath/core/context";
 import { type BuildView, startBuild } from "@towpath/core/delivery/build";
-import {
-  findProjectOfInstance,
-  type ProjectView,
-  unavailableName,
-  updateProject,
-} from "@towpath/core/projects/project";
+import type { ProjectView } from "@towpath/core/projects/project";
 import { initialSecretsSchema } from "@towpath/core/projects/secret/schema";
 import { deployRepository, getRepository } from "@towpath/core/sources/repository";
 import {
@@ -26,9 +21,8 @@ import {
   updateSourceSchema,
 } from "@towpath/core/sources/source/schema";
 import { z } from "zod";
-import { answers } from "~/features/shared/answers/answers.schema.ts";
-import { changedEntrypoint, otherSource, saveVariables } from "~/features/shared/answers/existing-project.server.ts";
-import { gitSource, lookedAtSource, sourceDetail } from "~/features/shared/answers/project-source.schema.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
+import { saveExisting } from "~/features/shared/answers/existing-project.server.ts";
 import { type Operation, operation, organizationSlug } from "~/http/rest/operation.server.ts";
 import { lookIntoSource } from "./look.server.ts";
 
@@ -94,25 +88,24 @@ async function saveGitServer(
   ctx: SourceContext,
   { orgSlug, name, variables, settings, source, isSame, deploy }: GitSource,
 ) {
-  const existing = await findProjectOfInstance({ ctx, input: { name } });
+  const changes = Object.entries(source).filter(([, value]) => value !== undefined && value !== null);
+  const existing = await saveExisting(ctx, {
+    orgSlug,
+    name,
+    settings,
+    variables,
+    isSame: (of) => of.source !== null && isSame(of.source),
+    remedy: "Choose another name, or change its source under Settings → Source.",
+    change: async (key) => {
+      if (changes.length > 0) await updateSource({ ctx, input: { ...key, ...Object.fromEntries(changes) } });
+    },
+  });
   if (!existing) {
     const { requirements = null, rootDirectory = null, ...others } = settings;
     return { ...(await deploy({ ...others, requirements, rootDirectory })), created: true };
   }
-  if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
-  if (existing.source === null || !isSame(existing.source))
-    throw otherSource(existing, "Choose another name, or change its source under Settings → Source.");
-  const key = { orgSlug, projectName: existing.name };
-  const changes = Object.entries(source).filter(([, value]) => value !== undefined && value !== null);
-  if (changes.length > 0) await updateSource({ ctx, input: { ...key, ...Object.fromEntries(changes) } });
-  const project = await updateProject({
-    ctx,
-    input: { ...settings, ...key, entrypoint: changedEntrypoint(settings.entrypoint) },
-  });
-  const hasChanged = await saveVariables(ctx, existing.id, variables);
-  const reuse = hasChanged ? "never" : "unless-failed";
-  const { build, created } = await startBuild({ ctx, input: { ...key, trigger: "cli", reuse } });
-  return { project, build, created };
+  const { key, project, reuse } = existing;
+  return { project, ...(await startBuild({ ctx, input: { ...key, trigger: "cli", reuse } })) };
 }
 
 /** Deploys the repository behind a Git URL (SRC-2). */
@@ -185,7 +178,7 @@ export const sourceOperations: readonly Operation[] = [
     summary:
       "what is in the repository that a `text` names (a URL, a link to a folder, `git clone …`), as New server shows it, without deploying",
     body: lookAtSourceSchema.extend({ organization: z.string().min(1).nullish() }),
-    answer: lookedAtSource,
+    answer: answers.lookedAtSource,
     handle: async ({ ctx, body: { organization, ...input } }) =>
       lookIntoSource({ ctx, input: { ...input, orgSlug: await organizationSlug(ctx, organization) } }),
   }),
@@ -198,36 +191,36 @@ export const sourceOperations: readonly Operation[] = [
   }),
   operation("GET /projects/{name}/source", "readSource", "project.read", {
     summary: "where a server's code comes from, and when its Git URL was last asked",
-    answer: z.object({ source: sourceDetail }),
+    answer: z.object({ source: answers.sourceDetail }),
     handle: async ({ ctx, project }) => ({ source: await getSource({ ctx, input: { projectId: project.id } }) }),
   }),
   operation("PATCH /projects/{name}/source", "updateSource", "project.update", {
     summary:
       "changes the `branch` that goes live, which must exist (`null`: the repository's own); of a Git URL or repository of this instance also `previews`; of a URL also the `credential`, or where states of builds are posted (`status`: `kind`, `token`); `null` removes a credential or `status`",
     body: updateSourceSchema,
-    answer: sourceDetail,
+    answer: answers.sourceDetail,
     handle: ({ ctx, project, body }) => updateSource({ ctx, input: { ...body, projectId: project.id } }),
   }),
   operation("PUT /projects/{name}/source", "changeSource", "project.update", {
     summary:
       "has it built from something else from now on: a Git URL (`gitUrl`), a repository of this instance (`repository`), one of a connected GitHub account (`githubRepository`: `installationId`, `fullName`) or a package (`package`: `name`, `version`, `follows`), exactly one of them; its address, variables, logs and deployments stay, and the first commit or version there is built",
     body: changeSourceSchema,
-    answer: z.object({ source: sourceDetail, build: answers.build.shape.build }),
+    answer: z.object({ source: answers.sourceDetail, build: answers.build.shape.build }),
     handle: ({ ctx, project, body }) => changeSource({ ctx, input: { ...body, projectId: project.id } }),
   }),
   operation("POST /projects/{name}/source/check", "checkSource", "project.update", {
     summary: "asks its Git URL or repository now, and builds what is new",
-    answer: sourceDetail,
+    answer: answers.sourceDetail,
     handle: ({ ctx, project }) => checkSource({ ctx, input: { projectId: project.id } }),
   }),
   operation("POST /projects/{name}/source/webhook-secret", "makeWebhookSecret", "project.update", {
     summary: "makes the secret for webhooks of its Git host, in place of an earlier one; it is shown this once",
-    answer: z.object({ secret: z.string(), source: gitSource }),
+    answer: z.object({ secret: z.string(), source: answers.gitSource }),
     handle: ({ ctx, project }) => makeSourceWebhookSecret({ ctx, input: { projectId: project.id } }),
   }),
   operation("DELETE /projects/{name}/source/webhook-secret", "removeWebhookSecret", "project.update", {
     summary: "removes it: webhooks are refused, and its Git URL is asked from time to time",
-    answer: gitSource,
+    answer: answers.gitSource,
     handle: ({ ctx, project }) => removeSourceWebhookSecret({ ctx, input: { projectId: project.id } }),
   }),
 ];

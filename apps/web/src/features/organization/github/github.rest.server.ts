@@ -8,7 +8,7 @@ import {
 import { ensureLocalOrganization } from "@towpath/core/tenancy/organization";
 import { z } from "zod";
 import { gitHub, services } from "~/compose.server.ts";
-import { answers } from "~/features/shared/answers/answers.schema.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
 import { listOf, named, names, time } from "~/http/rest/answer-names.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
 import { healthOf } from "./app-health.server.ts";

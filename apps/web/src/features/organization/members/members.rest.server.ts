@@ -25,8 +25,7 @@ import { updateOrganization } from "@towpath/core/tenancy/organization";
 import { updateOrganizationSchema } from "@towpath/core/tenancy/organization/schema";
 import { z } from "zod";
 import { auditExport, auditExportSchema } from "~/features/organization/audit-log/audit-export.server.ts";
-import { answers } from "~/features/shared/answers/answers.schema.ts";
-import { peopleAnswers } from "~/features/shared/answers/people-answers.schema.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
 import { mediaTypes } from "~/http/download.server.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
 
@@ -50,7 +49,7 @@ const keyOperations: readonly Operation[] = [
   operation("GET /organizations/{slug}/api-keys", "listApiKeys", "apiKey.manage", {
     summary: "keys of the organization, or with `?kind=personal` those of its members",
     query: z.object({ kind: apiKeyKindSchema.default("organization") }),
-    answer: peopleAnswers.apiKeys,
+    answer: answers.apiKeys,
     handle: ({ ctx, orgSlug, query }) =>
       query.kind === "organization"
         ? listApiKeys({ ctx, input: { orgSlug } })
@@ -59,7 +58,7 @@ const keyOperations: readonly Operation[] = [
   operation("POST /organizations/{slug}/api-keys", "createApiKey", "apiKey.manage", {
     summary: "creates a key of the organization, which is shown this once",
     body: newKeySchema,
-    answer: peopleAnswers.newApiKey,
+    answer: answers.newApiKey,
     // A key of the organization: the operator isn't a user that a key could act as.
     handle: async ({ ctx, orgSlug, body: { servers, ...body } }) => {
       const projectIds = servers ? await idsOf(ctx, orgSlug, servers) : null;
@@ -68,7 +67,7 @@ const keyOperations: readonly Operation[] = [
   }),
   operation("POST /organizations/{slug}/api-keys/{keyId}/revoke", "revokeApiKey", "apiKey.manage", {
     summary: "revokes it",
-    answer: peopleAnswers.apiKey,
+    answer: answers.apiKey,
     handle: ({ ctx, orgSlug, params }) => revokeApiKey({ ctx, input: { orgSlug, keyId: params.keyId } }),
   }),
   operation("DELETE /organizations/{slug}/api-keys/{keyId}", "deleteApiKey", "apiKey.manage", {
@@ -81,13 +80,13 @@ const keyOperations: readonly Operation[] = [
 const invitationOperations: readonly Operation[] = [
   operation("GET /organizations/{slug}/invitations", "listInvitations", "member.manage", {
     summary: "invitations that nobody has accepted",
-    answer: peopleAnswers.invitations,
+    answer: answers.invitations,
     handle: ({ ctx, orgSlug }) => listInvitations({ ctx, input: { orgSlug } }),
   }),
   operation("POST /organizations/{slug}/invitations", "inviteMembers", "member.manage", {
     summary: "invites `emails` as `role`; the links are shown this once",
     body: inviteSchema,
-    answer: peopleAnswers.invited,
+    answer: answers.invited,
     handle: ({ ctx, orgSlug, body }) => inviteMembers({ ctx, input: { orgSlug, ...body } }),
   }),
   operation("DELETE /organizations/{slug}/invitations/{invitationId}", "revokeInvitation", "member.manage", {
@@ -98,13 +97,13 @@ const invitationOperations: readonly Operation[] = [
   }),
   operation("POST /organizations/{slug}/invitations/{invitationId}/resend", "resendInvitation", "member.manage", {
     summary: "sends it again, for seven days; earlier links end",
-    answer: peopleAnswers.newInvitation,
+    answer: answers.newInvitation,
     handle: ({ ctx, orgSlug, params }) =>
       resendInvitation({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
   }),
   operation("POST /organizations/{slug}/invitations/{invitationId}/link", "createInvitationLink", "member.manage", {
     summary: "a further link",
-    answer: peopleAnswers.invitationLink,
+    answer: answers.invitationLink,
     handle: ({ ctx, orgSlug, params }) =>
       createInvitationLink({ ctx, input: { orgSlug, invitationId: params.invitationId } }),
   }),
@@ -115,18 +114,18 @@ export const peopleOperations: readonly Operation[] = [
   operation("PATCH /organizations/{slug}", "updateOrganization", "organization.manage", {
     summary: "changes `name`, `slug`, or both",
     body: updateOrganizationSchema,
-    answer: peopleAnswers.organization,
+    answer: answers.organization,
     handle: ({ ctx, orgSlug, body }) => updateOrganization({ ctx, input: { orgSlug, ...body } }),
   }),
   operation("GET /organizations/{slug}/members", "listMembers", "member.read", {
     summary: "members with role, when they joined and were last active",
-    answer: peopleAnswers.members,
+    answer: answers.members,
     handle: ({ ctx, orgSlug }) => listMembers({ ctx, input: { orgSlug } }),
   }),
   operation("PATCH /organizations/{slug}/members/{userId}", "changeMemberRole", "member.manage", {
     summary: "changes the `role`",
     body: changeRoleSchema,
-    answer: peopleAnswers.changedMember,
+    answer: answers.changedMember,
     handle: ({ ctx, orgSlug, params, body }) =>
       changeMemberRole({ ctx, input: { orgSlug, userId: params.userId, role: body.role } }),
   }),
@@ -134,7 +133,7 @@ export const peopleOperations: readonly Operation[] = [
     summary:
       "removes a member; `?revokeKeys=all`, or ids separated by commas, also revokes keys of the organization that they created",
     query: z.object({ revokeKeys: z.string().max(40_000).optional() }),
-    answer: peopleAnswers.removedMember,
+    answer: answers.removedMember,
     handle: ({ ctx, orgSlug, params, query: { revokeKeys } }) =>
       removeMember({
         ctx,
@@ -150,7 +149,7 @@ export const peopleOperations: readonly Operation[] = [
   operation("GET /organizations/{slug}/audit-log", "listAuditEntries", "audit.read", {
     summary: "the newest entries, in pages",
     query: auditPageSchema,
-    answer: peopleAnswers.auditEntries,
+    answer: answers.auditEntries,
     handle: ({ ctx, orgSlug, query }) => listAuditEntries({ ctx, input: { orgSlug, ...query } }),
   }),
   operation("GET /organizations/{slug}/audit-log/export", "exportAuditEntries", "audit.read", {

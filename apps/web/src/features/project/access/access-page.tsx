@@ -3,7 +3,7 @@ import type { AccessView } from "@towpath/core/calling/access";
 import { Lock } from "lucide-react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { useMay } from "~/features/shared/session/guards.ts";
-import { Callout } from "~/ui/callout.tsx";
+import { Announced, Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { SaveForm } from "~/ui/save-form.tsx";
 import { accessQuery } from "./access.functions.ts";
@@ -48,7 +48,11 @@ function AccessEditor({ projectKey }: { projectKey: ProjectKey }) {
       maySave={mayChange}
       failed="Access was not saved"
       onSubmit={form.submit}
-      after={<Saved isSaved={form.isSaved} />}
+      after={
+        <Announced when={form.isSaved} tone="ok" title="Saved. It applies within seconds.">
+          Callers you removed lose their open connections now. The log shows refused calls with the reason.
+        </Announced>
+      }
     >
       {mayChange ? null : (
         <Callout>Only owners and admins of this organization can change who may call its servers.</Callout>
@@ -58,19 +62,6 @@ function AccessEditor({ projectKey }: { projectKey: ProjectKey }) {
       <KeySection {...section} keys={access.keys} />
       <ToolSection {...section} access={access} />
     </SaveForm>
-  );
-}
-
-function Saved({ isSaved }: { readonly isSaved: boolean }) {
-  // Always rendered, so that screen readers announce its content.
-  return (
-    <div role="status" className="empty:sr-only">
-      {isSaved ? (
-        <Callout tone="ok" title="Saved. It applies within seconds.">
-          Callers you removed lose their open connections now. The log shows refused calls with the reason.
-        </Callout>
-      ) : null}
-    </div>
   );
 }
 

@@ -8,7 +8,7 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 import { projectQuery, projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { useSubmit } from "~/http/use-submit.ts";
-import { Callout } from "~/ui/callout.tsx";
+import { Announced } from "~/ui/callout.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
 
 /** Auth mode of a server (PRJ-12). Saved by a button, because the keyboard passes over choices. */
@@ -35,11 +35,7 @@ export function CallersForm({ projectKey }: { readonly projectKey: ProjectKey })
       form={form}
       isChanged={authMode !== project.authMode}
       onSubmit={submit}
-      after={
-        <div role="status" className="empty:sr-only">
-          {isSaved ? <Callout tone="ok" title="Saved. It applies within seconds." /> : null}
-        </div>
-      }
+      after={<Announced when={isSaved} tone="ok" title="Saved. It applies within seconds." />}
     >
       <AuthModeChoice
         value={authMode}
@@ -50,13 +46,9 @@ export function CallersForm({ projectKey }: { readonly projectKey: ProjectKey })
         {...(project.kind !== "hosted" && { modes: addedModes })}
       />
       {/* Consequences of the mode for the live server, before it is saved. */}
-      <div role="status" className="empty:sr-only">
-        {warning ? (
-          <Callout tone="warn" title={warning.title}>
-            {warning.detail}
-          </Callout>
-        ) : null}
-      </div>
+      <Announced when={warning !== null} tone="warn" title={warning?.title}>
+        {warning?.detail}
+      </Announced>
     </SettingsForm>
   );
 }

@@ -2,7 +2,7 @@ import { cancelBuild, getBuild, listBuilds, startBuild, startBuildSchema } from 
 import { listBuildsSchema } from "@towpath/core/delivery/build/schema";
 import { makeDeploymentLive, promoteDeployment } from "@towpath/core/delivery/deployment";
 import { decideForkPullRequest, decisionSchema, listForkPullRequests } from "@towpath/core/sources/fork-pull-request";
-import { answers } from "~/features/shared/answers/answers.schema.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
 
 const pageSchema = listBuildsSchema.pick({ limit: true, after: true, branch: true });

@@ -8,15 +8,11 @@ import {
   succeedBuild,
   testContext,
 } from "@towpath/core/testing";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { expect, test } from "vitest";
 import { branchItems } from "~/features/project/delivery/branch-items.server.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
+const database = openTestDatabase();
 
 const pageNeeds = { withManifests: false };
 

@@ -5,7 +5,7 @@ import { limitedSearch } from "~/features/project/request-log/log-filters.ts";
 import { logStatsQuery } from "~/features/project/request-log/request-log.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { useMay } from "~/features/shared/session/guards.ts";
-import { Callout } from "~/ui/callout.tsx";
+import { Announced, Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { TextField } from "~/ui/field.tsx";
 import { formatCount } from "~/ui/figure.tsx";
@@ -33,7 +33,7 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
         maySave={mayChange}
         failed="The limits were not saved"
         onSubmit={form.submit}
-        after={<Saved isSaved={form.isSaved} />}
+        after={<Announced when={form.isSaved} tone="ok" title="Saved. It applies within seconds." />}
         className="max-w-4xl"
       >
         {mayChange ? null : (
@@ -59,15 +59,6 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
         </p>
       </SaveForm>
     </>
-  );
-}
-
-function Saved({ isSaved }: { readonly isSaved: boolean }) {
-  // Always rendered, so that screen readers announce its content.
-  return (
-    <div role="status" className="empty:sr-only">
-      {isSaved ? <Callout tone="ok" title="Saved. It applies within seconds." /> : null}
-    </div>
   );
 }
 
@@ -139,13 +130,9 @@ function LimitSection({ form, disabled, subject, title, description, allowed }: 
               {field("perMinute", "Calls a minute", "In the long run.")}
               {field("burst", "Calls at once", "After a pause; each message of a batch counts.")}
             </div>
-            <div role="status" className="empty:sr-only">
-              {isTooLow(own) && (
-                <Callout tone="warn" title="Clients may be unable to connect">
-                  Connecting and listing tools take several calls: allow at least {minUsable} a minute and at once.
-                </Callout>
-              )}
-            </div>
+            <Announced when={isTooLow(own)} tone="warn" title="Clients may be unable to connect">
+              Connecting and listing tools take several calls: allow at least {minUsable} a minute and at once.
+            </Announced>
           </>
         )}
       </CardBody>

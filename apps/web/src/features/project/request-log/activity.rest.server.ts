@@ -7,10 +7,10 @@ import { listSessions, listUsers, queryRequestLogs, readBuildLog, readServerLogs
 import { activityListSchema, sessionListSchema } from "@towpath/logs/sessions";
 import { z } from "zod";
 import { services } from "~/compose.server.ts";
-import { answers } from "~/features/shared/answers/answers.schema.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
 import { readRequestLogs } from "~/features/shared/log-stream/log-reader.server.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
-import { activityAnswers } from "./activity-answers.schema.ts";
+import { activityAnswers } from "./activity-answers.server.ts";
 import { explainRequest } from "./explain-request.server.ts";
 import { logParametersSchema, readLogParameters } from "./log-query.server.ts";
 import { signInAttempts } from "./sign-in-attempts.server.ts";

@@ -3,7 +3,7 @@ import { usePackage } from "~/features/onboarding/package/use-package.ts";
 import { BuildNewestButton } from "~/features/project/build/redeploy-button.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
-import { Switch } from "~/ui/checkbox.tsx";
+import { SwitchField } from "~/ui/checkbox.tsx";
 import { SettingCard } from "./setting-card.tsx";
 import { useProjectSwitch } from "./use-project-switch.ts";
 
@@ -35,23 +35,17 @@ export function PackageSettings({ projectKey, running: { name, follows } }: Pack
           label={version === "" ? "Deploy newest version" : `Deploy ${version}`}
         />
       </div>
-      <div className="flex items-start gap-3">
-        <Switch
-          id="follow-package"
-          checked={follows}
-          readOnly={busy}
-          onChange={(next) => void change(next)}
-          aria-describedby="follow-package-hint"
-        />
-        <div className="text-sm">
-          <label htmlFor="follow-package" className="font-medium">
-            Deploy new versions
-          </label>
-          <p id="follow-package-hint" className="mt-1 text-muted">
-            Towpath looks every hour. A version that doesn't start never replaces the one that's live.
-          </p>
-        </div>
-      </div>
+      <SwitchField
+        id="follow-package"
+        label="Deploy new versions"
+        checked={follows}
+        readOnly={busy}
+        onChange={(next) => void change(next)}
+      >
+        <p className="mt-1">
+          Towpath looks every hour. A version that doesn't start never replaces the one that's live.
+        </p>
+      </SwitchField>
     </SettingCard>
   );
 }

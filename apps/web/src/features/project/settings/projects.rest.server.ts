@@ -2,10 +2,8 @@ import type { Context } from "@towpath/core/context";
 import {
   deleteProject,
   deployProject,
-  findProjectOfInstance,
   listProjects,
   type ProjectDetailView,
-  unavailableName,
   updateProject,
 } from "@towpath/core/projects/project";
 import {
@@ -17,8 +15,8 @@ import {
 } from "@towpath/core/projects/project/schema";
 import { initialSecretsSchema } from "@towpath/core/projects/secret/schema";
 import { z } from "zod";
-import { answers } from "~/features/shared/answers/answers.schema.ts";
-import { changedEntrypoint, otherSource, saveVariables } from "~/features/shared/answers/existing-project.server.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
+import { saveExisting } from "~/features/shared/answers/existing-project.server.ts";
 import { type Operation, operation, organizationSlug } from "~/http/rest/operation.server.ts";
 
 /** Of `PATCH`; a repository has no versions to follow. */
@@ -40,30 +38,14 @@ const saveProjectSchema = settingsSchema.extend({
  */
 async function saveProject(ctx: Context<"repositories" | "secrets">, input: z.output<typeof saveProjectSchema>) {
   const orgSlug = await organizationSlug(ctx, input.organization);
-  const { name, installationId } = input;
+  const { name, installationId, repositoryFullName, variables } = input;
   const settings = settingsSchema.parse(input);
-  const existing = await findProjectOfInstance({ ctx, input: { name } });
-  if (existing) {
-    if (existing.orgSlug !== orgSlug) throw unavailableName("taken");
-    if (existing.githubRepository?.fullName !== input.repositoryFullName) throw otherSource(existing);
-    await saveVariables(ctx, existing.id, input.variables);
-    return {
-      project: await updateProject({
-        ctx,
-        input: {
-          ...settings,
-          orgSlug,
-          projectName: existing.name,
-          entrypoint: changedEntrypoint(settings.entrypoint),
-        },
-      }),
-      build: null,
-    };
-  }
-  const { repositoryFullName } = input;
+  const isSame = (of: ProjectDetailView) => of.githubRepository?.fullName === repositoryFullName;
+  const existing = await saveExisting(ctx, { orgSlug, name, settings, variables, isSame });
+  if (existing) return { project: existing.project, build: null };
   return deployProject({
     ctx,
-    input: { ...settings, orgSlug, name, installationId, repositoryFullName, secrets: input.variables, trigger: "cli" },
+    input: { ...settings, orgSlug, name, installationId, repositoryFullName, secrets: variables, trigger: "cli" },
   });
 }
 

@@ -3,7 +3,7 @@ import { RedeployButton } from "~/features/project/build/redeploy-button.tsx";
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { Callout } from "~/ui/callout.tsx";
+import { Announced } from "~/ui/callout.tsx";
 
 /** The last saved section. */
 export type Saved = "general" | "name" | "build" | "watch" | "variables" | null;
@@ -32,26 +32,18 @@ export function SavedChanges({ projectKey, saved, of }: SavedChangesProps) {
   const { data: project } = useSuspenseQuery(projectQuery(projectKey));
   const isHosted = project.kind === "hosted";
   const isBuilt = isHosted && needsBuild.some((each) => each === saved);
-  // Always rendered, so that screen readers announce its content.
   return (
-    <div role="status" className="empty:sr-only">
-      {saved !== null && of.includes(saved) ? (
-        <Callout
-          tone="ok"
-          title={titles[saved]}
-          actions={
-            isBuilt && newest ? <RedeployButton project={projectKey} buildId={newest.id} variant="primary" /> : null
-          }
-        >
-          {saved === "variables" ? "The live server keeps its old variables until you rebuild. " : null}
-          {saved === "name" && isBuilt && newest
-            ? "If the server has its own sign-in pages, rebuild so they use the new address. "
-            : null}
-          {isBuilt && saved !== "name" && !newest
-            ? "Nothing has been pushed yet. The first push starts a build."
-            : null}
-        </Callout>
-      ) : null}
-    </div>
+    <Announced
+      when={of.includes(saved)}
+      tone="ok"
+      title={saved && titles[saved]}
+      actions={isBuilt && newest ? <RedeployButton project={projectKey} buildId={newest.id} variant="primary" /> : null}
+    >
+      {saved === "variables" ? "The live server keeps its old variables until you rebuild. " : null}
+      {saved === "name" && isBuilt && newest
+        ? "If the server has its own sign-in pages, rebuild so they use the new address. "
+        : null}
+      {isBuilt && saved !== "name" && !newest ? "Nothing has been pushed yet. The first push starts a build." : null}
+    </Announced>
   );
 }

@@ -7,8 +7,7 @@ import { createPortal, getPortal, listPortals, updatePortal } from "@towpath/cor
 import { createPortalSchema, updatePortalSchema } from "@towpath/core/projects/portal/schema";
 import { createSecret, deleteSecret, listSecrets, setSecrets, updateSecret } from "@towpath/core/projects/secret";
 import { createSecretSchema, setSecretsSchema, updateSecretSchema } from "@towpath/core/projects/secret/schema";
-import { answers } from "~/features/shared/answers/answers.schema.ts";
-import { settingAnswers } from "~/features/shared/answers/setting-answers.schema.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
 
 /** Of a body with a value of 64 KiB, however it is escaped. */
@@ -56,24 +55,24 @@ const secretOperations: readonly Operation[] = [
 const portalOperations: readonly Operation[] = [
   operation("GET /organizations/{slug}/portals", "listPortals", "project.read", {
     summary: "portals, with their servers",
-    answer: settingAnswers.portals,
+    answer: answers.portals,
     handle: ({ ctx, orgSlug }) => listPortals({ ctx, input: { orgSlug } }),
   }),
   operation("POST /organizations/{slug}/portals", "createPortal", "project.create", {
     summary: "creates a portal",
     body: createPortalSchema,
-    answer: settingAnswers.createdPortal,
+    answer: answers.createdPortal,
     handle: ({ ctx, orgSlug, body }) => createPortal({ ctx, input: { ...body, orgSlug } }),
   }),
   operation("GET /projects/{name}/portal", "readPortal", "build.read", {
     summary: "a portal's servers, and what it offers of each",
-    answer: settingAnswers.portal,
+    answer: answers.portal,
     handle: ({ ctx, project }) => getPortal({ ctx, input: { projectId: project.id } }),
   }),
   operation("PATCH /projects/{name}/portal", "updatePortal", "project.update", {
     summary: "changes its `servers` (all of them) or `instructions`",
     body: updatePortalSchema,
-    answer: settingAnswers.portal,
+    answer: answers.portal,
     handle: ({ ctx, project, body }) => updatePortal({ ctx, input: { ...body, projectId: project.id } }),
   }),
 ];
@@ -82,40 +81,40 @@ const portalOperations: readonly Operation[] = [
 export const settingOperations: readonly Operation[] = [
   operation("GET /projects/{name}/access", "readAccess", "access.read", {
     summary: "who may call, and which tools",
-    answer: settingAnswers.access,
+    answer: answers.access,
     handle: ({ ctx, project }) => getAccess({ ctx, input: { projectId: project.id } }),
   }),
   operation("PUT /projects/{name}/access", "saveAccess", "access.manage", {
     summary: "replaces it",
     body: accessSchema,
-    answer: settingAnswers.access,
+    answer: answers.access,
     handle: ({ ctx, project, body }) => saveAccess({ ctx, input: { ...body, projectId: project.id } }),
   }),
   operation("GET /projects/{name}/limits", "readLimits", "project.read", {
     summary: "how much it may be called",
-    answer: settingAnswers.limits,
+    answer: answers.limits,
     handle: ({ ctx, project }) => getCallLimits({ ctx, input: { projectId: project.id } }),
   }),
   operation("PUT /projects/{name}/limits", "saveLimits", "limit.manage", {
     summary: "replaces that",
     body: callLimitSchema,
-    answer: settingAnswers.limits,
+    answer: answers.limits,
     handle: ({ ctx, project, body }) => saveCallLimits({ ctx, input: { ...body, projectId: project.id } }),
   }),
   ...secretOperations,
   operation("POST /projects/{name}/admin-jwt", "issueAdminJwt", "adminJwt.manage", {
     summary: "an admin JWT, from the cache or newly signed",
-    answer: settingAnswers.adminJwt,
+    answer: answers.adminJwt,
     handle: ({ ctx, project }) => getAdminJwt({ ctx, input: { projectId: project.id } }),
   }),
   operation("GET /projects/{name}/admin-jwt", "readAdminJwtCache", "adminJwt.manage", {
     summary: "statistics of the cache",
-    answer: settingAnswers.adminJwtCache,
+    answer: answers.adminJwtCache,
     handle: ({ ctx, project }) => getAdminJwtCacheStats({ ctx, input: { projectId: project.id } }),
   }),
   operation("DELETE /projects/{name}/admin-jwt", "clearAdminJwtCache", "adminJwt.manage", {
     summary: "revokes all admin JWTs and clears the cache",
-    answer: settingAnswers.adminJwtCache,
+    answer: answers.adminJwtCache,
     handle: ({ ctx, project }) => clearAdminJwtCache({ ctx, input: { projectId: project.id } }),
   }),
   ...portalOperations,

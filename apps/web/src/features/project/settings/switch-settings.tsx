@@ -5,7 +5,7 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { captureChangeQuery, updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { Callout } from "~/ui/callout.tsx";
-import { Switch } from "~/ui/checkbox.tsx";
+import { SwitchField } from "~/ui/checkbox.tsx";
 import { AbsoluteTime } from "~/ui/time.tsx";
 import { SettingCard } from "./setting-card.tsx";
 import { useProjectSwitch } from "./use-project-switch.ts";
@@ -129,26 +129,20 @@ export function SwitchSetting({ projectKey, setting, children }: SwitchSettingPr
   const isOn = project[setting];
   return (
     <SettingCard id={id} title={title} description={description} failure={failure} status={states[isOn ? 0 : 1]}>
-      <div className="flex items-start gap-3">
-        <Switch
-          id={`${id}-switch`}
-          checked={isOn}
-          readOnly={busy}
-          onChange={(checked) => void change(checked)}
-          aria-describedby={`${id}-effects`}
-        />
-        <div className="text-sm">
-          <label htmlFor={`${id}-switch`} className="font-medium">
-            {label}
-          </label>
-          <ul id={`${id}-effects`} className="mt-1.5 list-disc space-y-1 pl-5 text-muted marker:text-faint">
-            {effects.map((effect, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a constant list
-              <li key={at}>{effect}</li>
-            ))}
-          </ul>
-        </div>
-      </div>
+      <SwitchField
+        id={`${id}-switch`}
+        label={label}
+        checked={isOn}
+        readOnly={busy}
+        onChange={(checked) => void change(checked)}
+      >
+        <ul className="mt-1.5 list-disc space-y-1 pl-5 marker:text-faint">
+          {effects.map((effect, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a constant list
+            <li key={at}>{effect}</li>
+          ))}
+        </ul>
+      </SwitchField>
       {children}
     </SettingCard>
   );

@@ -1,7 +1,7 @@
 import { organization } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { services } from "~/compose.server.ts";
-import { answers } from "~/features/shared/answers/answers.schema.ts";
+import { answers } from "~/features/shared/answers/answers.server.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
 
 /** The caller over REST. */

@@ -13,20 +13,18 @@ import { getProject } from "@towpath/core/projects/project";
 import type { AuthMode } from "@towpath/core/projects/project/schema";
 import { refusalCode, seedOrganization, seedProject, shaOf, succeedBuild, testContext } from "@towpath/core/testing";
 import { accessPolicy } from "@towpath/db/schema";
-import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestDatabase } from "@towpath/db/testing";
+import { beforeAll, expect, test } from "vitest";
 import { callTarget } from "./call-target.server.ts";
 
 const secret = "a secret of more than thirty-two characters";
-let database: TestDatabase;
+const database = openTestDatabase();
 let keys: SigningKeys;
 const settings = { serverUrlTemplate: "http://servers.example/{name}" };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   keys = createSigningKeys({ pool: database.pool, secret, issuer: "http://localhost:3000" });
 });
-afterAll(() => database.close());
 
 async function liveProject(authMode: AuthMode) {
   const { db } = database;
