@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ArtifactError, openBucket } from "@towpath/artifacts";
 import type { BackupPlaceConfig, BackupSchedule } from "./config.ts";
-import { type BackedUpInstance, createBackup } from "./create-backup.ts";
+import { asFileProblem, type BackedUpInstance, createBackup } from "./create-backup.ts";
 import { BackupError } from "./format.ts";
 
 type Place = {
@@ -40,15 +40,13 @@ export const makeScheduledBackup = (
   when: When,
 ): Promise<MadeBackup> =>
   make(instance, schedule, when).catch((error: unknown) => {
-    throw asPlaceProblem(error);
+    throw asPlaceProblem(error, schedule);
   });
 
 /** A bucket that refuses, a directory that can't be written: the operator can correct both. */
-function asPlaceProblem(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
+function asPlaceProblem(error: unknown, { place }: NonNullable<BackupSchedule>): unknown {
   if (error instanceof ArtifactError) return new BackupError(error.message, { cause: error });
-  const isOfFiles = "syscall" in error && "path" in error;
-  return isOfFiles ? new BackupError(`It can't be written. ${error.message}.`, { cause: error }) : error;
+  return place.kind === "directory" ? asFileProblem(error, place.path) : error;
 }
 
 async function make(

@@ -43,7 +43,7 @@ test("OPS-6 OPS-8 a running instance's back-up goes into another PostgreSQL; its
   try {
     const into = ["--data-dir", `${directory}/new`, "--identity", `${directory}/key.txt`];
     expect(await restore([file(), ...into, "--database-url", empty.url])).toBe(0);
-    expect(printed.text).toContain(`Start it: ./towpath up --data-dir ${directory}/new`);
+    expect(printed.text).toContain(`Start it: DATABASE_URL=ITS_ADDRESS ./towpath up --data-dir ${directory}/new`);
     expect(await readFile(`${directory}/new/instance.json`, "utf8")).toBe(
       await readFile(`${directory}/data/instance.json`, "utf8"),
     );
