@@ -36,6 +36,11 @@ test("OPS-3 scheduled back-ups go to a directory, where the newest are kept and 
   const failing = makeScheduledBackup(instance, atFile, { now: new Date(), signal });
   await expect(failing).rejects.toThrow(BackupError);
   await expect(failing).rejects.toThrow(/^It can't be written\. EEXIST: .*towpath-by-hand\.age'\.$/);
+  const bucket = { url: "http://127.0.0.1:1/x", prefix: "", region: "r", accessKeyId: "a", secretAccessKey: "s" };
+  const inBucket = { ...schedule, place: { kind: "bucket", bucket } } as const;
+  const toBucket = makeScheduledBackup(instance, inBucket, { now: new Date(), signal });
+  await expect(toBucket).rejects.toThrow(BackupError);
+  await expect(toBucket).rejects.toThrow("The bucket of back-ups failed to answer a PUT request: got no answer.");
   await rm(join(instance.dataDirectory, "instance.json"));
   await expect(make(27)).rejects.toThrow("There is no instance in");
   expect((await readdir(path)).toSorted()).toEqual(kept);

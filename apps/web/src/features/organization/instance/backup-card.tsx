@@ -32,7 +32,7 @@ const NoSchedule = () => (
   <>
     None are made by schedule. The operator sets <code>TOWPATH_BACKUP_TO</code>, or runs <code>./towpath backup</code>.{" "}
     <Link to="/docs/$slug" params={{ slug: "operating" }} hash="back-ups" className="font-medium underline">
-      How
+      Read how
     </Link>
   </>
 );
