@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const { role } = built;
   const port = await role.listen(server, config.listen).catch((error: Error) => fail(log, error, config));
   const { replacedLimits, stopLimits } = role;
-  const stopMetrics = config.metrics && (await role.serveMetrics(config.metrics, () => registry.metrics(), log));
+  const stopMetrics = config.metrics && (await built.serveMetrics(config.metrics, () => registry.metrics(), log));
   role.stopOnSignal(log, async (reason) => {
     // The next process, which may serve already, has the metrics from now on.
     await stopMetrics?.();

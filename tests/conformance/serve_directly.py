@@ -5,6 +5,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "server"))
 
-from server import mcp  # noqa: E402
+from server import mcp
 
 mcp.run(transport="http", host="127.0.0.1", port=int(sys.argv[1]), show_banner=False)

@@ -159,6 +159,7 @@ test("OPS-3 the Instance page shows the last scheduled back-up, and in red one t
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
   await open("settings/instance");
   await card.getByText("None are made by schedule.").waitFor();
+  expect(await card.getByRole("link").getAttribute("href")).toBe("/docs/operating#back-ups");
   await beginScheduledBackup(site.db, { everyHours: 24, now: hoursAgo(3) });
   await open("settings/instance");
   await card.getByText("Not made yet").waitFor();
@@ -171,9 +172,10 @@ test("OPS-3 the Instance page shows the last scheduled back-up, and in red one t
   await endScheduledBackup(site.db, { now: hoursAgo(1), problem: "The disk is full.", made: null });
   await open("settings/instance");
   await card.getByText("Failed", { exact: true }).waitFor();
-  await card.getByText("The newest attempt failed: The disk is full.").waitFor();
+  await card.getByText("The newest attempt failed: The disk is full. It is repeated").waitFor();
   await endScheduledBackup(site.db, { now: hoursAgo(49), problem: null, made });
   await open("settings/instance");
   await card.getByText("Too old").waitFor();
+  await card.getByText("so the worker may not run").waitFor();
   await expectAccessible(page);
 });

@@ -1,5 +1,5 @@
 import { receiveWebhook } from "@towpath/core/sources/webhook";
-import { type SeededOrganization, seedOrganization, seedProject, shaOf, testContext } from "@towpath/core/testing";
+import { type SeededOrganization, seedProject, shaOf, testContext } from "@towpath/core/testing";
 import { deployment } from "@towpath/db/schema";
 import type { SpanData } from "@towpath/telemetry";
 import { startTrace } from "@towpath/telemetry/trace";
@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { runNextBuild } from "./jobs/build-run.ts";
 import { jobConcurrency, jobHandlers, tracedJob } from "./jobs/jobs.ts";
 import { WorkerMetrics } from "./metrics.ts";
-import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "./testing/worker-bench.ts";
+import { type Bench, type Builds, goodBuild, openBuilds, until } from "./testing/worker-bench.ts";
 
 let bench: Bench;
 let organization: SeededOrganization;
@@ -19,9 +19,7 @@ const spans: SpanData[] = [];
 const sink = { push: (span: SpanData) => void spans.push(span) };
 beforeEach(async () => {
   spans.length = 0;
-  bench = await openBench();
-  organization = await seedOrganization(bench.database.db);
-  builds = buildsOf(bench, organization);
+  ({ bench, organization, builds } = await openBuilds());
   registry = new Registry();
   metrics = new WorkerMetrics(registry, bench.database);
 });

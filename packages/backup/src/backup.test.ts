@@ -8,7 +8,7 @@ import { openDatabase } from "@towpath/db";
 import { createTestDatabase } from "@towpath/db/testing";
 import { git } from "@towpath/git/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { createBackup, restoreBackup, type VerifiedBackup, verifyBackup } from "./index.ts";
+import { BackupError, createBackup, restoreBackup, type VerifiedBackup, verifyBackup } from "./index.ts";
 import { openArchive } from "./read-archive.ts";
 import { makeInstance, type TestInstance } from "./testing/instance.ts";
 import { type AddPart, writeArchive } from "./write-archive.ts";
@@ -114,6 +114,9 @@ test("OPS-8 an existing file, a directory without an instance and a stopped comm
   await expect(createBackup(instance, { ...options, file })).rejects.toThrow("exists. Name another file");
   const nowhere = { ...instance, dataDirectory: newPath() };
   await expect(createBackup(nowhere, { ...options, file: newPath() })).rejects.toThrow("There is no instance in");
+  const inNoDirectory = createBackup(instance, { ...options, file: join(newPath(), "x.age") });
+  await expect(inNoDirectory).rejects.toThrow(/^It can't be written\. ENOENT: [^\n]+\.$/);
+  await expect(inNoDirectory).rejects.toThrow(BackupError);
   const stopped = AbortSignal.abort();
   const unfinished = newPath();
   await expect(createBackup(instance, { ...options, file: unfinished, signal: stopped })).rejects.toThrow("aborted");
@@ -131,6 +134,8 @@ test("OPS-8 half a file, a changed byte, another file and other keys are refused
     await writeFile(path, faulty);
     await expect(verify(path)).rejects.toThrow(`${path} is damaged or incomplete, or no back-up of Towpath.`);
   }
+  await expect(verify(newPath("absent"))).rejects.toThrow(/absent-\d+ can't be read\. ENOENT: [^\n]+\.$/);
+  await expect(verify(instance.directory)).rejects.toThrow("can't be read. EISDIR");
   await expect(verifyBackup({ file, identity: { passphrase: "a passphrase" } })).rejects.toThrow(
     `This passphrase does not open ${file}`,
   );

@@ -36,10 +36,12 @@ export const backupScheduleSchema = z
   })
   .superRefine((values, problems) => {
     if (values.TOWPATH_BACKUP_TO === "") return;
-    const wrong = listOf(values.TOWPATH_BACKUP_RECIPIENTS).find((key) => !isPublicKey(key));
-    if (wrong !== undefined) {
+    if (!listOf(values.TOWPATH_BACKUP_RECIPIENTS).every(isPublicKey)) {
+      // Doesn't repeat it: it may be a private key.
       const message =
-        wrong === "" ? "is missing, and TOWPATH_BACKUP_TO is set" : `${wrong} is no public key of age (age1…)`;
+        values.TOWPATH_BACKUP_RECIPIENTS === ""
+          ? "is missing, and TOWPATH_BACKUP_TO is set"
+          : "must be public keys of age (age1…), separated by commas";
       problems.addIssue({ code: "custom", path: ["TOWPATH_BACKUP_RECIPIENTS"], message });
     }
     if (!bucketAddressPattern.test(values.TOWPATH_BACKUP_TO)) return;

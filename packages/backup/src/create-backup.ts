@@ -63,6 +63,12 @@ export async function createBackup(instance: BackedUpInstance, options: Options)
   }
 }
 
+/** What keeps a file, or anything below a directory, from being written is for the operator to change. */
+export function asFileProblem(error: unknown, below: string): unknown {
+  const isOfIt = error instanceof Error && "path" in error && String(error.path).startsWith(below);
+  return isOfIt ? new BackupError(`It can't be written. ${error.message}.`, { cause: error }) : error;
+}
+
 const isTaken = (error: unknown) => error instanceof Error && "code" in error && error.code === "EEXIST";
 
 function asBackupProblem(error: unknown, file: string): unknown {
@@ -70,7 +76,7 @@ function asBackupProblem(error: unknown, file: string): unknown {
     return new BackupError(`${file} exists: another back-up is being made, or one was killed. Then remove it first.`);
   if (error instanceof Error && "code" in error && error.code === "ENOSPC")
     return new BackupError("The disk is full. Nothing of the back-up was kept.", { cause: error });
-  return error;
+  return asFileProblem(error, file);
 }
 
 async function addAll(instance: BackedUpInstance, options: Options, add: AddPart): Promise<Manifest> {

@@ -110,6 +110,11 @@ async function* partsOf({ file, identity, signal }: Reading): AsyncGenerator<Nam
   if (JSON.stringify(found) !== JSON.stringify(listed)) throw damaged(file);
 }
 
+function fileErrorIn(error: unknown): Error | null {
+  if (!(error instanceof Error)) return null;
+  return "syscall" in error ? error : fileErrorIn(error.cause);
+}
+
 /** The decrypted archive's entries. @throws BackupError */
 async function* entriesOf({ file, identity, signal }: Reading): AsyncGenerator<Entry> {
   const untar = extract();
@@ -122,6 +127,8 @@ async function* entriesOf({ file, identity, signal }: Reading): AsyncGenerator<E
     await fed;
   } catch (error) {
     signal?.throwIfAborted();
+    const unreadable = fileErrorIn(error);
+    if (unreadable !== null) throw new BackupError(`${file} can't be read. ${unreadable.message}.`, { cause: error });
     if (error instanceof UnreadableFile && error.code === "wrong_key") throw notOpened(file, identity, error);
     throw damaged(file, error);
   } finally {

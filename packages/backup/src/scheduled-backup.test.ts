@@ -1,7 +1,7 @@
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { backupScheduleSchema, makeScheduledBackup, verifyBackup } from "./index.ts";
+import { BackupError, backupScheduleSchema, makeScheduledBackup, verifyBackup } from "./index.ts";
 import { makeInstance, type TestInstance } from "./testing/instance.ts";
 
 const { signal } = new AbortController();
@@ -31,7 +31,16 @@ test("OPS-3 scheduled back-ups go to a directory, where the newest are kept and 
   expect((await readdir(path)).toSorted()).toEqual(kept);
   const newest = await verifyBackup({ file: join(path, kept[1] ?? ""), identity: instance.identity });
   expect(newest.manifest.servers).toBe(1);
-  // A failed one removes none.
+  // A failed one removes none, and says why.
+  const atFile = { ...schedule, place: { kind: "directory", path: join(path, "towpath-by-hand.age") } } as const;
+  const failing = makeScheduledBackup(instance, atFile, { now: new Date(), signal });
+  await expect(failing).rejects.toThrow(BackupError);
+  await expect(failing).rejects.toThrow(/^It can't be written\. EEXIST: .*towpath-by-hand\.age'\.$/);
+  const bucket = { url: "http://127.0.0.1:1/x", prefix: "", region: "r", accessKeyId: "a", secretAccessKey: "s" };
+  const inBucket = { ...schedule, place: { kind: "bucket", bucket } } as const;
+  const toBucket = makeScheduledBackup(instance, inBucket, { now: new Date(), signal });
+  await expect(toBucket).rejects.toThrow(BackupError);
+  await expect(toBucket).rejects.toThrow("The bucket of back-ups failed to answer a PUT request: got no answer.");
   await rm(join(instance.dataDirectory, "instance.json"));
   await expect(make(27)).rejects.toThrow("There is no instance in");
   expect((await readdir(path)).toSorted()).toEqual(kept);
@@ -52,8 +61,8 @@ test("OPS-3 without a place none are made; faulty settings are listed at once", 
     expect.stringContaining("TOWPATH_BACKUP_KEEP"),
     "TOWPATH_BACKUP_RECIPIENTS is missing, and TOWPATH_BACKUP_TO is set",
   ]);
-  expect(problems({ TOWPATH_BACKUP_TO: "s3://copies", TOWPATH_BACKUP_RECIPIENTS: "ssh-rsa" })).toEqual([
-    "TOWPATH_BACKUP_RECIPIENTS ssh-rsa is no public key of age (age1…)",
+  expect(problems({ TOWPATH_BACKUP_TO: "s3://copies", TOWPATH_BACKUP_RECIPIENTS: `${publicKey},ssh-rsa` })).toEqual([
+    "TOWPATH_BACKUP_RECIPIENTS must be public keys of age (age1…), separated by commas",
     "TOWPATH_ARTIFACTS_ACCESS_KEY_ID is missing, and TOWPATH_BACKUP_TO names a bucket",
     "TOWPATH_ARTIFACTS_SECRET_ACCESS_KEY is missing, and TOWPATH_BACKUP_TO names a bucket",
   ]);

@@ -3,9 +3,10 @@ import { createReadStream } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { openBucket } from "@towpath/artifacts";
+import { ArtifactError, openBucket } from "@towpath/artifacts";
 import type { BackupPlaceConfig, BackupSchedule } from "./config.ts";
-import { type BackedUpInstance, createBackup } from "./create-backup.ts";
+import { asFileProblem, type BackedUpInstance, createBackup } from "./create-backup.ts";
+import { BackupError } from "./format.ts";
 
 type Place = {
   /** Names of all files in it. */
@@ -26,11 +27,32 @@ const named = /^towpath-\d{8}T\d{6}Z\.age$/;
 /** Of a worker that was killed: one at a time makes back-ups. */
 const leftOver = /^towpath-\d{8}T\d{6}Z\.age\.unfinished$/;
 
-/** Makes one back-up in the schedule's place, and removes the oldest above the number that is kept. */
-export async function makeScheduledBackup(
+type When = { readonly now: Date; readonly signal: AbortSignal };
+
+/**
+ * Makes one back-up in the schedule's place, and removes the oldest above the number that is kept.
+ *
+ * @throws BackupError, also when the place can't be used
+ */
+export const makeScheduledBackup = (
+  instance: BackedUpInstance,
+  schedule: NonNullable<BackupSchedule>,
+  when: When,
+): Promise<MadeBackup> =>
+  make(instance, schedule, when).catch((error: unknown) => {
+    throw asPlaceProblem(error, schedule);
+  });
+
+/** A bucket that refuses, a directory that can't be written: the operator can correct both. */
+function asPlaceProblem(error: unknown, { place }: NonNullable<BackupSchedule>): unknown {
+  if (error instanceof ArtifactError) return new BackupError(error.message, { cause: error });
+  return place.kind === "directory" ? asFileProblem(error, place.path) : error;
+}
+
+async function make(
   instance: BackedUpInstance,
   { place: config, publicKeys, keep }: NonNullable<BackupSchedule>,
-  options: { readonly now: Date; readonly signal: AbortSignal },
+  options: When,
 ): Promise<MadeBackup> {
   const place = openPlace(config, join(instance.dataDirectory, "trash"));
   const time = options.now.toISOString().replaceAll(/[-:]|\.\d+/g, "");

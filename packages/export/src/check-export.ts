@@ -20,7 +20,7 @@ export const checkExport = (directory: string): Promise<Usable<ExportDocument>> 
 export async function readChecked(directory: string): Promise<ExportDocument> {
   const document = await readDocument(directory);
   await checkLinks(directory);
-  await checkSums(directory);
+  await checkSums(directory, neededFiles(document));
   return document;
 }
 
@@ -66,7 +66,13 @@ async function checkLinks(directory: string): Promise<void> {
   }
 }
 
-async function checkSums(directory: string): Promise<void> {
+const neededFiles = ({ source }: ExportDocument): readonly string[] => [
+  fileNames.document,
+  fileNames.requirements,
+  ...(source.kind === "repository" && source.hasHistory ? [fileNames.history] : []),
+];
+
+async function checkSums(directory: string, needed: readonly string[]): Promise<void> {
   const text = await readFile(join(directory, fileNames.sums), "utf8").catch(() => null);
   if (text === null) throw notWhole(`there is no ${fileNames.sums}`);
   const lines = text.split("\n").filter((line) => line !== "");
@@ -83,8 +89,7 @@ async function checkSums(directory: string): Promise<void> {
       );
     }
   }
-  for (const path of [fileNames.document, fileNames.requirements])
-    if (!named.has(path)) throw notWhole(`${fileNames.sums} doesn't name ${path}`);
+  for (const path of needed) if (!named.has(path)) throw notWhole(`${fileNames.sums} doesn't name ${path}`);
 }
 
 const isFile = (file: string) =>

@@ -167,11 +167,20 @@ test.each<[string, SampleEntry[], string]>([
   ["a hard link", [document, { name: "weather-one/a", type: "link", linkname: "/etc/passwd" }], "neither a file"],
   ["a device", [document, { name: "weather-one/a", type: "character-device" }], "neither a file"],
   ["a name that it has twice", [document, document], "twice"],
+  ["a name that is too long", [document, { name: `weather-one/${"a".repeat(300)}`, text: "x" }], "is too long"],
+  ["a path that is too long", [document, { name: `weather-one/${"d/".repeat(3000)}f`, text: "x" }], "is too long"],
   ["two directories at its top", [document, { name: "other/file", text: "x" }], "more than one directory"],
   ["a control character", [document, { name: "weather-one/a\u001bb", text: "x" }], "control character"],
 ])("OPS-8 %s is refused, and nothing is written outside", async (_what, entries, problem) => {
   expect(await unpack(await tarOf(entries))).toEqual({ ok: false, problem: expect.stringContaining(problem) });
   expect(await readdir(directory)).toEqual(["export"]);
+});
+
+test("OPS-8 an export that lacks the history that it names is refused", async () => {
+  const source = { ...sampleDocument.source, hasHistory: true };
+  expect(await unpack(await written({ document: { ...sampleDocument, source } }))).toMatchObject({
+    problem: expect.stringContaining("doesn't name repository.bundle"),
+  });
 });
 
 test("OPS-8 an export that is too large is refused", async () => {

@@ -96,7 +96,7 @@ export function readme(facts: Facts): string {
           ]),
       `- \`${fileNames.sums}\`: the digest of each file: \`sha256sum --check ${fileNames.sums}\``,
     ].join("\n"),
-    "Not exported: values of variables, API keys, limits of calls, logs, lasting data, previews and earlier versions.",
+    "Not exported: values of variables, API keys, domains, limits of calls, logs, lasting data, previews and earlier versions.",
     "## Bring it into another Towpath",
     code("./towpath import DIRECTORY"),
   ].join("\n\n")}\n`;

@@ -75,15 +75,15 @@ class Unpacking {
     if (root !== this.#root) throw notWhole("it has more than one directory at its top");
     this.#count(size);
     const path = parts.join("/");
-    if (type === "directory") await mkdir(join(this.#directory, path), { recursive: true }).catch(refuseTwice(path));
+    if (type === "directory") await mkdir(join(this.#directory, path), { recursive: true }).catch(refusePath(path));
     else if (type === "symlink") this.#addLink(path, linkname ?? "");
     else if (type === "file" && path !== "") {
       const file = join(this.#directory, path);
-      await mkdir(dirname(file), { recursive: true }).catch(refuseTwice(path));
+      await mkdir(dirname(file), { recursive: true }).catch(refusePath(path));
       const permissions = (mode & 0o100) === 0 ? 0o644 : 0o755;
       // By its iterator, which fails if the tar has ended already: a pipe from it would wait forever.
       const content = Readable.from(entry);
-      await pipeline(content, createWriteStream(file, { flags: "wx", mode: permissions })).catch(refuseTwice(path));
+      await pipeline(content, createWriteStream(file, { flags: "wx", mode: permissions })).catch(refusePath(path));
       return;
     } else
       throw new Refusal(`${shown(name)} in the export is neither a file, a directory nor a link. Nothing was done.`);
@@ -93,14 +93,14 @@ class Unpacking {
   async writeLinks(): Promise<void> {
     for (const [path, target] of this.#links) {
       const link = join(this.#directory, path);
-      await mkdir(dirname(link), { recursive: true }).catch(refuseTwice(path));
-      await symlink(target, link).catch(refuseTwice(path));
+      await mkdir(dirname(link), { recursive: true }).catch(refusePath(path));
+      await symlink(target, link).catch(refusePath(path));
     }
   }
 
   #addLink(path: string, target: string): void {
     requireInsideLink(path, target);
-    if (this.#links.has(path)) refuseTwice(path)({ code: "EEXIST" });
+    if (this.#links.has(path)) refusePath(path)({ code: "EEXIST" });
     this.#links.set(path, target);
   }
 
@@ -113,9 +113,10 @@ class Unpacking {
   }
 }
 
-/** For a path that is there already, as a file, directory or link. */
-const refuseTwice = (path: string) => (error: unknown) => {
+/** For a path that is there already, as a file, directory or link, and for one that no file system takes. */
+const refusePath = (path: string) => (error: unknown) => {
   const { code } = error as { readonly code?: string };
+  if (code === "ENAMETOOLONG") throw new Refusal(`The export has the path ${shown(path)}, which is too long.`);
   if (code !== "EEXIST" && code !== "ENOTDIR") throw error;
   throw new Refusal(`The export has ${shown(path)} twice. Nothing was done.`);
 };

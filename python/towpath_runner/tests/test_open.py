@@ -71,8 +71,8 @@ class Exported:
     def start(self, host: str = "127.0.0.1") -> None:
         command = [str(python_of("mcp1")), "runner", "--listen", f"{host}:{self.port}"]
         env = {"PATH": os.environ["PATH"], "HOME": str(self.directory)}
-        self._output = open(self.directory / "output.txt", "w")
-        self.process = subprocess.Popen(command, cwd=self.directory, env=env, stdout=self._output, stderr=self._output)
+        with open(self.directory / "output.txt", "w") as output:
+            self.process = subprocess.Popen(command, cwd=self.directory, env=env, stdout=output, stderr=output)
         deadline = time.monotonic() + 40
         while "Serving MCP at" not in self.output():
             assert self.process.poll() is None and time.monotonic() < deadline, self.output()
@@ -91,7 +91,6 @@ class Exported:
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
-        self._output.close()
 
 
 @pytest.fixture

@@ -51,8 +51,20 @@ def sdk_version_mismatch(error: BaseException, entrypoint: Entrypoint) -> Failur
 
 #: With these the low-level `Server` of mcp 1 registers handlers.
 _DECORATORS = frozenset(
-    "list_tools call_tool list_resources list_resource_templates read_resource list_prompts get_prompt completion "
-    "subscribe_resource unsubscribe_resource set_logging_level progress_notification".split()
+    (
+        "list_tools",
+        "call_tool",
+        "list_resources",
+        "list_resource_templates",
+        "read_resource",
+        "list_prompts",
+        "get_prompt",
+        "completion",
+        "subscribe_resource",
+        "unsubscribe_resource",
+        "set_logging_level",
+        "progress_notification",
+    )
 )
 
 

@@ -79,9 +79,8 @@ def also_required(error: BaseException, frames: list[FrameType]) -> list[str]:
     if not _from_environ(error, frames) or len(frames) < 2:
         return []
     nodes: Iterable[ast.AST] = ()
-    with contextlib.suppress(OSError, ValueError, SyntaxError):
-        with open(frames[-2].f_code.co_filename, "rb") as file:
-            nodes = ast.walk(ast.parse(file.read()))
+    with contextlib.suppress(OSError, ValueError, SyntaxError), open(frames[-2].f_code.co_filename, "rb") as file:
+        nodes = ast.walk(ast.parse(file.read()))
     reads = sorted(
         (node.lineno, node.slice.value)
         for node in nodes

@@ -3,6 +3,7 @@ import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openDataDirectory, startTimeOf } from "../instance/instance.ts";
+import { collectPrinted, type Printed } from "../testing/printed.ts";
 import { backup } from "./backup.ts";
 import { restore } from "./restore.ts";
 
@@ -11,17 +12,13 @@ const publicKey = "age1ejespc87z4ese6stddhqf5q8gze4k07ucepf0wdv6xhjv45w23ds26924
 const privateKey = "AGE-SECRET-KEY-12362VAYU0AEEP9VTQDA8LFTCFP4KW92HK7CHAEFQLDPQZQ4WWCCSV045NW";
 let directory = "";
 let database: TestDatabase;
-let printed = "";
+let printed: Printed;
 beforeEach(async () => {
   directory = await shortDirectory();
   database = await createTestDatabase();
-  printed = "";
   vi.stubEnv("TOWPATH_BACKUP_PASSPHRASE", "");
   vi.stubEnv("DATABASE_URL", "");
-  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    printed += String(text);
-    return true;
-  });
+  printed = collectPrinted();
   await openDataDirectory(`${directory}/data`);
   const addresses = { url: "http://localhost:3000", serverUrl: "http://localhost:8080/{name}" };
   const running = { pid: process.pid, startTime: startTimeOf(process.pid), ...addresses, databaseUrl: database.url };
@@ -41,12 +38,12 @@ const of = () => ["--data-dir", `${directory}/data`, "--passphrase-file", `${dir
 
 test("OPS-6 OPS-8 a running instance's back-up goes into another PostgreSQL; its secret comes with it", async () => {
   expect(await backup([file(), "--data-dir", `${directory}/data`, "--recipient", publicKey])).toBe(0);
-  expect(printed).toContain(`${file()} has 0 servers: `);
+  expect(printed.text).toContain(`${file()} has 0 servers: `);
   const empty = await createTestDatabase({ isEmpty: true });
   try {
     const into = ["--data-dir", `${directory}/new`, "--identity", `${directory}/key.txt`];
     expect(await restore([file(), ...into, "--database-url", empty.url])).toBe(0);
-    expect(printed).toContain(`Start it: ./towpath up --data-dir ${directory}/new`);
+    expect(printed.text).toContain(`Start it: DATABASE_URL=ITS_ADDRESS ./towpath up --data-dir ${directory}/new`);
     expect(await readFile(`${directory}/new/instance.json`, "utf8")).toBe(
       await readFile(`${directory}/data/instance.json`, "utf8"),
     );

@@ -29,7 +29,9 @@ export async function restore(args: string[]): Promise<number> {
   const settings = join(dataDirectory, "settings.env");
   if ((await stat(settings)).size > 0)
     print(`Its settings are in ${settings}. Change what differs here, then: set -a; . ${settings}; set +a`);
-  print(`Start it: ${bold(`./towpath up --data-dir ${dataDirectory}`)}`);
+  // Otherwise `up` would make a database of its own beside it.
+  const ofDatabase = databaseUrl === null ? "" : "DATABASE_URL=ITS_ADDRESS ";
+  print(`Start it: ${bold(`${ofDatabase}./towpath up --data-dir ${dataDirectory}`)}`);
   if (!verified.manifest.layers)
     print("Its servers are built again at the first start, with the versions that they had.");
   return 0;

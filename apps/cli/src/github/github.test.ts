@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { UsageError } from "../terminal/terminal.ts";
+import { collectPrinted, type Printed } from "../testing/printed.ts";
 import { startStandIn } from "../testing/stand-in.ts";
 import { github } from "./github.ts";
 
@@ -10,15 +11,12 @@ const clock = { title: "The clock is wrong", detail: "Set it.", url: "https://gi
 let directory = "";
 let close = async () => {};
 let apps: object[] = [];
-let printed = "";
+let printed: Printed;
 let asked: unknown[] = [];
 
 beforeEach(async () => {
-  [printed, asked, apps] = ["", [], []];
-  vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
-    printed += String(chunk);
-    return true;
-  });
+  [asked, apps] = [[], []];
+  printed = collectPrinted();
   ({ directory, close } = await startStandIn((request, response) => {
     if (request.method !== "GET") asked.push([request.method, request.url, request.headers.authorization]);
     response.end(JSON.stringify(request.method === "GET" ? apps : app));
@@ -33,15 +31,15 @@ const run = (...args: string[]) => github([...args, "--data-dir", directory]);
 
 test("GH-5 OPS-4 github lists each App with its accounts, servers, problems and remedies", async () => {
   expect(await run()).toBe(0);
-  expect(printed).toBe("This instance has no GitHub App. towpath github connect makes one.\n");
-  printed = "";
+  expect(printed.text).toBe("This instance has no GitHub App. towpath github connect makes one.\n");
+  printed.text = "";
   const used = { accounts: ["ada", "acme"], suspended: ["acme"], servers: ["echo-one"] };
   apps = [
     { ...app, ...used, owner: "ada", problems: [clock] },
     { ...app, id: null, notes: ["It sends no webhooks."] },
   ];
   expect(await run("list")).toBe(0);
-  const [first = "", second = ""] = printed.split("\n\n");
+  const [first = "", second = ""] = printed.text.split("\n\n");
   expect(first).toMatch(/^towpath-acme {2}needs attention {2}GitHub · owned by ada · set by the environment\n/);
   expect(first).toContain("  accounts  ada, acme (has suspended the App)\n  servers   echo-one\n");
   expect(first).toContain("  ! The clock is wrong\n    What to do: Set it.\n    https://github.com/settings/apps/");

@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import type { RequestLogEntry } from "@towpath/logs";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { printVerbosely } from "../terminal/terminal.ts";
+import { collectPrinted, type Printed } from "../testing/printed.ts";
 import { startStandIn } from "../testing/stand-in.ts";
 import { logs } from "./logs.ts";
 
@@ -40,19 +41,15 @@ const row: RequestLogEntry = {
 
 let directory = "";
 let close = async () => {};
-let printed = "";
+let printed: Printed;
 let asked = "";
 let answer: RequestListener;
 beforeEach(async () => {
-  printed = "";
   answer = (_, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify({ data: [row], limit: 100, offset: 0, hasMore: false }));
   };
-  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    printed += text;
-    return true;
-  });
+  printed = collectPrinted();
   ({ directory, close } = await startStandIn((request, response) => {
     asked = request.url ?? "";
     answer(request, response);
@@ -65,14 +62,14 @@ afterEach(async () => {
 
 test("PRJ-5 OPS-4 `logs --json` prints a row as the API gives it, outcome, error and target included", async () => {
   expect(await logs(["my-server", "--json", "--data-dir", directory])).toBe(0);
-  expect(JSON.parse(printed)).toEqual(row);
+  expect(JSON.parse(printed.text)).toEqual(row);
 });
 
 test("PRJ-5 OPS-4 `logs` names prompt, outcome and error on one line that cannot steer the terminal", async () => {
   expect(await logs(["my-server", "--data-dir", directory])).toBe(0);
-  expect(printed).toMatch(/^✗ 2026-11-21T10:00:00/);
-  expect(printed.trimEnd()).toContain("prompts/get greet [2J  rpc_error: no such prompt  test 1, anonymous");
-  expect(printed.trimEnd()).not.toMatch(/\p{Cc}/u);
+  expect(printed.text).toMatch(/^✗ 2026-11-21T10:00:00/);
+  expect(printed.text.trimEnd()).toContain("prompts/get greet [2J  rpc_error: no such prompt  test 1, anonymous");
+  expect(printed.text.trimEnd()).not.toMatch(/\p{Cc}/u);
 });
 
 test("PRJ-20 OPS-4 `logs --server` folds frames of frameworks, and shows them with --verbose and as JSON", async () => {
@@ -86,9 +83,9 @@ test("PRJ-20 OPS-4 `logs --server` folds frames of frameworks, and shows them wi
   const data = texts.map((line, id) => ({ id, time: row.time, stream: "stdout", line }));
   answer = (_, response) => void response.end(JSON.stringify({ deploymentId: row.deploymentId, data }));
   const read = async (...options: string[]) => {
-    printed = "";
+    printed.text = "";
     expect(await logs(["my-server", "--server", "--data-dir", directory, ...options])).toBe(0);
-    return printed.trimEnd().split("\n");
+    return printed.text.trimEnd().split("\n");
   };
   expect((await read()).map((line) => line.replace(`${row.time}  `, ""))).toEqual([
     texts[0],
@@ -136,7 +133,7 @@ test("PRJ-5 OPS-4 `logs --follow` outlives an instance that is unreachable while
     response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>");
   };
   expect(await logs(["my-server", "--follow", "--data-dir", directory])).toBe(0);
-  expect(printed).toMatch(/^The connection to the instance was lost.*\n✗ 2026-11-21T10:00:00/);
+  expect(printed.text).toMatch(/^The connection to the instance was lost.*\n✗ 2026-11-21T10:00:00/);
 });
 
 test("PRJ-5 OPS-4 `logs --follow --limit` begins with so many rows, and then leaves none out", async () => {
@@ -154,7 +151,7 @@ test("PRJ-5 OPS-4 `logs --follow --limit` begins with so many rows, and then lea
     response.end(JSON.stringify({ data }));
   };
   expect(await logs(["my-server", "--follow", "--limit", "2", "--data-dir", directory])).toBe(0);
-  expect(printed.match(/call-\d+/g)).toEqual([9, 10, 11, 12, 13, 14, 15].map((number) => `call-${number}`));
+  expect(printed.text.match(/call-\d+/g)).toEqual([9, 10, 11, 12, 13, 14, 15].map((number) => `call-${number}`));
 });
 
 test("PRJ-5 OPS-4 `logs` shows callers by name, and former members by id", async () => {
@@ -164,7 +161,7 @@ test("PRJ-5 OPS-4 `logs` shows callers by name, and former members by id", async
   ];
   answer = (_, response) => void response.end(JSON.stringify({ data: rows }));
   expect(await logs(["my-server", "--data-dir", directory])).toBe(0);
-  expect(printed).toMatch(/test 1, Ada Lovelace\n.*test 1, user:2\n$/);
+  expect(printed.text).toMatch(/test 1, Ada Lovelace\n.*test 1, user:2\n$/);
 });
 
 test("PRJ-3 OPS-4 `logs --build` takes a commit, and with --limit prints the newest lines only", async () => {
@@ -195,13 +192,13 @@ test("PRJ-3 OPS-4 `logs --build` takes a commit, and with --limit prints the new
   };
   const build = (...args: string[]) => logs(["my-server", "--build", ...args, "--data-dir", directory]);
   expect(await build("abcd", "--limit", "2")).toBe(0);
-  expect(printed.match(/line \d+/g)).toEqual(["line 2499", "line 2500"]);
-  printed = "";
+  expect(printed.text.match(/line \d+/g)).toEqual(["line 2499", "line 2500"]);
+  printed.text = "";
   await build("abcd");
-  expect(printed.match(/line \d+/g)).toHaveLength(2_500);
-  printed = "";
+  expect(printed.text.match(/line \d+/g)).toHaveLength(2_500);
+  printed.text = "";
   await build("abcd", "--limit", "1", "--follow");
-  expect(printed.match(/line \d+/g)).toEqual(["line 2500", "line 2501"]);
+  expect(printed.text.match(/line \d+/g)).toEqual(["line 2500", "line 2501"]);
   await expect(build("beef")).rejects.toThrow("No build of beef. The newest are those of: cccc, abcd123, aaaa.");
 });
 
@@ -209,5 +206,8 @@ test("OPS-4 `logs` says that there is nothing, beside the output", async () => {
   const stderr = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   answer = (_, response) => void response.end('{"data": []}');
   expect(await logs(["my-server", "--data-dir", directory])).toBe(0);
-  expect([printed, stderr.mock.calls.flat().join("")]).toEqual(["", expect.stringContaining("No matching requests")]);
+  expect([printed.text, stderr.mock.calls.flat().join("")]).toEqual([
+    "",
+    expect.stringContaining("No matching requests"),
+  ]);
 });

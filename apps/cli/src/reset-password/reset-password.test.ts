@@ -1,18 +1,16 @@
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { collectPrinted, type Printed } from "../testing/printed.ts";
 import { startStandIn } from "../testing/stand-in.ts";
 import { resetPassword } from "./reset-password.ts";
 
 let directory = "";
 let close = async () => {};
-let printed = "";
+let printed: Printed;
 let asked: unknown[] = [];
 beforeEach(async () => {
-  [printed, asked] = ["", []];
-  vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
-    printed += String(chunk);
-    return true;
-  });
+  asked = [];
+  printed = collectPrinted();
   ({ directory, close } = await startStandIn(async (request, response) => {
     const body = JSON.parse(await text(request));
     asked.push([request.method, request.url, request.headers.authorization, body]);
@@ -38,10 +36,10 @@ test("AUTH-2 reset-password asks the instance with the operator token and prints
   expect(await run("ada@example.com")).toBe(0);
   const body = { email: "ada@example.com", removeSecondFactor: false };
   expect(asked).toEqual([["POST", "/api/v1/password-resets", "Bearer tpo_of-this-test", body]]);
-  expect(printed).toContain("http://localhost:3000/provider/reset-password?token=t0ken");
-  expect(printed).toContain("--remove-two-factor");
+  expect(printed.text).toContain("http://localhost:3000/provider/reset-password?token=t0ken");
+  expect(printed.text).toContain("--remove-two-factor");
   await run("ada@example.com", "--remove-two-factor");
-  expect(printed).toContain("Two-factor sign-in is off for this account.");
+  expect(printed.text).toContain("Two-factor sign-in is off for this account.");
 });
 
 test("AUTH-2 reset-password names one account, and says when there is none", async () => {

@@ -5,21 +5,18 @@ import { shortDirectory } from "@towpath/runtime/testing";
 import { checkDatabase, createSecretBox, ensureDataKey } from "@towpath/secrets";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openDataDirectory, startTimeOf } from "../instance/instance.ts";
+import { collectPrinted, type Printed } from "../testing/printed.ts";
 import { rotateSecrets } from "./rotate-secrets.ts";
 
 let directory = "";
 let database: TestDatabase;
-let printed = "";
+let printed: Printed;
 beforeEach(async () => {
   directory = await shortDirectory();
   database = await createTestDatabase();
-  printed = "";
   vi.stubEnv("TOWPATH_SECRET", "");
   vi.stubEnv("DATABASE_URL", "");
-  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    printed += String(text);
-    return true;
-  });
+  printed = collectPrinted();
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -63,7 +60,7 @@ test("KEY-2 a local instance gets a new secret in two steps, which may be repeat
   expect(changed).toMatchObject({ previousSecrets: [secret] });
   expect(changed.secret).not.toBe(secret);
   const second = createSecretBox({ current: changed.secret, previous: [] }).masterKeys.current.id;
-  expect(printed).toContain(`1 data keys are now encrypted with key ${second} too.`);
+  expect(printed.text).toContain(`1 data keys are now encrypted with key ${second} too.`);
   expect(await sealedWith()).toEqual([first, second].sort());
   await rotate();
   expect(await identity()).toEqual(changed);
@@ -74,7 +71,7 @@ test("KEY-2 a local instance gets a new secret in two steps, which may be repeat
   expect(await identity()).toEqual({ ...changed, previousSecrets: [] });
   expect(await sealedWith()).toEqual([second]);
   expect((await database.db.select().from(masterKey)).map(({ id }) => id)).toEqual([second]);
-  expect(printed).toContain(`Only key ${second} opens stored secrets now`);
+  expect(printed.text).toContain(`Only key ${second} opens stored secrets now`);
 });
 
 test("KEY-2 for processes with settings of their own, their secrets and database are taken; a wrong one is refused", async () => {

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { emptyDirectory } from "../doctor/testing/facts-of.ts";
 import { UsageError } from "../terminal/terminal.ts";
+import { collectPrinted, type Printed } from "../testing/printed.ts";
 import { installService, uninstallService } from "./install.ts";
 import { serviceEnvironment } from "./installed-service.ts";
 import { service } from "./service.ts";
@@ -15,14 +16,10 @@ const isRoot = process.getuid?.() === 0;
 const hasAnalyze = spawnSync("systemd-analyze", ["--version"]).status === 0;
 
 let directory = "";
-let printed = "";
+let printed: Printed;
 beforeEach(async () => {
   directory = await emptyDirectory();
-  printed = "";
-  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    printed += String(text);
-    return true;
-  });
+  printed = collectPrinted();
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -113,7 +110,7 @@ test.runIf(isRoot)(
     expect((await stat(settings().settingsFile)).mode & 0o777).toBe(0o600);
     expect(await readFile(places().unitFile, "utf8")).toBe(unitOf(settings()));
     expect(await calls()).toEqual(["daemon-reload", "enable --now towpath.service"]);
-    expect(printed).toContain("Towpath runs as a service of daemon");
+    expect(printed.text).toContain("Towpath runs as a service of daemon");
 
     // Settings stay, and are what doctor reads.
     await writeFile(settings().settingsFile, "TOWPATH_URL=https://towpath.example.com # ours\nTOWPATH_PORT='3100'\n");
@@ -154,7 +151,7 @@ test("OPS-9 without systemd the commands say what to do; install --print shows t
   );
   requireSystemd(directory);
   expect(await service(["install", "--print", "--user", "towpath", "--data-dir", "/srv/towpath"])).toBe(0);
-  expect(printed).toContain("User=towpath\n");
+  expect(printed.text).toContain("User=towpath\n");
   await expect(service(["start"])).rejects.toThrow(UsageError);
   await expect(service(["status", "--user", "x"])).rejects.toThrow("--user is for install only.");
 });

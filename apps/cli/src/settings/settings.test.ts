@@ -3,6 +3,7 @@ import { shortDirectory } from "@towpath/runtime/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "../commands/parse.ts";
 import { parseDeployOptions } from "../deploy/options.ts";
+import { collectPrinted } from "../testing/printed.ts";
 import { startStandIn } from "../testing/stand-in.ts";
 import { authModeOf } from "./auth-mode.ts";
 import { changesOf, settings } from "./settings.ts";
@@ -82,15 +83,11 @@ test("OPS-4 settings says what changed, and calls an entrypoint found only if no
     vi.restoreAllMocks();
     await close();
   });
-  let printed = "";
-  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    printed += text;
-    return true;
-  });
+  const printed = collectPrinted();
   const show = async (...args: string[]) => {
-    printed = "";
+    printed.text = "";
     expect(await settings(["my-server", ...args, "--data-dir", directory])).toBe(0);
-    return printed;
+    return printed.text;
   };
   expect(await show()).toMatch(/entrypoint +server\.py:mcp \(found automatically\)\n/);
   expect(await show("--entrypoint", "main.py")).toContain(

@@ -43,6 +43,25 @@ export async function check(output: Output, program: string, ...args: string[]):
   return status === 0 ? totalsOf(1) : totalsOf(0, endedWith(status, args));
 }
 
+/** Checks the repository's Python by the rules of the harness. Counts as one test. */
+export async function ruff(output: Output): Promise<Totals> {
+  const rules = ["--config", "python/towpath_runner/pyproject.toml"];
+  const args = [
+    "run",
+    "--no-project",
+    "--with",
+    "ruff==0.17.5",
+    "ruff",
+    "check",
+    "--quiet",
+    "--no-cache",
+    ...rules,
+    ".",
+  ];
+  const status = await exec(output, "uv", args);
+  return status === 0 ? totalsOf(1) : totalsOf(0, endedWith(status, args));
+}
+
 const endedWith = (status: number, args: readonly string[]): Failure => ({
   name: args.join(" "),
   message: `Ended with status ${status}. What it printed is above.`,

@@ -6,7 +6,7 @@ import { didYouMean } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/terminal.ts";
 import { builtWeb } from "../up/web-build.ts";
 import { testsOfChange } from "./changed.ts";
-import { check, programOf, pytest, testsThatImport, together, vitest } from "./programs.ts";
+import { check, programOf, pytest, ruff, testsThatImport, together, vitest } from "./programs.ts";
 import { type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
 
 /**
@@ -77,6 +77,7 @@ async function testChange(output: Output, base: string | undefined): Promise<Tot
     types,
     checked.length > 0 ? lint : none,
     packages.length > 0 ? vitest(output, "vitest.config.ts", packages) : none,
+    files.some((path) => path.endsWith(".py")) ? ruff(output) : none,
     harness ? pytest(output, harnessTests) : none,
     // Instances need the machine to themselves.
     types.then(() => (instances.length > 0 ? vitest(output, "tests/vitest.config.ts", instances) : none)),
@@ -113,7 +114,8 @@ export const stages: readonly Stage[] = [
   {
     name: "lint",
     title: "Lint and format",
-    run: (output) => check(output, programOf("@biomejs/biome", "bin/biome"), "ci", "--error-on-warnings", "."),
+    run: (output) =>
+      together(check(output, programOf("@biomejs/biome", "bin/biome"), "ci", "--error-on-warnings", "."), ruff(output)),
     lane: "checks",
   },
   {

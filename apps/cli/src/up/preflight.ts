@@ -21,15 +21,13 @@ export function findProgram(name: string, searched = process.env.PATH): string |
   return null;
 }
 
-/** @throws CommandError; null: the port is in use */
-async function bind(host: string, port: number): Promise<BoundSocket | null> {
+/** A socket of a port, or why there is none. `host`: null for all addresses. */
+export async function tryToBind(host: string | null, port: number): Promise<BoundSocket | NodeJS.ErrnoException> {
   try {
-    return new BoundSocket({ host: (await lookup(host)).address, port });
+    return new BoundSocket({ port, ...(host !== null && { host: (await lookup(host)).address }) });
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") return null;
-    throw new CommandError(
-      `Nothing can listen on ${host}, port ${port}: ${error instanceof Error ? error.message : error}`,
-    );
+    if (error instanceof Error) return error;
+    throw error;
   }
 }
 
@@ -71,9 +69,13 @@ export async function bindPorts(options: UpOptions): Promise<Sockets> {
 
 async function bindPort({ option, host, port }: ListeningPort): Promise<BoundSocket> {
   const another = `./towpath up ${option} ${port > 60_000 ? port - 100 : port + 100}`;
-  const socket = await bind(host, port);
-  if (socket === null)
-    throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another: ${another}`);
+  const socket = await tryToBind(host, port);
+  if (socket instanceof Error)
+    throw new CommandError(
+      socket.code === "EADDRINUSE"
+        ? `Port ${port} is in use. Stop what uses it, or choose another: ${another}`
+        : `Nothing can listen on ${host}, port ${port}: ${socket.message}`,
+    );
   if (await isReachable(port)) return socket;
   socket.close();
   throw new CommandError(`Browsers refuse to connect to port ${port}. Choose another: ${another}`);

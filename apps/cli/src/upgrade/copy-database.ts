@@ -51,20 +51,31 @@ const roomText = ({ neededBytes, freeBytes }: NoRoom) =>
 
 async function dumpExternal(databaseUrl: string, path: string): Promise<DatabaseCopy> {
   await mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
-  // Other users see the arguments of a process.
-  const url = new URL(databaseUrl);
-  const password = decodeURIComponent(url.password);
-  url.password = "";
+  const { address, password } = withoutPassword(databaseUrl);
   const env = { ...process.env, ...(password !== "" && { PGPASSWORD: password }) };
   try {
-    await run("pg_dump", ["--format=custom", "--file", path, "--dbname", url.href], { env });
+    await run("pg_dump", ["--format=custom", "--file", path, "--dbname", address], { env });
     await chmod(path, 0o600);
   } catch (error) {
     await rm(path, { force: true });
-    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    const printed = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
-    const reason = isMissing ? "pg_dump, of your PostgreSQL's release or a newer one, is not installed" : printed;
+    const reason = whyNoDump(error);
     throw new CommandError(`The database could not be copied: ${reason.replace(/\.$/, "")}. ${without}`);
   }
   return { path, restore: [`pg_restore --no-owner --dbname ADDRESS_OF_AN_EMPTY_DATABASE ${path}`] };
+}
+
+/** Other users see the arguments of a process. An address with a socket (`user:password@/name?host=…`) is no URL for `URL`. */
+function withoutPassword(databaseUrl: string): { readonly address: string; readonly password: string } {
+  const [, start = "", password = "", end = ""] = /^([a-z]+:\/\/[^/:@]*):([^/@]*)(@.*)$/i.exec(databaseUrl) ?? [];
+  return start === ""
+    ? { address: databaseUrl, password }
+    : { address: `${start}${end}`, password: decodeURIComponent(password) };
+}
+
+function whyNoDump(error: unknown): string {
+  const needed = "pg_dump, of your PostgreSQL's release or a newer one, is not installed";
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return needed;
+  const printed = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : String(error);
+  const [, versions] = /server version mismatch\s+pg_dump: \w+: (.+)/.exec(printed) ?? [];
+  return versions === undefined ? printed : `${needed} (${versions})`;
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { freePort } from "@towpath/role/testing";
 import { expect, onTestFinished, test } from "vitest";
@@ -16,6 +16,16 @@ test("OPS-2 the gateway's own pages: text, health, metrics for this machine", as
   expect(await (await fetch(`${base}/-/metrics`)).text()).toMatch(/towpath_gateway_requests_total \d+/);
   expect((await fetch(`${base}/-/metrics`, { headers: { "x-forwarded-for": "1.2.3.4" } })).status).toBe(404);
   expect((await fetch(`${base}/-/other`)).status).toBe(404);
+  // A page of another name that was made to lead here.
+  for (const path of ["/-/metrics", "/-/certificate?domain=localhost"]) {
+    const statusAs = async (host: string) => {
+      const request = get(`${base}${path}`, { headers: { host }, agent: false });
+      const [response] = (await once(request, "response")) as [IncomingMessage];
+      return response.resume().statusCode;
+    };
+    const hosts = ["127.0.0.1:8080", "[::1]:8080", "localhost:8080", "rebound.example:8080", "a b"];
+    expect(await Promise.all(hosts.map(statusAs)), path).toEqual([200, 200, 200, 404, 404]);
+  }
 });
 
 test("OPS-12 Caddy learns on this machine which names lead to a server, and nobody does through it", async () => {

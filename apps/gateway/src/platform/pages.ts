@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isIP } from "node:net";
 import { isLoopbackAddress } from "@towpath/egress";
 import { plainAddress } from "@towpath/limits";
+import { isLoopbackName } from "../route/server-address.ts";
 
 const front = `This is a Towpath gateway: it serves MCP servers.
 A server's address ends in /mcp; the dashboard shows it.
@@ -78,7 +80,14 @@ function mergedHealth(health: readonly Health[]) {
   };
 }
 
-function isFromThisMachine(request: IncomingMessage): boolean {
-  const proxied = request.headers.forwarded !== undefined || request.headers["x-forwarded-for"] !== undefined;
-  return !proxied && isLoopbackAddress(plainAddress(request.socket.remoteAddress ?? ""));
+function isFromThisMachine({ headers, socket }: IncomingMessage): boolean {
+  const proxied = headers.forwarded !== undefined || headers["x-forwarded-for"] !== undefined;
+  return !proxied && isLoopbackAddress(plainAddress(socket.remoteAddress ?? "")) && isNeutral(headers.host);
+}
+
+/** No name that others have lead here, by which a page in this machine's browser would read what it serves. */
+function isNeutral(host = ""): boolean {
+  if (!URL.canParse(`http://${host}`)) return false;
+  const { hostname } = new URL(`http://${host}`);
+  return isLoopbackName(hostname) || isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
 }

@@ -69,6 +69,16 @@ describe("destinationOf", () => {
     }
   });
 
+  test("OPS-12 GW-1 a domain of a server never takes a name of the instance's own, such as after it has moved", () => {
+    const labelOfDomain = () => "other";
+    const labelAt = (address: typeof byHost, host: string) =>
+      destinationOf(address, host, "/brave-otter/mcp", labelOfDomain);
+    expect(labelAt(byHost, "mcp.acme.com")).toMatchObject({ label: "other", domain: "mcp.acme.com" });
+    expect(labelAt(byHost, "brave-otter.example.com")).toMatchObject({ label: "brave-otter", domain: null });
+    expect(labelAt(byPath, "mcp.acme.com")).toMatchObject({ label: "other", domain: "mcp.acme.com" });
+    expect(labelAt(byPath, "localhost")).toMatchObject({ label: "brave-otter", domain: null });
+  });
+
   test("GW-1 by path on a single host, also for previews", () => {
     expect(destinationOf(byPath, "localhost:8080", "/brave-otter-branch/mcp?x=1")).toEqual({
       kind: "server",

@@ -94,10 +94,14 @@ export function destinationOf(
   const decoded = decodeTarget(target);
   if (decoded === null) return { kind: "unknown-path" };
   const hostName = nameOf(host);
-  const labelThere = labelOfDomain(hostName);
+  // The instance's own names come first: it may have moved to where a server had a domain.
+  const labelThere = isOwnName(address, hostName) ? undefined : labelOfDomain(hostName);
   if (labelThere !== undefined) return toServer({ label: labelThere, domain: hostName }, decoded);
   return address.form === "host" ? byHost(address, hostName, decoded) : byPath(address, hostName, decoded);
 }
+
+const isOwnName = ({ form, hostName: own }: ServerAddress, hostName: string): boolean =>
+  form === "host" ? hostName.endsWith(own) : hostName === own;
 
 /** A target with all meaningless escapes resolved; null if its path is ambiguous. */
 function decodeTarget(target: string): string | null {
@@ -118,7 +122,7 @@ function decodeUnreserved(escaped: string, hex: string): string {
 }
 
 function byHost(address: ServerAddress, hostName: string, target: string): Destination {
-  if (!hostName.endsWith(address.hostName)) {
+  if (!isOwnName(address, hostName)) {
     return target.startsWith("/-/") ? { kind: "platform", path: target } : { kind: "unknown-host" };
   }
   const label = hostName.slice(0, -address.hostName.length);
@@ -128,7 +132,7 @@ function byHost(address: ServerAddress, hostName: string, target: string): Desti
 function byPath(address: ServerAddress, hostName: string, target: string): Destination {
   // No label begins with a dash, so the gateway's own pages need no reserved names.
   if (target.startsWith("/-/") || target === "/") return { kind: "platform", path: target };
-  if (hostName !== address.hostName && !(address.isLoopback && isLoopbackName(hostName)))
+  if (!isOwnName(address, hostName) && !(address.isLoopback && isLoopbackName(hostName)))
     return { kind: "unknown-host" };
   if (originPath.test(target)) return { kind: "origin", path: target };
   const isWellKnown = target.startsWith("/.well-known/");

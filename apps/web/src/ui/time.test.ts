@@ -36,7 +36,7 @@ test("durations have at most three digits and never show 60 seconds", () => {
 });
 
 test("sizes are in decimal units", () => {
-  expect([812, 4_100, 2_300_000].map(formatBytes)).toEqual(["812 B", "4.1 kB", "2.3 MB"]);
+  expect([812, 4_100, 2_300_000, 6e9].map(formatBytes)).toEqual(["812 B", "4.1 kB", "2.3 MB", "6.0 GB"]);
 });
 
 test("PRJ-5 lists show the time of day to the millisecond, and the day where it is another one", () => {

@@ -3,7 +3,6 @@ import {
   liveCommit,
   type SeededOrganization,
   sampleDiagnosis,
-  seedOrganization,
   seedProject,
   shaOf,
   testContext,
@@ -12,16 +11,14 @@ import { build } from "@towpath/db/schema";
 import { eq, sql } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { sweep } from "../sweep.ts";
-import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "../testing/worker-bench.ts";
+import { type Bench, type Builds, goodBuild, openBuilds, until } from "../testing/worker-bench.ts";
 import { runNextBuild } from "./build-run.ts";
 
 let bench: Bench;
 let organization: SeededOrganization;
 let builds: Builds;
 beforeEach(async () => {
-  bench = await openBench();
-  organization = await seedOrganization(bench.database.db);
-  builds = buildsOf(bench, organization);
+  ({ bench, organization, builds } = await openBuilds());
 });
 afterEach(() => bench.close());
 

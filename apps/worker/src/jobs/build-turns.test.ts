@@ -3,15 +3,13 @@ import { build } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { sweep } from "../sweep.ts";
-import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "../testing/worker-bench.ts";
+import { type Bench, type Builds, buildsOf, goodBuild, openBuilds, until } from "../testing/worker-bench.ts";
 
 let bench: Bench;
 let organization: SeededOrganization;
 let builds: Builds;
 beforeEach(async () => {
-  bench = await openBench();
-  organization = await seedOrganization(bench.database.db);
-  builds = buildsOf(bench, organization);
+  ({ bench, organization, builds } = await openBuilds());
 });
 afterEach(() => bench.close());
 

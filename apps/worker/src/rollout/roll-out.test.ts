@@ -4,7 +4,6 @@ import { promoteDeployment } from "@towpath/core/delivery/deployment";
 import {
   liveCommit,
   type SeededOrganization,
-  seedOrganization,
   seedProject,
   seedSecrets,
   shaOf,
@@ -14,15 +13,13 @@ import { build, deployment as deploymentTable, project as projectTable, route } 
 import type { LateStart } from "@towpath/runtime";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Bench, type Builds, buildsOf, goodBuild, openBench, until } from "../testing/worker-bench.ts";
+import { type Bench, type Builds, goodBuild, openBuilds, until } from "../testing/worker-bench.ts";
 
 let bench: Bench;
 let organization: SeededOrganization;
 let builds: Builds;
 beforeEach(async () => {
-  bench = await openBench();
-  organization = await seedOrganization(bench.database.db);
-  builds = buildsOf(bench, organization);
+  ({ bench, organization, builds } = await openBuilds());
 });
 afterEach(() => bench.close());
 

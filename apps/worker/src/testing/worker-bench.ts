@@ -3,7 +3,13 @@ import { join } from "node:path";
 import type { Builder, BuildRequest, BuildResult } from "@towpath/builder";
 import { getBuild, startBuild } from "@towpath/core/delivery/build";
 import type { CheckReport } from "@towpath/core/delivery/report";
-import { memoryRepositories, type SeededOrganization, shaOf, testContext } from "@towpath/core/testing";
+import {
+  memoryRepositories,
+  type SeededOrganization,
+  seedOrganization,
+  shaOf,
+  testContext,
+} from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
 import { createDomainNames } from "@towpath/egress";
 import { openRepositories } from "@towpath/git";
@@ -202,6 +208,13 @@ export function buildsOf(bench: Bench, organization: SeededOrganization) {
       return lines.map((line) => `${line.phase} ${line.kind} ${line.text}`).join("\n");
     },
   };
+}
+
+/** A bench with an organization and operations on its builds. */
+export async function openBuilds() {
+  const bench = await openBench();
+  const organization = await seedOrganization(bench.database.db);
+  return { bench, organization, builds: buildsOf(bench, organization) };
 }
 
 /** Polls until `what` is true, ever more slowly: polling the database competes with the awaited work. */

@@ -129,6 +129,9 @@ test("OPS-3 a database that is in use, or not empty, takes no copy, nor one of a
   await expect(beginLoad(source.url, content)).rejects.toThrow(
     /The database is not empty: it has the table \w+\.\w+\. Nothing was changed/,
   );
+  await expect(beginLoad("postgresql://ada@127.0.0.1:1/towpath", content)).rejects.toThrow(
+    "The database can't be used: connect ECONNREFUSED 127.0.0.1:1. Nothing was changed.",
+  );
   const target = await emptyDatabase();
   const newer = {
     ...content,

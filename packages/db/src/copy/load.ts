@@ -50,7 +50,9 @@ export async function beginLoad(url: string, content: DatabaseContent): Promise<
   const migrations = migrationsOf(content);
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 15_000 });
   client.on("error", () => {});
-  await client.connect();
+  await client.connect().catch((error: Error) => {
+    throw new LoadRefused(`The database can't be used: ${error.message}. Nothing was changed.`, { cause: error });
+  });
   try {
     await requireEmpty(client);
     await client.query("BEGIN");

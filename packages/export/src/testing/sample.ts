@@ -21,7 +21,7 @@ export const sampleDocument: ExportDocument = {
   name: "weather-one",
   python: "3.12.4",
   program: { entrypoint: "server.py", arguments: ["--units", "metric"] },
-  source: { kind: "repository", name: "weather", branch: "main", commit: "a".repeat(40), hasHistory: true },
+  source: { kind: "repository", name: "weather", branch: "main", commit: "a".repeat(40), hasHistory: false },
   settings: {
     description: "Says how the weather is.",
     entrypoint: "",

@@ -1,11 +1,10 @@
 import { promises as dns, type LookupAddress } from "node:dns";
-import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { CommandError } from "../../terminal/terminal.ts";
 import type { Environment, UpOptions } from "../options.ts";
-import { findProgram } from "../preflight.ts";
+import { findProgram, tryToBind } from "../preflight.ts";
 import { inherited, type Role } from "../roles.ts";
 import { caddyfileOf } from "./caddyfile.ts";
 import type { HttpsConfig } from "./https-config.ts";
@@ -21,23 +20,10 @@ export async function requireCaddy({ host, httpPort, httpsPort }: HttpsConfig): 
 
 /** Why HTTPS can't use a port and what to do; null if it can. `host`: null for all addresses. */
 export async function portProblem(host: string | null, port: number): Promise<string | null> {
-  const problem = await whyNotListening({ port, ...(host !== null && { host }) });
-  return problem && remedyFor(problem, port);
-}
-
-/** Null if something could listen there now. Without a host: on all addresses. */
-async function whyNotListening(listen: {
-  readonly port: number;
-  readonly host?: string;
-}): Promise<NodeJS.ErrnoException | null> {
-  const server = createServer();
-  server.listen({ ...listen, exclusive: true });
-  const problem = await once(server, "listening").then(
-    () => null,
-    (error: NodeJS.ErrnoException) => error,
-  );
-  server.close();
-  return problem;
+  const socket = await tryToBind(host, port);
+  if (socket instanceof Error) return remedyFor(socket, port);
+  socket.close();
+  return null;
 }
 
 /** For the operator: how a port that HTTPS needs becomes free. */

@@ -5,7 +5,8 @@ import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
 import { getAccess } from "../../calling/access/index.ts";
 import type { Call, Context, ProjectAccess } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
-import { authModeSchema, projectKindOf, sleepingListsSchema } from "../../projects/project/project.schema.ts";
+import { settingsOf } from "../../projects/project/internal.ts";
+import { projectKindOf } from "../../projects/project/project.schema.ts";
 import { listSecrets } from "../../projects/secret/index.ts";
 import { type BuiltFrom, builtFromNow, builtFromOf, sourceOf } from "../../sources/source/internal.ts";
 import type { BuildManifest, Layers } from "../build/build-contract.schema.ts";
@@ -109,22 +110,6 @@ function sourceIn(
     }
   }
 }
-
-const settingsOf = (row: ProjectAccess["project"]): ExportDocument["settings"] => ({
-  description: row.description,
-  entrypoint: row.entrypoint,
-  arguments: row.arguments,
-  requirements: row.requirements,
-  rootDirectory: row.rootDirectory,
-  watchPaths: row.watchPaths,
-  failOnBreakingChanges: row.failOnBreakingChanges,
-  authMode: authModeSchema.catch("towpath-cloud").parse(row.authMode),
-  isPublic: row.isPublic,
-  capturePayloads: row.capturePayloads,
-  identityAssertion: row.identityAssertion,
-  sleepingLists: sleepingListsSchema.catch("off").parse(row.sleepingLists),
-  keepsData: row.keepsData,
-});
 
 async function accessOf(ctx: Context, projectId: string): Promise<ExportDocument["access"]> {
   const { roles, apiKeys, tools, revision } = await getAccess({ ctx, input: { projectId } });

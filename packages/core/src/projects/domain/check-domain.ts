@@ -89,7 +89,8 @@ type Checked = { readonly current: DomainRow; readonly owner: Owner; readonly fo
 async function store(tx: Transaction, ctx: Context, { current, owner, found }: Checked): Promise<void> {
   const now = ctx.clock.now();
   const { ownership, address } = found;
-  const isTaken = ownership.problem === null && current.activeAt === null && !(await takeOver(tx, ctx, current));
+  const isTaken =
+    ownership.problem === null && current.activeAt === null && !(await takeOver(tx, ctx, { current, found }));
   const taken = "Another server of this instance has this domain. Remove it there first.";
   const ownershipSeenAt = ownership.problem === null ? now : current.ownershipSeenAt;
   const activeAt = isTaken ? null : nextActiveAt(current, found, now);
@@ -132,17 +133,21 @@ function nextActiveAt({ activeAt, ownershipSeenAt }: DomainRow, { ownership }: L
 }
 
 /**
- * Ends the name at another project whose record wasn't there at the last check: it has another owner now. False if it
- * was there.
+ * Ends the name at another project whose record isn't among those that were just seen: it has another owner now. False
+ * if it is.
  */
-async function takeOver(tx: Transaction, ctx: Context, { id, name }: DomainRow): Promise<boolean> {
+async function takeOver(
+  tx: Transaction,
+  ctx: Context,
+  { current: { id, name }, found }: Pick<Checked, "current" | "found">,
+): Promise<boolean> {
   const [holder] = await tx
     .select({ row: domain, owner: project })
     .from(domain)
     .innerJoin(project, eq(project.id, domain.projectId))
     .where(and(eq(domain.name, name), ne(domain.id, id), isNotNull(domain.activeAt)));
   if (!holder) return true;
-  if (holder.row.ownershipProblem === null) return false;
+  if (found.texts.includes(ownershipValue(holder.row))) return false;
   await tx.update(domain).set({ activeAt: null }).where(eq(domain.id, holder.row.id));
   await auditChange(tx, ctx, { owner: holder.owner, name, isActive: false });
   return true;

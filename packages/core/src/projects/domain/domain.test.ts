@@ -79,10 +79,12 @@ test("OPS-12 ORG-10 a domain leads to its server once the record with its token 
   texts["_towpath.mcp.acme.com"] = ["v=spf1", "towpath=of-somebody-else"];
   addresses["mcp.acme.com"] = ["192.0.2.1"];
   expect((await check("mcp.acme.com")).records).toMatchObject([
-    { problem: expect.stringMatching(/^The name leads to 192\.0\.2\.1\. That is right only if it is a proxy/) },
+    { problem: expect.stringMatching(/^The name leads to another place\. That is right only if it is a proxy/) },
     { problem: "There is a record with another value. Replace it, or add one." },
   ]);
   texts["_towpath.mcp.acme.com"] = ["towpath=of-somebody-else", tokenOf(asked)];
+  // Once it is theirs: this machine's DNS may know names that nobody else should.
+  expect((await check("mcp.acme.com")).records[0]?.problem).toMatch(/^The name leads to 192\.0\.2\.1\. That is/);
   aliases["mcp.acme.com"] = ownHost();
   const seen = { seenAt: now.toISOString(), problem: null };
   expect(await check("MCP.acme.com")).toMatchObject({ activeAt: now.toISOString(), records: [seen, seen] });
@@ -158,8 +160,13 @@ test("OPS-12 nobody gets a name whose owner shows another record, and a new owne
   expect((await checkOther()).records[1]?.problem).toBe(
     "Another server of this instance has this domain. Remove it there first.",
   );
-  texts["_towpath.mcp.acme.com"] = [tokenOf(second)];
+  // The holder's last lookup doesn't count, only what the DNS has now.
+  texts["_towpath.mcp.acme.com"] = null;
   expect((await check("mcp.acme.com")).activeAt).not.toBeNull();
+  texts["_towpath.mcp.acme.com"] = [tokenOf(first), tokenOf(second)];
+  expect((await checkOther()).activeAt).toBeNull();
+  expect((await check("mcp.acme.com")).records[1]?.problem).toBeNull();
+  texts["_towpath.mcp.acme.com"] = [tokenOf(second)];
   expect((await checkOther()).activeAt).not.toBeNull();
   expect((await list())[0]?.activeAt).toBeNull();
   expect((await actions()).at(-1)).toBe(

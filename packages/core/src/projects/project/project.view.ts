@@ -112,6 +112,25 @@ export type ProjectNameAvailability =
 /** The state of a project that was just created. */
 export const nothingLive: ProjectState = { live: null, external: null, git: null };
 
+/** What people set of a server. */
+export const settingsOf = (row: ProjectRow) => ({
+  description: row.description,
+  // Treat an unknown mode, written by a later version, as the strictest.
+  authMode: authModeSchema.catch("towpath-cloud").parse(row.authMode),
+  isPublic: row.isPublic,
+  capturePayloads: row.capturePayloads,
+  identityAssertion: row.identityAssertion,
+  // An unknown choice, written by a later version: gateways of this version don't follow it either.
+  sleepingLists: sleepingListsSchema.catch("off").parse(row.sleepingLists),
+  keepsData: row.keepsData,
+  entrypoint: row.entrypoint,
+  arguments: row.arguments,
+  requirements: row.requirements,
+  rootDirectory: row.rootDirectory,
+  watchPaths: row.watchPaths,
+  failOnBreakingChanges: row.failOnBreakingChanges,
+});
+
 /** The public shape of a project's row, with what is live of it. */
 export function projectView(
   ctx: Context,
@@ -125,21 +144,7 @@ export function projectView(
     name: row.name,
     pathName: projectPathName(row),
     kind: projectKindOf(row),
-    description: row.description,
-    // Treat an unknown mode, written by a later version, as the strictest.
-    authMode: authModeSchema.catch("towpath-cloud").parse(row.authMode),
-    isPublic: row.isPublic,
-    capturePayloads: row.capturePayloads,
-    identityAssertion: row.identityAssertion,
-    // An unknown choice, written by a later version: gateways of this version don't follow it either.
-    sleepingLists: sleepingListsSchema.catch("off").parse(row.sleepingLists),
-    keepsData: row.keepsData,
-    entrypoint: row.entrypoint,
-    arguments: row.arguments,
-    requirements: row.requirements,
-    rootDirectory: row.rootDirectory,
-    watchPaths: row.watchPaths,
-    failOnBreakingChanges: row.failOnBreakingChanges,
+    ...settingsOf(row),
     defaultBranch: row.defaultBranch,
     githubRepository: gitHubRepositoryView(row),
     source: sourceSummary(ctx, row, more),

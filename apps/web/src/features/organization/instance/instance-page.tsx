@@ -12,14 +12,14 @@ import { BackupCard } from "./backup-card.tsx";
 import { instanceIsolationQuery, instanceReleaseQuery, instanceStorageQuery } from "./instance.functions.ts";
 import { protectionWords } from "./protections.ts";
 
-/** The host's protections that isolate servers, its operator's exceptions, and its disk. */
+/** The host's protections that isolate servers, its operator's exceptions, its back-ups, disk and release. */
 export function InstancePage({ orgSlug }: { readonly orgSlug: string }) {
   const { data } = useSuspenseQuery(instanceIsolationQuery(orgSlug));
   return (
     <div className="max-w-4xl">
       <PageHeader
         title="Instance"
-        description="How the host isolates servers and builds, and how full its disk is, and its last back-up. Towpath tests each protection from inside a sandbox when it starts."
+        description="How the host isolates servers and builds, its last back-up, its disk, and what it runs. Towpath tests each protection from inside a sandbox when it starts."
       />
       {data.reportedAt === null ? (
         <Card>

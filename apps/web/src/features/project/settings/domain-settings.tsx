@@ -103,9 +103,10 @@ function Domain({ projectKey, domain }: OneDomain) {
         ))}
       </ul>
       <p className="border-t px-3 py-2 text-xs text-muted">
-        {checkedAt === null ? "Not looked up yet." : <Checked at={checkedAt} />} Where no CNAME is allowed, as for a
-        whole domain, make A and AAAA records with the same addresses. Keep the TXT record: the domain ends a week after
-        it is gone.
+        {checkedAt === null ? "Not looked up yet." : <Checked at={checkedAt} />}{" "}
+        {activeAt === null
+          ? "Where no CNAME is allowed, as for a whole domain, make A and AAAA records with the same addresses."
+          : "Keep the TXT record: the domain ends a week after it is gone."}
       </p>
     </div>
   );

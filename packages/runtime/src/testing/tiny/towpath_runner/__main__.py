@@ -1,6 +1,7 @@
 """Stands in for the harness in tests of drivers: same arguments, standard library only, misbehaves on request."""
 
 import argparse
+import contextlib
 import errno
 import json
 import os
@@ -127,7 +128,8 @@ class Handler(BaseHTTPRequestHandler):
         elif self.path.startswith("/data/"):
             body = write_data(self.path.split("/")[2:])
         elif self.path == "/read-code":
-            body = open("server.py").read()
+            with open("server.py") as file:
+                body = file.read()
         elif self.path == "/change-code":
             body = change_code()
         elif self.path == "/fill-code":
@@ -136,10 +138,8 @@ class Handler(BaseHTTPRequestHandler):
             os._exit(3)
         elif self.path == "/fork-bomb":
             while True:
-                try:
+                with contextlib.suppress(OSError):
                     os.fork()
-                except OSError:
-                    pass
         elif self.path == "/threads-and-silence":
             import threading
 
@@ -169,7 +169,7 @@ class Handler(BaseHTTPRequestHandler):
             except OSError as error:
                 body = error.strerror
         else:
-            body = "hello from %d" % os.getpid()
+            body = f"hello from {os.getpid()}"
         self.answer(200, body)
 
     def answer(self, code, body):
