@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { TowpathError } from "@towpath/core/errors";
+import { syncPath } from "@towpath/runtime/sync-path";
 import { configEnvironment, type GitSetting } from "../git-environment.ts";
 import { GitFailure, type GitRun, gitText, runGit } from "../run-git.ts";
 import type { Scratch } from "../scratch.ts";
@@ -73,7 +74,10 @@ export async function ensureRepository(directory: string, defaultBranch: string)
     await mkdir(unfinished, { recursive: true, mode: 0o700 });
     // The empty template leaves out the machine's hooks.
     await runGit(["init", "--quiet", "--bare", "--template=", `--initial-branch=${defaultBranch}`], runOn(unfinished));
+    // Git flushes what is pushed, but not what makes a directory a repository.
+    for (const path of [join(unfinished, "HEAD"), join(unfinished, "config"), unfinished]) await syncPath(path);
     await rename(unfinished, directory);
+    await syncPath(dirname(directory));
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
     if (await exists(directory)) return;
@@ -83,6 +87,8 @@ export async function ensureRepository(directory: string, defaultBranch: string)
 
 export async function setHead(directory: string, branch: string): Promise<void> {
   await runGit(["symbolic-ref", "HEAD", `refs/heads/${branch}`], runOn(directory));
+  // Git flushes other refs itself.
+  await syncPath(join(directory, "HEAD"));
 }
 
 /** Full names of branches and tags → object ids. */
