@@ -164,7 +164,7 @@ export const stages: readonly Stage[] = [
     title: "Life of an instance",
     run: (output) =>
       vitest(output, "tests/lifecycle/vitest.config.ts", [
-        "--exclude=**/{fresh-checkout,first-release,next-release,backup}*",
+        "--exclude=**/{fresh-checkout,first-release,next-release,backup,killed-instance}*",
       ]),
     lane: "instances",
   },
@@ -191,9 +191,15 @@ export const stages: readonly Stage[] = [
   },
   {
     name: "carry",
-    title: "Upgrades, back-up and restore",
+    title: "Upgrades, back-up, restore and power cuts",
     // Installs the first release, too, which needs the repository's history, and starts many instances.
-    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release", "next-release", "backup"]),
+    run: (output) =>
+      vitest(output, "tests/lifecycle/vitest.config.ts", [
+        "first-release",
+        "next-release",
+        "backup",
+        "killed-instance",
+      ]),
     onlyWhenNamed: true,
   },
   {
