@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { cacheOf, discardCachesOfEarlierBoot } from "./caches.ts";
 
-test("RUN-8 caches that were written before the machine started anew are not used: a power cut may have left half of them", async () => {
+test("RUN-8 caches that were written before the machine started again are not used: a power cut may have left half of them", async () => {
   const directory = await mkdtemp(join(tmpdir(), "towpath-caches-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const cache = cacheOf(directory, "organization");

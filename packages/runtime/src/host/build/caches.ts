@@ -12,7 +12,7 @@ export const cacheOf = (dataDirectory: string, organizationId: string) =>
   join(dataDirectory, "cache", "uv", organizationId);
 
 /**
- * Discards all caches when the machine has started anew: uv flushes nothing, so a power cut may have left files without
+ * Discards all caches when the machine has been restarted: uv flushes nothing, so a power cut may have left files without
  * their content, which builds would install. Where builds begin, once for each process.
  */
 export async function discardCachesOfEarlierBoot(dataDirectory: string): Promise<void> {
