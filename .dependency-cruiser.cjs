@@ -23,8 +23,8 @@ const endpoints = "^packages/runner-api/src/endpoint\\.ts$";
 const chatConfig = "^packages/chat/src/config\\.ts$";
 /** The trace of what is under way, which follows it from process to process. */
 const trace = "^packages/telemetry/src/tracing/trace\\.ts$";
-/** Names of processes, by which what killed ones left is found. */
-const processes = "^packages/runtime/src/host/process/process-name\\.ts$";
+/** How what killed processes left is found by their names, and what a power cut takes. */
+const processes = "^packages/runtime/src/host/process/(process-name|boot-directory|sync-path)\\.ts$";
 
 /**
  * Which of our packages each one may import: a name or a pattern. apps/web may import all on the server; what its browser

@@ -24,6 +24,7 @@ const scenarios: Readonly<Record<string, (rig: Rig) => Promise<Row>>> = {
   "kill-postgres": (rig) => killProcess(rig, "postgres"),
   "kill-gateway": (rig) => killProcess(rig, "gateway"),
   "kill-runner": (rig) => killProcess(rig, "runner"),
+  "kill-shim": (rig) => killProcess(rig, "shim"),
   "database-hung": databaseHung,
   "disk-full": diskFull,
   "clock-jumps": clockJumps,

@@ -129,8 +129,10 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   spool.release(kept.filter((row) => !unwritten.has(row)));
   for (const row of unwritten) lines.push(row);
   const lastLines = lastLinesOf(kept);
-  const adopted = await adoptInstances({ driver: servers, store, record, pool, pushLine: lines.push, lastLines });
-  if (adopted.length > 0) log.info({ count: adopted.length }, "took over the servers of the previous runner");
+  const found = await adoptInstances({ driver: servers, store, record, pool, pushLine: lines.push, lastLines });
+  const { adopted, interrupted } = found;
+  if (adopted + interrupted.length > 0)
+    log.info({ adopted, interrupted: interrupted.length }, "took over the servers of the previous runner");
   // After the adoption, which would end the self-test's sandboxes as leftovers.
   const tested = host.selfTest().then((isolation) => reportIsolation(isolation, log));
   tested.catch(complain("the isolation of this host could not be tested"));
@@ -141,6 +143,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     metrics.aroundCall(call, () => traced(exporter, call, run)),
   );
   const address = await api.listen(config.address);
+  pool.startAgain(interrupted);
   const inUse = () => layersInUse(pool, prewarm, deployments);
   const stopRounds = startRounds(roundsOf({ db: database.db, driver: runtime, layersInUse: inUse }), (name, error) =>
     complain(`${name} failed`)(error),

@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { syncPath } from "@towpath/runtime/sync-path";
 import { type BlobStore, digestSchema, notStored } from "./port.ts";
 
 /** Bytes of artifacts as files `<digest>` of a directory, into which they are renamed from the same file system. */
@@ -11,10 +12,10 @@ export function directoryBlobs(directory: string): BlobStore {
     async put(digest, file) {
       const target = path(digest);
       await mkdir(directory, { recursive: true });
-      await sync(file);
+      await syncPath(file);
       await rename(file, target);
       // A renamed file survives a power failure only if its directory was synced too.
-      await sync(directory);
+      await syncPath(directory);
     },
 
     async get(digest) {
@@ -43,11 +44,6 @@ export function directoryBlobs(directory: string): BlobStore {
       yield* names.filter((name) => digestSchema.safeParse(name).success);
     },
   };
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path);
-  await handle.sync().finally(() => handle.close());
 }
 
 const isMissing = (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT";

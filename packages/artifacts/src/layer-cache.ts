@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { chmod, mkdir, readdir, readFile, rename, stat, utimes } from "node:fs/promises";
+import { chmod, mkdir, readdir, rename, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { bootDirectory } from "@towpath/runtime/boot-directory";
 import { hasEnded, processName } from "@towpath/runtime/process";
 import { removeDirectory } from "@towpath/runtime/remove-directory";
 import { packDirectory, unpackArchive } from "./archive.ts";
@@ -64,7 +65,7 @@ export function createLayerCache({ store, directory, firstRelease }: LayerCacheC
   let opened: Promise<string> | null = null;
   const root = () => {
     if (opened !== null) return opened;
-    opened = openRoot(directory);
+    opened = bootDirectory(directory);
     // Not awaited: the first start doesn't need the room.
     void removeAbandoned(incoming, (name) => hasEnded(name.slice(0, name.lastIndexOf(" ")))).catch(() => {});
     return opened;
@@ -138,17 +139,6 @@ export function createLayerCache({ store, directory, firstRelease }: LayerCacheC
       return evicted;
     },
   };
-}
-
-/** The directory of this boot; removes those of earlier boots. */
-async function openRoot(directory: string): Promise<string> {
-  const boot = (await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "unknown")).trim();
-  const current = `boot-${boot}`;
-  await mkdir(join(directory, current), { recursive: true });
-  // Another process may be removing the same one.
-  for (const name of await readdir(directory))
-    if (name.startsWith("boot-") && name !== current) await removeDirectory(join(directory, name)).catch(() => {});
-  return join(directory, current);
 }
 
 /** Copies an artifact to a file. */

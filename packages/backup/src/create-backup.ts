@@ -1,12 +1,13 @@
 import { createReadStream, existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ArtifactError, artifactsConfigSchema, openArtifacts } from "@towpath/artifacts";
 import type { FileRecipient } from "@towpath/crypto/file";
 import { openDatabase } from "@towpath/db";
 import { type DatabaseSnapshot, openSnapshot } from "@towpath/db/copy";
 import { openRepositoryCopies } from "@towpath/git";
 import { driverSettings, openDataCopies } from "@towpath/runtime";
+import { syncPath } from "@towpath/runtime/sync-path";
 import { z } from "zod";
 import { BackupError, type Contents, formatVersion, instanceFiles, type Manifest } from "./format.ts";
 import { settingsFile } from "./settings-file.ts";
@@ -54,6 +55,7 @@ export async function createBackup(instance: BackedUpInstance, options: Options)
     });
     options.signal.throwIfAborted();
     await rename(unfinished, file);
+    await syncPath(dirname(file));
     const [manifest] = made;
     if (manifest === undefined) throw new Error("an archive without a manifest");
     return { manifest, contents };

@@ -12,6 +12,7 @@ import { beginLoad, type DatabaseLoad } from "@towpath/db/copy";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import { restoreRepository } from "@towpath/git";
 import { type DataCopies, openDataCopies } from "@towpath/runtime";
+import { syncPath } from "@towpath/runtime/sync-path";
 import { BackupError, type InstanceFile, instanceFiles, repositorySchema } from "./format.ts";
 import { openArchive, type Part } from "./read-archive.ts";
 import type { VerifiedBackup } from "./verify-backup.ts";
@@ -161,6 +162,8 @@ async function writeNew(path: string, bytes: AsyncIterable<Uint8Array>): Promise
 async function moveIntoPlace(staged: string, directory: string): Promise<void> {
   const last: InstanceFile = "instance.json";
   const names = (await readdir(staged)).filter((name) => name !== last);
+  // Before it looks like an instance.
+  await promisify(execFile)("sync", ["--file-system", staged]);
   try {
     for (const name of [...names, last]) await rename(join(staged, name), join(directory, name));
   } catch (error) {
@@ -168,5 +171,5 @@ async function moveIntoPlace(staged: string, directory: string): Promise<void> {
     throw error;
   }
   await rmdir(staged);
-  await promisify(execFile)("sync", ["--file-system", directory]);
+  await syncPath(directory);
 }

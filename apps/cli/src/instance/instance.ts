@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { chmod, mkdir, open, rename } from "node:fs/promises";
+import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { thisRelease } from "@towpath/db/release";
+import { syncPath } from "@towpath/runtime/sync-path";
 import { z } from "zod";
 import { serviceDataDirectory } from "../service/installed-service.ts";
 import { CommandError, print, printError, yellow } from "../terminal/terminal.ts";
@@ -86,17 +87,10 @@ export function findDataDirectory(option: string | undefined): string {
 /** Writes a file that only its owner may read at any time. It is on disk when this resolves. */
 export async function writePrivate(path: string, text: string): Promise<void> {
   const temporary = `${path}.${process.pid}`;
-  const file = await open(temporary, "w", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeFile(temporary, text, { mode: 0o600 });
+  await syncPath(temporary);
   await rename(temporary, path);
-  // Without this, a power cut may undo the rename.
-  const directory = await open(dirname(path));
-  await directory.sync().finally(() => directory.close());
+  await syncPath(dirname(path));
 }
 
 /** A secret with 256 random bits. */

@@ -180,7 +180,7 @@ export const stages: readonly Stage[] = [
     title: "Life of an instance",
     run: (output) =>
       vitest(output, "tests/lifecycle/vitest.config.ts", [
-        "--exclude=**/{fresh-checkout,first-release,next-release,backup,forge-data}*",
+        "--exclude=**/{fresh-checkout,first-release,next-release,backup,forge-data,killed-instance}*",
       ]),
     lane: "instances",
   },
@@ -207,10 +207,16 @@ export const stages: readonly Stage[] = [
   },
   {
     name: "carry",
-    title: "Upgrades, back-up and restore",
+    title: "Upgrades, back-up, restore and power cuts",
     // Installs the first release, too, which needs the repository's history, and starts many instances.
     run: (output) =>
-      vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release", "next-release", "forge-data", "backup"]),
+      vitest(output, "tests/lifecycle/vitest.config.ts", [
+        "first-release",
+        "next-release",
+        "forge-data",
+        "backup",
+        "killed-instance",
+      ]),
     onlyWhenNamed: true,
   },
   {

@@ -10,6 +10,9 @@ const entries = {
 
 export type RoleName = keyof typeof entries;
 
+/** The programs of all roles, below the checkout. */
+export const roleEntries: readonly string[] = Object.values(entries);
+
 export const roleNames = Object.keys(entries);
 
 export const isRole = (name: string): name is RoleName => Object.hasOwn(entries, name);

@@ -16,6 +16,7 @@ import { bold, CommandError, dim, print, step, yellow } from "../terminal/termin
 import { type Controlled, serveControl } from "./control-server.ts";
 import { clusterOf, type Database, describeMigrations, prepareDatabase, startDatabase } from "./database.ts";
 import { moveForge } from "./forge/move-forge.ts";
+import { endFormerProcesses } from "./former-processes.ts";
 import { caddyRole, namesNotice, requireCaddy } from "./https/caddy.ts";
 import { interrupted } from "./interrupted.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
@@ -129,6 +130,7 @@ export async function up(args: string[]): Promise<number> {
   }
   requirePrograms();
   requireOpenFiles();
+  await endFormerProcesses(options);
   if (options.https) await requireCaddy(options.https);
   const sockets = await bindPorts(options);
   const resolves = await resolvesLocalhostNames();

@@ -65,6 +65,8 @@ async function build(directory: string): Promise<void> {
       env: { ...process.env, NODE_ENV: "production" },
       maxBuffer: 64 * 1024 * 1024,
     });
+    // Once it has its name it is taken for whole, also after a power cut.
+    await run("sync", ["--file-system", unfinished]);
     await rename(unfinished, directory);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });

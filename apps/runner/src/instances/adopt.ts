@@ -42,12 +42,19 @@ export type AdoptionParts = {
   readonly lastLines: ReadonlyMap<string, LastLines>;
 };
 
+/** What an earlier start of this runner left. */
+type Found = {
+  /** How many of its servers run, and are now this one's. */
+  readonly adopted: number;
+  /** Deployments whose servers have ended though they were in use. */
+  readonly interrupted: readonly string[];
+};
+
 /**
  * Takes over the servers that an earlier start of this runner left running, and ends all other leftovers, in the
- * database and on the host. Call it once, before the runner accepts requests. Resolves to the ids of the adopted
- * servers.
+ * database and on the host. Call it once, before the runner accepts requests.
  */
-export async function adoptInstances(parts: AdoptionParts): Promise<string[]> {
+export async function adoptInstances(parts: AdoptionParts): Promise<Found> {
   const { driver, store, pool } = parts;
   const claims = new Map<string, Claim>();
   const adopted = await driver.adopt(async (survivor) => {
@@ -62,9 +69,9 @@ export async function adoptInstances(parts: AdoptionParts): Promise<string[]> {
     claim.instance.resume(handle, claim.readyAt, isFrozen);
     pool.adopt(claim);
   }
-  await store.endLost();
+  const interrupted = await store.endLost();
   await pool.measure();
-  return adopted.map(({ handle }) => handle.instanceId);
+  return { adopted: adopted.length, interrupted };
 }
 
 type Claim = Adoption & { readonly readyAt: Date | null };

@@ -16,6 +16,8 @@ export type DeploymentServerParts = LaunchParts & {
   /** Throws RunnerError `not_found` or DeploymentUnusable. */
   readonly open: () => Promise<OpenedDeployment>;
   readonly places: Places;
+  /** Has it started again, at its turn among all that ended with the shim. */
+  readonly startAgain: () => void;
 };
 
 /** The work for a call, and the time that it took. */
@@ -70,9 +72,8 @@ export class DeploymentServer {
    * now, a frozen one as without a lease since now.
    */
   adopt(instance: Instance, organizationId: string, failures: number): void {
-    const now = performance.now();
     this.#instance = instance;
-    this.#leasedUntil = instance.state === "frozen" ? now : now + this.#parts.timing.leaseMs;
+    this.#leasedUntil = performance.now() + (instance.state === "frozen" ? 0 : this.#parts.timing.leaseMs);
     this.#backOff.restore(failures);
     this.#parts.places.hold(this.#seat(organizationId));
     this.#watch(instance);
@@ -221,8 +222,7 @@ export class DeploymentServer {
   }
 
   async #evict(): Promise<void> {
-    const { hurriedGraceMs } = this.#parts.timing;
-    await this.#mutex.run(() => this.#stop("another server needed its place", hurriedGraceMs, 0));
+    await this.#mutex.run(() => this.#stop("another server needed its place", this.#parts.timing.hurriedGraceMs, 0));
   }
 
   async #startInPlace(organizationId: string): Promise<void> {
@@ -279,8 +279,8 @@ export class DeploymentServer {
     this.#last = { failure: reportEnd(instance, exit, wait), lost: null };
     // Restart it only while it is leased; otherwise the next request starts it.
     if (now >= this.#leasedUntil || this.#closedFor !== null) return;
-    this.#restart = setTimeout(() => void this.#obtain().catch(() => {}), wait);
-    this.#restart.unref();
+    if (exit.reason === "platform-ended") this.#parts.startAgain();
+    else this.#restart = setTimeout(() => void this.#obtain().catch(() => {}), wait).unref();
   }
 
   async #freeze(): Promise<void> {

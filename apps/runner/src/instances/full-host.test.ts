@@ -168,6 +168,23 @@ test("RUN-6 a server that stops while it waits for a place is not started later"
   expect(running.size).toBe(0);
 });
 
+test("RUN-8 servers in use that end with the shim start again by themselves, and who calls one waits for no other", async () => {
+  const { pool, running, peak, killShim } = lightPool({
+    budget: { maxInstances: 50, maxStarting: 4 },
+    timing: { leaseMs: 60_000, contendedLeaseMs: 60_000 },
+  });
+  const servers = named("a", 40);
+  await Promise.all(servers.map((server) => pool.lease(server)));
+  peak.starting = 0;
+  killShim();
+  await expect.poll(() => running.size, { interval: 1 }).toBeLessThan(10);
+  await pool.lease(servers.at(-1) ?? "");
+  expect(running.size).toBeLessThan(20);
+  await expect.poll(() => running.size).toBe(40);
+  // Two by themselves, and the called one.
+  expect(peak.starting).toBeLessThanOrEqual(3);
+});
+
 test("RUN-8 a runner that shuts down answers so, and the next one starts the servers", async () => {
   const { pool } = lightPool({ budget: { maxInstances: 1 } });
   await pool.close();

@@ -51,6 +51,9 @@ export class InstancePool {
   readonly #timers: NodeJS.Timeout[] = [];
   /** Deployments that the last round of `reconcile` found unneeded. */
   #unneeded: ReadonlySet<string> = new Set();
+  /** Deployments to start again, and how many starts of them are under way. */
+  readonly #interrupted = new Set<string>();
+  #startingAgain = 0;
   #isMeasuring = false;
   #closing = false;
 
@@ -89,6 +92,31 @@ export class InstancePool {
   /** Adds a server that was running when this runner started. */
   adopt({ deploymentId, organizationId, instance, failures }: Adoption): void {
     this.#server(deploymentId).adopt(instance, organizationId, failures);
+  }
+
+  /**
+   * Starts servers that ended with the platform while they were in use, before anybody calls them. With half of the
+   * starts that may be under way at a time: whoever calls one of the others doesn't wait behind them.
+   */
+  startAgain(deploymentIds: readonly string[]): void {
+    for (const id of deploymentIds) this.#interrupted.add(id);
+    const atOnce = Math.max(1, Math.floor(this.#parts.places.budget.maxStarting / 2));
+    for (let free = atOnce - this.#startingAgain; free > 0; free--) void this.#startInterrupted();
+  }
+
+  async #startInterrupted(): Promise<void> {
+    this.#startingAgain += 1;
+    for (const id of this.#interrupted) {
+      this.#interrupted.delete(id);
+      // Without the database it may be needed.
+      const use = await this.#parts.uses([id]).then(
+        (uses) => uses.get(id),
+        () => "needed",
+      );
+      // A failure is in its log.
+      if (use === "needed") await this.lease(id).catch(() => {});
+    }
+    this.#startingAgain -= 1;
   }
 
   async stop(deploymentId: string): Promise<void> {
@@ -143,6 +171,7 @@ export class InstancePool {
       owner: () => owner(deploymentId),
       open: () => open(deploymentId),
       nextRebuild,
+      startAgain: () => this.startAgain([deploymentId]),
     });
     this.#servers.set(deploymentId, server);
     return server;

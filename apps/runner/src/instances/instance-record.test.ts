@@ -31,7 +31,7 @@ test("RUN-6 a row that the database rejects does not delay those of other server
   expect(problems).toHaveLength(2);
 });
 
-test("RUN-8 only the newest start of a runner changes its rows, and ended instances are not claimed", async () => {
+test("RUN-8 only the newest start of a runner changes its rows, claims what has not ended, and learns what was in use", async () => {
   const { deploymentId } = await seedDeployment(database.db);
   const id = newId();
   const [first, second] = [1, 2].map((generation) => instanceStore(database.db, { id, generation }));
@@ -56,8 +56,16 @@ test("RUN-8 only the newest start of a runner changes its rows, and ended instan
   // The first one still lives, and thinks that all has ended.
   await first?.change(running.id, { state: "crashed" });
   expect(await first?.claim(running.id, deploymentId)).toBeNull();
-  await first?.endLost();
+  expect(await first?.endLost()).toEqual([]);
   expect(await stored()).toMatchObject({ state: "ready", generation: 2, runner: id });
+  // The next one has found nothing that runs.
+  const asleep = await seedDeployment(database.db);
+  const frozen = row(asleep.deploymentId);
+  await second?.insert(frozen);
+  await second?.change(frozen.id, { state: "ready" });
+  await second?.change(frozen.id, { state: "frozen" });
+  expect(await instanceStore(database.db, { id, generation: 3 }).endLost()).toEqual([deploymentId]);
+  expect(await stored()).toMatchObject({ state: "stopped", endReason: "It ended with the runner." });
 });
 
 test("PRJ-19 the memory of a server is recorded, and again only after it changed by more than a tenth", async () => {

@@ -47,8 +47,11 @@ export type InstanceStore = {
    * runner's, or its deployment is gone.
    */
   claim(id: string, deploymentId: string): Promise<ClaimedInstance | null>;
-  /** Ends unclaimed rows of earlier runner processes: their instances are gone. */
-  endLost(): Promise<number>;
+  /**
+   * Ends unclaimed rows of earlier runner processes: their instances are gone. Resolves to the deployments whose servers
+   * were in use: neither frozen nor being stopped.
+   */
+  endLost(): Promise<readonly string[]>;
   /** Audits that the variables of a deployment were decrypted for a start. */
   auditDecryption(secrets: DecryptedSecrets): Promise<void>;
   /** Whether the database rejected the row, so that retrying is useless. */
@@ -110,13 +113,15 @@ export function instanceStore(db: Database, identity: RunnerIdentity): InstanceS
       }
     },
     async endLost() {
-      const rows = await db
-        .update(instance)
-        .set({ state: "stopped", endedAt: new Date(), endReason: "It ended with the runner." })
-        // Rows of older versions name no runner.
-        .where(and(or(isEarlier, isNull(instance.runner)), inArray(instance.state, [...alive])))
-        .returning({ id: instance.id });
-      return rows.length;
+      // Rows of older versions name no runner.
+      const isLost = and(or(isEarlier, isNull(instance.runner)), inArray(instance.state, [...alive]));
+      const used = await db
+        .selectDistinct({ deploymentId: instance.deploymentId })
+        .from(instance)
+        .where(and(isLost, inArray(instance.state, ["starting", "ready"])));
+      const end = { state: "stopped", endedAt: new Date(), endReason: "It ended with the runner." };
+      await db.update(instance).set(end).where(isLost);
+      return used.map(({ deploymentId }) => deploymentId);
     },
     async auditDecryption({ organizationId, projectId, deploymentId, versions }) {
       await db.insert(auditLog).values({

@@ -9,13 +9,15 @@ export type LightDriver = {
   readonly peak: { running: number; starting: number };
   /** Kills the process of an instance; its exit is reported `reportedAfterMs` later. */
   kill(instanceId: string, reportedAfterMs: number): void;
+  /** Ends all with their parent. */
+  killShim(): void;
 };
 
 /** A driver without processes, for tests with hundreds of servers. Each start takes a few milliseconds. */
 export function createLightDriver(memoryBytes: () => number | null = () => null): LightDriver {
   const running = new Set<string>();
   const peak = { running: 0, starting: 0 };
-  const kills = new Map<string, (reportedAfterMs: number) => void>();
+  const kills = new Map<string, (exit: Exit, reportedAfterMs: number) => void>();
   let starting = 0;
   const fake = createFakeDriver(tinyServer.driverConfig("/tmp"));
   const handleOf = (instanceId: string): InstanceHandle => {
@@ -27,7 +29,7 @@ export function createLightDriver(memoryBytes: () => number | null = () => null)
       running.delete(instanceId);
       resolve(exit);
     };
-    kills.set(instanceId, (ms) => void end({ reason: "signaled", code: null, signal: "SIGKILL" }, ms));
+    kills.set(instanceId, (exit, ms) => void end(exit, ms));
     return {
       instanceId,
       endpoint: { kind: "unix", path: `/light/${instanceId}`, secret: instanceId },
@@ -45,7 +47,11 @@ export function createLightDriver(memoryBytes: () => number | null = () => null)
   return {
     running,
     peak,
-    kill: (instanceId, reportedAfterMs) => kills.get(instanceId)?.(reportedAfterMs),
+    kill: (instanceId, reportedAfterMs) =>
+      kills.get(instanceId)?.({ reason: "signaled", code: null, signal: "SIGKILL" }, reportedAfterMs),
+    killShim() {
+      for (const id of running) kills.get(id)?.({ reason: "platform-ended", code: null, signal: null }, 0);
+    },
     driver: {
       ...fake,
       name: "light",

@@ -85,6 +85,7 @@ async function initialize({ dataDirectory, durable }: EmbeddedOptions): Promise<
   try {
     await run(program, args);
     await rename(unfinished, dataDirectory);
+    if (durable) await run("sync", [dirname(dataDirectory)]);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
     throw new Error(

@@ -1,6 +1,7 @@
-import { mkdir, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { TowpathError } from "@towpath/core/errors";
+import { syncPath } from "@towpath/runtime/sync-path";
 import { configEnvironment, type GitSetting } from "../git-environment.ts";
 import { GitFailure, type GitRun, gitText, runGit } from "../run-git.ts";
 import type { Scratch } from "../scratch.ts";
@@ -73,7 +74,10 @@ export async function ensureRepository(directory: string, defaultBranch: string)
     await mkdir(unfinished, { recursive: true, mode: 0o700 });
     // The empty template leaves out the machine's hooks.
     await runGit(["init", "--quiet", "--bare", "--template=", `--initial-branch=${defaultBranch}`], runOn(unfinished));
+    // Git flushes what is pushed, but not what makes a directory a repository.
+    for (const path of [join(unfinished, "HEAD"), join(unfinished, "config"), unfinished]) await syncPath(path);
     await rename(unfinished, directory);
+    await syncPath(dirname(directory));
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
     if (await exists(directory)) return;
@@ -83,6 +87,34 @@ export async function ensureRepository(directory: string, defaultBranch: string)
 
 export async function setHead(directory: string, branch: string): Promise<void> {
   await runGit(["symbolic-ref", "HEAD", `refs/heads/${branch}`], runOn(directory));
+  // Git flushes other refs itself.
+  await syncPath(join(directory, "HEAD"));
+}
+
+/** More than the clock of a file system may be behind. */
+const clockMs = 1000;
+
+/**
+ * Flushes the names of the objects and refs that were made since then (milliseconds since 1970). Git flushes their content
+ * only: until then a power cut takes the ref of a push that its client believes to be stored.
+ */
+export async function syncNames(directory: string, since: number): Promise<void> {
+  const [objects, refs] = [join(directory, "objects"), join(directory, "refs")];
+  const entries = await Promise.all([
+    readdir(objects, { withFileTypes: true }),
+    readdir(refs, { withFileTypes: true, recursive: true }),
+  ]);
+  const below = entries.flat().filter((entry) => entry.isDirectory());
+  // Objects before what leads to them.
+  for (const path of [objects, ...below.map(({ parentPath, name }) => join(parentPath, name)), refs, directory]) {
+    const found = await stat(path).catch(() => null);
+    if (found !== null && found.mtimeMs > since - clockMs) await syncPath(path).catch(unlessGone);
+  }
+}
+
+/** Git removes directories of refs that are empty. */
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
 }
 
 /** Full names of branches and tags → object ids. */

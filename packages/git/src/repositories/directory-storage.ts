@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { adoptRepository } from "./adopt.ts";
-import { directoryOf, ensureRepository, isStored, listRefs, packObjects } from "./bare-repository.ts";
+import { directoryOf, ensureRepository, isStored, listRefs, packObjects, syncNames } from "./bare-repository.ts";
 import type { RepositoryStorage } from "./storage.ts";
 
 const named = /^([0-9a-f-]{36})\.git$/;
@@ -14,8 +14,9 @@ export function directoryStorage(directory: string): RepositoryStorage {
     create: (id, defaultBranch) => ensureRepository(of(id), defaultBranch),
     read: async (id) => ((await isStored(of(id))) ? of(id) : null),
     async change(id, defaultBranch) {
+      const begun = Date.now();
       await ensureRepository(of(id), defaultBranch);
-      return { directory: of(id), store: async () => {}, close: async () => {} };
+      return { directory: of(id), store: () => syncNames(of(id), begun), close: async () => {} };
     },
     async remove(id) {
       // Renamed first: a running clone fails, and no push finds half a repository.

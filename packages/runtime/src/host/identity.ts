@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import type { RunnerIdentity } from "../port/driver.ts";
+import { syncPath } from "./process/sync-path.ts";
 
 const identitySchema = z.object({ id: z.uuid(), generation: z.number().int().positive() });
 
@@ -14,10 +15,13 @@ export async function nextIdentity(runDirectory: string): Promise<RunnerIdentity
   const earlier = identitySchema.safeParse(parsed(await readFile(path, "utf8").catch(() => "")));
   const { id, generation } = earlier.success ? earlier.data : { id: randomUUID(), generation: 0 };
   const identity = { id, generation: await claimGeneration(runDirectory, generation) };
-  // Renamed, so that a kill doesn't leave a partial file.
+  // Renamed, so that a kill doesn't leave a partial file, and flushed: with another id, or with the same generation once
+  // more, the runner after a power cut would take the instances of the one before for those of a runner that lives.
   const draft = `${path}.${identity.generation}`;
   await writeFile(draft, JSON.stringify(identity), { mode: 0o600 });
+  await syncPath(draft);
   await rename(draft, path);
+  await syncPath(runDirectory);
   return identity;
 }
 

@@ -7,6 +7,9 @@ import { Volumes } from "./data/volumes.ts";
 import { createSandboxDriver } from "./driver.ts";
 import type { HostLayers } from "./engine.ts";
 
+/** Time for an operator, or a supervisor of the launcher, to start the instance again. */
+const orphanedMs = 60_000;
+
 /** The driver for this host. Its directories depend on the role of the process. */
 export function openSandboxDriver(settings: SandboxSettings, layers: HostLayers, role: DriverRole): RuntimeDriver {
   const { dataDirectory, runDirectory, dataBytes, isolation, ...others } = settings;
@@ -19,7 +22,7 @@ export function openSandboxDriver(settings: SandboxSettings, layers: HostLayers,
     // On the file system of the layers, for hard links to them.
     codeDirectory: join(dataDirectory, "cache", "code"),
     volumes: new Volumes({ ...volumeDirectories(settings), bytes: dataBytes }),
-    shim: { generation: identity.generation, waitMs: adoptWithinMs, onSuperseded },
+    shim: { generation: identity.generation, waitMs: adoptWithinMs, orphanedMs, onSuperseded },
   });
 }
 

@@ -1,5 +1,5 @@
 // Stands in for a runner that tests kill. Arguments: state directory, generation, milliseconds that the shim waits for
-// a runner. Adopts existing servers, then executes lines of stdin: VERB INSTANCE [ARGUMENT]. Prints what happens.
+// a runner, and without a launcher. Adopts existing servers, then executes lines of stdin: VERB INSTANCE [ARGUMENT]. Prints what happens.
 import { createInterface } from "node:readline";
 import { strictIsolation } from "../host/config.ts";
 import { createSandboxEngine } from "../host/sandbox/engine.ts";
@@ -7,7 +7,7 @@ import type { OutputSink } from "../port/execution.ts";
 import type { InstanceHandle } from "../port/servers.ts";
 import { tinyServer } from "./tiny-server.ts";
 
-const [stateDirectory = "", generation = "1", waitMs = "30000"] = process.argv.slice(2);
+const [stateDirectory = "", generation = "1", waitMs = "30000", orphanedMs = "0"] = process.argv.slice(2);
 const print = (...parts: readonly (string | number | null)[]) => process.stdout.write(`${parts.join(" ")}\n`);
 const driver = createSandboxEngine({
   stateDirectory,
@@ -17,6 +17,7 @@ const driver = createSandboxEngine({
   shim: {
     generation: Number(generation),
     waitMs: Number(waitMs),
+    orphanedMs: Number(orphanedMs),
     onSuperseded() {
       print("superseded");
       process.exit(1);

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ArtifactError, type ArtifactStore } from "@towpath/artifacts";
 import { TowpathError } from "@towpath/core/errors";
+import { bootDirectory } from "@towpath/runtime/boot-directory";
 import { ensureRepository, isStored } from "../bare-repository.ts";
 import { unpackBundle } from "./bundle.ts";
 import type { BundledState } from "./state.ts";
@@ -34,7 +35,7 @@ export const objectsOf = (restored: string) => join(dirname(restored), "objects.
 
 /**
  * Restored repositories in a directory that the processes of this machine share. Nothing is changed in place, so
- * nothing is locked, and a killed process leaves nothing partial:
+ * nothing is locked, and a killed process leaves nothing partial. Below the id of the boot:
  *
  *     <id>/<first bundle>/objects.git            objects of the bundles; it only grows
  *     <id>/<first bundle>/objects.git/bundles/   names of the bundles in it
@@ -43,14 +44,23 @@ export const objectsOf = (restored: string) => join(dirname(restored), "objects.
 export function openBundleCache(directory: string, store: ArtifactStore): BundleCache {
   const restoring = new Map<string, Promise<string>>();
   let evictedAt = 0;
+  let opened: Promise<string> | null = null;
+  const root = () => {
+    opened ??= bootDirectory(directory).catch((error: unknown) => {
+      opened = null;
+      throw error;
+    });
+    return opened;
+  };
 
   async function restore(id: string, state: BundledState): Promise<string> {
-    const base = join(directory, id, state.bundles[0]?.slice(0, 16) ?? "empty");
+    const home = await root();
+    const base = join(home, id, state.bundles[0]?.slice(0, 16) ?? "empty");
     const restored = join(base, `${hashOf(state)}.git`);
     if ((await touch(base)) && (await touch(restored))) return restored;
     if (Date.now() - evictedAt > evictEveryMs) {
       evictedAt = Date.now();
-      await evict(directory, evictedAt - unusedMs);
+      await evict(home, evictedAt - unusedMs);
     }
     const objects = join(base, "objects.git");
     await ensureRepository(objects, state.head);
@@ -71,7 +81,7 @@ export function openBundleCache(directory: string, store: ArtifactStore): Bundle
       restoring.set(key, running);
       return running;
     },
-    remove: (id) => discard(join(directory, id)),
+    remove: async (id) => discard(join(await root(), id)),
   };
 }
 

@@ -18,7 +18,7 @@ import { removeDirectory } from "../process/remove-directory.ts";
 import { retryFailedSandbox } from "../process/retry-failed-sandbox.ts";
 import { pythonOf, type ResolvedPython } from "../python/resolve-python.ts";
 import { locateUv, type UvProgram } from "../python/uv-program.ts";
-import { cacheOf, hostCaches } from "./caches.ts";
+import { cacheOf, discardCachesOfEarlierBoot, hostCaches } from "./caches.ts";
 import { clonesFiles } from "./clones-files.ts";
 import { shareWithCache } from "./share-with-cache.ts";
 import { stepSandboxSpec } from "./step-spec.ts";
@@ -34,6 +34,7 @@ export class HostBuilds implements BuildDriver {
   readonly #config: HostDriverConfig;
   #uv: Promise<UvProgram> | null = null;
   #clones: Promise<boolean> | null = null;
+  #caches: Promise<void> | null = null;
 
   constructor(engine: Engine, config: HostDriverConfig) {
     this.#engine = engine;
@@ -48,6 +49,11 @@ export class HostBuilds implements BuildDriver {
     // With a random suffix: another worker's attempt at this build may still run here.
     const scratch = join(dataDirectory, "builds", `${spec.buildId}.${randomUUID()}`);
     const directories = Object.fromEntries(buildVolumes.map((volume) => [volume, join(scratch, volume)]));
+    this.#caches ??= discardCachesOfEarlierBoot(dataDirectory).catch((error: unknown) => {
+      this.#caches = null;
+      throw error;
+    });
+    await this.#caches;
     const cache = cacheOf(dataDirectory, spec.organizationId);
     const volumes = { ...directories, cache } as Record<BuildVolume, string>;
     for (const directory of Object.values(volumes)) await mkdir(directory, { recursive: true });

@@ -1,13 +1,11 @@
-import { readFile, readlink } from "node:fs/promises";
+import { readlink } from "node:fs/promises";
+import { bootId } from "./boot-directory.ts";
 import { ownerName, ownerRuns } from "./tree.ts";
 
 /** Where a process id is unique: this boot of the machine, and this namespace of process ids, such as a container's. */
 async function place(): Promise<string> {
-  const [boot, namespace] = await Promise.all([
-    readFile("/proc/sys/kernel/random/boot_id", "utf8"),
-    readlink("/proc/self/ns/pid"),
-  ]);
-  return `${boot.trim()} ${namespace}`;
+  const [boot, namespace] = await Promise.all([bootId(), readlink("/proc/self/ns/pid")]);
+  return `${boot} ${namespace}`;
 }
 
 /** Names this process in its leftovers, which processes of other hosts and containers may see. Without slashes. */

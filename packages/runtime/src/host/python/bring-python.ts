@@ -74,6 +74,8 @@ async function install(uv: string, downloads: PythonDownloads, request: string):
       timeout: installMs,
       cwd: "/",
     });
+    // uv flushes nothing, and takes what it finds for whole.
+    await run("sync", ["--file-system", downloads.directory]);
     return { ok: true, version: build.version, from: sourceOf(downloads.mirror ?? build.url ?? "") };
   } catch (error) {
     const from = downloads.mirror ?? downloads.list ?? "github.com/astral-sh/python-build-standalone";

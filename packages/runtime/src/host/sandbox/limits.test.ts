@@ -56,7 +56,7 @@ describe.runIf(root)("RUN-1 a host that enforces the limits", () => {
 
   test("is trusted although the shim was killed while it was tested, more than once", async () => {
     const stateDirectory = join(directory, "killed-shim");
-    const shim = { generation: 1, waitMs: 10_000, onSuperseded: () => {} };
+    const shim = { generation: 1, waitMs: 10_000, orphanedMs: 0, onSuperseded: () => {} };
     const cgroups = await findCgroups(await readCgroupFacts());
     const driver = createSandboxEngine({ ...strictIsolation, stateDirectory, cgroups, shim });
     const found = driver.selfTest();

@@ -19,7 +19,7 @@ async function setUp({ onTestFinished }: TestContext) {
     rmSync(directory, { recursive: true, force: true });
   });
   const shimOf = (generation: number): Shim => {
-    const shim = createShim({ directory, generation, waitMs: 30_000, onSuperseded: () => {} });
+    const shim = createShim({ directory, generation, waitMs: 30_000, orphanedMs: 0, onSuperseded: () => {} });
     shims.push(shim);
     return shim;
   };

@@ -21,6 +21,8 @@ export type ShimConfig = {
   readonly generation: number;
   /** How long the shim and its servers continue without a runner, milliseconds. */
   readonly waitMs: number;
+  /** The same when the runner's supervisor has ended too: nobody but an operator starts the next one. */
+  readonly orphanedMs: number;
   /** A newer runner has taken over. This one must exit at once: the processes now belong to the other. */
   readonly onSuperseded: () => void;
 };

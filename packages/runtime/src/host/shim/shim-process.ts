@@ -13,7 +13,7 @@ const startTimeoutMs = 10_000;
 /** How long a shim may take to end. */
 export const endTimeoutMs = 3_000;
 
-type ProcessConfig = Pick<ShimConfig, "directory" | "waitMs">;
+type ProcessConfig = Pick<ShimConfig, "directory" | "waitMs" | "orphanedMs">;
 
 /** Connects to the shim of an earlier runner, or starts a new one. */
 export async function dialOrStart(config: ProcessConfig): Promise<Socket> {
@@ -50,7 +50,7 @@ function startShim(config: ProcessConfig, socketPath: string): ChildProcess {
   try {
     const child = spawn(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", program, socketPath, String(config.waitMs)],
+      ["--disable-warning=ExperimentalWarning", program, socketPath, `${config.waitMs}`, `${config.orphanedMs}`],
       {
         stdio: ["ignore", log, log, ...maskInherited(3)],
         // With the cache it doesn't load the TypeScript compiler, a quarter of its memory.

@@ -170,7 +170,7 @@ describe.each(users)("servers of %s", (_, asUser) => {
 
   if (asUser && !isThorough) return;
 
-  test("RUN-8 a kill -9 of the shim ends its servers; the runner is notified and can start others", async () => {
+  test("RUN-8 a kill -9 of the shim ends its servers, the runner is notified and can start others; of both, the next one finds nothing", async () => {
     const runner = startRunner(asUser, 1);
     await runner.printed("ready");
     await runner.execute("start a internet");
@@ -184,6 +184,17 @@ describe.each(users)("servers of %s", (_, asUser) => {
     await runner.execute("start c");
     expect(await ask("c")).toMatch(/^hello/);
     expect(groupsOf(shim)).toEqual([]);
+    // A frozen one ends only when somebody thaws it.
+    await runner.execute("freeze c");
+    const [second = Number.NaN, ...others] = await below(runner);
+    process.kill(second, "SIGKILL");
+    await runner.kill();
+    const next = startRunner(asUser, 2);
+    await next.printed("ready");
+    expect(next.lines).toEqual(["ready"]);
+    await expect.poll(() => others.filter(alive), { timeout: 15_000 }).toEqual([]);
+    expect(groupsOf(second)).toEqual([]);
+    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
   });
 
   test("RUN-8 RUN-5 a hanging runner doesn't block servers that print, and receives their output again once it continues", async () => {
@@ -270,8 +281,9 @@ test("RUN-8 a runner with an older generation does not get the servers", async (
   expect(await ask("a")).toMatch(/^hello/);
 });
 
-test("RUN-8 killing runner and launcher together ends everything with its mounts, however long the shim would wait", async () => {
-  const runnerOfShell = [process.execPath, program("runner-process"), directory, "1", "60000"];
+/** Starts the server `a` under a launcher, and kills launcher and runner. Resolves to all processes that there were. */
+async function killWithLauncher(orphanedMs: number): Promise<number[]> {
+  const runnerOfShell = [process.execPath, program("runner-process"), directory, "1", "60000", String(orphanedMs)];
   // The shell stands for the launcher: it is the runner's parent.
   const launcher = spawn("/bin/sh", ["-c", 'exec 3<&0; "$@" <&3 & echo "$!"; wait', "sh", ...runnerOfShell], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -283,13 +295,29 @@ test("RUN-8 killing runner and launcher together ends everything with its mounts
   await expect.poll(() => text, { timeout: 20_000 }).toContain("ready");
   launcher.stdin.write("start a\n");
   await expect.poll(() => text, { timeout: 20_000 }).toContain("done start a");
-  const mounts = () => readFileSync("/proc/self/mounts", "utf8").split(directory).length - 1;
-  expect(mounts()).toBe(root ? 1 : 0);
   const pid = Number(text.split("\n")[0]);
   const everything = [pid, ...(await processTree(pid))];
   expect(everything.length).toBeGreaterThanOrEqual(3);
+  expect(mounts()).toBe(root ? 1 : 0);
   launcher.kill("SIGKILL");
   process.kill(pid, "SIGKILL");
+  return everything;
+}
+
+const mounts = () => readFileSync("/proc/self/mounts", "utf8").split(directory).length - 1;
+
+test("RUN-8 killing runner and launcher together ends everything with its mounts, however long the shim would wait", async () => {
+  const everything = await killWithLauncher(1000);
+  await expect.poll(() => everything.filter(alive), { timeout: 20_000 }).toEqual([]);
+  expect(mounts()).toBe(0);
+});
+
+test("RUN-8 servers whose runner and launcher are killed together wait a while for the next ones", async () => {
+  const everything = await killWithLauncher(60_000);
+  const next = startRunner(false, 2);
+  await next.printed("adopted a");
+  expect(await ask("a")).toMatch(/^hello/);
+  next.execute("close -").catch(() => {});
   await expect.poll(() => everything.filter(alive), { timeout: 20_000 }).toEqual([]);
   expect(mounts()).toBe(0);
 });

@@ -1,6 +1,7 @@
 // The shim: the parent of a runner's sandboxes. It holds their pipes, so that they outlive a runner that is killed, and
-// everything ends with it. Arguments: path of its socket, milliseconds for which it waits for a runner. It imports next
-// to nothing: one more process with everything that a runner loads would cost every instance its memory.
+// everything ends with it. Arguments: path of its socket, milliseconds for which it waits for a runner, and for which it
+// does so without a launcher. It imports next to nothing: one more process with everything that a runner loads would cost
+// every instance its memory.
 import type { ChildProcess } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
@@ -22,7 +23,7 @@ import { HeldOutput } from "./held-output.ts";
 import { type Hosted, isOver, type Kept, kill, type Output } from "./hosted.ts";
 import { Throttle } from "./throttle.ts";
 
-const [socketPath = "", waitMs = "30000"] = process.argv.slice(2);
+const [socketPath = "", waitMs = "30000", orphanedMs = "0"] = process.argv.slice(2);
 
 const parentCheckMs = 500;
 // A runner that reads nothing for this long hangs: servers continue, and their output is held as without a runner.
@@ -288,7 +289,11 @@ server.listen(socketPath, () => {
 process.on("SIGTERM", () => void shutDown());
 for (const signal of ["SIGINT", "SIGHUP", "SIGPIPE"] as const) process.on(signal, () => {});
 waitForRunner();
-// Without a runner and without a launcher to start one, don't wait.
+// Without a launcher, only servers that the next runner can adopt are worth a wait, and a shorter one.
+let orphanedAt: number | null = null;
 setInterval(async () => {
-  if (runner === null && supervisor !== "" && !(await ownerRuns(supervisor)) && runner === null) await shutDown();
+  const isOrphan = runner === null && supervisor !== "" && !(await ownerRuns(supervisor)) && runner === null;
+  orphanedAt = isOrphan ? (orphanedAt ?? performance.now()) : null;
+  if (orphanedAt !== null && (kept.size === 0 || performance.now() - orphanedAt >= Number(orphanedMs)))
+    await shutDown();
 }, parentCheckMs);
