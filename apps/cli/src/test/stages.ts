@@ -92,6 +92,9 @@ async function requireBenchmark([name = ""]: readonly string[]): Promise<void> {
   throw new UsageError(`${problem} They are in tests/bench.`);
 }
 
+/** Files of `tests/lifecycle` that take minutes. */
+const carried = ["first-release", "next-release", "postgres-version", "backup"];
+
 const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);
 
 /** Cheapest first. */
@@ -163,9 +166,7 @@ export const stages: readonly Stage[] = [
     name: "lifecycle",
     title: "Life of an instance",
     run: (output) =>
-      vitest(output, "tests/lifecycle/vitest.config.ts", [
-        "--exclude=**/{fresh-checkout,first-release,next-release,backup}*",
-      ]),
+      vitest(output, "tests/lifecycle/vitest.config.ts", [`--exclude=**/{fresh-checkout,${carried.join(",")}}*`]),
     lane: "instances",
   },
   {
@@ -193,7 +194,7 @@ export const stages: readonly Stage[] = [
     name: "carry",
     title: "Upgrades, back-up and restore",
     // Installs the first release, too, which needs the repository's history, and starts many instances.
-    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["first-release", "next-release", "backup"]),
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", carried),
     onlyWhenNamed: true,
   },
   {
