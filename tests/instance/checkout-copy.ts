@@ -1,7 +1,8 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { repositoryRoot } from "./towpath-process.ts";
 
@@ -24,11 +25,14 @@ export async function linkPackages(to: string): Promise<void> {
   const packages = join(repositoryRoot, "node_modules");
   for (const entry of await readdir(packages))
     if (entry !== "@towpath") await symlink(join(packages, entry), join(to, "node_modules", entry));
-  for (const workspaces of ["apps", "packages"])
-    for (const each of await readdir(join(to, workspaces))) {
-      await symlink(join(to, workspaces, each), join(to, "node_modules/@towpath", each));
-      await symlink(join(repositoryRoot, workspaces, each, "node_modules"), join(to, workspaces, each, "node_modules"));
-    }
+  for (const each of await readdir(join(packages, "@towpath"))) {
+    const link = await readlink(join(packages, "@towpath", each));
+    const workspace = relative(repositoryRoot, join(packages, "@towpath", link));
+    // An earlier checkout may lack it.
+    if (!existsSync(join(to, workspace))) continue;
+    await symlink(link, join(to, "node_modules/@towpath", each));
+    await symlink(join(repositoryRoot, workspace, "node_modules"), join(to, workspace, "node_modules"));
+  }
 }
 
 /** Adds a migration to a copy, after its newest one. */

@@ -93,7 +93,7 @@ async function requireBenchmark([name = ""]: readonly string[]): Promise<void> {
 }
 
 /** Files of `tests/lifecycle` that take minutes. */
-const carried = ["first-release", "next-release", "postgres-version", "backup"];
+const carried = ["first-release", "next-release", "earlier-code", "postgres-version", "backup"];
 
 const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);
 
