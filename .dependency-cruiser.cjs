@@ -63,7 +63,8 @@ const allowedPackages = {
     ...["backup", "egress", "mcp", "package-index", "runner-api", "telemetry"],
   ],
   "apps/cli": [
-    ...["auth", "backup", "crypto", "db", "export", "git", "mcp", "secrets", coreSchemas, declaredVariables, "role"],
+    ...["auth", "backup", "crypto", "db", "export", "git", "mcp", "queue", "role", "secrets", coreSchemas],
+    declaredVariables,
     // doctor tries what an instance is set to use.
     ...["artifacts", "github", "mail", "runner-api", "runtime", chatConfig],
   ],

@@ -7,7 +7,7 @@ import { freePorts } from "@towpath/role/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { operatorPost } from "../instance/operator.ts";
 import { childrenOf, launcherOf } from "../instance/processes.ts";
-import { startTowpath, type TowpathInstance } from "../instance/towpath-process.ts";
+import { startTowpath, type TowpathInstance, towpath } from "../instance/towpath-process.ts";
 import { callTool, expectAddress, expectStreamed } from "./calls.ts";
 import { deployedInstance } from "./deployed.ts";
 import { type Front, requestAt } from "./https-request.ts";
@@ -76,6 +76,15 @@ test("OPS-12 GW-1 a server answers under its own name with a certificate that it
   const [headers] = await once(stream, "response");
   expect(headers).toMatchObject({ ":status": 200, "content-type": expect.stringContaining("text/html") });
   session.destroy();
+});
+
+test("OPS-6 OPS-12 doctor names the certificates that Caddy has, and their ends", async () => {
+  const { stdout } = await towpath("doctor", "--json", "--data-dir", instance.dataDirectory);
+  const { findings }: { findings: { name: string }[] } = JSON.parse(stdout);
+  const detail = expect.stringMatching(
+    /(?=.*\bstreaming\.towpath\.test until 20\d\d-)(?=.*(?:^| )towpath\.test until )/,
+  );
+  expect(findings.find(({ name }) => name === "certificates of Caddy")).toMatchObject({ state: "ok", detail });
 });
 
 test("OPS-12 a name without a server gets no certificate, and none is requested for it", async () => {

@@ -1,6 +1,8 @@
 import { Agent, request } from "node:http";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { modernCall } from "./modern-call.ts";
+import { processOf, runningProcessOf } from "./processes.ts";
 
 export type FailedCall = {
   /** performance.now() when it was sent. */
@@ -25,6 +27,13 @@ function callOnce({ url, tool }: Call, agent: Agent | false): Promise<string> {
 }
 
 export const callTool = (url: string, tool: string): Promise<string> => callOnce({ url, tool }, false);
+
+/** Calls the tool `identity` as soon as the instance's runner has ended, which an upgrade replaces. */
+export async function callWithoutRunner({ dataDirectory }: { dataDirectory: string }, url: string): Promise<string> {
+  const former = runningProcessOf(dataDirectory, "runner");
+  while (processOf(dataDirectory, "runner") === former) await sleep(10);
+  return await callTool(url, "identity");
+}
 
 /**
  * Calls a tool 60 times a second, whether or not earlier calls have been answered: half on new connections, half on kept

@@ -35,12 +35,13 @@ export async function startTowpath(
   dataDirectory: string,
   ports: Ports,
   env: Record<string, string> = {},
+  checkout = repositoryRoot,
 ): Promise<TowpathInstance> {
   const begun = performance.now();
   const serversUrl = `http://localhost:${ports.gateway}`;
   const args = ["up", "--data-dir", dataDirectory, "--port", String(ports.web)];
   args.push("--gateway-port", String(ports.gateway));
-  const child = spawn(join(repositoryRoot, "towpath"), args, {
+  const child = spawn(join(checkout, "towpath"), args, {
     env: {
       ...process.env,
       NO_COLOR: "1",

@@ -1,103 +1,72 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { openDatabase } from "@towpath/db";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { addMigration, copyCheckout, runIn } from "../instance/checkout-copy.ts";
+import { operatorToken } from "../instance/operator.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
-import { callSteadily, callTool } from "../instance/steady-calls.ts";
-import {
-  instancePorts,
-  type Ports,
-  repositoryRoot,
-  startTowpath,
-  type TowpathInstance,
-  towpath,
-} from "../instance/towpath-process.ts";
+import { callSteadily, callTool, callWithoutRunner } from "../instance/steady-calls.ts";
+import { instancePorts, type Ports, startTowpath, type TowpathInstance, towpath } from "../instance/towpath-process.ts";
 
 // A copy of this checkout plays the next release: it has one more migration, and at first a gateway that can't start.
 
 const run = promisify(execFile);
 const name = "kept-server";
+/** Nobody has called it since the instance was started. */
+const stopped = "stopped-server";
 const broken = 'throw new Error("the next gateway is broken");\n';
 
 let directory: string;
 let next: string;
 let ports: Ports;
 let instance: TowpathInstance;
-const url = () => `${instance.serversUrl}/${name}/mcp`;
+const urlOf = (server: string) => `${instance.serversUrl}/${server}/mcp`;
+const url = () => urlOf(name);
 const gatewayOfNext = () => join(next, "apps/gateway/src/main.ts");
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-next-"));
   next = join(directory, "next");
-  await copyCheckout();
-  await addMigration("next_release", "CREATE TABLE next_release (id int);");
+  await copyCheckout(next);
+  // Locks the tables that every call reads and writes.
+  const widened = ["project", "deployment", "request_log"].map(
+    (table) => `ALTER TABLE ${table} ADD COLUMN next_release int;`,
+  );
+  await addMigration(next, "next_release", ["CREATE TABLE next_release (id int);", ...widened].join("\n"));
   ports = await instancePorts();
   instance = await startTowpath(join(directory, "data"), ports);
   const code = join(directory, "server");
   await mkdir(code);
   await writeFile(join(code, "server.py"), plainServer({ identity: "str(os.getpid())" }, "import os"));
   await writeFile(join(code, "requirements.txt"), plainRequirements);
-  const deployed = await towpath("deploy", code, "--name", name, "--public", "--data-dir", instance.dataDirectory);
-  expect(deployed.status, deployed.stdout + deployed.stderr).toBe(0);
+  for (const server of [name, stopped]) {
+    const deployed = await towpath("deploy", code, "--name", server, "--public", "--data-dir", instance.dataDirectory);
+    expect(deployed.status, deployed.stdout + deployed.stderr).toBe(0);
+  }
 }, 600_000);
 afterAll(async () => {
   await instance?.stop();
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-/** With this checkout's toolchain and packages, but its own workspaces. */
-async function copyCheckout(): Promise<void> {
-  await mkdir(join(next, "node_modules/@towpath"), { recursive: true });
-  await run(
-    "sh",
-    ["-c", 'git ls-files -z --cached --others --exclude-standard | tar -c --null -T - | tar -x -C "$1"', "sh", next],
-    {
-      cwd: repositoryRoot,
-    },
-  );
-  await symlink(join(repositoryRoot, ".toolchain"), join(next, ".toolchain"));
-  const packages = join(repositoryRoot, "node_modules");
-  for (const entry of await readdir(packages))
-    if (entry !== "@towpath") await symlink(join(packages, entry), join(next, "node_modules", entry));
-  for (const workspaces of ["apps", "packages"])
-    for (const each of await readdir(join(next, workspaces))) {
-      await symlink(join(next, workspaces, each), join(next, "node_modules/@towpath", each));
-      await symlink(
-        join(repositoryRoot, workspaces, each, "node_modules"),
-        join(next, workspaces, each, "node_modules"),
-      );
-    }
-}
-
-async function addMigration(tag: string, sql: string): Promise<void> {
-  const migrations = join(next, "packages/db/migrations");
-  const path = join(migrations, "meta/_journal.json");
-  const journal = JSON.parse(await readFile(path, "utf8"));
-  const last = journal.entries.at(-1);
-  const idx = last.idx + 1;
-  journal.entries.push({ ...last, idx, when: last.when + 1, tag: `${String(idx).padStart(4, "0")}_${tag}` });
-  await writeFile(path, JSON.stringify(journal));
-  await writeFile(join(migrations, `${journal.entries.at(-1).tag}.sql`), sql);
-}
-
-async function upgradeToNext(): Promise<{ readonly status: number; readonly text: string }> {
-  const child = spawn(join(next, "towpath"), ["upgrade", "--data-dir", instance.dataDirectory], {
-    env: { ...process.env, NO_COLOR: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let text = "";
-  const onData = (chunk: Buffer) => {
-    text += chunk.toString();
+/** What the dashboard's API answers to a request every 200 ms, of the server and its latest calls. */
+async function askSteadily(): Promise<() => Promise<readonly number[]>> {
+  const headers = { authorization: `Bearer ${await operatorToken(instance)}` };
+  const all: Promise<number>[] = [];
+  const ask = (path: string) =>
+    fetch(`${instance.url}/api/v1/projects/${name}${path}`, { headers }).then(({ status }) => status);
+  const timer = setInterval(() => all.push(ask(all.length % 2 === 0 ? "" : "/logs")), 200);
+  return async () => {
+    clearInterval(timer);
+    return await Promise.all(all);
   };
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", onData);
-  const [status] = await once(child, "close");
-  return { status: Number(status), text };
 }
+
+const upgradeToNext = () => runIn(next, "upgrade", "--data-dir", instance.dataDirectory);
 
 const hasNextTable = async () => {
   const { pool, close } = openDatabase(databaseUrlOf(instance.dataDirectory), { maxConnections: 1 });
@@ -131,10 +100,14 @@ test("OPS-10 OPS-3 an upgrade whose gateway doesn't start leaves the former one 
   await callTool(url(), "identity");
 }, 600_000);
 
-test("OPS-10 OPS-3 the next release, once it starts, takes over with its migration and no call fails", async () => {
+test("OPS-10 OPS-3 the next release, once it starts, takes over with its migration and no call fails, nor one that starts a server while there is no runner", async () => {
   await callTool(url(), "identity");
   const load = callSteadily({ url: url(), tool: "identity" });
+  const asked = await askSteadily();
+  const started = callWithoutRunner(instance, urlOf(stopped));
   const { status, text } = await upgradeToNext();
+  expect(new Set(await asked())).toEqual(new Set([200]));
+  expect(await started).toContain("structuredContent");
   const { failed } = await load.stop();
   expect(status, text).toBe(0);
   expect(failed).toEqual([]);

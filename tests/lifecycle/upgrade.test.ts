@@ -2,14 +2,17 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openDatabase } from "@towpath/db";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
-import { processOf, runningProcessOf } from "../instance/processes.ts";
-import { callSteadily, callTool } from "../instance/steady-calls.ts";
+import { databaseUrlOf, processOf, runningProcessOf } from "../instance/processes.ts";
+import { callSteadily, callTool, callWithoutRunner } from "../instance/steady-calls.ts";
 import { instancePorts, startTowpath, type TowpathInstance, towpath } from "../instance/towpath-process.ts";
 
 const roles = ["web", "gateway", "worker", "runner"] as const;
 const name = "steady";
+/** Nobody calls it before the upgrade. */
+const sleeper = "asleep";
 const streamSeconds = 20;
 
 /** The tool `watch` sends a message every 100 ms; `identity` names the server's process. */
@@ -34,17 +37,21 @@ async def mcp(scope, receive, send):
 
 let directory: string;
 let instance: TowpathInstance;
-const url = () => `${instance.serversUrl}/${name}/mcp`;
+const urlOf = (server: string) => `${instance.serversUrl}/${server}/mcp`;
+const url = () => urlOf(name);
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "towpath-upgrade-"));
-  instance = await startTowpath(join(directory, "data"), await instancePorts());
+  const asleepSoon = { TOWPATH_FREEZE_AFTER_MS: "1000" };
+  instance = await startTowpath(join(directory, "data"), await instancePorts(), asleepSoon);
   const code = join(directory, "server");
   await mkdir(code);
   await writeFile(join(code, "server.py"), source);
   await writeFile(join(code, "requirements.txt"), plainRequirements);
-  const deployed = await towpath("deploy", code, "--name", name, "--public", "--data-dir", instance.dataDirectory);
-  expect(deployed.status, deployed.stdout + deployed.stderr).toBe(0);
+  for (const server of [name, sleeper]) {
+    const deployed = await towpath("deploy", code, "--name", server, "--public", "--data-dir", instance.dataDirectory);
+    expect(deployed.status, deployed.stdout + deployed.stderr).toBe(0);
+  }
 }, 600_000);
 afterAll(async () => {
   await instance?.stop();
@@ -61,6 +68,17 @@ function askDashboard(): () => Promise<readonly string[]> {
     return await Promise.all(all);
   };
 }
+
+const stateOfSleeper = async () => {
+  const { pool, close } = openDatabase(databaseUrlOf(instance.dataDirectory), { maxConnections: 1 });
+  const { rows } = await pool.query(
+    `SELECT instance.state FROM instance JOIN deployment ON deployment.id = deployment_id JOIN project ON project.id = project_id
+     WHERE project.name = $1 ORDER BY started_at DESC LIMIT 1`,
+    [sleeper],
+  );
+  await close();
+  return rows[0]?.state;
+};
 
 const pids = () => roles.map((role) => processOf(instance.dataDirectory, role));
 
@@ -81,13 +99,15 @@ test("OPS-10 RUN-8 kill -9 of the gateway's first process refuses and loses no c
   expect(calls).toBeGreaterThan(100);
 });
 
-test("OPS-10 RUN-8 `./towpath upgrade` replaces every process under 60 calls a second and an open stream, and none fails", async () => {
+test("OPS-10 RUN-8 `./towpath upgrade` replaces every process under 60 calls a second and an open stream, and none fails, nor one that wakes a server while there is no runner", async () => {
+  await expect.poll(stateOfSleeper).toBe("frozen");
   const before = pids();
   const server = await callTool(url(), "identity");
   const dashboard = askDashboard();
   const load = callSteadily({ url: url(), tool: "identity" });
   const stream = callTool(url(), "watch");
   await sleep(1000);
+  const woken = callWithoutRunner(instance, urlOf(sleeper));
   const upgraded = await towpath("upgrade", "--data-dir", instance.dataDirectory);
   expect(upgraded.status, upgraded.stdout + upgraded.stderr).toBe(0);
   expect(upgraded.stdout.match(/\w+(?= replaced$)/gm)).toEqual([...roles]);
@@ -95,6 +115,7 @@ test("OPS-10 RUN-8 `./towpath upgrade` replaces every process under 60 calls a s
   const { calls, failed } = await load.stop();
   expect(failed).toEqual([]);
   expect(calls).toBeGreaterThan(100);
+  expect(await woken).toContain("structuredContent");
   const messages = (await stream).match(/^data: /gm);
   expect(messages).toHaveLength(streamSeconds * 10 + 1);
   expect(new Set(await dashboard())).toEqual(new Set(["200"]));

@@ -114,7 +114,7 @@ function unlessGone(error: unknown): void {
 
 /** Everything that is read from the database at once, in front of all else. */
 async function addDatabase(instance: BackedUpInstance, { withLayers }: Options, add: AddPart) {
-  const snapshot = await openSnapshot(instance.databaseUrl);
+  const snapshot = await openSnapshot(instance.databaseUrl, "backup");
   try {
     const [projects] = await snapshot.query<{ servers: number }>("SELECT count(*)::int AS servers FROM project");
     const manifest: Manifest = {

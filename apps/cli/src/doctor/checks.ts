@@ -1,5 +1,6 @@
 import { addresses } from "./checks/addresses.ts";
 import { bucket } from "./checks/bucket.ts";
+import { caddyCertificates } from "./checks/caddy.ts";
 import { certificates } from "./checks/certificates.ts";
 import { clock } from "./checks/clock.ts";
 import { database } from "./checks/database.ts";
@@ -30,6 +31,7 @@ export const checks: Readonly<Record<string, Check>> = {
   ports,
   names,
   certificates,
+  caddyCertificates,
   addresses,
   database,
   pooler,

@@ -102,6 +102,9 @@ async function requireBenchmark([name = ""]: readonly string[]): Promise<void> {
   throw new UsageError(`${problem} They are in tests/bench.`);
 }
 
+/** Files of `tests/lifecycle` that take minutes. */
+const carried = ["first-release", "next-release", "postgres-version", "forge-data", "backup", "killed-instance"];
+
 const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);
 
 /** Cheapest first. */
@@ -179,9 +182,7 @@ export const stages: readonly Stage[] = [
     name: "lifecycle",
     title: "Life of an instance",
     run: (output) =>
-      vitest(output, "tests/lifecycle/vitest.config.ts", [
-        "--exclude=**/{fresh-checkout,first-release,next-release,backup,forge-data,killed-instance}*",
-      ]),
+      vitest(output, "tests/lifecycle/vitest.config.ts", [`--exclude=**/{fresh-checkout,${carried.join(",")}}*`]),
     lane: "instances",
   },
   {
@@ -209,14 +210,7 @@ export const stages: readonly Stage[] = [
     name: "carry",
     title: "Upgrades, back-up, restore and power cuts",
     // Installs the first release, too, which needs the repository's history, and starts many instances.
-    run: (output) =>
-      vitest(output, "tests/lifecycle/vitest.config.ts", [
-        "first-release",
-        "next-release",
-        "forge-data",
-        "backup",
-        "killed-instance",
-      ]),
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", carried),
     onlyWhenNamed: true,
   },
   {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type Migrated, migrateDatabase, waitForDatabase } from "@towpath/db";
 import { NewerSchema } from "@towpath/db/release";
 import { CommandError, printError, step, yellow } from "../terminal/terminal.ts";
+import { movePostgres } from "./move-postgres.ts";
 import type { UpOptions } from "./options.ts";
 import { SupervisedPostgres } from "./supervised-postgres.ts";
 
@@ -25,13 +26,10 @@ export async function startDatabase(options: UpOptions, stopping: AbortSignal): 
       if (!(await waitForExternalDatabase(url, stopping))) return null;
     return { url: databaseUrl, directUrl, postgres: null };
   }
-  const postgres = await step("Starting PostgreSQL", () =>
-    SupervisedPostgres.start({
-      dataDirectory: clusterOf(dataDirectory),
-      socketDirectory: join(runDirectory, "postgres"),
-      durable: true,
-    }),
-  );
+  const directories = { dataDirectory: clusterOf(dataDirectory), socketDirectory: join(runDirectory, "postgres") };
+  await movePostgres(directories, stopping);
+  if (stopping.aborted) return null;
+  const postgres = await step("Starting PostgreSQL", () => SupervisedPostgres.start({ ...directories, durable: true }));
   return { url: postgres.url, directUrl: postgres.url, postgres };
 }
 

@@ -19,6 +19,7 @@ import { moveForge } from "./forge/move-forge.ts";
 import { endFormerProcesses } from "./former-processes.ts";
 import { caddyRole, namesNotice, requireCaddy } from "./https/caddy.ts";
 import { interrupted } from "./interrupted.ts";
+import { removeFormerDatabases } from "./move-postgres.ts";
 import { parseUpOptions, type UpOptions } from "./options.ts";
 import { bindPorts, isolationNotice, requireOpenFiles, requirePrograms, type Sockets } from "./preflight.ts";
 import { replaceRoles } from "./replace-roles.ts";
@@ -157,6 +158,7 @@ export async function up(args: string[]): Promise<number> {
       await rememberDataDirectory(dataDirectory);
       const update = describeUpdate(migrated, rebuilding);
       if (update !== null) print(`\n${update}`);
+      if (database.postgres !== null) await removeFormerDatabases(clusterOf(dataDirectory));
       print(`\n${bold(`Towpath is ready: ${url}`)}  (servers at ${serverUrl})`);
       for (const line of moved) print(line);
       warnOfNames(serverUrl, options, resolves);

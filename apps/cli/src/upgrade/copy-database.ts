@@ -38,7 +38,7 @@ export async function copyDatabase(state: InstanceState, dataDirectory: string):
 
 async function copyEmbedded(url: string, cluster: string, path: string): Promise<DatabaseCopy> {
   await copyCluster(url, cluster, path).catch((error: unknown) => {
-    const reason = error instanceof NoRoom ? roomText(error) : error instanceof Error ? error.message : error;
+    const reason = error instanceof NoRoom ? describeRoom(error) : error instanceof Error ? error.message : error;
     throw new CommandError(`The database could not be copied: ${reason}. ${without}`);
   });
   return { path, restore: [`mv ${cluster} ${cluster}-failed`, `mv ${path} ${cluster}`] };
@@ -46,7 +46,7 @@ async function copyEmbedded(url: string, cluster: string, path: string): Promise
 
 const mebibytes = (bytes: number) => Math.ceil(bytes / 1024 / 1024);
 
-const roomText = ({ neededBytes, freeBytes }: NoRoom) =>
+export const describeRoom = ({ neededBytes, freeBytes }: NoRoom): string =>
   `the copy takes ${mebibytes(neededBytes)} MiB, and ${mebibytes(freeBytes)} MiB are free`;
 
 async function dumpExternal(databaseUrl: string, path: string): Promise<DatabaseCopy> {

@@ -1,4 +1,5 @@
 import { openDatabase } from "@towpath/db";
+import { currentMajor, majorOf } from "@towpath/db/embedded";
 import { NewerSchema, pendingMigrations, thisRelease } from "@towpath/db/release";
 import { parse } from "../commands/parse.ts";
 import { connect, findDataDirectory, openDataDirectory, writeIdentity } from "../instance/instance.ts";
@@ -39,6 +40,9 @@ export async function upgrade(args: string[]): Promise<number> {
   }
   await writeIdentity(dataDirectory, { ...(await openDataDirectory(dataDirectory)), release: to });
   print(`\n${bold(`Towpath runs ${to}.`)} The launcher itself, process ${pid}, keeps its code until it is restarted.`);
+  const major = state.clusterDirectory === null ? null : await majorOf(state.clusterDirectory);
+  if (major !== null && major < currentMajor)
+    print(`So does PostgreSQL ${major}: the next start moves the database to PostgreSQL ${currentMajor}.`);
   if (copy !== null) print(backTo({ state, copy, hasMigrated: true }));
   return 0;
 }

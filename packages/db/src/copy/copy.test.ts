@@ -48,7 +48,7 @@ const emptyDatabase = async () => {
 };
 
 async function snapshotOf(url: string): Promise<DatabaseSnapshot> {
-  const snapshot = await openSnapshot(url);
+  const snapshot = await openSnapshot(url, "backup");
   onTestFinished(() => snapshot.close());
   return snapshot;
 }

