@@ -146,7 +146,10 @@ async function addFiles({ dataDirectory, environment }: BackedUpInstance, add: A
 }
 
 /** Of an instance whose processes are started one by one: they have the secret from their settings. */
-const identityFrom = ({ TOWPATH_SECRET: secret, TOWPATH_PREVIOUS_SECRETS: previous }: BackedUpInstance["environment"]) =>
+const identityFrom = ({
+  TOWPATH_SECRET: secret,
+  TOWPATH_PREVIOUS_SECRETS: previous,
+}: BackedUpInstance["environment"]) =>
   JSON.stringify({ dataVersion: 1, secret, previousSecrets: (previous ?? "").split(",").filter(Boolean) });
 
 /** Its bundle is made in `trash/`, where the clean-up removes what a killed process leaves. */
