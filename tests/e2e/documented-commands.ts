@@ -19,9 +19,18 @@ const own = [
 /** The documentation's pages and the README. */
 const files = [
   "README.md",
-  ...["sign-in", "roles", "identity", "observability", "rest", "configuration", "https", "operating", "retention"].map(
-    (name) => `docs/${name}.md`,
-  ),
+  ...[
+    "sign-in",
+    "roles",
+    "identity",
+    "observability",
+    "rest",
+    "configuration",
+    "https",
+    "containers",
+    "operating",
+    "retention",
+  ].map((name) => `docs/${name}.md`),
   ...[...own, "troubleshooting", "variables"].map((name) => `${pages}/${name}.md`),
 ];
 /** Inline code that begins like this is a command, not a name. */

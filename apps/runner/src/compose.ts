@@ -243,10 +243,10 @@ function openServerDriver(
   return openDriver(driver, layers, { kind: "servers", identity, adoptWithinMs, onSuperseded });
 }
 
-function reportIsolation({ checks, trusted }: Isolation, log: Logger): void {
+function reportIsolation({ checks, trusted, problems }: Isolation, log: Logger): void {
   const failed = checks.filter((check) => !check.ok);
-  if (!trusted) log.error({ failed }, "servers are not isolated on this host");
-  else if (failed.length > 0) log.warn({ failed }, "some protections are missing on this host");
+  if (!trusted) log.error({ failed, problems }, "servers are not isolated on this host");
+  else if (failed.length > 0) log.warn({ failed, problems }, "some protections are missing on this host");
 }
 
 const maxCached = 1000;

@@ -89,10 +89,10 @@ async function cleanUpAfterKilledWorkers({ services, driver, dataDirectory, gitD
 }
 
 async function reportIsolation({ isolation, log }: Services): Promise<void> {
-  const { trusted, checks, refuses } = await isolation();
+  const { trusted, checks, refuses, problems } = await isolation();
   if (trusted) return;
   const missing = checks.filter((check) => check.required && !check.ok);
-  log.error({ missing, refuses }, "isolation cannot be set up");
+  log.error({ missing, refuses, problems }, "isolation cannot be set up");
 }
 
 async function openParts(config: WorkerConfig, log: Logger) {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
@@ -78,6 +78,21 @@ async function forged(
   });
   return path;
 }
+
+test("OPS-3 processes that are started one by one are backed up with the secret of their settings", async () => {
+  const dataDirectory = newPath("data");
+  await cp(instance.dataDirectory, dataDirectory, { recursive: true });
+  await rm(join(dataDirectory, "instance.json"));
+  const secret = "t".repeat(43);
+  const settings = { ...instance.environment, TOWPATH_SECRET: secret, TOWPATH_PREVIOUS_SECRETS: "u".repeat(43) };
+  const ofSettings = { ...instance, dataDirectory, environment: settings };
+  const path = newPath("of-settings");
+  await createBackup(ofSettings, { file: path, recipient: instance.recipient, withLayers: false, signal });
+  const restored = newPath("restored");
+  await restore(restored, await emptyDatabase(), path, await verify(path));
+  const identity = JSON.parse(await readFile(join(restored, "instance.json"), "utf8"));
+  expect(identity).toEqual({ dataVersion: 1, secret, previousSecrets: ["u".repeat(43)] });
+});
 
 test("OPS-3 OPS-8 an instance is restored with its database, repositories, keys and settings", async () => {
   expect(verified.manifest).toMatchObject({ servers: 1, layers: false });

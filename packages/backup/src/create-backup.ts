@@ -45,7 +45,7 @@ export type CreatedBackup = { readonly manifest: Manifest; readonly contents: Co
 export async function createBackup(instance: BackedUpInstance, options: Options): Promise<CreatedBackup> {
   const { file, recipient } = options;
   if (existsSync(file)) throw new BackupError(`${file} exists. Name another file, or remove it first.`);
-  if (!existsSync(join(instance.dataDirectory, "instance.json")))
+  if (!existsSync(join(instance.dataDirectory, "instance.json")) && !instance.environment.TOWPATH_SECRET)
     throw new BackupError(`There is no instance in ${instance.dataDirectory}: it has no instance.json.`);
   const unfinished = `${file}.unfinished`;
   const made: Manifest[] = [];
@@ -149,8 +149,16 @@ async function addFiles({ dataDirectory, environment }: BackedUpInstance, add: A
     const file = join(dataDirectory, path);
     if (name === "settings.env") await add(`files/${name}`, [Buffer.from(settingsFile(environment))]);
     else if (existsSync(file)) await add(`files/${name}`, createReadStream(file));
+    else if (name === "instance.json") await add(`files/${name}`, [Buffer.from(identityFrom(environment))]);
   }
 }
+
+/** Of an instance whose processes are started one by one: they have the secret from their settings. */
+const identityFrom = ({
+  TOWPATH_SECRET: secret,
+  TOWPATH_PREVIOUS_SECRETS: previous,
+}: BackedUpInstance["environment"]) =>
+  JSON.stringify({ dataVersion: 1, secret, previousSecrets: (previous ?? "").split(",").filter(Boolean) });
 
 /** Its bundle is made in `trash/`, where the clean-up removes what a killed process leaves. */
 async function addRepository(

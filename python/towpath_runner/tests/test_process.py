@@ -71,7 +71,7 @@ def test_BLD_5_ready_means_that_the_socket_answers(start: Start) -> None:
     harness = start(SDK_SERVER, environment="mcp1")
     harness.ready()
     Client(harness.socket).initialize()
-    assert stat.S_IMODE(harness.socket.stat().st_mode) == 0o600
+    assert stat.S_IMODE(harness.socket.stat().st_mode) == 0o660
 
 
 def test_BLD_5_stale_socket_and_status_are_replaced(start: Start) -> None:

@@ -77,7 +77,7 @@ async def serve(
         access.status = on_ready()
         if listener.family == socket.AF_UNIX:
             # Also shows a runner that watches the directory that it may send requests.
-            os.chmod(listener.getsockname(), 0o600)
+            os.chmod(listener.getsockname(), 0o660)
 
     config = uvicorn.Config(
         access,

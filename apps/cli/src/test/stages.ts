@@ -235,6 +235,13 @@ export const stages: readonly Stage[] = [
     onlyWhenNamed: true,
   },
   {
+    name: "image",
+    title: "Image and compose file",
+    // Builds the image, which takes minutes, and needs root.
+    run: (output) => vitest(output, "tests/image/vitest.config.ts"),
+    onlyWhenNamed: true,
+  },
+  {
     name: "commands",
     title: "Commands of the documentation",
     run: (output) => vitest(output, "tests/vitest.config.ts", ["documented-commands"], { TEST_THOROUGH: "1" }),

@@ -20,7 +20,7 @@ const namespaces: Part = {
   whenOk: "servers and builds are isolated",
   remedy:
     "Install bubblewrap and util-linux (apt-get install bubblewrap util-linux), and start Towpath as root or let ordinary " +
-    "users create namespaces (sysctl user.max_user_namespaces=15000).",
+    "users create namespaces (sysctl user.max_user_namespaces=15000). A container needs the options of docs/containers.md.",
   exceptions: ["TOWPATH_ALLOW_UNSANDBOXED"],
 };
 const parts: readonly Part[] = [
@@ -30,7 +30,7 @@ const parts: readonly Part[] = [
     whenOk: "memory, processes and CPU of servers are limited",
     remedy:
       "Start Towpath as root on a host with control groups, as a service (./towpath service install), or in a control group " +
-      "of your own: systemd-run --user --scope -p Delegate=yes ./towpath up",
+      "of your own: systemd-run --user --scope -p Delegate=yes ./towpath up. A container needs the options of docs/containers.md.",
     exceptions: ["TOWPATH_ALLOW_WEAK_LIMITS", "TOWPATH_ALLOW_UNSANDBOXED"],
   },
   {

@@ -81,6 +81,12 @@ export function inspectHost(): HostFacts {
   };
 }
 
+/** Where a container finds what it needs; "" outside of one. Docker and Podman leave these files in each. */
+export const containerHint = (): string =>
+  ["/.dockerenv", "/run/.containerenv"].some(exists)
+    ? " A container needs the options that docs/containers.md lists (capabilities, seccomp, AppArmor, /dev/net/tun)."
+    : "";
+
 /** Kernel settings that can forbid ordinary users to create namespaces, with the values that forbid and allow it. */
 const switches = [
   { name: "user.max_user_namespaces", forbids: "0", allow: "15000" },

@@ -219,6 +219,23 @@ except OSError: print("refused")`,
     const { lines } = await python(connect("pypi.org", 443), { network: "internet" });
     expect(lines).toEqual(["connected"]);
   });
+
+  test.runIf(root)(
+    "RUN-2 the network of a sandbox unmounts nothing that this host shares with namespaces",
+    async () => {
+      const shared = join(stateDirectory, "shared");
+      execFileSync("mkdir", ["-p", `${shared}/inner`]);
+      execFileSync("mount", ["--bind", shared, shared]);
+      execFileSync("mount", ["--make-shared", shared]);
+      execFileSync("mount", ["-t", "tmpfs", "tmpfs", `${shared}/inner`]);
+      try {
+        await python("pass", { network: "internet" });
+        expect(readFileSync("/proc/self/mounts", "utf8")).toContain(`${shared}/inner `);
+      } finally {
+        execFileSync("umount", ["--recursive", shared]);
+      }
+    },
+  );
 });
 
 describe("RUN-1 failing closed", () => {

@@ -193,8 +193,14 @@ async function join(context: NetworkContext, target: Target, first: string): Pro
   await configure(host, target, first + prohibitRoutes(own) + prohibitPolicies(own, allowedRanges));
   const slirp = await context.processes.spawn(
     {
-      file: slirp4netns,
-      argv: slirpArguments(target),
+      // Its own sandbox unmounts everything, which as root would reach other mount namespaces: those of the host, where
+      // mounts are shared, and in containers the directories of all servers.
+      ...(target.user
+        ? { file: slirp4netns, argv: slirpArguments(target) }
+        : {
+            file: "/usr/bin/unshare",
+            argv: ["--mount", "--propagation=private", "--", slirp4netns, ...slirpArguments(target)],
+          }),
       stdio: ["ignore", "ignore", "out", "out", "in"],
       env: {},
       cwd: "/",

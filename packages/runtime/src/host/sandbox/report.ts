@@ -1,5 +1,6 @@
 import type { Isolation } from "../../port/host.ts";
 import type { IsolationConfig } from "../config.ts";
+import { containerHint } from "./host.ts";
 import type { NetworkState } from "./network-probe.ts";
 import type { Check } from "./self-test.ts";
 import { limitNames } from "./self-test-limits.ts";
@@ -13,10 +14,10 @@ const weakLimits =
 export function refusalOf(checks: readonly Check[]): string {
   const failed = checks.filter((check) => check.required && !check.ok);
   const list = failed.map((check) => `${check.name}: ${check.detail.replace(/\.$/, "")}`).join("; ");
-  if (failed.every((check) => limitNames.includes(check.name))) return `${weakLimits} (${list}.)`;
+  if (failed.every((check) => limitNames.includes(check.name))) return `${weakLimits} (${list}.)${containerHint()}`;
   return (
     `Servers cannot be isolated on this host, so no server and no build runs (${list}). ` +
-    "TOWPATH_ALLOW_UNSANDBOXED=yes runs code that you trust without isolation."
+    `TOWPATH_ALLOW_UNSANDBOXED=yes runs code that you trust without isolation.${containerHint()}`
   );
 }
 
@@ -26,7 +27,7 @@ export function noNetwork(checks: readonly Check[]): string {
   return (
     `A sandbox cannot have a network of its own here: ${why}. It needs slirp4netns and iproute2 (apt-get install ` +
     "slirp4netns iproute2) and a /dev/net/tun that Towpath's user may open. TOWPATH_ALLOW_HOST_NETWORK=yes lets " +
-    "servers use the host's network, its loopback included."
+    `servers use the host's network, its loopback included.${containerHint()}`
   );
 }
 

@@ -10,7 +10,7 @@ import { connect } from "node:net";
  * @property {string[]} unreadable
  * @property {string[]} unwritable
  * @property {(string | { host: string, port: number })[]} unreachable
- * @property {number} hostPid
+ * @property {string} hostProcess Id and start time of the platform's process.
  * @property {string[]} unsendable
  * @property {string} sendFrom Source address of the packets.
  * @property {string} nonce Known to the host's listeners.
@@ -66,6 +66,17 @@ function canSend(address) {
   });
 }
 
+/** In a container the platform's process has a small id, which one of the sandbox may have too. */
+function findsHostProcess() {
+  const [pid, startTime] = task.hostProcess.split("-");
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] === startTime;
+  } catch {
+    return attempt(() => process.kill(Number(pid), 0));
+  }
+}
+
 const status = readFileSync("/proc/self/status", "utf8");
 const field = (/** @type {string} */ name) => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1] ?? "";
 const environmentNames = readFileSync("/proc/self/environ", "utf8")
@@ -86,7 +97,7 @@ process.stdout.write(
     seccomp: field("Seccomp") === "2",
     environment: environmentNames,
     processes: readdirSync("/proc").filter((name) => /^\d+$/.test(name)).length,
-    signaledHost: attempt(() => process.kill(task.hostPid, 0)),
+    foundHost: findsHostProcess(),
     read: task.unreadable.filter((path) => attempt(() => readFileSync(path))),
     wrote: task.unwritable.filter((path) => attempt(() => writeFileSync(path, "x"))),
     sent,

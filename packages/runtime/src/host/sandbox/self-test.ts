@@ -31,7 +31,7 @@ const reportSchema = z.object({
   seccomp: z.boolean(),
   environment: z.array(z.string()),
   processes: z.number(),
-  signaledHost: z.boolean(),
+  foundHost: z.boolean(),
   read: z.array(z.string()),
   wrote: z.array(z.string()),
   sent: z.array(z.string()),
@@ -77,7 +77,7 @@ export async function probeIsolation(spawn: Spawner, stateDirectory: string, net
       sendFrom: slirpAddress,
       nonce,
       tmpBytes,
-      hostPid: process.pid,
+      hostProcess: await ownerName(),
     };
     const found = await report(spawn, probeSpec(closed, JSON.stringify(task), network));
     return checks({ ...found, reached: [...reached] }, network);
@@ -151,7 +151,7 @@ function checks(found: Report, network: Network): Check[] {
     check("no host files", found.read.length === 0, `read: ${none(found.read)}`),
     check("no writing outside", found.wrote.length === 0, `wrote: ${none(found.wrote)}`),
     check("no platform environment", foreign.length === 0, `found: ${none(foreign)}`),
-    check("no host processes", !found.signaledHost && found.processes < 10, `${found.processes} processes visible`),
+    check("no host processes", !found.foundHost && found.processes < 10, `${found.processes} processes visible`),
     check("closed ranges", found.sent.length === 0, `sent to: ${none(found.sent)}`),
     check("disk limit", !found.exceededTmp, found.exceededTmp ? "/tmp took more" : "/tmp is full at its limit"),
     check("no host sockets", found.reached.length === 0, `reached: ${none(found.reached)}`),

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, stat } from "node:fs/promises";
 import { SandboxError } from "../../port/errors.ts";
 import { removeDirectory } from "../process/remove-directory.ts";
 import type { SocketDirectory } from "../server/start-server.ts";
@@ -17,7 +17,11 @@ export function existingSocketDirectory(own: string, root: boolean): SocketDirec
 /** Creates an instance's directory. `owner` names this process in the mount, so that a later one can sweep it. */
 export async function makeSocketDirectory(own: string, root: boolean, owner: string): Promise<SocketDirectory> {
   await mkdir(own, { recursive: true, mode: 0o711 });
-  if (root) await run("/usr/bin/mount", ["-t", "tmpfs", "-o", options, "--", `${sourcePrefix}${owner}`, own]);
+  if (root) {
+    // The group that the run directory passes on, if it is set-group-ID: see `shareWithGroup`.
+    const withGroup = `${options},gid=${(await stat(own)).gid}`;
+    await run("/usr/bin/mount", ["-t", "tmpfs", "-o", withGroup, "--", `${sourcePrefix}${owner}`, own]);
+  }
   const directory = existingSocketDirectory(own, root);
   await mkdir(directory.shared, { recursive: true, mode: 0o700 });
   return directory;

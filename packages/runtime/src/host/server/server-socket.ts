@@ -1,5 +1,6 @@
-import { link, lstat, unlink } from "node:fs/promises";
+import { chown, link, lstat, stat, unlink } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
+import { dirname } from "node:path";
 import { secretHeader } from "@towpath/runner-api/endpoint";
 import { maxStatusBytes, parseReady, type Ready } from "./harness-status.ts";
 
@@ -26,12 +27,21 @@ export async function takeSocket(made: string, taken: ServerSocket, done: AbortS
   try {
     const signal = AbortSignal.any([done, AbortSignal.timeout(statusMs)]);
     const ready = (await lstat(taken.path)).isSocket() ? await askStatus(taken, signal) : null;
-    if (ready !== null) return ready;
+    if (ready !== null) {
+      if (process.getuid?.() === 0) await shareWithGroup(taken.path);
+      return ready;
+    }
     await unlink(taken.path);
   } catch {
     // Gone with the instance.
   }
   return null;
+}
+
+/** Lets the group of its directory connect: a gateway that runs as another user, as in a container, is in it. */
+async function shareWithGroup(path: string): Promise<void> {
+  const { gid } = await stat(dirname(path));
+  await chown(path, -1, gid);
 }
 
 async function askStatus(socket: ServerSocket, signal: AbortSignal): Promise<Ready | null> {

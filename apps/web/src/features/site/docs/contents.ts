@@ -85,6 +85,7 @@ export const contents: readonly Group[] = [
         "HTTPS and domains",
         "Put an instance on the internet, with certificates of its own or behind a proxy.",
       ),
+      ofRepository("containers", "Containers", "One image, a compose file, and what servers need inside a container."),
       ofRepository(
         "operating",
         "Operating",

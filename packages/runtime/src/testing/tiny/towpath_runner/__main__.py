@@ -232,5 +232,5 @@ if mode == "flood":
     threading.Thread(target=flood, daemon=True).start()
 with Server(options.listen, Handler) as server:
     # Tells the runner, which watches the directory, that it may ask.
-    os.chmod(options.listen, 0o600)
+    os.chmod(options.listen, 0o660)
     server.serve_forever()
