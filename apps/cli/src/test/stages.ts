@@ -103,7 +103,15 @@ async function requireBenchmark([name = ""]: readonly string[]): Promise<void> {
 }
 
 /** Files of `tests/lifecycle` that take minutes. */
-const carried = ["first-release", "next-release", "postgres-version", "forge-data", "backup", "killed-instance"];
+const carried = [
+  "first-release",
+  "next-release",
+  "earlier-code",
+  "postgres-version",
+  "forge-data",
+  "backup",
+  "killed-instance",
+];
 
 const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);
 
