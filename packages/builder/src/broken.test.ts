@@ -149,7 +149,7 @@ test("BLD-2 a server that exits during the import, or right after it has started
 import os, threading, time
 def end():
     # The mode with which it is ready.
-    while not os.path.exists("/run/towpath/mcp.sock") or os.stat("/run/towpath/mcp.sock").st_mode & 0o777 != 0o600:
+    while not os.path.exists("/run/towpath/mcp.sock") or os.stat("/run/towpath/mcp.sock").st_mode & 0o777 != 0o660:
         time.sleep(0.001)
     os._exit(4)
 threading.Thread(target=end, daemon=True).start()
