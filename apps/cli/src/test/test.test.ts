@@ -129,20 +129,20 @@ test("BLD-16 names after a stage that takes names select its parts", async () =>
 
 test("lanes begin when those that they need have ended", async () => {
   const running = new Set<string>();
-  const besides: string[][] = [];
+  const together: string[][] = [];
   const noting = (name: string) => async () => {
     running.add(name);
     await sleep(20);
-    besides.push([...running]);
+    together.push([...running]);
     running.delete(name);
     return totalsOf(1);
   };
   const one = stage("lint", noting("lint"), "checks");
   const two = stage("site", noting("site"), "site");
   await printedBy([one, two, stage("unit", noting("unit"), "packages"), stage("pages", noting("pages"), "pages")]);
-  expect(besides.slice(0, 2)).toContainEqual(["lint", "site"]);
-  expect(besides.slice(2)).toContainEqual(["unit", "pages"]);
-  expect(besides.slice(2).flat()).not.toContain("site");
+  expect(together.slice(0, 2)).toContainEqual(["lint", "site"]);
+  expect(together.slice(2)).toContainEqual(["unit", "pages"]);
+  expect(together.slice(2).flat()).not.toContain("site");
 });
 
 test("OPS-1 a failed file runs again after the lanes have ended, and is unsteady if it passes then", async () => {
