@@ -113,8 +113,6 @@ const carried = [
   "killed-instance",
 ];
 
-const workers = (isAlone: boolean, beside: number) => (isAlone ? [] : [`--maxWorkers=${beside}`]);
-
 /** Cheapest first. */
 export const stages: readonly Stage[] = [
   {
@@ -169,15 +167,14 @@ export const stages: readonly Stage[] = [
   {
     name: "unit",
     title: "Packages and processes",
-    // One worker fewer if other lanes run: a third one saves no time, and makes tests of processes unsteady.
-    run: (output, isAlone) =>
-      vitest(output, "vitest.config.ts", [`--exclude=**/*${browserTest}*`, ...workers(isAlone, 2)]),
+    // Most of them wait for processes: with fewer workers the other lanes end minutes earlier.
+    run: (output) => vitest(output, "vitest.config.ts", [`--exclude=**/*${browserTest}*`]),
     lane: "packages",
   },
   {
     name: "pages",
     title: "Pages in a browser",
-    run: (output, isAlone) => vitest(output, "vitest.config.ts", [browserTest, ...workers(isAlone, 1)]),
+    run: (output, isAlone) => vitest(output, "vitest.config.ts", [browserTest, ...(isAlone ? [] : ["--maxWorkers=1"])]),
     lane: "pages",
   },
   {
