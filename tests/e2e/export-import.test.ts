@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -300,6 +300,12 @@ test("OPS-8 bad exports and taken names are refused before anything is made", { 
   const whole = await readFile(join(directory, "moving.tar"));
   await writeFile(join(directory, "half.tar"), whole.subarray(0, whole.length / 2));
   expect(await refused(join(directory, "half.tar"), "--name", "never-made")).toContain("not a whole export");
+  const damaged = join(directory, "damaged-export");
+  await cp(good, damaged, { recursive: true });
+  const history = join(damaged, "repository.bundle");
+  await truncate(history, (await stat(history)).size - 30);
+  await run("sh", ["-c", "sha256sum $(cut -c67- SHA256SUMS) >sums && mv sums SHA256SUMS"], { cwd: damaged });
+  expect(await refused(damaged, "--name", "never-made")).toContain("can't be read. Export the server again.");
   const document = JSON.parse(await readFile(join(good, "towpath.json"), "utf8"));
   await writeFile(join(good, "towpath.json"), JSON.stringify({ ...document, format: 9 }));
   expect(await refused(good, "--name", "never-made")).toContain("newer release");

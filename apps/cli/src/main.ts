@@ -5,21 +5,17 @@ import { asCommandError, output, print, printError, printVerbosely, red, UsageEr
 
 type Command = (args: string[]) => Promise<number>;
 
+/** For commands whose modules use the database. */
+const withDatabase = (load: () => Promise<Command>) => async () => {
+  (await import("@towpath/role")).resolveDrizzleFaster();
+  return load();
+};
+
 /** Loads the function of each command of the table, on demand. */
 const loaders: Record<CommandName, () => Promise<Command>> = {
-  up: async () => {
-    // It prepares the database.
-    (await import("@towpath/role")).resolveDrizzleFaster();
-    return (await import("./up/up.ts")).up;
-  },
-  upgrade: async () => {
-    (await import("@towpath/role")).resolveDrizzleFaster();
-    return (await import("./upgrade/upgrade.ts")).upgrade;
-  },
-  migrate: async () => {
-    (await import("@towpath/role")).resolveDrizzleFaster();
-    return (await import("./migrate/migrate.ts")).migrate;
-  },
+  up: withDatabase(async () => (await import("./up/up.ts")).up),
+  upgrade: withDatabase(async () => (await import("./upgrade/upgrade.ts")).upgrade),
+  migrate: withDatabase(async () => (await import("./migrate/migrate.ts")).migrate),
   run: async () => (await import("./run/run.ts")).run,
   login: async () => (await import("./login/login.ts")).login,
   logout: async () => (await import("./login/login.ts")).logout,
@@ -42,22 +38,13 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
   import: async () => (await import("./export/import-server.ts")).importServer,
   cancel: async () => (await import("./servers/end.ts")).cancel,
   delete: async () => (await import("./servers/end.ts")).remove,
-  doctor: async () => {
-    (await import("@towpath/role")).resolveDrizzleFaster();
-    return (await import("./doctor/doctor.ts")).doctor;
-  },
+  doctor: withDatabase(async () => (await import("./doctor/doctor.ts")).doctor),
   service: async () => (await import("./service/service.ts")).service,
   github: async () => (await import("./github/github.ts")).github,
-  backup: async () => {
-    (await import("@towpath/role")).resolveDrizzleFaster();
-    return (await import("./backup/backup.ts")).backup;
-  },
-  restore: async () => {
-    (await import("@towpath/role")).resolveDrizzleFaster();
-    return (await import("./backup/restore.ts")).restore;
-  },
+  backup: withDatabase(async () => (await import("./backup/backup.ts")).backup),
+  restore: withDatabase(async () => (await import("./backup/restore.ts")).restore),
   "reset-password": async () => (await import("./reset-password/reset-password.ts")).resetPassword,
-  "rotate-secrets": async () => (await import("./rotate-secrets/rotate-secrets.ts")).rotateSecrets,
+  "rotate-secrets": withDatabase(async () => (await import("./rotate-secrets/rotate-secrets.ts")).rotateSecrets),
   test: async () => (await import("./test/test.ts")).test,
   completion: async () => (await import("./commands/completion.ts")).completion,
   version: async () => version,

@@ -5,8 +5,8 @@ import { z } from "zod";
 import { parse } from "../commands/parse.ts";
 import { credentialOf } from "../deploy/deploy-git-url.ts";
 import { buildPage, buildSchema, followBuild } from "../deploy/follow-build.ts";
-import { pushBundle } from "../deploy/push-bundle.ts";
-import { pushDirectory } from "../deploy/push-directory.ts";
+import { withBundle } from "../deploy/push-bundle.ts";
+import { pushDirectory, type Remote } from "../deploy/push-directory.ts";
 import { type Api, connectApi } from "../instance/api.ts";
 import { environmentAssignments } from "../servers/env.ts";
 import { projectPath } from "../servers/list.ts";
@@ -112,33 +112,38 @@ async function createFromUrl(
 }
 
 /** The commit with its history, if the export has it; else its files as the first commit of a new repository. */
-async function createFromFiles(
+function createFromFiles(
   api: Api,
   { document, directory }: GivenExport,
   source: SourceOf<"repository" | "github">,
   { name, organization: given, variables }: Creation,
 ): Promise<Deployed> {
-  const body = { name, organization: given };
-  const { organization, repository } = await api.call("POST", "/api/v1/deploy-targets", targetSchema, { body });
-  const url = `${api.url}/git/${organization}/${repository.name}.git`;
-  const remote = { url, password: api.token, branch: repository.defaultBranch, overwrite: false };
-  const settings = buildSettings(document);
-  const deploy = (changes: Partial<typeof settings>) =>
-    api.call("POST", `/api/v1/repositories/${repository.name}/deploy`, deployedSchema, {
-      body: { ...settings, ...changes, name, organization, variables },
-    });
+  const create = async (pushHistory: ((remote: Remote) => Promise<void>) | null) => {
+    const body = { name, organization: given };
+    const { organization, repository } = await api.call("POST", "/api/v1/deploy-targets", targetSchema, { body });
+    const url = `${api.url}/git/${organization}/${repository.name}.git`;
+    const remote = { url, password: api.token, branch: repository.defaultBranch, overwrite: false };
+    const settings = buildSettings(document);
+    const deploy = (changes: Partial<typeof settings>) =>
+      api.call("POST", `/api/v1/repositories/${repository.name}/deploy`, deployedSchema, {
+        body: { ...settings, ...changes, name, organization, variables },
+      });
+    if (pushHistory !== null) {
+      await step("Pushing the repository with its history", () => pushHistory(remote));
+      return deploy({});
+    }
+    if (source.kind === "github")
+      print(
+        `It was built from ${source.fullName}, and gets a repository of this instance. Settings → Source connects GitHub.`,
+      );
+    const message = `Import ${document.name} as of ${source.commit}`;
+    const files = join(directory, fileNames.source);
+    await step("Pushing the code", () => pushDirectory(files, { ...remote, message }));
+    // The code was exported without what is around its root directory.
+    return deploy({ rootDirectory: null });
+  };
   const hasHistory = source.kind === "repository" && source.hasHistory;
-  const pushHistory = () => pushBundle(join(directory, fileNames.history), source.commit, remote);
-  if (hasHistory && (await step("Pushing the repository with its history", pushHistory))) return deploy({});
-  if (source.kind === "github")
-    print(
-      `It was built from ${source.fullName}, and gets a repository of this instance. Settings → Source connects GitHub.`,
-    );
-  const message = `Import ${document.name} as of ${source.commit}`;
-  const files = join(directory, fileNames.source);
-  await step("Pushing the code", () => pushDirectory(files, { ...remote, message }));
-  // The code was exported without what is around its root directory.
-  return deploy({ rootDirectory: null });
+  return hasHistory ? withBundle(join(directory, fileNames.history), source.commit, create) : create(null);
 }
 
 /**

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { migrate } from "drizzle-orm/node-postgres/migrator";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
@@ -20,14 +21,24 @@ function urlOf(database: string): string {
   return base.replace(/\/[^/?]*\?/, `/${database}?`);
 }
 
-async function administer(statement: string): Promise<void> {
+async function administer(use: (client: pg.Client) => Promise<unknown>): Promise<void> {
   const client = new pg.Client({ connectionString: urlOf("postgres") });
   await client.connect();
   try {
-    await client.query(statement);
+    await use(client);
   } finally {
     await client.end();
   }
+}
+
+/**
+ * Pools that end don't wait for their connections to close: dropping the database at once would end some of them by an
+ * error that nothing catches.
+ */
+async function drop(client: pg.Client, name: string): Promise<void> {
+  const isUsed = "SELECT 1 FROM pg_stat_activity WHERE datname = $1";
+  for (let tries = 0; tries < 20 && (await client.query(isUsed, [name])).rowCount !== 0; tries += 1) await sleep(5);
+  await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
 }
 
 /**
@@ -37,16 +48,16 @@ async function administer(statement: string): Promise<void> {
 export async function createTestDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   const template = isEmpty ? "template0" : templateName;
-  await administer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+  await administer((each) => each.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`));
   const client = openDatabase(urlOf(name));
-  // A pool that ends doesn't wait for its connections to close: those that are left when the database is dropped fail.
+  // Those that are left when the database is dropped fail.
   client.pool.on("connect", (connection) => connection.on("error", () => {}));
   return {
     ...client,
     url: urlOf(name),
     close: async () => {
       await client.close();
-      await administer(`DROP DATABASE ${name} WITH (FORCE)`);
+      await administer((each) => drop(each, name));
     },
   };
 }
