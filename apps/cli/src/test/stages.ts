@@ -190,7 +190,9 @@ export const stages: readonly Stage[] = [
     name: "lifecycle",
     title: "Life of an instance",
     run: (output) =>
-      vitest(output, "tests/lifecycle/vitest.config.ts", [`--exclude=**/{fresh-checkout,${carried.join(",")}}*`]),
+      vitest(output, "tests/lifecycle/vitest.config.ts", [
+        `--exclude=**/{fresh-checkout,each-postgres,${carried.join(",")}}*`,
+      ]),
     lane: "instances",
   },
   {
@@ -219,6 +221,13 @@ export const stages: readonly Stage[] = [
     title: "Upgrades, back-up, restore and power cuts",
     // Installs the first release, too, which needs the repository's history, and starts many instances.
     run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", carried),
+    onlyWhenNamed: true,
+  },
+  {
+    name: "postgres",
+    title: "Each PostgreSQL that may be used",
+    // Runs the tests of packages, processes and an instance with each.
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["each-postgres"]),
     onlyWhenNamed: true,
   },
   {
