@@ -18,7 +18,7 @@ export async function findPrincipals({
 }: Call<{ readonly orgSlug: string; readonly text: string }>): Promise<readonly string[]> {
   const { organization } = await authorize(ctx, "organization.read", { orgSlug: input.orgSlug });
   const text = input.text.trim().toLowerCase();
-  if (/^(admin|anonymous|user:\S+|key:\S+)$/.test(text)) return [text];
+  if (/^(admin|anonymous|user:\S+|key:\S+|workload:\S+)$/.test(text)) return [text];
   const name = sql`lower(trim(concat_ws(' ', ${user.firstName}, ${user.lastName})))`;
   const [members, keys] = await Promise.all([
     ctx.db
