@@ -140,7 +140,12 @@ export function createCallers({ config, pool, notifications, routes, log }: Base
     },
     parts: {
       authenticate: createAuthenticate({
-        ...{ apiKeys, members, accessTokens, grants, serverAddress, signingKeys },
+        apiKeys,
+        members,
+        accessTokens,
+        grants,
+        serverAddress,
+        signingKeys,
         workloads: verifier,
       }),
       assertIdentity: createAssertIdentity(signingKeys, serverAddress),

@@ -20,7 +20,7 @@ beforeAll(async () => {
   keySet = JSON.stringify(await issuer.keySet());
   await issuer.close();
   owner = await seededMember(site.url, site.db);
-  await seedProject(site.db, owner.organization, { name: "quick-red-heron" });
+  await seedProject(site.db, owner.organization, { name: "mild-amber-lynx" });
   page = await browser.signedInPage(site.url, owner);
 });
 
@@ -46,11 +46,11 @@ test("KEY-6 an owner trusts a cluster for one server, sees why an issuer is refu
   await dialog.getByLabel("Key set").fill(keySet);
   await dialog.getByLabel("Servers").click();
   await page.getByRole("option", { name: "Selected servers" }).click();
-  await page.getByRole("checkbox", { name: "quick-red-heron" }).click();
+  await page.getByRole("checkbox", { name: "mild-amber-lynx" }).click();
   await dialog.getByRole("button", { name: "Add" }).click();
   await dialog.waitFor({ state: "hidden" });
   const row = section().getByRole("row").filter({ hasText: "Cluster" });
-  await expect.poll(() => row.textContent()).toMatch(/system:serviceaccount:agents:\*.*quick-red-heron.*Active/);
+  await expect.poll(() => row.textContent()).toMatch(/system:serviceaccount:agents:\*.*mild-amber-lynx.*Active/);
   await site.db.update(workloadIdentity).set({ problem: "Could not connect to 10.0.0.1." });
   await page.reload();
   await row.getByText("Could not connect to 10.0.0.1.").waitFor();

@@ -58,7 +58,10 @@ async function newIdentity(values: Values) {
   if (name === undefined || issuer === undefined || subject.length === 0)
     throw new UsageError("Say whose tokens: towpath workloads add --name NAME --issuer URL --subject PATTERN");
   return {
-    ...{ name, issuer, subjects: subject, servers: server ?? null },
+    name,
+    issuer,
+    subjects: subject,
+    servers: server ?? null,
     jwksUrl: values["jwks-url"] ?? null,
     keySet: await contentOf(values["key-set"]),
     ca: await contentOf(values.ca),

@@ -6,7 +6,7 @@ import { type IssuerKey, type IssuerKeys, IssuerKeysError, type KeySource, readI
 const maxSources = 1000;
 /** How long keys are used before they are read again, in the background. */
 export const keysFreshMs = 10 * 60_000;
-/** Pause between two reads of a source, whatever tokens come. */
+/** Pause between two reads of a source, regardless of the tokens that come. */
 const pauseMs = 30_000;
 
 type Entry = {

@@ -13,7 +13,10 @@ import { startTokenIssuer } from "./testing/token-issuer.ts";
 
 const here = createAddressPolicy(["127.0.0.0/8", "::1/128"]);
 const source = (issuer: string, more: Partial<KeySource> = {}): KeySource => ({
-  ...{ issuer, jwksUrl: null, keySet: null, ca: null },
+  issuer,
+  jwksUrl: null,
+  keySet: null,
+  ca: null,
   ...more,
 });
 const startIssuer: typeof startTokenIssuer = async (options) => {
@@ -102,7 +105,9 @@ test("KEY-6 keys are cached; an unknown key id reads them again, at most twice a
   let now = 0;
   const problems: (string | null)[] = [];
   const cache = new IssuerKeyCache({
-    ...{ policy: here, outageMs: 3_600_000, now: () => now },
+    policy: here,
+    outageMs: 3_600_000,
+    now: () => now,
     onProblem: (_source, problem) => problems.push(problem),
   });
   const from = source(issuer.url);

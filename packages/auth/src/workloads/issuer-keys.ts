@@ -105,7 +105,7 @@ function keyOf(jwk: Record<string, unknown>): [string, IssuerKey][] {
   const algorithm = kty === "RSA" ? "RS256" : kty === "EC" && crv === "P-256" ? "ES256" : null;
   if (algorithm === null || (jwk.alg !== undefined && jwk.alg !== algorithm)) return [];
   try {
-    // Its public part only, whatever else was pasted.
+    // Its public part only: a private key may have been pasted.
     const parts = kty === "RSA" ? ["kty", "n", "e"] : ["kty", "crv", "x", "y"];
     const publicPart = Object.fromEntries(parts.map((name) => [name, String(jwk[name])]));
     const key = createPublicKey({ key: publicPart, format: "jwk" });

@@ -90,8 +90,12 @@ test("KEY-6 members see them, viewers don't, and only admins change them; other 
   expect(await refusalCode(deleteWorkloadIdentity({ ctx, input: elsewhere }))).toBe("not_found");
   // What would outlast its revocation, no key may make.
   const key: Actor = {
-    ...{ kind: "apiKey", keyId: newId(), organizationId: organization.id, userId: null },
-    ...{ projectIds: null, ipAddress: null },
+    kind: "apiKey",
+    keyId: newId(),
+    organizationId: organization.id,
+    userId: null,
+    projectIds: null,
+    ipAddress: null,
   };
   expect(await refusalCode(create(key))).toBe("forbidden");
 });

@@ -60,7 +60,10 @@ function WorkloadForm({ orgSlug, onDone }: { readonly orgSlug: string; readonly 
     await run(async () => {
       await createWorkload({
         data: {
-          ...{ orgSlug, name, issuer, subjects },
+          orgSlug,
+          name,
+          issuer,
+          subjects,
           jwksUrl: source === "jwksUrl" ? fields.jwksUrl : null,
           keySet: source === "keySet" ? fields.keySet : null,
           ca: source === "keySet" ? null : fields.ca,
