@@ -30,7 +30,7 @@ async function follow() {
             return reader.digests();
           },
           load: (projectIds) => {
-            loads.push(projectIds.length);
+            loads.push(projectIds === "all" ? Number.POSITIVE_INFINITY : projectIds.length);
             return reader.load(projectIds);
           },
         }),

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Notifications } from "@towpath/db/notifications";
 import type { Logger } from "pino";
 import { z } from "zod";
@@ -11,8 +11,6 @@ const snapshotSchema = z.object({ routes: z.array(routeSchema) });
 const reloadMs = 10_000;
 /** How long the start waits for the database: a server may have become private while the gateway was down. */
 const firstLoadMs = 1000;
-/** Projects loaded by one query: parsing them takes the event loop a few milliseconds. */
-const loadTogether = 200;
 /** With more changed projects than this, all are compared. */
 const maxChanged = 1000;
 /** The share of the time that writing snapshots may take; it blocks the event loop. */
@@ -134,31 +132,23 @@ export function createRouteFeed({ readModel, table, directory, writesSnapshot, o
 
 /** The projects of the table whose routes differ from the database's. */
 async function compareAll(reader: RouteReader, known: ReadonlyMap<string, string>, table: RouteTable): Promise<Load> {
+  const goneFrom = (present: ReadonlySet<string>) => [...table.projects()].filter((id) => !present.has(id));
+  if (known.size === 0) {
+    const changed = await reader.load("all");
+    return { gone: goneFrom(new Set(changed.map(({ projectId }) => projectId))), changed };
+  }
   const current = await reader.digests();
-  const gone = [...table.projects()].filter((projectId) => !current.has(projectId));
   const differing = [...current].flatMap(([projectId, digest]) => (known.get(projectId) === digest ? [] : [projectId]));
-  return { gone, changed: await inParts(differing, reader.load) };
+  const changed = differing.length > 0 ? await reader.load(differing) : [];
+  return { gone: goneFrom(new Set(current.keys())), changed };
 }
 
 /** Projects by id. A label that one of them has given up may be the former name of another, which gets it back. */
 async function loadProjects(reader: RouteReader, asked: readonly string[], table: RouteTable): Promise<Load> {
   const heirs = await reader.ownersOfFormer(asked.flatMap((projectId) => table.labelsOf(projectId)));
   const projectIds = [...new Set([...asked, ...heirs])];
-  const changed = await inParts(projectIds, reader.load);
+  const changed = await reader.load(projectIds);
   const present = new Set(changed.map(({ projectId }) => projectId));
   const gone = projectIds.filter((projectId) => !present.has(projectId) && table.labelsOf(projectId).length > 0);
   return { gone, changed };
-}
-
-/** Other work gets its turn between the parts. */
-async function inParts(
-  ids: readonly string[],
-  load: (part: readonly string[]) => Promise<ProjectRoutes[]>,
-): Promise<ProjectRoutes[]> {
-  const loaded: ProjectRoutes[] = [];
-  for (let at = 0; at < ids.length; at += loadTogether) {
-    loaded.push(...(await load(ids.slice(at, at + loadTogether))));
-    await nextTurn();
-  }
-  return loaded;
 }
