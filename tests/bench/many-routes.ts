@@ -33,6 +33,7 @@ const directory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
 const postgres = await startEmbeddedPostgres({
   dataDirectory: join(directory, "data"),
   socketDirectory: join(directory, "s"),
+  durable: true,
 });
 const database = openDatabase(postgres.url);
 try {

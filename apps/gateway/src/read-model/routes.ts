@@ -159,9 +159,9 @@ const projectRoutesOf = ({ project_id: projectId, digest, routes }: LoadedRow): 
   routes: routes.flatMap((route) => routeSchema.safeParse(route).data ?? []),
 });
 
-const projectRoutes = (where: string) => `SELECT "projectId" AS project_id,
-    md5(string_agg(row_to_json(route)::text, '' ORDER BY label)) AS digest, json_agg(route ORDER BY label) AS routes
-  FROM (${routesQuery} ${where}) route GROUP BY "projectId"`;
+const projectRoutes = (where: string) => `SELECT project_id, md5(routes::text) AS digest, routes
+  FROM (SELECT "projectId" AS project_id, json_agg(route ORDER BY label) AS routes
+    FROM (${routesQuery} ${where}) route GROUP BY "projectId") project_routes`;
 
 const routesQuery = `
   SELECT address.label, address.labels,

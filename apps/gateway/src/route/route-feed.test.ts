@@ -51,8 +51,10 @@ async function follow() {
     await notifications.close();
     await rm(directory, { recursive: true });
   });
-  await feed.reload();
-  await expect.poll(() => compared).toBeGreaterThan(1);
+  const { promise: connected, resolve } = Promise.withResolvers<void>();
+  // After the feed's own.
+  notifications.subscribe({ channel: "towpath_route" }, () => resolve());
+  await connected;
   await feed.reload();
   loads.length = 0;
   compared = 0;
@@ -116,7 +118,7 @@ test("GW-10 a change loads the routes of its project only, in every table", asyn
   await expect.poll(() => route()?.capturePayloads).toBe(true);
   for (const [text, now, expected] of changes) {
     await query(text, [project]);
-    await expect.poll(now, text).toEqual(expected);
+    await expect.poll(now, { message: text }).toEqual(expected);
   }
   expect(compared()).toBe(0);
   expect(Math.max(...loads)).toBe(1);
