@@ -168,7 +168,7 @@ test("KEY-6 GW-15 chosen servers and the access policy hold for workloads as for
   const toOther = await issuer.token(resourceOf(other));
   await until(async () => (await statusFor(other, toOther)) === 200);
   await pool.query("UPDATE workload_identity SET project_ids = $2 WHERE id = $1", [id, [server.projectId]]);
-  await until(async () => (await statusFor(other, toOther)) === 404);
+  await until(async () => (await statusFor(other, toOther)) === 401);
   expect(await statusFor(server, token)).toBe(200);
 });
 

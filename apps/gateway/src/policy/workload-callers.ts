@@ -1,5 +1,5 @@
 import type { TokenHead, WorkloadRefusal, WorkloadTokenProblem, WorkloadVerifier } from "@towpath/auth/workloads";
-import { aboutSignIn, credentialsUnavailable, type GatewayError, unknownServer } from "../gateway-error.ts";
+import { aboutSignIn, credentialsUnavailable, type GatewayError } from "../gateway-error.ts";
 import type { ProtectedResource } from "../oauth/resource.ts";
 import type { Route } from "../read-model/routes.ts";
 import type { Principal } from "./credentials.ts";
@@ -53,13 +53,10 @@ export function createWorkloadCallers(verifier: WorkloadVerifier) {
 
 function refused(refusal: WorkloadRefusal, head: TokenHead | "unsupported", resource: ProtectedResource): GatewayError {
   const detail = head === "unsupported" ? null : `${head.subject} of ${head.issuer}`.slice(0, maxDetailLength);
-  // As with an API key for other servers: only who may call something here learns that it is not this.
-  if (refusal === "other_server")
-    return aboutSignIn(unknownServer(), { problem: signInProblems[refusal], isProven: true, detail });
   const problem = isOfToken(refusal) ? "workload_token_invalid" : signInProblems[refusal];
   const description = isOfToken(refusal) ? problems[refusal](resource) : notAccepted;
   const refusedToken = unauthorized(resource, { code: "invalid_token", description }, refusal === "expired");
-  return aboutSignIn(refusedToken, { problem, isProven: false, detail });
+  return aboutSignIn(refusedToken, { problem, isProven: refusal === "other_server", detail });
 }
 
 const isOfToken = (refusal: WorkloadRefusal): refusal is WorkloadTokenProblem => Object.hasOwn(problems, refusal);

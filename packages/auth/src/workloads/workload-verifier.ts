@@ -36,6 +36,8 @@ export type WorkloadVerifier = {
 };
 
 const maxTokens = 5000;
+/** The id of no organization. */
+const nobody = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Verifies tokens of the issuers that a server's organization trusts (KEY-6): offline, with cached keys. A token's
@@ -46,6 +48,7 @@ export function createWorkloadVerifier(parts: {
   readonly keys: IssuerKeyCache;
   readonly ownIssuer: string;
 }): WorkloadVerifier {
+  /** Of accepted tokens: those of strangers take no memory. */
   const heads = new LRUCache<string, TokenHead>({ max: maxTokens });
   /** Tokens with the name of the source whose key signed them. */
   const signed = new LRUCache<string, true>({ max: maxTokens, ttl: keysFreshMs });
@@ -65,19 +68,14 @@ export function createWorkloadVerifier(parts: {
   }
 
   return {
-    headOf(token) {
-      const known = heads.get(token);
-      if (known) return known;
-      const head = readTokenHead(token, parts.ownIssuer);
-      if (head !== null && head !== "unsupported") heads.set(token, head);
-      return head;
-    },
+    headOf: (token) => heads.get(token) ?? readTokenHead(token, parts.ownIssuer),
     async verify({ token, head, resource }, server) {
       if (head === "unsupported") return head;
       const problem = problemOf(head, resource, Date.now());
       if (problem !== null) return problem;
       const { issuer, subject, expiresAt } = head;
-      const found = server && (await parts.workloads.find({ organizationId: server.organizationId, issuer }));
+      // Also without a server, so that a slow or unavailable database doesn't tell which servers exist.
+      const found = await parts.workloads.find({ organizationId: server?.organizationId ?? nobody, issuer });
       if (!server || !found) return "untrusted";
       const admitting = found.filter((each) => admits(each, { subject, projectId: server.projectId }));
       // Those that don't admit it only say why.
@@ -97,6 +95,7 @@ export function createWorkloadVerifier(parts: {
           return isElsewhere ? "other_server" : "subject_not_admitted";
         }
         parts.workloads.used(identity.id);
+        heads.set(token, head);
         return { identity, subject, expiresAt };
       }
       return refusal;

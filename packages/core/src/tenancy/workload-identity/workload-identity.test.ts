@@ -150,9 +150,9 @@ test("KEY-6 GW-15 an access policy names workload identities beside keys, of its
 });
 
 test("KEY-6 a workload is named by its subject, and found as it is logged", async () => {
-  const principal = `workload:${newId()}:system:serviceaccount:agents:planner`;
+  const principal = `workload:${newId()}:repo:Acme/Site`;
   const ctx = as(organization.owner);
   const views = await describePrincipals({ ctx, input: { orgSlug: organization.slug, principals: [principal] } });
-  expect(views.get(principal)).toMatchObject({ kind: "workload", name: "system:serviceaccount:agents:planner" });
+  expect(views.get(principal)).toMatchObject({ kind: "workload", name: "repo:Acme/Site" });
   expect(await findPrincipals({ ctx, input: { orgSlug: organization.slug, text: principal } })).toEqual([principal]);
 });
