@@ -85,10 +85,12 @@ export class RouteTable {
         this.#routes.set(route.label, route);
         for (const domain of route.domains) this.#domains.set(domain, route.label);
       }
-      this.#labels.set(
-        projectId,
-        routes.map(({ label }) => label),
-      );
+      // This version may be able to parse none of them.
+      if (routes.length > 0)
+        this.#labels.set(
+          projectId,
+          routes.map(({ label }) => label),
+        );
     }
     return [...overruled];
   }
