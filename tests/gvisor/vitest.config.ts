@@ -4,5 +4,5 @@ import shared from "../vitest.config.ts";
 // The runtime's contracts and isolation tests with gVisor, beside the files that they test.
 export default defineConfig({
   ...shared,
-  test: { ...shared.test, include: ["../packages/runtime/src/**/*.gvisor.ts"] },
+  test: { ...shared.test, include: ["../packages/runtime/src/**/*.gvisor.ts"], globalSetup: [] },
 });
