@@ -1,5 +1,5 @@
 // What gVisor costs: the same server on two instances, isolated by bubblewrap and by gVisor, by turns in one run. Its build,
-// its first handshake and list when nothing of it runs, its memory while it waits, and its calls a second; and how many times
+// first handshake and list when nothing of it runs, its memory while it waits, its calls, processor time; and how many times
 // bubblewrap's each is: the median of the rounds' ratios.
 // Arguments: rounds (default 5), seconds of calls in a round (default 5), callers at once (default 4).
 
@@ -64,7 +64,7 @@ async function begin(url: string): Promise<Record<string, string>> {
   return session;
 }
 
-async function callsPerSecond({ url }: Side): Promise<number> {
+async function callFor({ url }: Side): Promise<{ readonly count: number; readonly tookMs: number }> {
   let count = 0;
   const begun = performance.now();
   const caller = async () => {
@@ -75,25 +75,43 @@ async function callsPerSecond({ url }: Side): Promise<number> {
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
-  return (count * 1000) / (performance.now() - begun);
+  return { count, tookMs: performance.now() - begun };
 }
 
-/** What the control groups of the instance's sandboxes count, without file pages that the kernel drops when it needs memory. */
-async function memoryBytes({ dataDirectory }: Side): Promise<number> {
+/** Control groups of the instance's sandboxes, where memory is counted. */
+async function groupsOf({ dataDirectory }: Side): Promise<readonly string[]> {
   const owner = await readFile(join(dataDirectory, "run", "shim.sock.owner"), "utf8");
   for (const parent of ["/sys/fs/cgroup/memory/towpath", "/sys/fs/cgroup/towpath"]) {
     const names = (await readdir(parent).catch(() => [])).filter((name) => name.startsWith(`${owner}.`));
-    const each = await Promise.all(names.map((name) => usedBy(`${parent}/${name}`)));
-    if (each.length > 0) return each.reduce((sum, bytes) => sum + bytes, 0);
+    if (names.length > 0) return names.map((name) => `${parent}/${name}`);
   }
   throw new Error("no control group counts the server's memory");
 }
 
-async function usedBy(group: string): Promise<number> {
-  const text = (name: string) => readFile(`${group}/${name}`, "utf8").catch(() => "");
-  const used = Number((await text("memory.usage_in_bytes")) || (await text("memory.current")));
-  const inactive = /^(?:total_)?inactive_file (\d+)$/m.exec(await text("memory.stat"))?.[1] ?? 0;
-  return used - Number(inactive);
+const textOf = (path: string) => readFile(path, "utf8").catch(() => "");
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+/** Without file pages, which the kernel drops when it needs memory. */
+async function memoryBytes(side: Side): Promise<number> {
+  const used = async (group: string) => {
+    const all = Number((await textOf(`${group}/memory.usage_in_bytes`)) || (await textOf(`${group}/memory.current`)));
+    const inactive = /^(?:total_)?inactive_file (\d+)$/m.exec(await textOf(`${group}/memory.stat`))?.[1] ?? 0;
+    return all - Number(inactive);
+  };
+  return sum(await Promise.all((await groupsOf(side)).map(used)));
+}
+
+const tickMs = 10;
+
+/** Processor time of the processes there and of those that they have waited for, which a busy machine hardly changes. */
+async function processorMs(side: Side): Promise<number> {
+  const lists = await Promise.all((await groupsOf(side)).map((group) => textOf(`${group}/cgroup.procs`)));
+  const each = lists.flatMap((list) => list.split("\n").filter((pid) => pid !== ""));
+  const used = async (pid: string) => {
+    const fields = (await textOf(`/proc/${pid}/stat`)).split(") ")[1]?.split(" ").slice(11, 15) ?? [];
+    return sum(fields.map(Number)) * tickMs;
+  };
+  return sum(await Promise.all(each.map(used)));
 }
 
 type Rows = Map<string, Record<Side["isolation"], number[]>>;
@@ -111,7 +129,7 @@ function print(rows: Rows): void {
   for (const [what, { bubblewrap, gvisor }] of rows) {
     const ratios = gvisor.map((value, round) => value / (bubblewrap[round] ?? Number.NaN));
     process.stdout.write(what.padEnd(44));
-    line(median(bubblewrap).toFixed(0), median(gvisor).toFixed(0), `${median(ratios).toFixed(2)}×`, `${ratios.length}`);
+    line(median(bubblewrap).toFixed(1), median(gvisor).toFixed(1), `${median(ratios).toFixed(2)}×`, `${ratios.length}`);
   }
 }
 
@@ -126,10 +144,15 @@ try {
     note(rows, "push to live, packages downloaded, ms", side, await timed(() => deploy(side, directory)));
   for (let round = 0; round < rounds; round++) {
     await sleep(leaseMs + stopAfterMs + 4000);
-    for (const side of sides) {
+    // Who comes first finds the rest of its instance asleep.
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       note(rows, "start from nothing, handshake and list, ms", side, await timed(() => begin(side.url)));
       note(rows, "memory while it waits, MiB", side, (await memoryBytes(side)) / mebibyte);
-      note(rows, "calls a second", side, await callsPerSecond(side));
+      const started = await processorMs(side);
+      note(rows, "processor time of the start, ms", side, started);
+      const { count, tookMs } = await callFor(side);
+      note(rows, "calls a second", side, (count * 1000) / tookMs);
+      note(rows, "processor time of a call, ms", side, ((await processorMs(side)) - started) / count);
     }
   }
   print(rows);
