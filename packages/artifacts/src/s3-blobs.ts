@@ -18,6 +18,10 @@ export function s3Blobs(config: BucketConfig): BlobStore {
       return bytes;
     },
     delete: (digest) => bucket.delete(keyOf(digest)),
+    addresses: {
+      get: async (digest, validMs) => (await bucket.sign("GET", keyOf(digest), validMs)).url,
+      put: (digest, validMs) => bucket.sign("PUT", keyOf(digest), validMs, { "x-amz-content-sha256": digest }),
+    },
     async *list() {
       for await (const key of bucket.list()) if (digestSchema.safeParse(key).success) yield key;
     },
