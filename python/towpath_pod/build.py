@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +27,8 @@ _ABOUT = Path("/opt/towpath-build/about.json")
 def main(arguments: list[str]) -> None:
     role, port, digest, volumes, scratch = arguments
     os.umask(0o022)
+    # The first process of a container ignores signals that it doesn't handle.
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     handlers = {"files": _files, "steps": _steps}[role](json.loads(volumes), scratch)
     serve(int(port), digest, {**handlers, "/about": lambda _: json.loads(_ABOUT.read_text())})
 
@@ -72,14 +74,7 @@ def _files(volumes: Mapping[str, str], scratch: str) -> Handlers:
         "/send": send_layer,
         "/watch": watch,
         "/measure": lambda request: {"bytes": measure(volumes[request.query["volume"]])[0]},
-        "/clear": lambda _: _clear(volumes["cache"]),
     }
-
-
-def _clear(directory: str) -> dict[str, Any]:
-    for name in os.listdir(directory):
-        shutil.rmtree(os.path.join(directory, name), ignore_errors=True)
-    return {}
 
 
 if __name__ == "__main__":
