@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
+import { serverHome } from "../../harness-command.ts";
 import { type BuildSpec, type BuildStep, type BuildVolume, buildImage, pythonPrefix } from "../../port/builds.ts";
 import type { SandboxSpec } from "../engine.ts";
 import { pythonMount, type ResolvedPython } from "../python/resolve-python.ts";
-import { sandboxHome } from "../sandbox/arguments.ts";
 
 const certificates = "/etc/ssl/towpath-operator.pem";
 const layerScript = fileURLToPath(new URL("./layer.py", import.meta.url));
@@ -35,7 +35,7 @@ export function stepSandboxSpec(step: BuildStep, build: BuildSpec, files: StepFi
     env: {
       ...environment,
       ...(ca === undefined ? {} : certificateSettings),
-      HOME: sandboxHome,
+      HOME: serverHome,
       LANG: "C.UTF-8",
       PATH: `${buildImage.dependencies}/bin:/opt/uv:${pythonPrefix}/bin:/usr/local/bin:/usr/bin:/bin`,
       NO_COLOR: "1",
