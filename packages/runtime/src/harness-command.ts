@@ -29,6 +29,7 @@ const searchPath = `${dependencyPath}/bin:/usr/local/bin:/usr/bin:/bin`;
  * Starts the harness for a server. Pure.
  *
  * @param options.listen see the harness's option
+ * @param options.harness the directory of its package, if not `harnessPath`
  * @param options.startTimeoutMs after which the start ends; the harness's default if omitted
  * @param options.pythonEnvironment what the interpreter needs
  */
@@ -36,12 +37,13 @@ export function harnessCommand(
   server: ServerSpec,
   options: {
     readonly listen: string;
+    readonly harness?: string;
     readonly startTimeoutMs?: number | undefined;
     readonly pythonEnvironment?: Readonly<Record<string, string>>;
   },
 ): { readonly argv: readonly [string, ...string[]]; readonly env: Readonly<Record<string, string>> } {
   const { environment } = server;
-  const { listen, startTimeoutMs, pythonEnvironment } = options;
+  const { listen, harness = harnessPath, startTimeoutMs, pythonEnvironment } = options;
   const ownPythonPath = environment.PYTHONPATH === undefined ? "" : `:${environment.PYTHONPATH}`;
   return {
     argv: [
@@ -70,7 +72,7 @@ export function harnessCommand(
       // `-m` puts the working directory first: a repository's own types.py would end Python before the harness begins.
       // The harness undoes this before the server's code runs. Python 3.10 ignores it.
       PYTHONSAFEPATH: "1",
-      PYTHONPATH: `${harnessPath}${ownPythonPath}`,
+      PYTHONPATH: `${harness}${ownPythonPath}`,
     },
   };
 }

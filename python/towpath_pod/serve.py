@@ -13,6 +13,7 @@ import resource
 import selectors
 import signal
 import subprocess
+import sys
 import threading
 import time
 from typing import Any
@@ -30,6 +31,7 @@ _DRAIN_SECONDS = 1.0
 _DUMP_SECONDS = 2.0
 _MAX_DUMP_BYTES = 128 * 1024
 _MAX_DUMP_LINES = 500
+_DATA_SECONDS = 60.0
 #: Upper limit of a start on a node whose processors are busy with others, as a multiple of its time limit.
 _MAX_ROUNDS = 3
 _KILLED_AS_LATE = 124
@@ -40,6 +42,8 @@ def serve(start: str = START) -> int:
     with open(start, encoding="utf-8") as file:
         document: dict[str, Any] = json.load(file)
     os.unlink(start)
+    for directory in document["makeDirectories"]:
+        os.makedirs(directory, exist_ok=True)
     # The server runs as the same user: it must not read this process's memory or write to its log.
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     return _Server(document).run()
@@ -52,6 +56,7 @@ class _Server:
         self._child: subprocess.Popen[bytes] | None = None
         #: What it was doing when its time was up.
         self._late: dict[str, object] | None = None
+        self._data_reported = 0.0
 
     def run(self) -> int:
         limits: dict[str, int] = self._document["limits"]
@@ -116,6 +121,7 @@ class _Server:
                     selector.unregister(key.fileobj)
             for stream in (out, err):
                 stream.report_in_time()
+            self._report_data()
             # Orphans of the server too, of which this process is the parent.
             if child.poll() is not None:
                 ended_at = ended_at or time.monotonic()
@@ -127,7 +133,19 @@ class _Server:
                 _reap(child.pid)
         for stream in (out, err):
             stream.end()
+        self._data_reported = 0.0
+        self._report_data()
         return child.returncode
+
+    def _report_data(self) -> None:
+        """Writes how much of its lasting directory is used, now and then, as a record of type `u`."""
+        data: str | None = self._document.get("data")
+        if data is None or time.monotonic() - self._data_reported < _DATA_SECONDS:
+            return
+        self._data_reported = time.monotonic()
+        space = os.statvfs(data)
+        used = (space.f_blocks - space.f_bfree) * space.f_frsize
+        write_record("u", 0, f"{used} {space.f_blocks * space.f_frsize}".encode())
 
     def _ended(self, status: int) -> int:
         if self._late is not None:
@@ -214,3 +232,7 @@ def _reap(server: int) -> None:
         if found is None or found.si_pid == server:
             return
         os.waitpid(found.si_pid, os.WNOHANG)
+
+
+if __name__ == "__main__":
+    sys.exit(serve())

@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -114,3 +115,7 @@ def _get_once(layer: dict[str, str], directory: str) -> None:
         raise LayerError("digest_mismatch", "the stored bytes have another digest")
     if status != 0:
         raise LayerError("unavailable", f"tar: {problem.strip()}")
+
+
+if __name__ == "__main__":
+    sys.exit(fetch())
