@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
+import { serverHome } from "../../harness-command.ts";
 import { type BuildSpec, type BuildStep, type BuildVolume, buildImage } from "../../port/builds.ts";
 import { stepDirectory, stepEnvironment } from "../../step-environment.ts";
 import type { SandboxSpec } from "../engine.ts";
 import { pythonMount, type ResolvedPython } from "../python/resolve-python.ts";
-import { sandboxHome } from "../sandbox/arguments.ts";
 
 const certificates = "/etc/ssl/towpath-operator.pem";
 const layerScript = fileURLToPath(new URL("./layer.py", import.meta.url));
@@ -35,7 +35,7 @@ export function stepSandboxSpec(step: BuildStep, build: BuildSpec, files: StepFi
     argv: step.argv,
     env: {
       ...stepEnvironment(environment, {
-        home: sandboxHome,
+        home: serverHome,
         certificates: ca === undefined ? null : certificates,
         // With hard links into the cache, a later build could change a finished layer; see `shareWithCache`.
         links: files.clones ? "clone" : "copy",

@@ -26,6 +26,7 @@ export type WatchEvent<K extends Kind> =
 
 export type Watched<K extends Kind> = { readonly items: readonly Stored<K>[]; readonly resourceVersion: string };
 
+const connectMs = 10_000;
 const headersTimeout = 30_000;
 /** Idle watches get a bookmark each minute. */
 const watchSilenceMs = 150_000;
@@ -49,14 +50,13 @@ type Call = {
 /** Requests about objects of one namespace. All reject with KubernetesError, or an error of the connection. */
 export class KubernetesApi {
   readonly namespace: string;
-  readonly #connection: Connection;
-  readonly #pool: Pool;
+  readonly #connect: () => Promise<Connection>;
+  #opened: Promise<{ readonly connection: Connection; readonly pool: Pool }> | null = null;
 
-  constructor(connection: Connection, namespace: string) {
+  /** `connect`: called for the first request. */
+  constructor(connect: () => Promise<Connection>, namespace: string) {
     this.namespace = namespace;
-    this.#connection = connection;
-    // Each watch and each log that is followed keeps a connection.
-    this.#pool = new Pool(connection.server, { connect: { ...connection.tls, timeout: 10_000 }, pipelining: 1 });
+    this.#connect = connect;
   }
 
   /** @throws KubernetesError `AlreadyExists`; 403 also if a quota is used up */
@@ -159,7 +159,23 @@ export class KubernetesApi {
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    const opened = await this.#opened?.catch(() => null);
+    await opened?.pool.destroy();
+  }
+
+  async #open() {
+    this.#opened ??= this.#connect().then(
+      (connection) => {
+        const connect = { ...connection.tls, timeout: connectMs };
+        // Each watch and each log that is followed keeps a connection.
+        return { connection, pool: new Pool(connection.server, { connect, pipelining: 1 }) };
+      },
+      (error: unknown) => {
+        this.#opened = null;
+        throw error;
+      },
+    );
+    return await this.#opened;
   }
 
   #path(kind: Kind, name?: string): string {
@@ -193,9 +209,10 @@ export class KubernetesApi {
       bodyTimeout = headersTimeout,
       signal,
     } = call;
-    const token = await this.#connection.token();
+    const { connection, pool } = await this.#open();
+    const token = await connection.token();
     const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
-    return await this.#pool.request({
+    return await pool.request({
       method,
       path,
       query: Object.fromEntries(given),

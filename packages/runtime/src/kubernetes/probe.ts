@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import type { KubernetesApi } from "./api/client.ts";
+import type { PodSettings } from "./config.ts";
+import { podObstacle } from "./pod/pod-end.ts";
+import { probePod } from "./pod/probe-pod.ts";
+
+/** See probe.py. */
+const reportSchema = z.object({ pythons: z.array(z.string()), checks: z.record(z.string(), z.string()) });
+export type ProbeReport = z.output<typeof reportSchema>;
+
+const pollMs = 250;
+
+/**
+ * Runs a pod that reports on itself, and removes it.
+ *
+ * @param timeoutMs for a node, the image and the program
+ * @throws Error with a sentence for the operator
+ */
+export async function probeCluster(api: KubernetesApi, settings: PodSettings, timeoutMs: number): Promise<ProbeReport> {
+  const { metadata } = await api.create("pods", probePod(settings));
+  try {
+    let obstacle = "it was neither refused nor started";
+    for (const until = performance.now() + timeoutMs; performance.now() < until; await sleep(pollMs)) {
+      const pod = await api.get("pods", metadata.name);
+      if (pod === null) throw new Error("The pod that tests the cluster was deleted.");
+      const terminated = pod.status?.containerStatuses?.[0]?.state?.terminated;
+      if (terminated !== undefined) return reportOf(terminated.message ?? "", terminated.exitCode ?? -1);
+      if (pod.status?.phase === "Failed")
+        throw new Error(`Kubernetes ended the pod that tests the cluster: ${pod.status.message}`);
+      obstacle = podObstacle(pod)?.message ?? obstacle;
+    }
+    throw new Error(`The pod that tests the cluster did not end within ${timeoutMs / 1000} s: ${obstacle}`);
+  } finally {
+    await api.delete("pods", metadata.name, { graceSeconds: 1, uid: metadata.uid }).catch(() => {});
+  }
+}
+
+function reportOf(message: string, exitCode: number): ProbeReport {
+  try {
+    return reportSchema.parse(JSON.parse(message));
+  } catch (cause) {
+    throw new Error(
+      `The pod that tests the cluster ended with status ${exitCode} and without a report. TOWPATH_KUBERNETES_IMAGE must be the image of servers of this release.`,
+      { cause },
+    );
+  }
+}
