@@ -6,7 +6,11 @@ import { repositoryRoot } from "../instance/towpath-process.ts";
 import type { Cluster } from "./cluster.ts";
 
 const run = promisify(execFile);
-const options = { cwd: repositoryRoot, maxBuffer: 64 * 1024 ** 2, env: { ...process.env, BUILDAH_ISOLATION: "chroot" } };
+const options = {
+  cwd: repositoryRoot,
+  maxBuffer: 64 * 1024 ** 2,
+  env: { ...process.env, BUILDAH_ISOLATION: "chroot" },
+};
 const buildah = (...args: readonly string[]) => run("buildah", args, options);
 
 /** Made once on a machine. */

@@ -21,6 +21,17 @@ export const kubernetesSettings = {
   TOWPATH_KUBERNETES_RUNTIME_CLASS: optional(z.string()),
   /** Storage of servers' `/data`. Without it, servers that keep data don't start. */
   TOWPATH_KUBERNETES_STORAGE_CLASS: optional(z.string()),
+  /** Storage of organizations' caches of packages, one volume each. Without it, builds download what they install. */
+  TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS: optional(z.string()),
+  TOWPATH_KUBERNETES_CACHE_MIB: z.coerce
+    .number()
+    .int()
+    .min(64)
+    .default(20 * 1024),
+  /** `ReadWriteOnce`: an organization's builds run on one node. */
+  TOWPATH_KUBERNETES_CACHE_ACCESS: z
+    .enum(["ReadWriteOnce", "ReadWriteMany"], "must be ReadWriteOnce or ReadWriteMany")
+    .default("ReadWriteOnce"),
   /** Path of a kubeconfig; unset in the cluster, where the pod's service account is used. */
   TOWPATH_KUBERNETES_CONFIG: optional(z.string().startsWith("/", "must be an absolute path")),
 };
@@ -33,8 +44,17 @@ export type KubernetesSettings = {
   readonly dataBytes: number;
   readonly dataDirectory: string;
   readonly runDirectory: string;
+  /** Null: an organization's builds share no cache. */
+  readonly cache: CacheSettings | null;
   /** Set for every build step. */
   readonly buildEnvironment: Readonly<Record<string, string>>;
+};
+
+/** Of the claims for caches, one for each organization. */
+export type CacheSettings = {
+  readonly storageClass: string;
+  readonly accessMode: "ReadWriteOnce" | "ReadWriteMany";
+  readonly bytes: number;
 };
 
 /** What all pods have in common. */
@@ -62,6 +82,7 @@ export function kubernetesSettingsFrom(
   if (problems.length > 0)
     throw new Error(`The settings of the Kubernetes driver are not valid:\n  ${problems.join("\n  ")}`);
   const { dataDirectory, runDirectory, dataBytes, buildEnvironment } = sandboxSettingsFrom(values, environment);
+  const cacheClass = values.TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS;
   return {
     api: path === undefined ? { kind: "account", host: host ?? "", port: port ?? "" } : { kind: "kubeconfig", path },
     namespace: values.TOWPATH_KUBERNETES_NAMESPACE,
@@ -71,6 +92,14 @@ export function kubernetesSettingsFrom(
       runtimeClass: values.TOWPATH_KUBERNETES_RUNTIME_CLASS ?? null,
       storageClass: values.TOWPATH_KUBERNETES_STORAGE_CLASS ?? null,
     },
+    cache:
+      cacheClass === undefined
+        ? null
+        : {
+            storageClass: cacheClass,
+            accessMode: values.TOWPATH_KUBERNETES_CACHE_ACCESS,
+            bytes: values.TOWPATH_KUBERNETES_CACHE_MIB * 1024 * 1024,
+          },
     dataBytes,
     dataDirectory,
     runDirectory,

@@ -82,7 +82,7 @@ const write = (volume: string, entries: Iterable<VolumeEntry> | AsyncIterable<Vo
   files.json({ path: "/write", query: { volume }, body: entryFrames(entries) });
 const read = async (volume: string, path: string, maxBytes = 1000) => {
   const body = await files.stream({ path: "/read", query: { volume, path, maxBytes } });
-  return Buffer.concat(await Array.fromAsync(body)).toString();
+  return Buffer.concat(await body.toArray()).toString();
 };
 
 test("a pod's service answers nobody without its secret, which its arguments don't contain", async () => {

@@ -6,27 +6,27 @@ import type { Exit, ExitReason } from "../../port/execution.ts";
 import { stepDirectory, stepEnvironment } from "../../step-environment.ts";
 import type { KubernetesApi } from "../api/client.ts";
 import type { Stored } from "../api/objects.ts";
+import type { PodSettings } from "../config.ts";
 import {
   type BuildContainer,
-  type BuildPodSettings,
   buildContainers,
   buildPod,
   containerFor,
   portOf,
-  runDirectory,
+  stepRunDirectory,
 } from "../pod/build-pod.ts";
 import type { RemoteLayers } from "../remote-layers.ts";
+import { lostStep } from "./build-pod-state.ts";
 import { connectService } from "./connect-service.ts";
 import { entryFrames } from "./entry-frames.ts";
 import type { PodCaches } from "./pod-caches.ts";
 import { type PodService, PodUnreachable } from "./pod-service.ts";
-import { lostStep } from "./pod-state.ts";
 import { type PodStep, runInPod } from "./run-in-pod.ts";
 import { createPod, runningPod } from "./start-pod.ts";
 
 export type WorkspaceConfig = {
   readonly spec: BuildSpec;
-  readonly pod: BuildPodSettings;
+  readonly settings: PodSettings;
   readonly cacheClaim: string | null;
   readonly caches: PodCaches;
   readonly layers: RemoteLayers;
@@ -69,13 +69,9 @@ export class PodWorkspace implements BuildWorkspace {
   static async open(api: KubernetesApi, config: WorkspaceConfig): Promise<PodWorkspace> {
     const { spec, cacheClaim } = config;
     const secrets = perContainer(() => randomBytes(32).toString("base64url"));
-    const attempt = randomUUID();
     const secretDigests = perContainer((name) => createHash("sha256").update(secrets[name]).digest("hex"));
-    const name = `build-${attempt}`;
-    const pod = await createPod(
-      api,
-      buildPod({ ...config.pod, name, build: spec, attempt, cacheClaim, secretDigests }),
-    );
+    const name = `build-${randomUUID()}`;
+    const pod = await createPod(api, buildPod({ name, build: spec, cacheClaim, secretDigests }, config.settings));
     return new PodWorkspace(api, config, pod, secrets);
   }
 
@@ -184,7 +180,7 @@ export class PodWorkspace implements BuildWorkspace {
     const { buildEnvironment, spec } = this.#config;
     const file = buildEnvironment.SSL_CERT_FILE;
     if (file !== undefined) this.#certificates ??= readFile(file, "utf8");
-    const certificates = file === undefined ? null : `${runDirectory}/operator.pem`;
+    const certificates = file === undefined ? null : `${stepRunDirectory}/operator.pem`;
     return {
       argv: step.argv,
       environment: stepEnvironment(buildEnvironment, { home: "/tmp/home", certificates, links: "copy" }),
