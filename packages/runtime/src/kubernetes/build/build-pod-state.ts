@@ -42,7 +42,9 @@ export function lostStep(pod: Stored<"pods"> | null, container: BuildContainer):
     const { message = "" } = status;
     // Its own volumes were too large, or the node's disk was full.
     if (/exceeds|exceeded/i.test(message)) return ended("disk-limit");
-    return /ephemeral-storage|disk/i.test(message) ? ended("disk-full") : platformEnded(`it was evicted: ${message}`);
+    return /ephemeral-storage|disk/i.test(message)
+      ? ended("disk-full")
+      : platformEnded(`it was evicted: ${message.replace(/\.$/, "")}`);
   }
   if (metadata.deletionTimestamp !== undefined) return platformEnded("it was deleted");
   if (status.conditions?.some(({ reason }) => reason === "NodeStatusUnknown"))
