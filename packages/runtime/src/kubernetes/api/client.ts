@@ -217,7 +217,8 @@ export class KubernetesApi {
       path,
       query: Object.fromEntries(given),
       headers: {
-        accept: "application/json",
+        // A log is plain text.
+        accept: "application/json, */*",
         "user-agent": "towpath",
         ...(token !== null && { authorization: `Bearer ${token}` }),
         ...(body !== undefined && { "content-type": contentType }),

@@ -103,6 +103,10 @@ export class PodServer {
     };
   }
 
+  #say(sentence: string): void {
+    this.#parts.onOutput("stderr", sentence, new Date());
+  }
+
   #delete(graceMs: number): Promise<void> {
     return this.#parts.api.delete("pods", this.#name, { graceSeconds: graceMs / 1000, uid: this.#uid });
   }
@@ -117,6 +121,7 @@ export class PodServer {
       this.#log ??= followLog(this.#parts.api, this.#name, this.#records, {
         hasEnded: () => this.#over.signal.aborted,
         signal: this.#parts.watch.stopped,
+        onLost: (error) => this.#say(`The output of the server can't be read now: ${String(error)}`),
       });
     const end = podEnd(pod);
     if (end !== null) {
@@ -145,7 +150,7 @@ export class PodServer {
     await Promise.race([this.#log, sleep(lastOutputMs, undefined, { ref: false })]);
     void this.#delete(0).catch(() => {});
     if (this.#isStopping) return { ...end, exit: { ...end.exit, reason: "stopped" } };
-    if (end.sentence !== null) this.#parts.onOutput("stderr", end.sentence, new Date());
+    if (end.sentence !== null) this.#say(end.sentence);
     return end;
   }
 }
