@@ -43,14 +43,25 @@ driverContract("kubernetes", ["lastingData"], (own) => {
   const settings = {
     api: { kind: "kubeconfig" as const, path: cluster.kubeconfig },
     namespace,
-    pods: { image: "towpath.test/servers:d", imagePullPolicy: "Never" as const, runtimeClass: null, storageClass: "test-data" },
+    pods: {
+      image: "towpath.test/servers:d",
+      imagePullPolicy: "Never" as const,
+      runtimeClass: null,
+      storageClass: "test-data",
+    },
+    cache: null,
     dataBytes: 16 * 1024 ** 2,
     dataDirectory: own,
     runDirectory: own,
     buildEnvironment: {},
   };
   const remote = { address: (digest: string) => layers.address(digest), receive: () => Promise.reject(new Error()) };
-  const role = { kind: "servers" as const, identity: { id: randomUUID(), generation: 1 }, adoptWithinMs: 0, onSuperseded: () => {} };
+  const role = {
+    kind: "servers" as const,
+    identity: { id: randomUUID(), generation: 1 },
+    adoptWithinMs: 0,
+    onSuperseded: () => {},
+  };
   const driver = openKubernetesDriver(settings, remote, role, () => ({}) as never);
   return {
     ...driver,

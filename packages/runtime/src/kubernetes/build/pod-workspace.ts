@@ -26,7 +26,7 @@ import { createPod, runningPod } from "./start-pod.ts";
 
 export type WorkspaceConfig = {
   readonly spec: BuildSpec;
-  readonly settings: PodSettings;
+  readonly pods: PodSettings;
   readonly cacheClaim: string | null;
   readonly caches: PodCaches;
   readonly layers: RemoteLayers;
@@ -49,6 +49,8 @@ export class PodWorkspace implements BuildWorkspace {
   readonly #pod: Stored<"pods">;
   readonly #services: Promise<Services>;
   readonly #closed = new AbortController();
+  /** Null until all containers answer. */
+  #connected: Services | null = null;
   #certificates: Promise<string> | null = null;
 
   private constructor(
@@ -71,7 +73,7 @@ export class PodWorkspace implements BuildWorkspace {
     const secrets = perContainer(() => randomBytes(32).toString("base64url"));
     const secretDigests = perContainer((name) => createHash("sha256").update(secrets[name]).digest("hex"));
     const name = `build-${randomUUID()}`;
-    const pod = await createPod(api, buildPod({ name, build: spec, cacheClaim, secretDigests }, config.settings));
+    const pod = await createPod(api, buildPod({ name, build: spec, cacheClaim, secretDigests }, config.pods));
     return new PodWorkspace(api, config, pod, secrets);
   }
 
@@ -139,9 +141,9 @@ export class PodWorkspace implements BuildWorkspace {
 
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
-    const services = await Promise.race([this.#services.catch(() => null), Promise.resolve(undefined)]);
+    const services = this.#connected;
     const { cacheClaim, caches } = this.#config;
-    if (services && cacheClaim !== null) await this.#measureCache(services.files, caches, cacheClaim).catch(() => {});
+    if (services !== null && cacheClaim !== null) await this.#measureCache(services.files, caches, cacheClaim).catch(() => {});
     this.#closed.abort();
     await Promise.all(Object.values(services ?? {}).map((service) => service.close()));
     const { name, uid } = this.#pod.metadata;
@@ -159,7 +161,8 @@ export class PodWorkspace implements BuildWorkspace {
     const connected = buildContainers.map(
       async (name) => [name, await connectService(address, portOf[name], secrets[name], this.#closed.signal)] as const,
     );
-    return Object.fromEntries(await Promise.all(connected)) as Services;
+    this.#connected = Object.fromEntries(await Promise.all(connected)) as Services;
+    return this.#connected;
   }
 
   async #open(): Promise<Services> {
