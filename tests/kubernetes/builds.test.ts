@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { artifactsConfigSchema, openArtifacts } from "@towpath/artifacts";
 import { openTestDatabase } from "@towpath/db/testing";
 import { type BuildStep, type BuildWorkspace, buildImage, type RuntimeDriver } from "@towpath/runtime";
-import { buildTests, type KubernetesSettings, openKubernetesDriver, PodBuilds } from "@towpath/runtime/testing/cluster";
+import { buildTests, type ClusterSettings, openClusterDriver } from "@towpath/runtime/testing/cluster";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type S3Service, startVersitygw } from "../s3/versitygw.ts";
 import { clusterOf, nodeAddress } from "./cluster.ts";
@@ -16,7 +16,7 @@ const namespace = `builds-${process.pid}`;
 const database = openTestDatabase();
 let directory: string;
 let service: S3Service;
-let open: (change?: Partial<KubernetesSettings["pods"]>) => RuntimeDriver;
+let open: (change?: Partial<ClusterSettings["pods"]>) => RuntimeDriver;
 let driver: RuntimeDriver;
 let pythonVersion: string;
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const config = artifactsConfigSchema.parse({ ...service.settings, TOWPATH_ARTIFACTS: "s3://layers/of" });
   const { remote } = openArtifacts({ db: database.db, dataDirectory: directory, config }).layers;
   open = (change = {}) => {
-    const settings: KubernetesSettings = {
+    const settings: ClusterSettings = {
       api: { kind: "kubeconfig", path: cluster.kubeconfig },
       namespace,
       pods: { image, imagePullPolicy: "Never", runtimeClass: null, storageClass: null, ...change },
@@ -43,7 +43,7 @@ beforeAll(async () => {
       runDirectory: directory,
       buildEnvironment: { UV_OFFLINE: "1" },
     };
-    return openKubernetesDriver(settings, remote, { kind: "builds" }, (api) => new PodBuilds(api, settings, remote));
+    return openClusterDriver(settings, remote, { kind: "builds" });
   };
   driver = open();
   pythonVersion = (await driver.host.pythons.find("3.11")) ?? "";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type sandboxSettings, sandboxSettingsFrom } from "../host/config.ts";
 import type { ApiLocation } from "./api/connection.ts";
+import type { CacheSettings } from "./build/pod-caches.ts";
 
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
@@ -17,21 +18,21 @@ export const kubernetesSettings = {
   TOWPATH_KUBERNETES_IMAGE_PULL_POLICY: optional(
     z.enum(["Always", "IfNotPresent", "Never"], "must be Always, IfNotPresent or Never"),
   ),
+  /** Storage of the caches that builds of an organization share. Without it, each build downloads its packages anew. */
+  TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS: optional(z.string()),
+  /** ReadWriteMany: builds of an organization may run on several nodes at a time. */
+  TOWPATH_KUBERNETES_CACHE_ACCESS_MODE: optional(
+    z.enum(["ReadWriteOnce", "ReadWriteMany"], "must be ReadWriteOnce or ReadWriteMany"),
+  ),
+  TOWPATH_KUBERNETES_CACHE_MIB: z.coerce
+    .number()
+    .int()
+    .min(256)
+    .default(10 * 1024),
   /** Runs the pods with another container runtime, such as gVisor. */
   TOWPATH_KUBERNETES_RUNTIME_CLASS: optional(z.string()),
   /** Storage of servers' `/data`. Without it, servers that keep data don't start. */
   TOWPATH_KUBERNETES_STORAGE_CLASS: optional(z.string()),
-  /** Storage of organizations' caches of packages, one volume each. Without it, builds download what they install. */
-  TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS: optional(z.string()),
-  TOWPATH_KUBERNETES_CACHE_MIB: z.coerce
-    .number()
-    .int()
-    .min(64)
-    .default(20 * 1024),
-  /** `ReadWriteOnce`: an organization's builds run on one node. */
-  TOWPATH_KUBERNETES_CACHE_ACCESS: z
-    .enum(["ReadWriteOnce", "ReadWriteMany"], "must be ReadWriteOnce or ReadWriteMany")
-    .default("ReadWriteOnce"),
   /** Path of a kubeconfig; unset in the cluster, where the pod's service account is used. */
   TOWPATH_KUBERNETES_CONFIG: optional(z.string().startsWith("/", "must be an absolute path")),
 };
@@ -40,27 +41,20 @@ export type KubernetesSettings = {
   readonly api: ApiLocation;
   readonly namespace: string;
   readonly pods: PodSettings;
+  /** Null: builds share no cache. */
+  readonly cache: CacheSettings | null;
   /** Size of a server's `/data`. */
   readonly dataBytes: number;
   readonly dataDirectory: string;
   readonly runDirectory: string;
-  /** Null: an organization's builds share no cache. */
-  readonly cache: CacheSettings | null;
   /** Set for every build step. */
   readonly buildEnvironment: Readonly<Record<string, string>>;
-};
-
-/** Of the claims for caches, one for each organization. */
-export type CacheSettings = {
-  readonly storageClass: string;
-  readonly accessMode: "ReadWriteOnce" | "ReadWriteMany";
-  readonly bytes: number;
 };
 
 /** What all pods have in common. */
 export type PodSettings = {
   readonly image: string;
-  readonly imagePullPolicy: "Always" | "IfNotPresent" | "Never" | null;
+  readonly imagePullPolicy: "Always" | "IfNotPresent" | "Never";
   readonly runtimeClass: string | null;
   readonly storageClass: string | null;
 };
@@ -79,30 +73,31 @@ export function kubernetesSettingsFrom(
     problems.push("TOWPATH_KUBERNETES_IMAGE: must be the image of servers and builds, if TOWPATH_DRIVER is kubernetes");
   if (path === undefined && (host === undefined || port === undefined))
     problems.push("TOWPATH_KUBERNETES_CONFIG: must be the path of a kubeconfig, because this process isn't in a pod");
+  if (environment.TOWPATH_ARTIFACTS?.startsWith("s3://") !== true)
+    problems.push("TOWPATH_ARTIFACTS: must be a bucket (s3://…), from which pods get layers");
   if (problems.length > 0)
     throw new Error(`The settings of the Kubernetes driver are not valid:\n  ${problems.join("\n  ")}`);
   const { dataDirectory, runDirectory, dataBytes, buildEnvironment } = sandboxSettingsFrom(values, environment);
-  const cacheClass = values.TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS;
   return {
     api: path === undefined ? { kind: "account", host: host ?? "", port: port ?? "" } : { kind: "kubeconfig", path },
     namespace: values.TOWPATH_KUBERNETES_NAMESPACE,
     pods: {
       image: image ?? "",
-      imagePullPolicy: values.TOWPATH_KUBERNETES_IMAGE_PULL_POLICY ?? null,
+      imagePullPolicy: values.TOWPATH_KUBERNETES_IMAGE_PULL_POLICY ?? "IfNotPresent",
       runtimeClass: values.TOWPATH_KUBERNETES_RUNTIME_CLASS ?? null,
       storageClass: values.TOWPATH_KUBERNETES_STORAGE_CLASS ?? null,
     },
-    cache:
-      cacheClass === undefined
-        ? null
-        : {
-            storageClass: cacheClass,
-            accessMode: values.TOWPATH_KUBERNETES_CACHE_ACCESS,
-            bytes: values.TOWPATH_KUBERNETES_CACHE_MIB * 1024 * 1024,
-          },
+    cache: cacheSettingsFrom(values),
     dataBytes,
     dataDirectory,
     runDirectory,
     buildEnvironment,
   };
+}
+
+function cacheSettingsFrom(values: Values): CacheSettings | null {
+  const storageClass = values.TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS;
+  if (storageClass === undefined) return null;
+  const accessMode = values.TOWPATH_KUBERNETES_CACHE_ACCESS_MODE ?? "ReadWriteOnce";
+  return { storageClass, accessMode, bytes: values.TOWPATH_KUBERNETES_CACHE_MIB * 1024 * 1024 };
 }

@@ -1,39 +1,42 @@
 import type { BuildDriver, BuildSpec, BuildWorkspace } from "../../port/builds.ts";
 import { SandboxError } from "../../port/errors.ts";
 import type { KubernetesApi } from "../api/client.ts";
-import type { KubernetesSettings } from "../config.ts";
+import type { PodSettings } from "../config.ts";
 import { labels } from "../pod/labels.ts";
 import type { RemoteLayers } from "../remote-layers.ts";
-import { PodCaches } from "./pod-caches.ts";
+import { type CacheSettings, PodCaches } from "./pod-caches.ts";
 import { PodWorkspace } from "./pod-workspace.ts";
 import { removePod } from "./start-pod.ts";
 
 /** As the value of a label. */
 const safeName = /^[A-Za-z0-9]([\w-]{0,61}[A-Za-z0-9])?$/;
 
-export type PodBuildsSettings = Pick<KubernetesSettings, "pods" | "cache" | "buildEnvironment">;
+export type PodBuildsConfig = {
+  readonly pod: PodSettings;
+  /** Null: an organization's builds share no cache. */
+  readonly cache: CacheSettings | null;
+  readonly layers: RemoteLayers;
+  /** Set for every build step; see `pickBuildEnvironment`. */
+  readonly buildEnvironment: Readonly<Record<string, string>>;
+};
 
 /** Builds as pods: volumes are those of the pod, and a step is a command in one of its containers (decision 072). */
 export class PodBuilds implements BuildDriver {
   readonly caches: PodCaches;
   readonly #api: KubernetesApi;
-  readonly #settings: PodBuildsSettings;
-  readonly #layers: RemoteLayers;
+  readonly #config: PodBuildsConfig;
 
-  constructor(api: KubernetesApi, settings: PodBuildsSettings, layers: RemoteLayers) {
+  constructor(api: KubernetesApi, config: PodBuildsConfig) {
     this.#api = api;
-    this.#settings = settings;
-    this.#layers = layers;
-    this.caches = new PodCaches(api, settings.cache);
+    this.#config = config;
+    this.caches = new PodCaches(api, config.cache);
   }
 
   async open(spec: BuildSpec): Promise<BuildWorkspace> {
     if (!safeName.test(spec.buildId) || !safeName.test(spec.organizationId))
       throw new SandboxError("invalid_spec", "The build's or organization's id is not valid in a label.");
     const cacheClaim = await this.caches.claimFor(spec.organizationId);
-    const { pods, buildEnvironment } = this.#settings;
-    const shared = { pods, buildEnvironment, layers: this.#layers, caches: this.caches };
-    return await PodWorkspace.open(this.#api, { ...shared, spec, cacheClaim });
+    return await PodWorkspace.open(this.#api, { ...this.#config, spec, cacheClaim, caches: this.caches });
   }
 
   async removeLost(running: Parameters<BuildDriver["removeLost"]>[0]): Promise<number> {

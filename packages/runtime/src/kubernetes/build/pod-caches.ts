@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { BuildCaches } from "../../port/builds.ts";
 import type { KubernetesApi } from "../api/client.ts";
 import type { Stored } from "../api/objects.ts";
-import type { CacheSettings } from "../config.ts";
 import { labels, managedBy } from "../pod/labels.ts";
 
 /** When a cache was taken out of use, as ISO 8601. */
@@ -10,6 +9,13 @@ const discardedAt = "towpath.dev/discarded-at";
 /** What a build last found in it. */
 const cacheBytes = "towpath.dev/cache-bytes";
 const state = "towpath.dev/cache";
+
+/** Of the claims, one for each organization. */
+export type CacheSettings = {
+  readonly storageClass: string;
+  readonly accessMode: "ReadWriteOnce" | "ReadWriteMany";
+  readonly bytes: number;
+};
 
 type Claim = Stored<"persistentvolumeclaims">;
 

@@ -26,7 +26,7 @@ import { createPod, runningPod } from "./start-pod.ts";
 
 export type WorkspaceConfig = {
   readonly spec: BuildSpec;
-  readonly pods: PodSettings;
+  readonly pod: PodSettings;
   readonly cacheClaim: string | null;
   readonly caches: PodCaches;
   readonly layers: RemoteLayers;
@@ -73,7 +73,7 @@ export class PodWorkspace implements BuildWorkspace {
     const secrets = perContainer(() => randomBytes(32).toString("base64url"));
     const secretDigests = perContainer((name) => createHash("sha256").update(secrets[name]).digest("hex"));
     const name = `build-${randomUUID()}`;
-    const pod = await createPod(api, buildPod({ name, build: spec, cacheClaim, secretDigests }, config.pods));
+    const pod = await createPod(api, buildPod({ name, build: spec, cacheClaim, secretDigests }, config.pod));
     return new PodWorkspace(api, config, pod, secrets);
   }
 
