@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { openArtifacts, artifactsConfigSchema, type Artifacts } from "@towpath/artifacts";
+import { type Artifacts, artifactsConfigSchema, openArtifacts } from "@towpath/artifacts";
 import { openTestDatabase } from "@towpath/db/testing";
-import { buildTests, KubernetesApi, PodBuilds, connectionOf } from "@towpath/runtime/testing/cluster";
+import { buildTests, connectionOf, KubernetesApi, PodBuilds } from "@towpath/runtime/testing/cluster";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import { type S3Service, startVersitygw } from "../s3/versitygw.ts";
 import { clusterOf, nodeAddress } from "./cluster.ts";
@@ -39,7 +39,7 @@ beforeAll(async () => {
       },
     });
   }
-  api = new KubernetesApi(await connectionOf({ kind: "kubeconfig", path: cluster.kubeconfig }), namespace);
+  api = new KubernetesApi(() => connectionOf({ kind: "kubeconfig", path: cluster.kubeconfig }), namespace);
   const builds = new PodBuilds(api, {
     pod: { image: process.env.IMG ?? "towpath.test/servers:b", imagePullPolicy: "Never", runtimeClass: null },
     cache: { storageClass: "test-caches", accessMode: "ReadWriteOnce", bytes: 2 ** 29 },
@@ -51,7 +51,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await api?.close();
   await service?.stop();
-  await cluster.kubectl("-n", namespace, "delete", "pods,pvc", "-l=towpath.dev/role", "--wait=false", "--grace-period=1").catch(console.log);
+  await cluster
+    .kubectl("-n", namespace, "delete", "pods,pvc", "-l=towpath.dev/role", "--wait=false", "--grace-period=1")
+    .catch(console.log);
   await cluster.kubectl("delete", "pv", "-l=test=builds", "--wait=false").catch(console.log);
   await rm(directory, { recursive: true, force: true });
 });

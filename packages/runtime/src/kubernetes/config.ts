@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type sandboxSettings, sandboxSettingsFrom } from "../host/config.ts";
 import type { ApiLocation } from "./api/connection.ts";
+import type { CacheSettings } from "./build/pod-caches.ts";
 
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
@@ -17,6 +18,17 @@ export const kubernetesSettings = {
   TOWPATH_KUBERNETES_IMAGE_PULL_POLICY: optional(
     z.enum(["Always", "IfNotPresent", "Never"], "must be Always, IfNotPresent or Never"),
   ),
+  /** Storage of the caches that builds of an organization share. Without it, each build downloads its packages anew. */
+  TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS: optional(z.string()),
+  /** ReadWriteMany: builds of an organization may run on several nodes at a time. */
+  TOWPATH_KUBERNETES_CACHE_ACCESS_MODE: optional(
+    z.enum(["ReadWriteOnce", "ReadWriteMany"], "must be ReadWriteOnce or ReadWriteMany"),
+  ),
+  TOWPATH_KUBERNETES_CACHE_MIB: z.coerce
+    .number()
+    .int()
+    .min(256)
+    .default(10 * 1024),
   /** Runs the pods with another container runtime, such as gVisor. */
   TOWPATH_KUBERNETES_RUNTIME_CLASS: optional(z.string()),
   /** Storage of servers' `/data`. Without it, servers that keep data don't start. */
@@ -29,6 +41,8 @@ export type KubernetesSettings = {
   readonly api: ApiLocation;
   readonly namespace: string;
   readonly pods: PodSettings;
+  /** Null: builds share no cache. */
+  readonly cache: CacheSettings | null;
   /** Size of a server's `/data`. */
   readonly dataBytes: number;
   readonly dataDirectory: string;
@@ -40,7 +54,7 @@ export type KubernetesSettings = {
 /** What all pods have in common. */
 export type PodSettings = {
   readonly image: string;
-  readonly imagePullPolicy: "Always" | "IfNotPresent" | "Never" | null;
+  readonly imagePullPolicy: "Always" | "IfNotPresent" | "Never";
   readonly runtimeClass: string | null;
   readonly storageClass: string | null;
 };
@@ -59,6 +73,8 @@ export function kubernetesSettingsFrom(
     problems.push("TOWPATH_KUBERNETES_IMAGE: must be the image of servers and builds, if TOWPATH_DRIVER is kubernetes");
   if (path === undefined && (host === undefined || port === undefined))
     problems.push("TOWPATH_KUBERNETES_CONFIG: must be the path of a kubeconfig, because this process isn't in a pod");
+  if (environment.TOWPATH_ARTIFACTS?.startsWith("s3://") !== true)
+    problems.push("TOWPATH_ARTIFACTS: must be a bucket (s3://…), from which pods get layers");
   if (problems.length > 0)
     throw new Error(`The settings of the Kubernetes driver are not valid:\n  ${problems.join("\n  ")}`);
   const { dataDirectory, runDirectory, dataBytes, buildEnvironment } = sandboxSettingsFrom(values, environment);
@@ -67,13 +83,21 @@ export function kubernetesSettingsFrom(
     namespace: values.TOWPATH_KUBERNETES_NAMESPACE,
     pods: {
       image: image ?? "",
-      imagePullPolicy: values.TOWPATH_KUBERNETES_IMAGE_PULL_POLICY ?? null,
+      imagePullPolicy: values.TOWPATH_KUBERNETES_IMAGE_PULL_POLICY ?? "IfNotPresent",
       runtimeClass: values.TOWPATH_KUBERNETES_RUNTIME_CLASS ?? null,
       storageClass: values.TOWPATH_KUBERNETES_STORAGE_CLASS ?? null,
     },
+    cache: cacheSettingsFrom(values),
     dataBytes,
     dataDirectory,
     runDirectory,
     buildEnvironment,
   };
+}
+
+function cacheSettingsFrom(values: Values): CacheSettings | null {
+  const storageClass = values.TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS;
+  if (storageClass === undefined) return null;
+  const accessMode = values.TOWPATH_KUBERNETES_CACHE_ACCESS_MODE ?? "ReadWriteOnce";
+  return { storageClass, accessMode, bytes: values.TOWPATH_KUBERNETES_CACHE_MIB * 1024 * 1024 };
 }

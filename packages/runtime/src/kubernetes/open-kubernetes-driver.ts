@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { BuildDriver } from "../port/builds.ts";
 import type { Capability, DriverRole, RunnerIdentity, RuntimeDriver } from "../port/driver.ts";
 import type { Isolation } from "../port/host.ts";
 import { KubernetesApi } from "./api/client.ts";
 import { connectionOf } from "./api/connection.ts";
+import { PodBuilds } from "./build/pod-builds.ts";
 import type { KubernetesSettings } from "./config.ts";
 import { DataClaims, noData } from "./data-claims.ts";
 import { cachedProbe, kubernetesHost } from "./host-report.ts";
@@ -21,14 +21,9 @@ const inspectionMs = 30 * 60_000;
 export const kubernetesApi = ({ api, namespace }: Pick<KubernetesSettings, "api" | "namespace">): KubernetesApi =>
   new KubernetesApi(() => connectionOf(api), namespace);
 
-/** The driver for a cluster. `buildsOf`: what builds there. */
-export function openKubernetesDriver(
-  settings: KubernetesSettings,
-  layers: RemoteLayers,
-  role: DriverRole,
-  buildsOf: (api: KubernetesApi) => BuildDriver,
-): RuntimeDriver {
-  const { namespace, pods, dataBytes, dataDirectory } = settings;
+/** The driver for a cluster. */
+export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLayers, role: DriverRole): RuntimeDriver {
+  const { namespace, pods, cache, dataBytes, dataDirectory, buildEnvironment } = settings;
   const api = kubernetesApi(settings);
   const lease = role.kind === "servers" ? keepLease(api, role.identity, role.onSuperseded) : null;
   const data =
@@ -44,7 +39,7 @@ export function openKubernetesDriver(
     name: "kubernetes",
     capabilities: new Set<Capability>(data === null ? [] : ["lastingData"]),
     servers,
-    builds: buildsOf(api),
+    builds: new PodBuilds(api, { pod: pods, cache, layers, buildEnvironment }),
     host,
     async close() {
       await servers.close();

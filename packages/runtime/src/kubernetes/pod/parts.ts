@@ -32,7 +32,7 @@ export function podOf(settings: PodSettings, user: number): Partial<PodSpec> {
 /** A container of our image. */
 export const containerOf = (settings: PodSettings, container: Container): Container => ({
   image: settings.image,
-  ...(settings.imagePullPolicy !== null && { imagePullPolicy: settings.imagePullPolicy }),
+  imagePullPolicy: settings.imagePullPolicy,
   securityContext: restrictedContainer,
   terminationMessagePolicy: "File",
   ...container,
