@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { KubernetesApi } from "./api/client.ts";
 import type { PodSettings } from "./config.ts";
+import { labels } from "./pod/labels.ts";
 import { podObstacle } from "./pod/pod-end.ts";
 import { probePod } from "./pod/probe-pod.ts";
 
@@ -10,6 +11,8 @@ const reportSchema = z.object({ pythons: z.array(z.string()), checks: z.record(z
 export type ProbeReport = z.output<typeof reportSchema>;
 
 const pollMs = 250;
+/** A registry may fail once. */
+const imageMs = 15_000;
 
 /**
  * Runs a pod that reports on itself, and removes it.
@@ -19,6 +22,8 @@ const pollMs = 250;
  */
 export async function probeCluster(api: KubernetesApi, settings: PodSettings, timeoutMs: number): Promise<ProbeReport> {
   const { metadata } = await api.create("pods", probePod(settings));
+  await removeEnded(api).catch(() => {});
+  const startedAt = performance.now();
   try {
     let obstacle = "it was neither refused nor started";
     for (const until = performance.now() + timeoutMs; performance.now() < until; await sleep(pollMs)) {
@@ -28,12 +33,21 @@ export async function probeCluster(api: KubernetesApi, settings: PodSettings, ti
       if (terminated !== undefined) return reportOf(terminated.message ?? "", terminated.exitCode ?? -1);
       if (pod.status?.phase === "Failed")
         throw new Error(`Kubernetes ended the pod that tests the cluster: ${pod.status.message}`);
-      obstacle = podObstacle(pod)?.message ?? obstacle;
+      const found = podObstacle(pod);
+      obstacle = found?.message ?? obstacle;
+      if (found?.kind === "image" && performance.now() - startedAt > imageMs) throw new Error(obstacle);
     }
     throw new Error(`The pod that tests the cluster did not end within ${timeoutMs / 1000} s: ${obstacle}`);
   } finally {
     await api.delete("pods", metadata.name, { graceSeconds: 1, uid: metadata.uid }).catch(() => {});
   }
+}
+
+/** Those of processes that were killed. */
+async function removeEnded(api: KubernetesApi): Promise<void> {
+  const { items } = await api.list("pods", { [labels.role]: "probe" });
+  const ended = items.filter(({ status }) => status?.phase === "Failed" || status?.phase === "Succeeded");
+  await Promise.all(ended.map(({ metadata: { name, uid } }) => api.delete("pods", name, { graceSeconds: 1, uid })));
 }
 
 function reportOf(message: string, exitCode: number): ProbeReport {
