@@ -32,7 +32,7 @@ _DUMP_SECONDS = 2.0
 _MAX_DUMP_BYTES = 128 * 1024
 _MAX_DUMP_LINES = 500
 _DATA_SECONDS = 60.0
-#: Upper limit of a start on a node whose processors are busy with others, as a multiple of its time limit.
+#: Upper limit of a start on a node whose processors are busy with others, as a multiple of its limit.
 _MAX_ROUNDS = 3
 _KILLED_AS_LATE = 124
 _BY_SIGNAL = 128

@@ -28,7 +28,7 @@ test("RUN-7 a pod that waits or runs has not ended", () => {
   expect([pod({}), server({ waiting: {} })].map(hasStarted)).toEqual([false, false]);
 });
 
-test("RUN-7 how a pod ended is told apart: by itself, by its memory, by its node, by the cluster", () => {
+test("RUN-7 how a pod ended is distinguished: by itself, by its memory, by its node, by the cluster", () => {
   const exitOf = (each: Stored<"pods">) => podEnd(each)?.exit;
   const none = { code: null, signal: null };
   expect(exitOf(ended(7))).toEqual({ reason: "exited", code: 7, signal: null });

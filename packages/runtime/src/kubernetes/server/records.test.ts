@@ -16,7 +16,7 @@ function reader(last = {}) {
 
 const log = "o 6 1000 first\ne 4 1001 bad\r\nO 9000 1002 long\nx 9100 1003 12 340\n";
 
-test("RUN-5 RUN-7 the records of a pod's log become lines, in whatever parts they arrive", () => {
+test("RUN-5 RUN-7 the records of a pod's log become lines, in any parts", () => {
   const { lines, push } = reader();
   for (const character of log) push(character);
   expect(lines).toEqual([
