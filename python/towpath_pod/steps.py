@@ -77,9 +77,8 @@ class Steps:
             output = request.begin()
             is_wanted = _pass_on(child, output, request)
             if is_wanted:
-                status = child.wait()
-                # Those that it started must not outlive it, or they could write to a volume while it is read.
-                _end_all(child)
+                # What it started must not outlive it, or could write to a volume while it is read.
+                status = _wait_for_all(child)
                 is_killed = status != 0 and oom_kills() > kills
                 reason = "out-of-memory" if is_killed else "exited" if status >= 0 else "signaled"
                 ended = {
@@ -91,8 +90,9 @@ class Steps:
         except OSError:
             pass  # The worker has gone.
         finally:
+            # Does nothing if it has ended.
             _end_all(child)
-            child.wait()
+            _wait_for_all(child)
             for stream in (child.stdout, child.stderr):
                 if stream is not None:
                     stream.close()
@@ -108,14 +108,16 @@ def _pass_on(child: subprocess.Popen[bytes], output: Any, request: Request) -> b
         ended = os.pidfd_open(child.pid)
         try:
             selector.register(ended, selectors.EVENT_READ, b"")
-            open_streams = 2
-            while open_streams > 0:
+            open_streams, is_running = 2, True
+            # It may close its output and go on.
+            while is_running or open_streams > 0:
                 for key, _ in selector.select():
                     if key.data is None:
                         return False
                     if key.data == b"":
                         # Ends the output of those that it left.
                         selector.unregister(ended)
+                        is_running = False
                         _end_all(child)
                         continue
                     if chunk := os.read(key.fd, 64 * 1024):
@@ -139,12 +141,17 @@ def _end_all(child: subprocess.Popen[bytes]) -> None:
             os.kill(-1, signal.SIGKILL)
         else:
             os.killpg(child.pid, signal.SIGKILL)
-    if os.getpid() != 1:
-        return
-    # Orphans are ours to wait for; the step itself stays for its `wait`.
+
+
+def _wait_for_all(child: subprocess.Popen[bytes]) -> int:
+    """Returns the status of the step once nothing is left of it: orphans are children of a container's first process."""
+    status = child.wait()
+    _end_all(child)
     with contextlib.suppress(ChildProcessError):
-        while (found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) and found.si_pid != child.pid:
-            os.waitpid(found.si_pid, 0)
+        while os.getpid() == 1:
+            os.waitpid(-1, 0)
+            _end_all(child)
+    return status
 
 
 def oom_kills() -> int:

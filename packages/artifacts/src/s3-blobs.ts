@@ -21,7 +21,8 @@ export function s3Blobs(config: BucketConfig): BlobStore {
     addresses: {
       get: async (digest, validMs) => (await bucket.sign("GET", keyOf(digest), validMs)).url,
       // Not `x-amz-content-sha256`, which not every service reads in presigned requests.
-      put: (digest, validMs) => bucket.sign("PUT", keyOf(digest), validMs, { "x-amz-checksum-sha256": base64Of(digest) }),
+      put: (digest, validMs) =>
+        bucket.sign("PUT", keyOf(digest), validMs, { "x-amz-checksum-sha256": base64Of(digest) }),
     },
     async *list() {
       for await (const key of bucket.list()) if (digestSchema.safeParse(key).success) yield key;

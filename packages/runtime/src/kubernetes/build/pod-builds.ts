@@ -1,7 +1,8 @@
 import type { BuildDriver, BuildSpec, BuildWorkspace } from "../../port/builds.ts";
 import { SandboxError } from "../../port/errors.ts";
 import type { KubernetesApi } from "../api/client.ts";
-import { type BuildPodSettings, buildLabels } from "../pod/build-pod.ts";
+import type { PodSettings } from "../config.ts";
+import { labels } from "../pod/labels.ts";
 import type { RemoteLayers } from "../remote-layers.ts";
 import { type CacheSettings, PodCaches } from "./pod-caches.ts";
 import { PodWorkspace } from "./pod-workspace.ts";
@@ -11,7 +12,7 @@ import { removePod } from "./start-pod.ts";
 const safeName = /^[A-Za-z0-9]([\w-]{0,61}[A-Za-z0-9])?$/;
 
 export type PodBuildsConfig = {
-  readonly pod: BuildPodSettings;
+  readonly pod: PodSettings;
   /** Null: an organization's builds share no cache. */
   readonly cache: CacheSettings | null;
   readonly layers: RemoteLayers;
@@ -39,10 +40,10 @@ export class PodBuilds implements BuildDriver {
   }
 
   async removeLost(running: Parameters<BuildDriver["removeLost"]>[0]): Promise<number> {
-    const { items } = await this.#api.list("pods", { [buildLabels.role]: "build" });
+    const { items } = await this.#api.list("pods", { [labels.role]: "build" });
     const pods = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     if (pods.length === 0) return 0;
-    const buildOf = (pod: (typeof pods)[number]) => pod.metadata.labels?.[buildLabels.build] ?? "";
+    const buildOf = (pod: (typeof pods)[number]) => pod.metadata.labels?.[labels.build] ?? "";
     // After listing: pods that were made since then aren't among them.
     const kept = await running([...new Set(pods.map(buildOf))]);
     const lost = pods.filter((pod) => !kept.has(buildOf(pod)));

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { BuildCaches } from "../../port/builds.ts";
 import type { KubernetesApi } from "../api/client.ts";
 import type { Stored } from "../api/objects.ts";
-import { buildLabels } from "../pod/build-pod.ts";
+import { labels, managedBy } from "../pod/labels.ts";
 
 /** When a cache was taken out of use, as ISO 8601. */
 const discardedAt = "towpath.dev/discarded-at";
@@ -10,8 +10,8 @@ const discardedAt = "towpath.dev/discarded-at";
 const cacheBytes = "towpath.dev/cache-bytes";
 const state = "towpath.dev/cache";
 
+/** Of the claims, one for each organization. */
 export type CacheSettings = {
-  /** Of the claims, one for each organization. */
   readonly storageClass: string;
   readonly accessMode: "ReadWriteOnce" | "ReadWriteMany";
   readonly bytes: number;
@@ -40,7 +40,7 @@ export class PodCaches implements BuildCaches {
     await this.#api.create("persistentvolumeclaims", {
       metadata: {
         name,
-        labels: { [buildLabels.role]: "cache", [buildLabels.organization]: organizationId, [state]: "used" },
+        labels: { ...managedBy, [labels.role]: "cache", [labels.organization]: organizationId, [state]: "used" },
       },
       spec: {
         storageClassName: storageClass,
@@ -61,7 +61,7 @@ export class PodCaches implements BuildCaches {
   async sizes(): Promise<ReadonlyMap<string, number>> {
     const sizes = new Map<string, number>();
     for (const { metadata } of await this.#used(null)) {
-      const organization = metadata.labels?.[buildLabels.organization] ?? "";
+      const organization = metadata.labels?.[labels.organization] ?? "";
       sizes.set(organization, (sizes.get(organization) ?? 0) + Number(metadata.annotations?.[cacheBytes] ?? 0));
     }
     return sizes;
@@ -76,7 +76,7 @@ export class PodCaches implements BuildCaches {
   }
 
   async removeDiscarded(before: Date, signal?: AbortSignal): Promise<number> {
-    const selector = { [buildLabels.role]: "cache", [state]: "discarded" };
+    const selector = { [labels.role]: "cache", [state]: "discarded" };
     let removed = 0;
     for (const { metadata } of (await this.#api.list("persistentvolumeclaims", selector)).items) {
       if (signal?.aborted) break;
@@ -89,7 +89,7 @@ export class PodCaches implements BuildCaches {
   }
 
   async #used(organizationId: string | null): Promise<readonly Claim[]> {
-    const selector = { [buildLabels.role]: "cache", [buildLabels.organization]: organizationId, [state]: "used" };
+    const selector = { [labels.role]: "cache", [labels.organization]: organizationId, [state]: "used" };
     const { items } = await this.#api.list("persistentvolumeclaims", selector);
     return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }

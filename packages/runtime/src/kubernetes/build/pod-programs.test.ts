@@ -82,7 +82,7 @@ const write = (volume: string, entries: Iterable<VolumeEntry> | AsyncIterable<Vo
   files.json({ path: "/write", query: { volume }, body: entryFrames(entries) });
 const read = async (volume: string, path: string, maxBytes = 1000) => {
   const body = await files.stream({ path: "/read", query: { volume, path, maxBytes } });
-  return Buffer.concat(await Array.fromAsync(body)).toString();
+  return Buffer.concat(await body.toArray()).toString();
 };
 
 test("a pod's service answers nobody without its secret, which its arguments don't contain", async () => {
@@ -147,7 +147,7 @@ sys.exit(3)`;
   expect((await run({ ...python(""), argv: ["/absent"] })).code).toBe(127);
 });
 
-test("RUN-3 a step without a network has no socket, of its own or of others", async () => {
+test("RUN-1 a step without a network has no socket, of its own or of others", async () => {
   const code = `import ctypes, os, socket
 for family in (socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK, socket.AF_PACKET):
     try: socket.socket(family, socket.SOCK_STREAM); print("open")
@@ -189,6 +189,8 @@ test("BLD-13 a step ends with what it started, at its limits and when it is abor
   expect((await run(endless, options([], { signal: controller.signal }))).reason).toBe("stopped");
   expect(await hasEnded()).toBe(true);
   expect((await run(endless, options([], { timeoutMs: 500 }))).reason).toBe("timed-out");
+  const silent = python("import os, time; os.close(1); os.close(2); time.sleep(60)");
+  expect((await run(silent, options([], { timeoutMs: 500 }))).reason).toBe("timed-out");
   expect((await run(python("while True: print('y' * 100)"))).reason).toBe("output-limit");
   expect((await run(python("while True: print()"))).reason).toBe("output-limit");
   expect((await run(endless, options(), Promise.resolve("disk-full" as const))).reason).toBe("disk-full");

@@ -6,27 +6,27 @@ import type { Exit, ExitReason } from "../../port/execution.ts";
 import { stepDirectory, stepEnvironment } from "../../step-environment.ts";
 import type { KubernetesApi } from "../api/client.ts";
 import type { Stored } from "../api/objects.ts";
+import type { PodSettings } from "../config.ts";
 import {
   type BuildContainer,
-  type BuildPodSettings,
   buildContainers,
   buildPod,
   containerFor,
   portOf,
-  runDirectory,
+  stepRunDirectory,
 } from "../pod/build-pod.ts";
 import type { RemoteLayers } from "../remote-layers.ts";
+import { lostStep } from "./build-pod-state.ts";
 import { connectService } from "./connect-service.ts";
 import { entryFrames } from "./entry-frames.ts";
 import type { PodCaches } from "./pod-caches.ts";
 import { type PodService, PodUnreachable } from "./pod-service.ts";
-import { lostStep } from "./pod-state.ts";
 import { type PodStep, runInPod } from "./run-in-pod.ts";
 import { createPod, runningPod } from "./start-pod.ts";
 
 export type WorkspaceConfig = {
   readonly spec: BuildSpec;
-  readonly pod: BuildPodSettings;
+  readonly pod: PodSettings;
   readonly cacheClaim: string | null;
   readonly caches: PodCaches;
   readonly layers: RemoteLayers;
@@ -49,6 +49,8 @@ export class PodWorkspace implements BuildWorkspace {
   readonly #pod: Stored<"pods">;
   readonly #services: Promise<Services>;
   readonly #closed = new AbortController();
+  /** Null until all containers answer. */
+  #connected: Services | null = null;
   #certificates: Promise<string> | null = null;
 
   private constructor(
@@ -69,13 +71,9 @@ export class PodWorkspace implements BuildWorkspace {
   static async open(api: KubernetesApi, config: WorkspaceConfig): Promise<PodWorkspace> {
     const { spec, cacheClaim } = config;
     const secrets = perContainer(() => randomBytes(32).toString("base64url"));
-    const attempt = randomUUID();
     const secretDigests = perContainer((name) => createHash("sha256").update(secrets[name]).digest("hex"));
-    const name = `build-${attempt}`;
-    const pod = await createPod(
-      api,
-      buildPod({ ...config.pod, name, build: spec, attempt, cacheClaim, secretDigests }),
-    );
+    const name = `build-${randomUUID()}`;
+    const pod = await createPod(api, buildPod({ name, build: spec, cacheClaim, secretDigests }, config.pod));
     return new PodWorkspace(api, config, pod, secrets);
   }
 
@@ -143,9 +141,9 @@ export class PodWorkspace implements BuildWorkspace {
 
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
-    const services = await Promise.race([this.#services.catch(() => null), Promise.resolve(undefined)]);
+    const services = this.#connected;
     const { cacheClaim, caches } = this.#config;
-    if (services && cacheClaim !== null) await this.#measureCache(services.files, caches, cacheClaim).catch(() => {});
+    if (services !== null && cacheClaim !== null) await this.#measureCache(services.files, caches, cacheClaim).catch(() => {});
     this.#closed.abort();
     await Promise.all(Object.values(services ?? {}).map((service) => service.close()));
     const { name, uid } = this.#pod.metadata;
@@ -163,7 +161,8 @@ export class PodWorkspace implements BuildWorkspace {
     const connected = buildContainers.map(
       async (name) => [name, await connectService(address, portOf[name], secrets[name], this.#closed.signal)] as const,
     );
-    return Object.fromEntries(await Promise.all(connected)) as Services;
+    this.#connected = Object.fromEntries(await Promise.all(connected)) as Services;
+    return this.#connected;
   }
 
   async #open(): Promise<Services> {
@@ -184,7 +183,7 @@ export class PodWorkspace implements BuildWorkspace {
     const { buildEnvironment, spec } = this.#config;
     const file = buildEnvironment.SSL_CERT_FILE;
     if (file !== undefined) this.#certificates ??= readFile(file, "utf8");
-    const certificates = file === undefined ? null : `${runDirectory}/operator.pem`;
+    const certificates = file === undefined ? null : `${stepRunDirectory}/operator.pem`;
     return {
       argv: step.argv,
       environment: stepEnvironment(buildEnvironment, { home: "/tmp/home", certificates, links: "copy" }),

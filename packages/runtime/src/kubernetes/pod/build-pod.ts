@@ -1,7 +1,10 @@
 import type { Container, Volume, VolumeMount } from "kubernetes-types/core/v1.js";
 import { type BuildSpec, type BuildVolume, buildImage, buildVolumes } from "../../port/builds.ts";
 import type { New } from "../api/objects.ts";
-import { restrictedContainer, restrictedPod, userOf } from "./restricted.ts";
+import type { PodSettings } from "../config.ts";
+import { labels, managedBy } from "./labels.ts";
+import { containerOf, mebibyte, mount, podOf, podProgram, processors, quantity, scratch } from "./parts.ts";
+import { userOf } from "./restricted.ts";
 
 /**
  * The containers of a build. `files` is the platform's: it has all volumes and sends layers. In the two others steps run,
@@ -10,37 +13,26 @@ import { restrictedContainer, restrictedPod, userOf } from "./restricted.ts";
 export const buildContainers = ["files", "install", "code"] as const;
 export type BuildContainer = (typeof buildContainers)[number];
 
+/** Where the service of each container listens. */
 export const portOf: Readonly<Record<BuildContainer, number>> = { files: 7071, install: 7072, code: 7073 };
 
-/** Labels by which objects of builds are found. */
-export const buildLabels = {
-  role: "towpath.dev/role",
-  build: "towpath.dev/build",
-  organization: "towpath.dev/organization",
-  attempt: "towpath.dev/attempt",
-} as const;
-
 /** Where a container's own files are that steps read, such as the operator's certificates. */
-export const runDirectory = "/run/towpath";
+export const stepRunDirectory = "/run/towpath";
 
-export type BuildPodSettings = {
-  readonly image: string;
-  readonly imagePullPolicy: "Always" | "IfNotPresent" | "Never";
-  readonly runtimeClass: string | null;
-};
-
-export type BuildPodSpec = BuildPodSettings & {
+export type BuildPodSpec = {
   readonly name: string;
   readonly build: BuildSpec;
-  /** Of this pod, for its label. */
-  readonly attempt: string;
   /** The claim that has the organization's cache; null: the cache ends with the pod. */
   readonly cacheClaim: string | null;
   /** SHA-256 of each container's secret in hex: what it must know to recognize the worker, and no secret. */
   readonly secretDigests: Readonly<Record<BuildContainer, string>>;
 };
 
-/** Where a container has volumes, by role. `source` can't be written by steps. */
+/** The container whose volumes a step needs. */
+export const containerFor = (volumes: readonly { readonly volume: BuildVolume }[]): Exclude<BuildContainer, "files"> =>
+  volumes.some(({ volume }) => volume === "code") ? "code" : "install";
+
+/** Where a container has volumes, by role. */
 const places: Readonly<Record<BuildContainer, Partial<Readonly<Record<BuildVolume, string>>>>> = {
   files: Object.fromEntries(buildVolumes.map((volume) => [volume, `/volumes/${volume}`])),
   // Environments contain their own path, so these volumes are where the server and the builder expect them.
@@ -54,99 +46,90 @@ const places: Readonly<Record<BuildContainer, Partial<Readonly<Record<BuildVolum
   code: { source: "/volumes/source", code: buildImage.work },
 };
 
-/** The container whose volumes a step needs. */
-export const containerFor = (volumes: readonly { readonly volume: BuildVolume }[]): Exclude<BuildContainer, "files"> =>
-  volumes.some(({ volume }) => volume === "code") ? "code" : "install";
-
-const mebibyte = 1024 ** 2;
-/** Beyond it a step counts as finished; the kubelet notices minutes later what the watch in the pod notices at once. */
-const volumeLimit = (diskBytes: number) => String(2 * diskBytes);
-const ownMemory = 256 * mebibyte;
+/** Packing reads files in blocks; the kernel's cache of them counts, but gives way. */
+const filesBytes = 256 * mebibyte;
 /** Copies and compiles sources. */
-const codeMemory = 512 * mebibyte;
+const codeBytes = 512 * mebibyte;
+/** Used by the platform's program beside the step. */
+const ownBytes = 24 * mebibyte;
+const typicalCpus = 0.1;
 
 /** The pod of a build. Pure. */
-export function buildPod(spec: BuildPodSpec): New<"pods"> {
-  const { name, build, attempt, image, imagePullPolicy, runtimeClass, cacheClaim } = spec;
-  const { limits, diskBytes, organizationId, buildId } = build;
-  const memory: Readonly<Record<BuildContainer, number>> = {
-    files: ownMemory,
-    install: limits.memoryBytes,
-    code: Math.min(limits.memoryBytes, codeMemory),
+export function buildPod(spec: BuildPodSpec, settings: PodSettings): New<"pods"> {
+  const { name, build, cacheClaim, secretDigests } = spec;
+  const { limits, organizationId, buildId, diskBytes } = build;
+  const memory: Readonly<Record<BuildContainer, { readonly requested: number; readonly most: number }>> = {
+    files: { requested: ownBytes, most: filesBytes },
+    install: { requested: limits.memoryBytes / 2, most: limits.memoryBytes + ownBytes },
+    code: { requested: ownBytes, most: Math.min(limits.memoryBytes, codeBytes) + ownBytes },
   };
-  const container = (role: BuildContainer): Container => ({
-    name: role,
-    image,
-    imagePullPolicy,
-    command: ["python3", "-m", "towpath_pod.build", role === "files" ? "files" : "steps"],
-    args: [String(portOf[role]), spec.secretDigests[role], JSON.stringify(places[role]), scratchOf[role]],
-    env: [{ name: "PYTHONDONTWRITEBYTECODE", value: "1" }],
-    ports: [{ containerPort: portOf[role] }],
-    securityContext: restrictedContainer,
-    terminationMessagePolicy: "File",
-    resources: {
-      requests: { cpu: "50m", memory: String(role === "install" ? memory.install : ownMemory / 4) },
-      limits: { cpu: String(role === "files" ? 1 : limits.cpus), memory: String(memory[role]) },
-    },
-    volumeMounts: mountsOf(role),
-  });
+  const container = (role: BuildContainer): Container =>
+    containerOf(settings, {
+      name: role,
+      command: podProgram("build"),
+      args: [
+        role === "files" ? "files" : "steps",
+        String(portOf[role]),
+        secretDigests[role],
+        JSON.stringify(places[role]),
+        role === "files" ? "/packed" : stepRunDirectory,
+      ],
+      ports: [{ containerPort: portOf[role] }],
+      resources: {
+        requests: { cpu: processors(typicalCpus), memory: quantity(memory[role].requested) },
+        limits: { cpu: processors(role === "files" ? 1 : limits.cpus), memory: quantity(memory[role].most) },
+      },
+      volumeMounts: mountsOf(role),
+    });
   return {
     metadata: {
       name,
       labels: {
-        [buildLabels.role]: "build",
-        [buildLabels.build]: buildId,
-        [buildLabels.organization]: organizationId,
-        [buildLabels.attempt]: attempt,
+        ...managedBy,
+        [labels.role]: "build",
+        [labels.build]: buildId,
+        [labels.organization]: organizationId,
+        [labels.network]: "internet",
       },
     },
     spec: {
-      restartPolicy: "Never",
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      dnsPolicy: "Default",
-      terminationGracePeriodSeconds: 1,
-      ...(runtimeClass !== null && { runtimeClassName: runtimeClass }),
       // Builds of an organization share a cache, so they are one user.
-      securityContext: restrictedPod(userOf(`build:${organizationId}`)),
+      ...podOf(settings, userOf(`build:${organizationId}`)),
+      terminationGracePeriodSeconds: 1,
       containers: buildContainers.map(container),
       volumes: volumesOf(diskBytes, limits.tmpBytes, cacheClaim),
     },
   };
 }
 
-const scratchOf: Readonly<Record<BuildContainer, string>> = {
-  files: "/packed",
-  install: runDirectory,
-  code: runDirectory,
-};
-
 function mountsOf(role: BuildContainer): VolumeMount[] {
-  const volumes = Object.entries(places[role]).map(([volume, mountPath]) => ({
-    name: volume,
-    mountPath,
-    ...(role !== "files" && volume === "source" && { readOnly: true }),
-  }));
-  const own = (name: string, mountPath: string) => ({ name: `${role}-${name}`, mountPath });
-  if (role === "files") return [...volumes, { name: "packed", mountPath: scratchOf.files }];
+  const isPlatform = role === "files";
+  const volumes = Object.entries(places[role]).map(([volume, path]) =>
+    mount(volume, path, !isPlatform && volume === "source" ? { readOnly: true } : {}),
+  );
+  if (isPlatform) return [...volumes, mount("packed", "/packed")];
   // Steps expect the source and its copy at the same path, so links below /app lead to either.
-  return [...volumes, own("app", "/app"), own("run", runDirectory), own("tmp", "/tmp")];
+  const own = { app: "/app", run: stepRunDirectory, tmp: "/tmp" };
+  return [...volumes, ...Object.entries(own).map(([name, path]) => mount(`${role}-${name}`, path))];
 }
 
+/**
+ * The kubelet evicts pods whose volumes are larger, minutes later. It is the second line of defense: the watch in the pod
+ * ends the step at `diskBytes`, and says why.
+ */
 function volumesOf(diskBytes: number, tmpBytes: number, cacheClaim: string | null): Volume[] {
-  const empty = (name: string, sizeLimit: string): Volume => ({ name, emptyDir: { sizeLimit } });
-  const small = String(mebibyte);
+  const large = (name: string) => scratch(name, 2 * diskBytes, "disk");
   return [
     ...buildVolumes.map((volume) =>
       volume === "cache" && cacheClaim !== null
         ? { name: volume, persistentVolumeClaim: { claimName: cacheClaim } }
-        : empty(volume, volumeLimit(diskBytes)),
+        : large(volume),
     ),
-    empty("packed", volumeLimit(diskBytes)),
+    large("packed"),
     ...(["install", "code"] as const).flatMap((role) => [
-      empty(`${role}-app`, small),
-      empty(`${role}-run`, small),
-      empty(`${role}-tmp`, String(tmpBytes)),
+      scratch(`${role}-app`, mebibyte, "disk"),
+      scratch(`${role}-run`, mebibyte, "disk"),
+      scratch(`${role}-tmp`, tmpBytes, "disk"),
     ]),
   ];
 }

@@ -6,6 +6,8 @@ export const labels = {
   owner: "towpath.dev/owner",
   instance: "towpath.dev/instance",
   build: "towpath.dev/build",
+  /** Whose build or cache it is. */
+  organization: "towpath.dev/organization",
   /** `none` or `internet`: what the pod may reach. */
   network: "towpath.dev/network",
   /** Id of a server's `/data`. */
