@@ -40,7 +40,7 @@ class LayerError(Exception):
 
 def fetch(secret: str = SECRET, layers: str = LAYERS, start: str = START) -> int:
     with open(os.path.join(secret, "layers.json"), encoding="utf-8") as file:
-        wanted: list[dict[str, str]] = json.load(file)
+        missing: list[dict[str, str]] = json.load(file)
     failures: list[LayerError] = []
 
     def get(layer: dict[str, str]) -> None:
@@ -49,7 +49,7 @@ def fetch(secret: str = SECRET, layers: str = LAYERS, start: str = START) -> int
         except LayerError as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=get, args=(layer,)) for layer in wanted]
+    threads = [threading.Thread(target=get, args=(layer,)) for layer in missing]
     for thread in threads:
         thread.start()
     for thread in threads:

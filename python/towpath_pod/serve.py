@@ -32,7 +32,7 @@ _DUMP_SECONDS = 2.0
 _MAX_DUMP_BYTES = 128 * 1024
 _MAX_DUMP_LINES = 500
 _DATA_SECONDS = 60.0
-#: Upper limit of a start on a node whose processors are busy with others, as a multiple of its time limit.
+#: Upper limit of a start on a node whose processors are busy with others, as a multiple of its limit.
 _MAX_ROUNDS = 3
 _KILLED_AS_LATE = 124
 _BY_SIGNAL = 128
@@ -67,10 +67,10 @@ class _Server:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
         def limit() -> None:
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_NPROC, (limits["processes"], limits["processes"]))
+            _lower(resource.RLIMIT_CORE, 0)
+            _lower(resource.RLIMIT_NPROC, limits["processes"])
             if "fileBytes" in limits:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (limits["fileBytes"], limits["fileBytes"]))
+                _lower(resource.RLIMIT_FSIZE, limits["fileBytes"])
 
         child = subprocess.Popen(
             self._document["argv"],
@@ -220,6 +220,13 @@ class _Server:
                 continue
         for line in text.split("\n")[:_MAX_DUMP_LINES]:
             write_record("s", 0, line.encode()[:MAX_LINE_BYTES])
+
+
+def _lower(limit: int, value: int) -> None:
+    """Sets a limit of this process, which may already have a lower one."""
+    _, hard = resource.getrlimit(limit)
+    lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(limit, (lower, lower))
 
 
 def _reap(server: int) -> None:

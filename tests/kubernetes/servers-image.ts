@@ -11,11 +11,11 @@ const options = {
   maxBuffer: 64 * 1024 ** 2,
   env: { ...process.env, BUILDAH_ISOLATION: "chroot" },
 };
-const buildah = (...args: readonly string[]) => run("buildah", args, options);
+export const buildah = (...args: readonly string[]) => run("buildah", args, options);
 
 /** Made once on a machine. */
 const base = "localhost/towpath-servers-test-base";
-const built = "localhost/towpath-servers-test";
+export const builtServersImage = "localhost/towpath-servers-test";
 /** For pods, with `imagePullPolicy: Never`. */
 export const serversImage = "towpath.test/servers:1";
 
@@ -27,9 +27,9 @@ export async function importServersImage(cluster: Cluster, directory: string): P
   );
   if (!isMade) await run(join(import.meta.dirname, "make-servers-base"), [base], options);
   const build = ["build", "--format=docker", "--layers", "--target=servers", "--file=deploy/Dockerfile"];
-  await buildah(...build, "--build-arg", `SERVERS_BASE=${base}`, "--build-arg", "PYTHONS=", "--tag", built, ".");
+  await buildah(...build, "--build-arg", `SERVERS_BASE=${base}`, "--build-arg", "PYTHONS=", "--tag", builtServersImage, ".");
   const archive = join(directory, "servers.tar");
-  await buildah("push", "--quiet", built, `docker-archive:${archive}:${serversImage}`);
+  await buildah("push", "--quiet", builtServersImage, `docker-archive:${archive}:${serversImage}`);
   await cluster.importImages(archive);
   await rm(archive);
   return serversImage;

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ClusterSettings, type RuntimeDriver, tinyServer } from "@towpath/runtime/testing/cluster";
 import { type Cluster, nodeAddress } from "./cluster.ts";
+import { buildah, builtServersImage, importServersImage } from "./servers-image.ts";
 import { type PodLayers, servePodLayers } from "./pod-layers.ts";
 
 export type ServersRig = {
@@ -18,9 +19,10 @@ const dataClass = "test-data";
 const volumes = ["1", "2", "3", "4", "5"];
 
 /** A namespace of its own, volumes of the node for servers' data, and layers of the tiny server. */
-export async function openServersRig(cluster: Cluster, parent: string, image = tinyImage()): Promise<ServersRig> {
+export async function openServersRig(cluster: Cluster, parent: string): Promise<ServersRig> {
   const directory = await mkdtemp(join(parent, "servers-"));
   await chmod(directory, 0o755);
+  const image = await importTinyImage(cluster, directory);
   const namespace = `servers-${randomBytes(4).toString("hex")}`;
   await cluster.createNamespace(namespace);
   for (const name of volumes) await makeVolume(cluster, namespace, name, join(directory, `volume-${name}`));
@@ -81,5 +83,18 @@ async function makeVolume(cluster: Cluster, namespace: string, name: string, pat
   });
 }
 
-/** TOWPATH_TEST_TINY_IMAGE: the image of servers with the tiny server in place of the harness. */
-const tinyImage = () => process.env.TOWPATH_TEST_TINY_IMAGE ?? "towpath.test/tiny:1";
+const tinyImage = "towpath.test/tiny:1";
+
+/** Builds the image of servers with the tiny server in place of the harness, and brings it to the cluster. */
+async function importTinyImage(cluster: Cluster, directory: string): Promise<string> {
+  const built = "localhost/towpath-tiny-test";
+  await importServersImage(cluster, directory);
+  const file = join(directory, "tiny.Dockerfile");
+  await writeFile(file, `FROM ${builtServersImage}\nCOPY towpath_runner /opt/towpath/python/towpath_runner\n`);
+  await buildah("build", "--quiet", "--format=docker", "--layers", `--file=${file}`, `--tag=${built}`, tinyServer.directory);
+  const archive = join(directory, "tiny.tar");
+  await buildah("push", "--quiet", built, `docker-archive:${archive}:${tinyImage}`);
+  await cluster.importImages(archive);
+  await rm(archive);
+  return tinyImage;
+}

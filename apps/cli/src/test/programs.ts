@@ -109,23 +109,27 @@ function totalsOfFiles(
   };
 }
 
-/** Without `only`, a part of their paths, all files that the config includes. */
+/** Without `only`, a part of their paths, all files that the config includes. `inside`: a program that runs its arguments. */
 export function vitest(
   output: Output,
   config: string,
   only: readonly string[] = [],
   env: Record<string, string> = {},
+  inside?: string,
 ): Promise<Totals> {
   return withReport(async (path) => {
     const reporter = fileURLToPath(import.meta.resolve("./failures-reporter.ts"));
     const args = ["run", "--config", config, "--reporter=default", `--reporter=${reporter}`, `--outputFile=${path}`];
-    const status = await exec(output, process.execPath, [programOf("vitest", "vitest.mjs"), ...args, ...only], {
-      ...pythonEnvironment,
-      ...env,
-    });
+    const argv = [programOf("vitest", "vitest.mjs"), ...args, ...only];
+    const environment = { ...pythonEnvironment, ...env };
+    const status = await (inside === undefined
+      ? exec(output, process.execPath, argv, environment)
+      : exec(output, inside, [process.execPath, ...argv], environment));
     const written = await readFile(path, "utf8").catch(() => null);
     const report = written === null ? emptyReport() : reportSchema.parse(JSON.parse(written));
-    return totalsOfFiles(report, status, [`vitest ${config}`], (file, again) => vitest(again, config, [file], env));
+    return totalsOfFiles(report, status, [`vitest ${config}`], (file, again) =>
+      vitest(again, config, [file], env, inside),
+    );
   });
 }
 

@@ -84,11 +84,14 @@ async function testChange(output: Output, base: string | undefined): Promise<Tot
   );
 }
 
-/** Against a program that the launcher has built for the stage, if it could: `ensure_go_programs`. */
+/**
+ * Against a program that the launcher has built for the stage, if it could: `ensure_go_programs`. `inside`: see `vitest`.
+ */
 const against =
-  (stage: string, program: string) =>
+  (stage: string, program: string, inside?: string) =>
   async (output: Output): Promise<Totals> => {
-    if (existsSync(join(tools, stage, "built"))) return vitest(output, `tests/${stage}/vitest.config.ts`);
+    if (existsSync(join(tools, stage, "built")))
+      return vitest(output, `tests/${stage}/vitest.config.ts`, [], {}, inside);
     const log = await readFile(join(tools, `${stage}.log`), "utf8").catch(() => "");
     return skippedFor(`${program} can't be built here (.toolchain/${stage}.log): ${log.trim().split("\n").at(-1)}`);
   };
@@ -187,7 +190,9 @@ export const stages: readonly Stage[] = [
     name: "lifecycle",
     title: "Life of an instance",
     run: (output) =>
-      vitest(output, "tests/lifecycle/vitest.config.ts", [`--exclude=**/{fresh-checkout,${carried.join(",")}}*`]),
+      vitest(output, "tests/lifecycle/vitest.config.ts", [
+        `--exclude=**/{fresh-checkout,each-postgres,${carried.join(",")}}*`,
+      ]),
     lane: "instances",
   },
   {
@@ -219,6 +224,13 @@ export const stages: readonly Stage[] = [
     onlyWhenNamed: true,
   },
   {
+    name: "postgres",
+    title: "Each PostgreSQL that may be used",
+    // Runs the tests of packages, processes and an instance with each.
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["each-postgres"]),
+    onlyWhenNamed: true,
+  },
+  {
     name: "gitea",
     title: "Against a real Gitea",
     // Building it needs minutes and a Go toolchain.
@@ -244,6 +256,13 @@ export const stages: readonly Stage[] = [
     title: "Image and compose file",
     // Builds the image, which takes minutes, and needs root.
     run: (output) => vitest(output, "tests/image/vitest.config.ts"),
+    onlyWhenNamed: true,
+  },
+  {
+    name: "kubernetes",
+    title: "In a Kubernetes cluster",
+    // Building the cluster's programs needs a quarter of an hour and a Go toolchain, once; it needs root.
+    run: against("kubernetes", "Kubernetes", join(root, "tests/kubernetes/in-namespaces")),
     onlyWhenNamed: true,
   },
   {

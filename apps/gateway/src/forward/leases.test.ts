@@ -162,8 +162,11 @@ test("GW-10 without the runner, servers that another worker had leased are reach
   const code = (deploymentId: string) =>
     Promise.resolve(other?.acquire(deploymentId)).catch((error: { code: string }) => error.code);
   expect(await code(here)).toBe("server_failed_to_start");
+  // Not knowing is no answer: clients would give a session up that runs on.
+  await expect(other?.isRunning(here, null)).rejects.toMatchObject({ code: "server_failed_to_start" });
   if (other) other.saved.onUnknown = async () => other.saved.restore(one?.save() ?? []);
   expect(await other?.isRunning(here, "another")).toBe(false);
+  expect(await other?.isRunning(here, null)).toBe(true);
   expect(await other?.isRunning(here, instanceId ?? "")).toBe(true);
   expect(await other?.acquire(here)).toMatchObject({
     instanceId,

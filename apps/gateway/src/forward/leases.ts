@@ -106,21 +106,23 @@ export class Leases {
   }
 
   /**
-   * Whether this instance still runs. Starts nothing.
+   * Whether this instance still runs, or with null any instance of the deployment. Starts nothing.
    *
    * @throws GatewayError when neither the runner nor a lease can say
    */
-  async isRunning(deploymentId: string, instanceId: string): Promise<boolean> {
+  async isRunning(deploymentId: string, instanceId: string | null): Promise<boolean> {
+    const isMeant = (lease: { readonly instanceId: string }) => instanceId === null || lease.instanceId === instanceId;
     const lease = this.#entries.get(deploymentId)?.lease;
     const isValid = lease && (this.#isRunnerUnreachable || lease.validUntil - marginMs > performance.now());
-    if (isValid) return lease.instanceId === instanceId;
+    if (isValid) return isMeant(lease);
     try {
+      if (instanceId === null) return (await this.#runner.state(deploymentId)) !== "stopped";
       return await this.#runner.isRunning(deploymentId, instanceId);
     } catch (error) {
       if (!(error instanceof RunnerError)) throw error;
       if (error.code !== "unreachable") throw refused(error);
       const known = lease ?? (await this.#saved.find(deploymentId));
-      if (known) return known.instanceId === instanceId;
+      if (known) return isMeant(known);
       throw runnerUnreachable(error);
     }
   }

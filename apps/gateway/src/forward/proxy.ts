@@ -133,7 +133,7 @@ async function ensure(
     try {
       // A session of an earlier deployment stays with its process while that runs, but never starts a new one.
       const isEarlier = bound && bound.deploymentId !== deploymentOf(call.route);
-      if (isEarlier && !(await holdsSession(leases, bound))) throw sessionNotFound();
+      if (isEarlier && !(await isHeld(leases, bound))) throw sessionNotFound();
       const acquired = leases.acquire(deploymentId, admitted.received.trace);
       const lease = acquired instanceof Promise ? await backoff.waitFor(acquired) : acquired;
       if (acquired instanceof Promise && lease) delivery.startAttempt = lease.start;
@@ -149,11 +149,9 @@ async function ensure(
   return null;
 }
 
-/** Whether the process that holds a session still runs. */
-async function holdsSession(leases: Leases, { deploymentId, instanceId }: Session): Promise<boolean> {
-  if (deploymentId === null) return false;
-  if (instanceId !== null) return leases.isRunning(deploymentId, instanceId);
-  return (await leases.stateOf(deploymentId)) !== "stopped";
+/** Whether the process that holds a session still runs. Of one that was opened asleep, any process of its deployment. */
+async function isHeld(leases: Leases, { deploymentId, instanceId }: Session): Promise<boolean> {
+  return deploymentId !== null && leases.isRunning(deploymentId, instanceId);
 }
 
 /** The request has reached the server, and with it a session that was opened while the server slept. */

@@ -18,7 +18,7 @@ export const kubernetesSettings = {
   TOWPATH_KUBERNETES_IMAGE_PULL_POLICY: optional(
     z.enum(["Always", "IfNotPresent", "Never"], "must be Always, IfNotPresent or Never"),
   ),
-  /** Storage of the caches that builds of an organization share. Without it, each build downloads its packages anew. */
+  /** Storage of the caches that builds of an organization share. Without it, each build downloads its packages. */
   TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS: optional(z.string()),
   /** ReadWriteMany: builds of an organization may run on several nodes at a time. */
   TOWPATH_KUBERNETES_CACHE_ACCESS_MODE: optional(

@@ -41,6 +41,9 @@ export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLa
     servers,
     builds: new PodBuilds(api, { pod: pods, cache, layers, buildEnvironment }),
     host,
+    async leave() {
+      await lease?.release();
+    },
     async close() {
       await servers.close();
       await lease?.release();

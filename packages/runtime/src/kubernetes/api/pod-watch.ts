@@ -80,7 +80,7 @@ export class PodWatch {
           else if (event.type !== "BOOKMARK") this.#set(event.object);
         }
       } catch {
-        // Also if the version is too old: whatever was missed is in the list.
+        // Also if the version is too old: everything that was missed is in the list.
         version = null;
         await sleep(pauseMs, undefined, { signal }).catch(() => {});
         pauseMs = Math.min(pauseMs * 2, maxPauseMs);

@@ -9,7 +9,7 @@ export const mebibyte = 1024 * 1024;
 /** The program of python/towpath_pod in the image. */
 export const podProgram = (name: string): string[] => ["python3", "-m", `towpath_pod.${name}`];
 
-/** What a pod is made of, besides its containers. */
+/** What a pod is made of, its containers apart. */
 export function podOf(settings: PodSettings, user: number): Partial<PodSpec> {
   return {
     restartPolicy: "Never",

@@ -4,7 +4,7 @@ import { serverContainer } from "../pod/server-pod.ts";
 import type { Records } from "./records.ts";
 
 const pauseMs = 500;
-/** An API server that restarts is away for seconds. */
+/** An API server that restarts is gone for seconds. */
 const silentFailures = 20;
 
 /**

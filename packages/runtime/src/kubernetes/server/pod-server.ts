@@ -81,7 +81,7 @@ export class PodServer {
         await this.#delete(graceMs);
         break;
       } catch {
-        // The API is away: the server goes on until it is back.
+        // The API is gone: the server goes on until it is back.
         await sleep(retryMs, undefined, { signal: this.#over.signal }).catch(() => {});
       }
     }

@@ -1,0 +1,42 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { endProcess } from "./clean-up.ts";
+
+const root = "/sys/fs/cgroup";
+
+/** The mounted hierarchies: one of version 2, or one for each controller of version 1. */
+async function hierarchies(): Promise<string[]> {
+  if (existsSync(join(root, "cgroup.procs"))) return [root];
+  const directories = (await readdir(root)).map((name) => join(root, name));
+  return directories.filter((path) => existsSync(join(path, "cgroup.procs")));
+}
+
+/** A control group for all pods of a cluster, so that several can run at once. Resolves to its name. */
+export async function createControlGroup(name: string): Promise<string> {
+  for (const hierarchy of await hierarchies()) {
+    await mkdir(join(hierarchy, name), { recursive: true });
+    // Version 1: without them no process can be put there.
+    for (const file of ["cpuset.cpus", "cpuset.mems"])
+      if (existsSync(join(hierarchy, file)))
+        await writeFile(join(hierarchy, name, file), await readFile(join(hierarchy, file)));
+  }
+  return name;
+}
+
+/** Ends what is left in it. */
+export async function removeControlGroup(name: string): Promise<void> {
+  for (const hierarchy of await hierarchies()) await removeTree(join(hierarchy, name));
+}
+
+async function removeTree(group: string): Promise<void> {
+  const entries = await readdir(group, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) if (entry.isDirectory()) await removeTree(join(group, entry.name));
+  while (existsSync(group)) {
+    const pids = (await readFile(join(group, "cgroup.procs"), "utf8")).split("\n").filter(Boolean);
+    for (const pid of pids) endProcess(Number(pid));
+    // Busy until the kernel has removed the last process.
+    await rmdir(group).catch(() => sleep(20));
+  }
+}
