@@ -16,7 +16,7 @@ const program = (name: string) => join(repositoryRoot, ".toolchain/kubernetes", 
 
 const nodeName = "node-1";
 /** The node, as pods see it. */
-const nodeAddress = "10.250.0.2";
+export const nodeAddress = "10.250.0.2";
 const server = `https://${nodeAddress}:6443`;
 const podNetwork = "10.244.0.0/16";
 const serviceNetwork = "10.96.0.0/16";
