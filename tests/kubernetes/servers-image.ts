@@ -17,7 +17,7 @@ export const buildah = (...args: readonly string[]) => run("buildah", args, opti
 const base = "localhost/towpath-servers-test-base";
 export const builtServersImage = "localhost/towpath-servers-test";
 /** For pods, with `imagePullPolicy: Never`. */
-export const serversImage = "towpath.test/servers:1";
+const serversImage = "towpath.test/servers:1";
 
 /** Builds the image of servers and builds, with Debian's Python only, and brings it to the cluster. Takes minutes at first. */
 export async function importServersImage(cluster: Cluster, directory: string): Promise<string> {
@@ -27,7 +27,16 @@ export async function importServersImage(cluster: Cluster, directory: string): P
   );
   if (!isMade) await run(join(import.meta.dirname, "make-servers-base"), [base], options);
   const build = ["build", "--format=docker", "--layers", "--target=servers", "--file=deploy/Dockerfile"];
-  await buildah(...build, "--build-arg", `SERVERS_BASE=${base}`, "--build-arg", "PYTHONS=", "--tag", builtServersImage, ".");
+  await buildah(
+    ...build,
+    "--build-arg",
+    `SERVERS_BASE=${base}`,
+    "--build-arg",
+    "PYTHONS=",
+    "--tag",
+    builtServersImage,
+    ".",
+  );
   const archive = join(directory, "servers.tar");
   await buildah("push", "--quiet", builtServersImage, `docker-archive:${archive}:${serversImage}`);
   await cluster.importImages(archive);

@@ -34,7 +34,7 @@ export type WorkspaceConfig = {
 };
 
 /** What an image has; python/towpath_pod/about.py. */
-export type ImageContent = { readonly pythons: readonly string[]; readonly uv: string; readonly architecture: string };
+type ImageContent = { readonly pythons: readonly string[]; readonly uv: string; readonly architecture: string };
 
 type Services = Readonly<Record<BuildContainer, PodService>>;
 
@@ -143,7 +143,8 @@ export class PodWorkspace implements BuildWorkspace {
     if (this.#closed.signal.aborted) return;
     const services = this.#connected;
     const { cacheClaim, caches } = this.#config;
-    if (services !== null && cacheClaim !== null) await this.#measureCache(services.files, caches, cacheClaim).catch(() => {});
+    if (services !== null && cacheClaim !== null)
+      await this.#measureCache(services.files, caches, cacheClaim).catch(() => {});
     this.#closed.abort();
     await Promise.all(Object.values(services ?? {}).map((service) => service.close()));
     const { name, uid } = this.#pod.metadata;
