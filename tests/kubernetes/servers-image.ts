@@ -27,7 +27,16 @@ export async function importServersImage(cluster: Cluster, directory: string): P
   );
   if (!isMade) await run(join(import.meta.dirname, "make-servers-base"), [base], options);
   const build = ["build", "--format=docker", "--layers", "--target=servers", "--file=deploy/Dockerfile"];
-  await buildah(...build, "--build-arg", `SERVERS_BASE=${base}`, "--build-arg", "PYTHONS=", "--tag", builtServersImage, ".");
+  await buildah(
+    ...build,
+    "--build-arg",
+    `SERVERS_BASE=${base}`,
+    "--build-arg",
+    "PYTHONS=",
+    "--tag",
+    builtServersImage,
+    ".",
+  );
   const archive = join(directory, "servers.tar");
   await buildah("push", "--quiet", builtServersImage, `docker-archive:${archive}:${serversImage}`);
   await cluster.importImages(archive);

@@ -3,8 +3,8 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ClusterSettings, type RuntimeDriver, tinyServer } from "@towpath/runtime/testing/cluster";
 import { type Cluster, nodeAddress } from "./cluster.ts";
-import { buildah, builtServersImage, importServersImage } from "./servers-image.ts";
 import { type PodLayers, servePodLayers } from "./pod-layers.ts";
+import { buildah, builtServersImage, importServersImage } from "./servers-image.ts";
 
 export type ServersRig = {
   readonly namespace: string;
@@ -91,7 +91,15 @@ async function importTinyImage(cluster: Cluster, directory: string): Promise<str
   await importServersImage(cluster, directory);
   const file = join(directory, "tiny.Dockerfile");
   await writeFile(file, `FROM ${builtServersImage}\nCOPY towpath_runner /opt/towpath/python/towpath_runner\n`);
-  await buildah("build", "--quiet", "--format=docker", "--layers", `--file=${file}`, `--tag=${built}`, tinyServer.directory);
+  await buildah(
+    "build",
+    "--quiet",
+    "--format=docker",
+    "--layers",
+    `--file=${file}`,
+    `--tag=${built}`,
+    tinyServer.directory,
+  );
   const archive = join(directory, "tiny.tar");
   await buildah("push", "--quiet", built, `docker-archive:${archive}:${tinyImage}`);
   await cluster.importImages(archive);
