@@ -17,7 +17,7 @@ export const buildah = (...args: readonly string[]) => run("buildah", args, opti
 const base = "localhost/towpath-servers-test-base";
 export const builtServersImage = "localhost/towpath-servers-test";
 /** For pods, with `imagePullPolicy: Never`. */
-export const serversImage = "towpath.test/servers:1";
+const serversImage = "towpath.test/servers:1";
 
 /** Builds the image of servers and builds, with Debian's Python only, and brings it to the cluster. Takes minutes at first. */
 export async function importServersImage(cluster: Cluster, directory: string): Promise<string> {

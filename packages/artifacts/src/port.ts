@@ -25,7 +25,7 @@ export type BlobStore = {
 };
 
 /** Addresses for those who have no key of the service. Each is valid for a while, for one blob and one method. */
-export type BlobAddresses = {
+type BlobAddresses = {
   get(digest: string, validMs: number): Promise<string>;
   /** The service refuses bytes with another digest. */
   put(digest: string, validMs: number): Promise<UploadAddress>;

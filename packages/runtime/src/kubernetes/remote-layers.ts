@@ -16,4 +16,4 @@ export type RemoteLayers = {
 };
 
 /** Where to PUT bytes, with exactly these headers and their length. */
-export type UploadAddress = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+type UploadAddress = { readonly url: string; readonly headers: Readonly<Record<string, string>> };

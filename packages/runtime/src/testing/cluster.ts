@@ -2,7 +2,6 @@
 
 export { KubernetesApi } from "../kubernetes/api/client.ts";
 export { connectionOf } from "../kubernetes/api/connection.ts";
-export { PodBuilds } from "../kubernetes/build/pod-builds.ts";
 export type { KubernetesSettings as ClusterSettings } from "../kubernetes/config.ts";
 export { claimLease, keepLease } from "../kubernetes/leadership.ts";
 export { openClusterDriver } from "../kubernetes/open-kubernetes-driver.ts";

@@ -34,7 +34,7 @@ export type WorkspaceConfig = {
 };
 
 /** What an image has; python/towpath_pod/about.py. */
-export type ImageContent = { readonly pythons: readonly string[]; readonly uv: string; readonly architecture: string };
+type ImageContent = { readonly pythons: readonly string[]; readonly uv: string; readonly architecture: string };
 
 type Services = Readonly<Record<BuildContainer, PodService>>;
 
