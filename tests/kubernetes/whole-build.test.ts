@@ -1,5 +1,3 @@
-import { createRequire } from "node:module";
-const require = createRequire(import.meta.url);
 import { randomUUID } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -63,8 +61,7 @@ test("RUN-7 a repository is installed from the index, inspected and becomes laye
     const builder = createBuilder({ defaultPython: null }, { driver, layers, store, uploadedAt: async () => null });
     const build = async (files: Readonly<Record<string, string>>) => {
       const { request, text } = requestOf({ organizationId: randomUUID(), openTarball: () => repository(files) });
-      const dbg = setInterval(() => require("node:fs").writeFileSync("/tmp/whole-b.log", new Date().toISOString() + "\n" + text()), 1000);
-      return { result: await builder.build(request).finally(() => clearInterval(dbg)), text: text() };
+      return { result: await builder.build(request), text: text() };
     };
     const { result, text } = await build({ "server.py": server, "requirements.txt": "mcp<2\n" });
     if (!result.ok) throw new Error(`${JSON.stringify(result.diagnosis, null, 2)}\n${text}`);
