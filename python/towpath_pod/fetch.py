@@ -6,6 +6,7 @@ code could otherwise read layers for some minutes. The start goes to a file in m
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.client
 import json
@@ -105,10 +106,8 @@ def _get_once(layer: dict[str, str], directory: str) -> None:
         raise
     finally:
         response.close()
-        try:
+        with contextlib.suppress(BrokenPipeError):
             unpack.stdin.close()
-        except BrokenPipeError:
-            pass
         problem = unpack.stderr.read(2000).decode("utf-8", "replace")
         status = unpack.wait()
     if digest.hexdigest() != layer["digest"]:

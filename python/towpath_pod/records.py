@@ -47,10 +47,13 @@ class FloodGate:
 
 
 class Stream:
-    """One output stream. `types`: of its lines and of its reports."""
+    """One output stream. Types are those of its records."""
 
-    def __init__(self, types: str, gate: FloodGate, write: Callable[[str, int, bytes], None]) -> None:
-        self._line_type, self._dropped_type = types
+    def __init__(
+        self, line_type: str, dropped_type: str, gate: FloodGate, write: Callable[[str, int, bytes], None]
+    ) -> None:
+        self._line_type = line_type
+        self._dropped_type = dropped_type
         self._gate = gate
         self._write = write
         self._position = 0

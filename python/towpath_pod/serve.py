@@ -102,7 +102,8 @@ class _Server:
         """Passes output on until the server has ended. Returns its status, negative for a signal."""
         assert child.stdout is not None and child.stderr is not None
         gate = FloodGate()
-        out, err = (Stream(types, gate, write_record) for types in ("ox", "ey"))
+        out = Stream("o", "x", gate, write_record)
+        err = Stream("e", "y", gate, write_record)
         selector = selectors.DefaultSelector()
         selector.register(wakeups, selectors.EVENT_READ)
         for pipe, stream in ((child.stdout, out), (child.stderr, err)):

@@ -113,6 +113,8 @@ export async function startCluster(directory: string): Promise<() => Promise<voi
     `--service-account-signing-key-file=${path("service-accounts.key")}`,
     `--service-cluster-ip-range=${serviceNetwork}`,
     "--authorization-mode=Node,RBAC",
+    // The node's name doesn't resolve: logs of pods come from its address.
+    "--kubelet-preferred-address-types=InternalIP",
     "--allow-privileged",
     `--audit-policy-file=${policy}`,
     `--audit-log-path=${auditLog}`,

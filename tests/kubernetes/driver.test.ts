@@ -7,7 +7,7 @@ import { openServersRig, type ServersRig } from "./servers-rig.ts";
 let rig: ServersRig;
 beforeAll(async () => {
   rig = await openServersRig(clusterOf(inject("clusterDirectory")), inject("clusterDirectory"));
-});
+}, 900_000);
 afterAll(() => rig.close());
 
 driverContract("kubernetes", ["lastingData"], (directory) => {

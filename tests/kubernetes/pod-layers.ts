@@ -33,7 +33,7 @@ export async function servePodLayers(directories: Readonly<Record<string, string
     digests[name] = digest;
   }
   const server: Server = createServer((request, response) => {
-    const digest = request.url?.slice(1) ?? "";
+    const digest = new URL(request.url ?? "/", "http://pods").pathname.slice(1);
     if (request.method === "PUT") {
       void buffer(request).then((bytes) => {
         archives.set(digest, bytes);

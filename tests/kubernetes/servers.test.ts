@@ -26,7 +26,7 @@ const opened: RuntimeDriver[] = [];
 beforeAll(async () => {
   rig = await openServersRig(cluster, directory);
   api = new KubernetesApi(() => connectionOf({ kind: "kubeconfig", path: cluster.kubeconfig }), rig.namespace);
-});
+}, 900_000);
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((driver) => driver.close()));
 });

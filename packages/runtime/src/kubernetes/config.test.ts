@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { driverConfigFrom, driverSettings } from "../config.ts";
-import { configuredConnection } from "./api/connection.ts";
+import { accountConnection, configuredConnection } from "./api/connection.ts";
 
 let directory = "";
 beforeAll(async () => {
@@ -71,4 +71,16 @@ test("RUN-7 a kubeconfig gives address and credentials, and says what is wrong w
   expect(await wrong("https://", "ftp://")).toContain("isn't valid at clusters.0.cluster.server");
   expect(await wrong("current-context", "{")).toContain("isn't valid");
   await expect(configuredConnection(join(directory, "none"))).rejects.toThrow("can't be read (ENOENT)");
+});
+
+test("RUN-7 a pod's account is read again for each request, as the cluster replaces its token", async () => {
+  const place = { host: "fd00::1", port: "443" };
+  await expect(accountConnection(place, directory)).rejects.toThrow("automountServiceAccountToken: true");
+  await writeFile(join(directory, "ca.crt"), "authority");
+  await writeFile(join(directory, "token"), "first\n");
+  const { server, tls, token } = await accountConnection(place, directory);
+  expect({ server, tls }).toEqual({ server: "https://[fd00::1]:443", tls: { ca: "authority" } });
+  expect(await token()).toBe("first");
+  await writeFile(join(directory, "token"), "second");
+  expect(await token()).toBe("second");
 });

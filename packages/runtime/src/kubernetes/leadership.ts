@@ -8,7 +8,7 @@ import { managedBy } from "./pod/labels.ts";
 
 type Lease = Stored<"leases">;
 
-export const leaseName = "towpath-runner";
+const leaseName = "towpath-runner";
 /** A runner that hasn't renewed for this long is gone. */
 const durationMs = 15_000;
 const renewMs = 2_000;

@@ -18,7 +18,7 @@ const probeMs = 120_000;
 /** A build inspects a server for minutes at most; a worker that is killed leaves its pod until then. */
 const inspectionMs = 30 * 60_000;
 
-export const kubernetesApi = ({ api, namespace }: Pick<KubernetesSettings, "api" | "namespace">): KubernetesApi =>
+const kubernetesApi = ({ api, namespace }: Pick<KubernetesSettings, "api" | "namespace">): KubernetesApi =>
   new KubernetesApi(() => connectionOf(api), namespace);
 
 /** The driver for a cluster. */

@@ -38,7 +38,7 @@ const harnessDirectory = "/opt/towpath/python";
 const secretDirectory = "/run/towpath-secret";
 const startDirectory = "/run/towpath-start";
 
-export const serverName = (instanceId: string): string => `server-${instanceId}`;
+const serverName = (instanceId: string): string => `server-${instanceId}`;
 export const dataClaimName = (volumeId: string): string => `data-${volumeId}`;
 
 export type PodOwner = {
