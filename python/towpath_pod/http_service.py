@@ -27,7 +27,7 @@ class RequestError(Exception):
 class Request:
     """One request. A handler returns the object to answer as JSON, or None if it has answered itself."""
 
-    def __init__(self, handler: BaseHTTPRequestHandler, query: Mapping[str, str], body: io.BufferedReader) -> None:
+    def __init__(self, handler: BaseHTTPRequestHandler, query: Mapping[str, str], body: io.BufferedIOBase) -> None:
         self.query = query
         self.body = body
         self._handler = handler
@@ -104,7 +104,7 @@ def serve(port: int, secret_digest: str, handlers: Handlers) -> None:
     server.serve_forever()
 
 
-def _drain(body: io.BufferedReader) -> None:
+def _drain(body: io.BufferedIOBase) -> None:
     """Reads the rest: with unread bytes, closing would reset the connection before the answer has arrived."""
     try:
         while body.read(1 << 20):

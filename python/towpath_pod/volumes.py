@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import stat
 import struct
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any
 
 from .http_service import RequestError
 
@@ -17,7 +18,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _MAX_HEADER = 64 * 1024
 
 
-def write_entries(volume: str, body: IO[bytes]) -> None:
+def write_entries(volume: str, body: io.BufferedIOBase) -> None:
     """Writes entries, each of which is its description as JSON and, for a file, its content in parts that end with an
     empty one. Parts begin with their length (4 bytes, big-endian). Follows no link.
     """
@@ -67,7 +68,7 @@ def open_output(volume: str, path: str, max_bytes: int) -> tuple[int, int]:
     raise unreadable
 
 
-def _part(body: IO[bytes], most: int, may_end: bool = False) -> bytes | None:
+def _part(body: io.BufferedIOBase, most: int, may_end: bool = False) -> bytes | None:
     size = body.read(4)
     if may_end and not size:
         return None
@@ -80,7 +81,7 @@ def _part(body: IO[bytes], most: int, may_end: bool = False) -> bytes | None:
     return content
 
 
-def _parts(body: IO[bytes]) -> Iterator[bytes]:
+def _parts(body: io.BufferedIOBase) -> Iterator[bytes]:
     while part := _part(body, 1 << 30):
         yield part
 
