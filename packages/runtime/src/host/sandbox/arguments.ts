@@ -1,3 +1,4 @@
+import { homeEnvironment, serverHome } from "../../harness-command.ts";
 import { SandboxError } from "../../port/errors.ts";
 import type { SandboxSpec } from "../engine.ts";
 import { gvisorBundle, gvisorCapabilities, runscCommand } from "./gvisor.ts";
@@ -166,7 +167,7 @@ function systemView(
     "/dev",
     ...scratch("/dev/shm"),
     ...scratch("/tmp"),
-    ...scratch(sandboxHome),
+    ...scratch(serverHome),
     ...homeDirectories.flatMap(directory),
     "--symlink",
     "/tmp",
@@ -177,7 +178,7 @@ function systemView(
 /** The sandbox's user owns everything below the scratch directories, and nothing elsewhere. */
 const directory = (path: string) => [
   "--perms",
-  ["/tmp/", `${sandboxHome}/`].some((scratch) => path.startsWith(scratch)) ? "0777" : "0755",
+  ["/tmp/", `${serverHome}/`].some((scratch) => path.startsWith(scratch)) ? "0777" : "0755",
   "--dir",
   path,
 ];
@@ -199,7 +200,7 @@ function mounts(spec: SandboxSpec): string[] {
     options: [writable ? "--bind" : "--ro-bind", host, inside],
   }));
   const ordered = [...own, ...bound].sort((a, b) => depth(a.inside) - depth(b.inside));
-  const made = new Set(["/", "/etc", "/etc/ssl", "/home", "/var", "/run", "/tmp", "/dev", "/proc", sandboxHome]);
+  const made = new Set(["/", "/etc", "/etc/ssl", "/home", "/var", "/run", "/tmp", "/dev", "/proc", serverHome]);
   const options: string[] = [];
   const mounted: string[] = ["/usr"];
   for (const mount of ordered) {
@@ -255,15 +256,7 @@ function lateEnvironment(variables: readonly (readonly [string, string])[]): str
 }
 
 /** The home directory in every sandbox: private, in memory, gone with the sandbox. */
-export const sandboxHome = "/home/towpath";
-/** Where programs keep what is theirs, by the XDG base directory specification. */
-export const homeEnvironment = {
-  XDG_CACHE_HOME: `${sandboxHome}/.cache`,
-  XDG_CONFIG_HOME: `${sandboxHome}/.config`,
-  XDG_DATA_HOME: `${sandboxHome}/.local/share`,
-  XDG_STATE_HOME: `${sandboxHome}/.local/state`,
-} as const;
-const homeDirectories = [`${sandboxHome}/.local`, ...Object.values(homeEnvironment)];
+const homeDirectories = [`${serverHome}/.local`, ...Object.values(homeEnvironment)];
 const sandboxUserName = "towpath";
 
 /** slirp4netns answers DNS at this address and asks the host's resolver. */
@@ -282,7 +275,7 @@ function systemFiles(
     host: hostResolver,
   }[typeof network === "object" ? "slirp" : network];
   return {
-    "/etc/passwd": `root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n${sandboxUserName}:x:${uid}:${gid}::${sandboxHome}:/bin/sh\n`,
+    "/etc/passwd": `root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n${sandboxUserName}:x:${uid}:${gid}::${serverHome}:/bin/sh\n`,
     "/etc/group": `root:x:0:\n${sandboxUserName}:x:${gid}:\n`,
     "/etc/hosts": "127.0.0.1 localhost towpath\n::1 localhost ip6-localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
