@@ -2,7 +2,7 @@ import { SandboxError } from "@towpath/runtime";
 import { expect, test } from "vitest";
 import { diagnoseEnd } from "./diagnose.ts";
 
-test("BLD-2 a cluster without room and a pod that was ended are no fault of the repository, and may go away", () => {
+test("BLD-2 a cluster without room and a pod that was ended are no fault of the repository, and may pass", () => {
   const detail = "The cluster's quota for builds is used up: pods.";
   expect(diagnoseEnd(new SandboxError("no_room", detail), "fetch", null)).toMatchObject({
     code: "internal_error",

@@ -36,7 +36,7 @@ export async function runningPod(
   let code: SandboxError["code"] = "setup_failed";
   for (let pauseMs = firstPollMs; performance.now() < until; pauseMs = Math.min(pauseMs * 1.3, maxPollMs)) {
     await sleep(pauseMs, undefined, { signal });
-    // While the API server is away, nothing changes.
+    // While the API server does not answer, nothing changes.
     const pod = await api.get("pods", metadata.name).catch(() => undefined);
     if (pod === undefined) continue;
     const state = podStateOf(pod);
