@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { copyCheckout } from "../instance/checkout-copy.ts";
 import { type EarlierMajor, installPostgres, linkPostgres, usePostgres } from "../instance/postgres-programs.ts";
 import { runTests } from "../instance/run-tests.ts";
+import { repositoryRoot } from "../instance/towpath-process.ts";
 
 // The tests of packages, processes and of a whole instance pass on each PostgreSQL that DATABASE_URL may name. The newest is
 // the embedded one, which they run on otherwise.
@@ -43,3 +44,9 @@ test.each(majors)(
   },
   3_600_000,
 );
+
+test("OPS-2 an instance behind PgBouncer in transaction mode passes its tests", async () => {
+  vi.stubEnv("TOWPATH_TEST_POOLER", "1");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await expectToPass(repositoryRoot, "--config", "tests/vitest.config.ts")).toBeGreaterThan(80);
+}, 3_600_000);

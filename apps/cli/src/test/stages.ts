@@ -252,6 +252,13 @@ export const stages: readonly Stage[] = [
     onlyWhenNamed: true,
   },
   {
+    name: "gvisor",
+    title: "Isolation by gVisor",
+    // Needs runsc and root.
+    run: (output) => vitest(output, "tests/gvisor/vitest.config.ts"),
+    onlyWhenNamed: true,
+  },
+  {
     name: "image",
     title: "Image and compose file",
     // Builds the image, which takes minutes, and needs root.

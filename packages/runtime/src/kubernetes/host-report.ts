@@ -50,6 +50,7 @@ export function isolationOf({ checks }: ProbeReport): Isolation {
   const refuses = failed.some((check) => check.required);
   return {
     checks: list,
+    isolatedBy: "pods",
     trusted: !refuses,
     refuses: false,
     exceptions: [],
@@ -60,7 +61,7 @@ export function isolationOf({ checks }: ProbeReport): Isolation {
 function notTested(error: unknown): Isolation {
   const detail = error instanceof Error ? error.message : String(error);
   const checks = [{ name: "pods", ok: false, required: true, detail }];
-  return { checks, trusted: false, refuses: false, exceptions: [], problems: [detail] };
+  return { checks, isolatedBy: "none", trusted: false, refuses: false, exceptions: [], problems: [detail] };
 }
 
 /** Those of the image, newest first. */

@@ -1,6 +1,7 @@
 import { homeEnvironment, serverHome } from "../../harness-command.ts";
 import { SandboxError } from "../../port/errors.ts";
 import type { SandboxSpec } from "../engine.ts";
+import { gvisorBundle, gvisorCapabilities, runscCommand } from "./gvisor.ts";
 import type { HostFacts } from "./host.ts";
 import { enterArguments } from "./network.ts";
 import { seccompFilter } from "./seccomp.ts";
@@ -15,6 +16,8 @@ export type NetworkPlan = "none" | "slirp" | { readonly heldBy: number } | "host
 export type Identity = { readonly uid: number; readonly gid: number };
 
 export type SandboxPlan = {
+  /** Whose kernel serves the command's system calls. gVisor's runs within bubblewrap, which makes what it sees. */
+  readonly kernel: "host" | "gvisor";
   readonly identity: Identity;
   readonly network: NetworkPlan;
   /** Limits that no cgroup enforces and that therefore become resource limits of the process. */
@@ -52,11 +55,14 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
   const descriptor = (content: string | Uint8Array) => String(firstDataDescriptor + data.push(content) - 1);
   const loader = host.root ? Object.entries(spec.env).filter(([name]) => loaderVariable.test(name)) : [];
   const early = Object.entries(spec.env).filter(([name]) => !host.root || !loaderVariable.test(name));
-  const filter = seccompFilter(host.architecture);
+  const inGvisor = plan.kernel === "gvisor";
+  const filter = inGvisor ? null : seccompFilter(host.architecture);
+  const variables = inGvisor ? [] : early;
   const options = [
     ...namespaces(host, plan),
     ...systemView(spec, host, plan, descriptor),
     ...mounts(spec),
+    ...(inGvisor ? gvisorBundle(spec, { identity: plan.identity, home: serverHome, openFiles }, descriptor) : []),
     "--remount-ro",
     "/dev",
     "--remount-ro",
@@ -67,9 +73,9 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
     String(blockDescriptor),
     ...(filter === null ? [] : ["--seccomp", descriptor(filter)]),
     "--clearenv",
-    ...early.flatMap(([name, value]) => ["--setenv", name, value]),
+    ...variables.flatMap(([name, value]) => ["--setenv", name, value]),
     "--chdir",
-    spec.workingDirectory,
+    inGvisor ? "/" : spec.workingDirectory,
   ];
   const bubblewrap = host.tools.bwrap ?? "bwrap";
   const holder = typeof plan.network === "object" ? plan.network.heldBy : null;
@@ -80,10 +86,14 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
       "--args",
       String(optionsDescriptor),
       "--",
-      ...resourceLimits(spec, host, plan),
-      ...dropRoot(host, plan.identity),
-      ...lateEnvironment(loader),
-      ...spec.argv,
+      ...(inGvisor
+        ? runscCommand(host.tools.runsc ?? "runsc", plan.network)
+        : [
+            ...resourceLimits(spec, host, plan),
+            ...dropRoot(host, plan.identity),
+            ...lateEnvironment(loader),
+            ...spec.argv,
+          ]),
     ],
     options,
     data,
@@ -112,10 +122,13 @@ export function checkSpec(spec: Pick<SandboxSpec, "argv" | "env" | "workingDirec
 
 function namespaces(host: HostFacts, plan: SandboxPlan): string[] {
   const { uid, gid } = plan.identity;
-  const user = host.root
-    ? // setpriv needs these three to switch to another user, and drops them.
-      ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
-    : ["--unshare-user", "--disable-userns", "--uid", String(uid), "--gid", String(gid), "--cap-drop", "ALL"];
+  const inGvisor = plan.kernel === "gvisor";
+  const user = inGvisor
+    ? ["--cap-drop", "ALL", ...gvisorCapabilities.flatMap((name) => ["--cap-add", name])]
+    : host.root
+      ? // setpriv needs these three to switch to another user, and drops them.
+        ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
+      : ["--unshare-user", "--disable-userns", "--uid", String(uid), "--gid", String(gid), "--cap-drop", "ALL"];
   return [
     ...user,
     "--unshare-ipc",

@@ -62,7 +62,11 @@ export function prewarmSandboxSpec(server: Pick<ServerSpec, "limits" | "network"
   const layers = { dependencies: "", code: "" };
   const later = serverSandboxSpec({ ...server, layers, pythonVersion: "", entrypoint: "", environment: {} }, files);
   const [python] = later.argv;
-  return { ...later, argv: [python, "-m", "towpath_runner", "--prewarm-status", `${runtimeDirectory}/${statusName}`] };
+  return {
+    ...later,
+    argv: [python, "-m", "towpath_runner", "--prewarm-status", `${runtimeDirectory}/${statusName}`],
+    mounts: later.mounts.map((mount) => (mount.inside === layerPath ? { ...mount, filledLater: true } : mount)),
+  };
 }
 
 /** Makes such an interpreter the server: arguments and environment as in an ordinary start. Pure. */
