@@ -16,10 +16,10 @@ def main(argument: str) -> None:
         if value is not None:
             resource.setrlimit(limit, (value, value))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if step["network"] == "none":
-        give_up_network()
-    # As a shell reports them, in its output.
+    # Problems are reported as a shell does, in the output.
     try:
+        if step["network"] == "none":
+            give_up_network()
         os.chdir(step["directory"])
         os.execve(step["argv"][0], step["argv"], step["environment"])
     except OSError as error:

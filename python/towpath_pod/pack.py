@@ -25,7 +25,7 @@ _TAR = [
     "--owner=0",
     "--group=0",
     "--numeric-owner",
-    # Whoever unpacks it, and whatever the step that should have sealed it did.
+    # Regardless of what the step left that should have sealed it.
     "--mode=a-s,go-w,a+rX",
     "--hard-dereference",
     "--no-xattrs",

@@ -75,8 +75,8 @@ class Steps:
         )
         try:
             output = request.begin()
-            is_wanted = _pass_on(child, output, request)
-            if is_wanted:
+            has_ended = _pass_on(child, output, request)
+            if has_ended:
                 # What it started must not outlive it, or could write to a volume while it is read.
                 status = _wait_for_all(child)
                 is_killed = status != 0 and oom_kills() > kills

@@ -61,8 +61,11 @@ describe("build contract: kubernetes", () => buildTests(() => driver));
 const mebibyte = 1024 ** 2;
 const limits = { memoryBytes: 256 * mebibyte, processes: 64, cpus: 1, tmpBytes: 64 * mebibyte };
 const specOf = (organizationId = "org-1") => ({
-  ...{ buildId: randomUUID(), organizationId, limits },
-  ...{ diskBytes: 1024 * mebibyte, freeBytes: 0 },
+  buildId: randomUUID(),
+  organizationId,
+  limits,
+  diskBytes: 1024 * mebibyte,
+  freeBytes: 0,
 });
 const stepOf = (code: string, change: Partial<BuildStep> = {}): BuildStep => ({
   argv: [buildImage.python(pythonVersion), "-c", `import os, socket, sys\n${code}`],

@@ -15,7 +15,6 @@ export type ServersRig = {
   close(): Promise<void>;
 };
 
-const dataClass = "test-data";
 const volumes = ["1", "2", "3", "4", "5"];
 
 /** A namespace of its own, volumes of the node for servers' data, and layers of the tiny server. */
@@ -33,8 +32,8 @@ export async function openServersRig(cluster: Cluster, parent: string): Promise<
     settings: (dataDirectory, change = {}) => ({
       api: { kind: "kubeconfig", path: cluster.kubeconfig },
       namespace,
-      pods: { image, imagePullPolicy: "Never", runtimeClass: null, storageClass: dataClass, ...change },
-      cache: { storageClass: dataClass, accessMode: "ReadWriteOnce", bytes: 2 ** 28 },
+      pods: { image, imagePullPolicy: "Never", runtimeClass: null, storageClass: namespace, ...change },
+      cache: { storageClass: namespace, accessMode: "ReadWriteOnce", bytes: 2 ** 28 },
       dataBytes: 16 * 1024 ** 2,
       dataDirectory,
       runDirectory: dataDirectory,
@@ -74,7 +73,7 @@ async function makeVolume(cluster: Cluster, namespace: string, name: string, pat
     kind: "PersistentVolume",
     metadata: { name: `${namespace}-${name}`, labels: { test: namespace } },
     spec: {
-      storageClassName: dataClass,
+      storageClassName: namespace,
       capacity: { storage: "1Gi" },
       accessModes: ["ReadWriteOnce"],
       persistentVolumeReclaimPolicy: "Retain",

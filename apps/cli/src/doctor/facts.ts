@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import type { IsolationReport } from "@towpath/core/operations/host-isolation/schema";
 import { createRunnerClient } from "@towpath/runner-api";
-import { driverConfigFrom, driverSettings, findLeftovers, type Leftovers, testHost } from "@towpath/runtime";
+import {
+  type DriverConfig,
+  driverConfigFrom,
+  driverSettings,
+  findLeftovers,
+  type Leftovers,
+  testHost,
+} from "@towpath/runtime";
 import { z } from "zod";
 import { findDataDirectory, findIdentity, findRunning, type Identity, type Running } from "../instance/instance.ts";
 import { serviceEnvironment } from "../service/installed-service.ts";
@@ -89,13 +96,20 @@ function settingsOf({ identity, database, environment, ...known }: Known): Envir
 
 const runnerTimeoutMs = 5_000;
 
+const none: Leftovers = { shim: null, controlGroups: [], mounts: [] };
+
 async function lookAtHost(settings: Environment, options: UpOptions, running: Running | null): Promise<Host> {
   const parsed = z.object(driverSettings).safeParse(settings);
   if (!parsed.success) {
     const problem = parsed.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`).join("; ");
-    return { leftovers: { shim: null, controlGroups: [], mounts: [] }, isolation: { problem } };
+    return { leftovers: none, isolation: { problem } };
   }
-  const config = driverConfigFrom(parsed.data, settings);
+  let config: DriverConfig;
+  try {
+    config = driverConfigFrom(parsed.data, settings);
+  } catch (error) {
+    return { leftovers: none, isolation: { problem: reasonOf(error) } };
+  }
   const leftovers = await findLeftovers(config);
   const isolation = running === null ? testHost(config) : askRunner(join(options.runDirectory, "runner.sock"));
   return { leftovers, isolation: await isolation.catch((error: unknown) => ({ problem: reasonOf(error) })) };

@@ -54,12 +54,25 @@ export function diagnoseEnd(error: unknown, phase: BuildPhase, exceededMs: numbe
     });
   }
   if (!(error instanceof SandboxError)) return null;
+  const title = endTitles[error.code];
+  if (title !== undefined)
+    return diagnosis(phase, "internal_error", rebuild, {
+      title,
+      detail: error.message,
+      remedy: "Rebuild later. If it fails again, tell the operator. Nothing is wrong with the repository.",
+    });
   return diagnosis(phase, "internal_error", askOperator, {
     title: "This platform can't isolate builds at the moment",
     detail: error.message,
     remedy: "Tell the operator. Nothing is wrong with the repository.",
   });
 }
+
+/** Of what a cluster does to a build's pod; it may be different at the next attempt. */
+const endTitles: Partial<Readonly<Record<SandboxError["code"], string>>> = {
+  no_room: "The platform has no room for the build at the moment",
+  platform_ended: "The build was interrupted",
+};
 
 /** Adds the path in the repository of the file whose change fixes a failure. */
 export function located(found: Diagnosis, source: SourceTree | null): Diagnosis {

@@ -10,7 +10,11 @@ const statusOf = (install: { readonly state: State }, status: PodStatus = {}): P
   phase: "Running",
   podIP: "10.1.2.3",
   containerStatuses: names.map((name) => ({
-    ...{ name, image: "i", imageID: "", ready: true, restartCount: 0 },
+    name,
+    image: "i",
+    imageID: "",
+    ready: true,
+    restartCount: 0,
     ...(name === "install" ? install : running),
   })),
   ...status,
@@ -44,7 +48,7 @@ test("BLD-2 an image that can't be had is an error at once, and a lack of room o
   });
 });
 
-test("BLD-2 why a step's container ended is told apart", () => {
+test("BLD-2 why a step's container ended is distinguished", () => {
   const lost = (status: PodStatus, metadata = {}) => lostStep(podWith(status, metadata), "install");
   const exit = (reason: string) => ({ reason, code: null, signal: null });
   const ended = (message: string) => expect.objectContaining({ code: "platform_ended", message });

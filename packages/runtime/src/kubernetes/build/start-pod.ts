@@ -9,7 +9,7 @@ const startMs = 5 * 60_000;
 const firstPollMs = 100;
 const maxPollMs = 1000;
 
-/** Creates a pod. @throws SandboxError `setup_failed`, also if a quota is used up */
+/** Creates a pod. @throws SandboxError `no_room` if a quota is used up, `setup_failed` */
 export async function createPod(api: KubernetesApi, pod: New<"pods">): Promise<Stored<"pods">> {
   try {
     return await api.create("pods", pod);
@@ -17,14 +17,14 @@ export async function createPod(api: KubernetesApi, pod: New<"pods">): Promise<S
     if (!(error instanceof KubernetesError)) throw error;
     const isQuota = error.status === 403 && /quota/i.test(error.message);
     const problem = isQuota ? "The cluster's quota for builds is used up" : "The build's pod can't be created";
-    throw new SandboxError("setup_failed", `${problem}: ${error.message}`, { cause: error });
+    throw new SandboxError(isQuota ? "no_room" : "setup_failed", `${problem}: ${error.message}`, { cause: error });
   }
 }
 
 /**
  * Waits until all containers of a pod run; resolves to its address.
  *
- * @throws SandboxError `setup_failed`, `platform_ended`; the signal's reason
+ * @throws SandboxError `no_room`, `setup_failed`, `platform_ended`; the signal's reason
  */
 export async function runningPod(
   api: KubernetesApi,
@@ -33,18 +33,20 @@ export async function runningPod(
 ): Promise<string> {
   const until = performance.now() + startMs;
   let reason = `It doesn't run after ${startMs / 60_000} minutes.`;
+  let code: SandboxError["code"] = "setup_failed";
   for (let pauseMs = firstPollMs; performance.now() < until; pauseMs = Math.min(pauseMs * 1.3, maxPollMs)) {
     await sleep(pauseMs, undefined, { signal });
-    // While the API server is away, nothing changes.
+    // While the API server does not answer, nothing changes.
     const pod = await api.get("pods", metadata.name).catch(() => undefined);
     if (pod === undefined) continue;
     const state = podStateOf(pod);
     if (state.kind === "running") return state.address;
     if (state.kind === "ended") throw new SandboxError("platform_ended", "The build's pod ended before it ran.");
     reason = state.obstacle ?? reason;
+    code = state.obstacle === null || state.isHopeless ? "setup_failed" : "no_room";
     if (state.isHopeless) break;
   }
-  throw new SandboxError("setup_failed", `The build's pod can't be started. ${reason}`);
+  throw new SandboxError(code, `The build's pod can't be started. ${reason}`);
 }
 
 const goneMs = 30_000;

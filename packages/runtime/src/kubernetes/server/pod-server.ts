@@ -148,7 +148,8 @@ export class PodServer {
 
   async #finish(end: PodEnd): Promise<PodEnd> {
     await Promise.race([this.#log, sleep(lastOutputMs, undefined, { ref: false })]);
-    void this.#delete(0).catch(() => {});
+    // Else somebody has begun it.
+    if (this.pod !== null && this.pod.metadata.deletionTimestamp === undefined) void this.#delete(0).catch(() => {});
     if (this.#isStopping) return { ...end, exit: { ...end.exit, reason: "stopped" } };
     if (end.sentence !== null) this.#say(end.sentence);
     return end;

@@ -78,7 +78,7 @@ function Report({ view, reportedAt }: { readonly view: HostIsolationView; readon
 const isolationWords = {
   bubblewrap: "Servers and builds run in bubblewrap, on the host's kernel.",
   gvisor: "Servers and builds run on gVisor's kernel, within bubblewrap.",
-  pods: "Each server and each build is a pod.",
+  pods: "Servers and builds run in pods of a cluster.",
   none: "No server and no build is isolated.",
 } as const;
 
