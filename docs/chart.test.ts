@@ -79,6 +79,29 @@ test("OPS-2 each setting that the chart makes of a value is one that a role read
   expect([...made].filter((name) => !isKnown(name))).toEqual([]);
 });
 
+const rightsSchema = z.record(
+  z.string(),
+  z.array(z.object({ resources: z.array(z.string()), verbs: z.array(z.string()) })),
+);
+
+test.runIf(hasDriver)("OPS-2 runner and worker have the rights that the driver uses, and no others", () => {
+  const template = read("deploy/chart/templates/_rights.tpl").replaceAll(/^\{\{.*\}\}$/gm, "");
+  const rights = Object.values(rightsSchema.parse(parse(template))).flat();
+  const granted = rights.flatMap(({ resources, verbs }) =>
+    resources.flatMap((each) => verbs.map((verb) => `${verb} ${each}`)),
+  );
+  const driver = globSync("packages/runtime/src/kubernetes/**/*.ts", { cwd: root })
+    .filter((file) => !file.includes(".test."))
+    .map(read)
+    .join("\n");
+  const calls = [...driver.matchAll(/\bapi\.(\w+)(?:<[^>]*>)?\(\s*(?:"([a-z]+)")?/g)];
+  const used = calls.flatMap(([, method = "", kind]) => {
+    if (method === "logs") return ["get pods/log"];
+    return kind === undefined ? [] : [`${method === "replace" ? "update" : method} ${kind}`];
+  });
+  expect([...new Set(granted)].toSorted()).toEqual([...new Set(used)].toSorted());
+});
+
 test("OPS-2 chart and image have the version of this tree", () => {
   const { version } = JSON.parse(read("package.json"));
   expect(parse(read("deploy/chart/Chart.yaml"))).toMatchObject({ version, appVersion: version });

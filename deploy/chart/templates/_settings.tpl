@@ -39,7 +39,7 @@
   "TOWPATH_KUBERNETES_STORAGE_CLASS" (ternary $v.tenants.data.storageClass "" $v.tenants.data.enabled)
   "TOWPATH_SERVER_DATA_MIB" (ternary (toString $v.tenants.data.mib) "" $v.tenants.data.enabled)
   "TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS" $v.tenants.cache.storageClass
-  "TOWPATH_KUBERNETES_CACHE_ACCESS" (ternary $v.tenants.cache.access "" (ne $v.tenants.cache.storageClass ""))
+  "TOWPATH_KUBERNETES_CACHE_ACCESS_MODE" (ternary $v.tenants.cache.accessMode "" (ne $v.tenants.cache.storageClass ""))
   "TOWPATH_KUBERNETES_CACHE_MIB" (ternary (toString $v.tenants.cache.mib) "" (ne $v.tenants.cache.storageClass ""))
 -}}
 {{- $set := dict -}}
