@@ -13,7 +13,7 @@ export const release = "towpath";
 export const namespace = "platform";
 
 /** Names of files in `values`, in the order in which they are merged. */
-export const valueFiles = {
+const valueFiles = {
   smallest: ["smallest"],
   everything: ["everything"],
   ingress: ["smallest", "ingress"],
@@ -47,7 +47,7 @@ export async function runProgram(name: "helm" | "kubeconform", args: readonly st
 export const renderText = (...args: string[]): Promise<string> =>
   runProgram("helm", ["template", release, chart, "--namespace", namespace, ...args]);
 
-export const objectsIn = (text: string): Rendered[] =>
+const objectsIn = (text: string): Rendered[] =>
   parseAllDocuments(text)
     .map((document) => document.toJS() as unknown)
     .filter((each) => each !== null)
