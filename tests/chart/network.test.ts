@@ -32,11 +32,13 @@ const selects = ({ matchLabels }: Policy["podSelector"], labels: Labels) =>
   Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
 const includes = (networks: readonly string[], address: string) => {
   const list = new BlockList();
-  for (const network of networks) {
+  const family = isIPv6(address) ? "ipv6" : "ipv4";
+  // A list finds IPv4 addresses in networks of IPv6, too, which the kernel doesn't.
+  for (const network of networks.filter((each) => isIPv6(each.split("/")[0] ?? "") === isIPv6(address))) {
     const [base = "", bits = ""] = network.split("/");
-    list.addSubnet(base, Number(bits), isIPv6(base) ? "ipv6" : "ipv4");
+    list.addSubnet(base, Number(bits), family);
   }
-  return list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+  return list.check(address, family);
 };
 const opens = (ports: readonly z.output<typeof portSchema>[] | undefined, port: number) =>
   ports === undefined || ports.some((each) => port >= each.port && port <= (each.endPort ?? each.port));
