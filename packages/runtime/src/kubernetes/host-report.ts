@@ -49,6 +49,7 @@ export function isolationOf({ checks }: ProbeReport): Isolation {
   const failed = list.filter(({ ok }) => !ok);
   const refuses = failed.some((check) => check.required);
   return {
+    isolatedBy: "pods",
     checks: list,
     trusted: !refuses,
     refuses: false,
@@ -60,7 +61,7 @@ export function isolationOf({ checks }: ProbeReport): Isolation {
 function notTested(error: unknown): Isolation {
   const detail = error instanceof Error ? error.message : String(error);
   const checks = [{ name: "pods", ok: false, required: true, detail }];
-  return { checks, trusted: false, refuses: false, exceptions: [], problems: [detail] };
+  return { isolatedBy: "pods", checks, trusted: false, refuses: false, exceptions: [], problems: [detail] };
 }
 
 /** Those of the image, newest first. */

@@ -7,7 +7,7 @@ export type Isolation = {
     readonly detail: string;
   }[];
   /** What servers and builds run in, `gvisor` within bubblewrap; `none` also if nothing runs. */
-  readonly isolatedBy: "bubblewrap" | "gvisor" | "none";
+  readonly isolatedBy: "bubblewrap" | "gvisor" | "pods" | "none";
   /** Whether all required checks passed. */
   readonly trusted: boolean;
   /** Nothing runs: a required check failed, and no setting permits to run without it. */

@@ -62,7 +62,7 @@ export const isolation: Check = async ({ host, options }) => {
 function wordsFor({ isolatedBy, checks }: IsolationReport): Partial<Part> {
   const lacksGvisor = checks.some(({ name, ok: passed }) => name === "gVisor" && !passed);
   if (lacksGvisor) return { remedy: "Install runsc (apt-get install runsc), and start Towpath as root." };
-  const by = { bubblewrap: " by bubblewrap", gvisor: " by gVisor, within bubblewrap", none: "" }[isolatedBy ?? "none"];
+  const by = { bubblewrap: " by bubblewrap", gvisor: " by gVisor, within bubblewrap", pods: " by pods", none: "" }[isolatedBy ?? "none"];
   return { whenOk: `${namespaces.whenOk}${by}` };
 }
 

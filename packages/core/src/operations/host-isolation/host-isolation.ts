@@ -31,7 +31,7 @@ export type HostIsolationView = {
   /** False when the runner has missed several reports: the rest describes `reportedAt`. */
   readonly current: boolean;
   /** What servers and builds run in; null if the report doesn't say. */
-  readonly isolatedBy: "bubblewrap" | "gvisor" | "none" | null;
+  readonly isolatedBy: "bubblewrap" | "gvisor" | "pods" | "none" | null;
   readonly trusted: boolean;
   readonly protections: readonly Protection[];
   readonly exceptions: readonly { readonly setting: string; readonly meaning: string }[];

@@ -62,7 +62,7 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
     ...namespaces(host, plan),
     ...systemView(spec, host, plan, descriptor),
     ...mounts(spec),
-    ...(inGvisor ? gvisorBundle(spec, { identity: plan.identity, home: sandboxHome, openFiles }, descriptor) : []),
+    ...(inGvisor ? gvisorBundle(spec, { identity: plan.identity, home: serverHome, openFiles }, descriptor) : []),
     "--remount-ro",
     "/dev",
     "--remount-ro",

@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { shortDirectory } from "../../testing/short-directory.ts";
-import { tinyServer } from "../../testing/tiny-server.ts";
+import { testLimits, tinyServer } from "../../testing/tiny-server.ts";
 import { strictIsolation } from "../config.ts";
 import { isRunning, processTree } from "../process/tree.ts";
 import { createSandboxEngine } from "./engine.ts";
@@ -84,3 +84,21 @@ test.each(["running", "frozen"])(
     }
   },
 );
+
+test.each([
+  ["/fork-bomb", "process-limit"],
+  ["/allocate/1024", "out-of-memory"],
+])("RUN-1 a server that goes over its limit by %s ends with the reason %s", async (path, reason) => {
+  const stateDirectory = await temporaryDirectory();
+  const engine = createSandboxEngine({ ...strictIsolation, kernel: "gvisor", stateDirectory });
+  try {
+    // So that the processes of the fork bomb don't take all memory first.
+    const limits = { ...testLimits, memoryBytes: 1024 ** 3 };
+    const result = await engine.start(tinyServer.launch("serve", `${stateDirectory}/i`, { limits }), () => {});
+    if (!result.ok) throw new Error(`did not start: ${result.cause}`);
+    void tinyServer.get(result.handle.endpoint, path);
+    expect((await result.handle.exited).reason).toBe(reason);
+  } finally {
+    await engine.close();
+  }
+});

@@ -78,6 +78,7 @@ function Report({ view, reportedAt }: { readonly view: HostIsolationView; readon
 const isolationWords = {
   bubblewrap: "Servers and builds run in bubblewrap, on the host's kernel.",
   gvisor: "Servers and builds run on gVisor's kernel, within bubblewrap.",
+  pods: "Each server and each build is a pod.",
   none: "No server and no build is isolated.",
 } as const;
 
