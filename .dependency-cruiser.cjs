@@ -39,7 +39,7 @@ const allowedPackages = {
   "packages/builder": ["core", "runtime", "mcp", "artifacts", trace],
   "packages/artifacts": ["db", "runtime"],
   "packages/backup": ["artifacts", "crypto", "db", "git", "runtime"],
-  "packages/auth": ["db", "crypto"],
+  "packages/auth": ["db", "crypto", "egress"],
   "packages/github": ["core", "crypto"],
   "packages/git": ["core", "crypto", "db", "egress", "artifacts", processes],
   "packages/logs": ["db", coreSchemas],

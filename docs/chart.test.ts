@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -11,9 +11,6 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 const valuesText = read("deploy/chart/values.yaml");
 const values: unknown = parse(valuesText);
 const schemaText = read("deploy/chart/values.schema.json");
-
-/** The driver's settings come with it. */
-const hasDriver = existsSync(join(root, "packages/runtime/src/kubernetes/config.ts"));
 
 /** A map whose keys the chart knows, with at least one. `resources` belong to Kubernetes. */
 const isGroup = (value: unknown, name: string): value is Record<string, unknown> =>
@@ -68,7 +65,6 @@ test("OPS-2 each setting that the chart makes of a value is one that a role read
   );
   // Read by uv in builds.
   known.add("UV_DEFAULT_INDEX");
-  const isKnown = (name = "") => known.has(name) || (!hasDriver && name.startsWith("TOWPATH_KUBERNETES_"));
   const templates = ["_settings", "_secrets", "_checks"]
     .map((name) => read(`deploy/chart/templates/${name}.tpl`))
     .join("\n");
@@ -76,7 +72,7 @@ test("OPS-2 each setting that the chart makes of a value is one that a role read
     [...templates.matchAll(/"((?:TOWPATH|DATABASE|GITHUB|UV)_[A-Z0-9_]+)"/g)].map(([, name]) => name),
   );
   expect(made.size).toBeGreaterThan(45);
-  expect([...made].filter((name) => !isKnown(name))).toEqual([]);
+  expect([...made].filter((name) => !known.has(name))).toEqual([]);
 });
 
 const rightsSchema = z.record(
@@ -84,7 +80,7 @@ const rightsSchema = z.record(
   z.array(z.object({ resources: z.array(z.string()), verbs: z.array(z.string()) })),
 );
 
-test.runIf(hasDriver)("OPS-2 runner and worker have the rights that the driver uses, and no others", () => {
+test("OPS-2 runner and worker have the rights that the driver uses, and no others", () => {
   const template = read("deploy/chart/templates/_rights.tpl").replaceAll(/^\{\{.*\}\}$/gm, "");
   const rights = Object.values(rightsSchema.parse(parse(template))).flat();
   const granted = rights.flatMap(({ resources, verbs }) =>

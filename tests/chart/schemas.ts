@@ -36,15 +36,15 @@ async function sourceOf(module: string): Promise<string> {
 /** Makes them unless they are there already. */
 export async function writeSchemas(): Promise<void> {
   const made = join(directory, "made-from");
-  const wanted = JSON.stringify(modules);
-  if (existsSync(made) && (await readFile(made, "utf8")) === wanted) return;
+  const expected = JSON.stringify(modules);
+  if (existsSync(made) && (await readFile(made, "utf8")) === expected) return;
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
   const kubernetes = join(await sourceOf(modules.kubernetes), "api/openapi-spec/swagger.json");
   await writeBuiltIn(JSON.parse(await readFile(kubernetes, "utf8")));
   await writeCustom(join(await sourceOf(modules.gateway), "config/crd/standard"));
   await writeCustom(join(await sourceOf(modules.certManager), "deploy/crds"));
-  await writeFile(`${made}.new`, wanted);
+  await writeFile(`${made}.new`, expected);
   await rename(`${made}.new`, made);
 }
 

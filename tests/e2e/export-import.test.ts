@@ -116,7 +116,10 @@ const atGateway = (name: string, tool: string, args = {}) => askedAt(`${serversU
 
 async function exported(name: string, ...more: string[]): Promise<string> {
   const target = join(directory, `${name}-export`);
-  const { status, stdout, stderr } = await towpath("export", name, target, ...more, ...atInstance);
+  const { status, stdout, stderr } = await towpathWith(
+    { env: inject("databaseSettings") },
+    ...["export", name, target, ...more, ...atInstance],
+  );
   expect([status, stdout + stderr]).toEqual([0, expect.stringContaining(`Written to ${target}`)]);
   return target;
 }

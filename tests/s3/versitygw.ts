@@ -17,19 +17,19 @@ export type S3Service = {
   stop(): Promise<void>;
 };
 
-/** Starts a versitygw, which serves a directory by S3's protocol; resolves once it answers. */
-export async function startVersitygw(directory: string): Promise<S3Service> {
+/** Starts a versitygw, which serves a directory by S3's protocol at an address of this host; resolves once it answers. */
+export async function startVersitygw(directory: string, address = "127.0.0.1"): Promise<S3Service> {
   const [port = 0] = await freePorts(1);
   const [accessKeyId, secretAccessKey] = ["ada", "correct horse battery staple"];
   await mkdir(directory, { recursive: true });
-  const argv = ["--access", accessKeyId, "--secret", secretAccessKey, "--port", `127.0.0.1:${port}`, "--keep-alive"];
+  const argv = ["--access", accessKeyId, "--secret", secretAccessKey, "--port", `${address}:${port}`, "--keep-alive"];
   const child = spawn(program, [...argv, "--quiet", "posix", directory], { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-20_000);
     });
-  const endpoint = `http://127.0.0.1:${port}`;
+  const endpoint = `http://${address}:${port}`;
   while ((await fetch(endpoint).catch(() => null)) === null) {
     if (child.exitCode !== null) throw new Error(`versitygw ended with status ${child.exitCode}:\n${output}`);
     await new Promise((done) => setTimeout(done, 50));

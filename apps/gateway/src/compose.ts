@@ -51,7 +51,7 @@ export async function startGateway(
   feed.start();
   const port = await listen(server, config.listen).catch((error: unknown) => Promise.reject(inUse(error, config)));
   const stopMetrics = config.metrics && (await serveMetrics(config.metrics, gateway.allMetrics, log));
-  base.notifications.subscribe({ channel: "towpath_route" }, () => void feed.reload());
+  feed.listen(base.notifications);
   callers.start((isCertain) => isCertain && savedState.discard());
   limits.start();
   base.gateways.start(gateway.onNews);
@@ -92,8 +92,9 @@ async function compose(base: Base) {
     table: routes,
     directory,
     writesSnapshot: worker === 0,
-    onLoaded: (loaded) => {
-      callers.parts.openResponses.closeUnrouted(new Set(loaded.map(({ projectId }) => projectId)));
+    onLoaded: () => {
+      callers.parts.openResponses.closeUnrouted(routes.projects());
+      const loaded = routes.all();
       void sleeping.loadAhead(loaded);
       void portals.portals.refresh(loaded);
     },

@@ -47,7 +47,7 @@ const sessionNotFoundCode = -32001;
 const gatewayErrorCode = -32050;
 
 /** Why credentials were refused, and which facts about them are certain. */
-export type RefusedSignIn = Pick<SignInStep, "problem" | "isProven" | "clientId" | "userId" | "keyId">;
+export type RefusedSignIn = Pick<SignInStep, "problem" | "isProven" | "clientId" | "userId" | "keyId" | "detail">;
 
 /** The refusal, with its step of the client's sign-in. */
 export function aboutSignIn(refusal: GatewayError, signIn: RefusedSignIn): GatewayError {

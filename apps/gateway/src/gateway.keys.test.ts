@@ -97,10 +97,10 @@ test("KEY-3 GW-4 a personal key has its person's current rights, and ends with t
     role,
   ]);
   expect(await statusFor(server, one.bearer)).toBe(401);
-  const rows = await rig.rows(projectId, 2);
-  expect(rows.map(({ principal }) => principal)).toEqual(
-    expect.arrayContaining([`user:${leaving}`, `user:${demoted}`]),
-  );
+  const principals = async () => (await rig.rows(projectId, 2)).map(({ principal }) => principal);
+  await expect
+    .poll(principals, { timeout: 10_000 })
+    .toEqual(expect.arrayContaining([`user:${leaving}`, `user:${demoted}`]));
 });
 
 test("KEY-3 a personal key never works in an organization that its person is not in", async () => {

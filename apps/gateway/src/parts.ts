@@ -5,6 +5,7 @@ import {
   createMembershipChecker,
   createSigningKeys,
 } from "@towpath/auth/credentials";
+import { createWorkloadChecker, createWorkloadVerifier, IssuerKeyCache } from "@towpath/auth/workloads";
 import { type Notifications, openNotifications } from "@towpath/db/notifications";
 import { createAddressPolicy } from "@towpath/egress";
 import { createRunnerClient } from "@towpath/runner-api";
@@ -118,21 +119,42 @@ export function createCallers({ config, pool, notifications, routes, log }: Base
   const grants = createGrantChecker(pool, { outageMs });
   const signingKeys = createSigningKeys({ pool, secret, issuer });
   const accessTokens = createAccessTokens(signingKeys);
+  const workloads = createWorkloadChecker(pool, { outageMs });
+  const issuerKeys = new IssuerKeyCache({
+    policy: createAddressPolicy(config.externalNetworks),
+    outageMs,
+    onProblem: (source, problem) => void workloads.storeProblem(source, problem),
+  });
+  const verifier = createWorkloadVerifier({ workloads, keys: issuerKeys, ownIssuer: issuer });
   const openResponses = new OpenResponses({ pool, log, routes });
   const authorizationServer = createAuthorizationServer(issuer);
   let stopCredentials = () => {};
   return {
     /** Saved for an outage. */
-    known: { apiKeys: apiKeys.cache, members: members.cache, grants: grants.cache, signingKeys },
+    known: {
+      apiKeys: apiKeys.cache,
+      members: members.cache,
+      grants: grants.cache,
+      workloads: workloads.cache,
+      signingKeys,
+    },
     parts: {
-      authenticate: createAuthenticate({ apiKeys, members, accessTokens, grants, serverAddress, signingKeys }),
+      authenticate: createAuthenticate({
+        apiKeys,
+        members,
+        accessTokens,
+        grants,
+        serverAddress,
+        signingKeys,
+        workloads: verifier,
+      }),
       assertIdentity: createAssertIdentity(signingKeys, serverAddress),
       openResponses,
       authorizationServer,
     },
     /** `onMayHaveChanged`: receives whether credentials certainly have changed. */
     start(onMayHaveChanged: (isCertain: boolean) => void) {
-      stopCredentials = keepCredentialsCurrent({ apiKeys, members, grants }, notifications, (isCertain) => {
+      stopCredentials = keepCredentialsCurrent({ apiKeys, members, grants, workloads }, notifications, (isCertain) => {
         onMayHaveChanged(isCertain);
         void openResponses.check();
       });

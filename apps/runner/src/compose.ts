@@ -160,7 +160,9 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
       void api.close();
       // Waiting callers ask the next runner.
       api.destroy();
+      // Last, as the next runner reads what this one has written.
       await endRecords();
+      await runtime.leave?.().catch(complain("the servers could not be handed over"));
     },
     async close() {
       void api.close();

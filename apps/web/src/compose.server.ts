@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type ArtifactStore, openArtifacts } from "@towpath/artifacts";
 import { type Auth, createAuth } from "@towpath/auth";
 import { createAdminTokens, createSigningKeys, type SigningKeys } from "@towpath/auth/credentials";
+import { readIssuerKeys } from "@towpath/auth/workloads";
 import type { Actor, FullContext } from "@towpath/core/context";
 import { newId } from "@towpath/core/ids";
 import { type JobQueue, systemClock } from "@towpath/core/ports";
@@ -158,6 +159,7 @@ function compose(config: WebConfig): Services {
       reach: (url) => reachExternal(url, { policy }),
       inspect: (target) => inspectExternal(target, { policy }),
     },
+    readIssuerKeys: (source) => readIssuerKeys(source, policy),
     domainNames,
     serverHost,
     adminTokens,

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { pastedIssuer } from "@towpath/auth/workloads/testing";
 import { newId } from "@towpath/core/ids";
 import { seedLiveProject, seedProject } from "@towpath/core/testing";
 import { auditLog, gitSource, member, project, user } from "@towpath/db/schema";
@@ -47,6 +48,10 @@ const apiKey = async () => {
   const { rows } = await site.pool.query("SELECT id FROM apikey ORDER BY created_at DESC LIMIT 1");
   return { orgSlug, keyId: rows[0]?.id };
 };
+const workload = async () => {
+  const { rows } = await site.pool.query("SELECT id FROM workload_identity ORDER BY created_at DESC LIMIT 1");
+  return { orgSlug, identityId: rows[0]?.id };
+};
 const newestBuild = async (name: string) => {
   const sql = `SELECT build.id FROM build JOIN project ON project.id = project_id
     WHERE project.name = $1 ORDER BY build.created_at DESC LIMIT 1`;
@@ -91,6 +96,9 @@ const changes: readonly (readonly [call: string, input: Input, ...actions: strin
   ["api-keys.createKey", () => ({ orgSlug, kind: "organization", name: "CI" }), "apiKey.create"],
   ["api-keys.revokeKey", apiKey, "apiKey.revoke"],
   ["api-keys.deleteKey", apiKey, "apiKey.delete"],
+  ["workloads.createWorkload", async () => ({ orgSlug, ...(await pastedIssuer()) }), "workloadIdentity.create"],
+  ["workloads.revokeWorkload", workload, "workloadIdentity.revoke"],
+  ["workloads.deleteWorkload", workload, "workloadIdentity.delete"],
   ["settings.updateProject", () => ({ ...server(), entrypoint: "other.py" }), "project.update"],
   [
     "settings.saveVariables",

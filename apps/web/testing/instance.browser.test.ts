@@ -29,6 +29,7 @@ const tried = [
   "system call filter",
 ];
 const healthy = {
+  isolatedBy: "gvisor" as const,
   trusted: true,
   checks: [...tried, "memory limit", "cpu limit"].map((name) => ({ name, ok: true, detail: "tried" })),
   exceptions: [],
@@ -67,6 +68,7 @@ test("RUN-1 the dashboard shows which protections are in force and which excepti
   await page.getByText("They lack a CPU limit.").waitFor();
   await page.getByRole("link", { name: "See the details" }).click();
   await page.getByRole("list", { name: "Protections" }).waitFor();
+  await page.getByText("Servers and builds run on gVisor's kernel, within bubblewrap.").waitFor();
   await expect
     .poll(() => states())
     .toEqual([

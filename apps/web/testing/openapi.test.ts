@@ -1,4 +1,5 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { pastedIssuer } from "@towpath/auth/workloads/testing";
 import { newId } from "@towpath/core/ids";
 import { seedLiveProject, shaOf } from "@towpath/core/testing";
 import { build, member } from "@towpath/db/schema";
@@ -185,6 +186,11 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
   for (const id of ["readLimits", "issueAdminJwt", "readAdminJwtCache", "clearAdminJwtCache"]) await ask(id, scope);
   expect(await ask("listApiKeys", scope)).toHaveLength(1);
   for (const id of ["revokeApiKey", "deleteApiKey"]) await ask(id, { ...scope, keyId: key.id });
+
+  const identity = await ask("createWorkloadIdentity", scope, { ...(await pastedIssuer()), servers: [live.name] });
+  expect(await ask("listWorkloadIdentities", scope)).toHaveLength(1);
+  for (const id of ["revokeWorkloadIdentity", "deleteWorkloadIdentity"])
+    await ask(id, { ...scope, identityId: identity.id });
 
   await ask("addDomain", scope, { domain: "mcp.acme.invalid" });
   const ofDomain = { ...scope, domain: "mcp.acme.invalid" };

@@ -1,14 +1,17 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { openTestDatabase } from "@towpath/db/testing";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createArtifactStore } from "./artifact-store.ts";
 import { directoryBlobs } from "./directory-blobs.ts";
 import { openArtifacts } from "./index.ts";
+import type { BlobStore } from "./port.ts";
 import { artifactStoreContract } from "./testing/contract.ts";
 
 let directory = "";
@@ -20,13 +23,49 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
+const digestOf = (text: string | Buffer) => createHash("sha256").update(text).digest("hex");
 const blobsIn = (root: string) => readdir(join(root, "blobs")).catch(() => []);
 
 artifactStoreContract("directory", async () => ({
   blobs: directoryBlobs(join(directory, "contract/blobs")),
   incoming: join(directory, "contract/incoming"),
 }));
+
+const storeWith = (blobs: Partial<BlobStore>) =>
+  createArtifactStore({
+    db: database.db,
+    blobs: { ...directoryBlobs(join(directory, "blobs")), ...blobs },
+    incoming: join(directory, "incoming"),
+  });
+
+test("BLD-1 what others upload is read again before it counts as stored", async () => {
+  const [bytes, wrong] = [randomBytes(1000), randomBytes(1000)];
+  const digest = digestOf(bytes);
+  const deleted: string[] = [];
+  const addresses = { get: async () => "", put: async (of: string) => ({ url: of, headers: {} }) };
+  const holding = (sent: Buffer): Partial<BlobStore> => ({
+    addresses,
+    has: async () => false,
+    get: async () => Readable.from([sent.subarray(0, 10), sent.subarray(10)]),
+    delete: async (of) => void deleted.push(of),
+  });
+  const urls: string[] = [];
+  const upload = async ({ url }: { url: string }) => void urls.push(url);
+  const refused = storeWith(holding(wrong)).receive(digest, 1000, upload);
+  await expect(refused).rejects.toMatchObject({ code: "digest_mismatch" });
+  expect(deleted).toEqual([digest]);
+  await storeWith(holding(bytes)).receive(digest, 1000, upload);
+  expect(urls).toEqual([digest, digest]);
+  // Bytes that are there aren't sent again.
+  await storeWith({ ...holding(bytes), has: async () => true }).receive(digest, 1000, upload);
+  expect(urls).toHaveLength(2);
+  const without = storeWith({ addresses: undefined });
+  for (const asked of [without.receive(digest, 1000, upload), without.address(digest, 1000)])
+    await expect(asked).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("TOWPATH_ARTIFACTS"),
+    });
+});
 
 const addSlowly = fileURLToPath(new URL("./testing/add-slowly.ts", import.meta.url));
 const addLarge = fileURLToPath(new URL("./testing/add-large.ts", import.meta.url));

@@ -43,6 +43,27 @@ export function createArtifactStore({ db, blobs, incoming }: ArtifactStoreConfig
 
     has: blobs.has,
 
+    async address(digest, validMs) {
+      const { addresses } = blobs;
+      if (addresses === undefined) throw withoutAddresses();
+      if (!(await blobs.has(digest))) throw notStored(digest);
+      return addresses.get(digest, validMs);
+    },
+
+    async receive(digest, validMs, upload) {
+      const { addresses } = blobs;
+      if (addresses === undefined) throw withoutAddresses();
+      await touch(digestSchema.parse(digest));
+      if (await blobs.has(digest)) return;
+      await upload(await addresses.put(digest, validMs));
+      try {
+        for await (const _ of verified(digest, await blobs.get(digest)));
+      } catch (error) {
+        if (error instanceof ArtifactError && error.code === "digest_mismatch") await blobs.delete(digest);
+        throw error;
+      }
+    },
+
     async missing(digests) {
       const missing = new Set(digests);
       for await (const digest of blobs.list()) missing.delete(digest);
@@ -92,6 +113,9 @@ export function createArtifactStore({ db, blobs, incoming }: ArtifactStoreConfig
   };
   return store;
 }
+
+const withoutAddresses = () =>
+  new ArtifactError("unavailable", "Artifacts in a directory have no addresses; set TOWPATH_ARTIFACTS to a bucket.");
 
 /** Writes a new file. Resolves to its digest. */
 export async function writeNew(path: string, bytes: AsyncIterable<Uint8Array>): Promise<string> {

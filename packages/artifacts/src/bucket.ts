@@ -22,6 +22,13 @@ export type Bucket = {
   get(key: string): Promise<AsyncIterable<Uint8Array> | null>;
   delete(key: string): Promise<void>;
   list(): AsyncIterable<string>;
+  /** An address for one request with this method and these headers, which needs no key. */
+  sign(
+    method: "GET" | "PUT",
+    key: string,
+    validMs: number,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>;
 };
 
 /** `name`: what errors call it. */
@@ -68,6 +75,13 @@ export function openBucket(
     async get(key) {
       const { ok, body } = await ask("GET", object(key));
       return ok && body !== null ? readAll(body) : null;
+    },
+
+    async sign(method, key, validMs, headers = {}) {
+      const url = new URL(object(key));
+      url.searchParams.set("X-Amz-Expires", String(Math.ceil(validMs / 1000)));
+      const signed = await client.sign(url, { method, headers, aws: { signQuery: true } });
+      return { url: signed.url, headers };
     },
 
     delete: async (key) => void (await askShortly("DELETE", object(key))),

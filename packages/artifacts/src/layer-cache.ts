@@ -8,7 +8,7 @@ import { hasEnded, processName } from "@towpath/runtime/process";
 import { removeDirectory } from "@towpath/runtime/remove-directory";
 import { packDirectory, unpackArchive } from "./archive.ts";
 import type { FirstReleaseLayers } from "./first-release-layers.ts";
-import { ArtifactError, type ArtifactStore, digestSchema } from "./port.ts";
+import { ArtifactError, type ArtifactStore, digestSchema, type UploadAddress } from "./port.ts";
 
 export type LayerCacheConfig = {
   readonly store: ArtifactStore;
@@ -49,7 +49,22 @@ export type LayerCache = {
    * @param options.inUse digests of the layers of all servers that run on this host
    */
   evict(options: { readonly inUse: ReadonlySet<string>; readonly unusedForMs: number }): Promise<string[]>;
+  readonly remote: RemoteLayers;
 };
+
+/** Layers for machines that reach the store by addresses; see packages/runtime. */
+type RemoteLayers = {
+  /** @throws ArtifactError `not_found`, `unavailable` */
+  address(digest: string): Promise<string>;
+  /** See `ArtifactStore.receive`. @returns the layer, or the earlier one with the same name */
+  receive(
+    digest: string,
+    options: { readonly name: string; readonly upload: (address: UploadAddress) => Promise<void> },
+  ): Promise<StoredLayer>;
+};
+
+/** Long enough for a pod to start on a new node, and for 4 GB to be sent. */
+const addressMs = 60 * 60_000;
 
 /** A path from `get` stays valid at least this long, which is much longer than a start takes. */
 const minUnusedMs = 60 * 60_000;
@@ -110,6 +125,14 @@ export function createLayerCache({ store, directory, firstRelease }: LayerCacheC
     async missing(digests) {
       const unpacked = new Set((await firstRelease?.list())?.map(({ name }) => name));
       return store.missing(digests.filter((digest) => !unpacked.has(digest)));
+    },
+
+    remote: {
+      address: (digest) => store.address(digest, addressMs),
+      async receive(digest, { name, upload }) {
+        await store.receive(digest, addressMs, upload);
+        return { digest: await store.tag(name, digest) };
+      },
     },
 
     get(digest) {

@@ -20,7 +20,19 @@ export type BlobStore = {
   delete(digest: string): Promise<void>;
   /** Digests of all complete ones, in any order. */
   list(): AsyncIterable<string>;
+  /** Absent where only this host reaches the bytes. */
+  readonly addresses?: BlobAddresses;
 };
+
+/** Addresses for those who have no key of the service. Each is valid for a while, for one blob and one method. */
+type BlobAddresses = {
+  get(digest: string, validMs: number): Promise<string>;
+  /** The service refuses bytes with another digest. */
+  put(digest: string, validMs: number): Promise<UploadAddress>;
+};
+
+/** Where to PUT bytes, with exactly these headers and their length. */
+export type UploadAddress = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 /**
  * Stores the layers of builds and the bundles of repositories, each named by the SHA-256 of its bytes. All hosts of the
@@ -42,6 +54,17 @@ export type ArtifactStore = {
    */
   get(digest: string): Promise<AsyncIterable<Uint8Array>>;
   has(digest: string): Promise<boolean>;
+  /**
+   * An address from which others get the stored bytes for `validMs`, without a check of their digest.
+   * @throws ArtifactError `not_found`, `unavailable`
+   */
+  address(digest: string, validMs: number): Promise<string>;
+  /**
+   * Stores bytes that `upload` has sent to an address, which is valid for `validMs`, and checks them by reading them. The
+   * artifact then counts as used. `upload` is not called if they are stored already.
+   * @throws what `upload` throws; ArtifactError `digest_mismatch` (nothing stays stored), `not_found`, `unavailable`
+   */
+  receive(digest: string, validMs: number, upload: (address: UploadAddress) => Promise<void>): Promise<void>;
   /** The artifacts among these whose bytes are not stored, found by one listing of the whole store. */
   missing(digests: Iterable<string>): Promise<ReadonlySet<string>>;
   /** Artifacts that no `add`, `tag` or `resolve` has used since. Reading doesn't count. */

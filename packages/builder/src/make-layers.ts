@@ -106,14 +106,14 @@ function versionsOf({ resolution }: BuildRequest, { asOf }: Changes): Pick<Insta
   return { asOf: resolution === null || pins !== null ? null : new Date(resolution.at), pins };
 }
 
-async function fetchSource(input: MakeInput, { write }: BuildWorkspace): Promise<SourceTree> {
+async function fetchSource(input: MakeInput, workspace: BuildWorkspace): Promise<SourceTree> {
   const { request, limits, signal, log } = input;
   const { openTarball, sourceRemedy } = request;
   const tarball = await openTarball(signal).catch((error: unknown) => {
     signal.throwIfAborted();
     throw notFetched(error, sourceRemedy);
   });
-  const writeSource = (entries: AsyncIterable<VolumeEntry>) => write("source", entries);
+  const writeSource = (entries: AsyncIterable<VolumeEntry>) => workspace.write("source", entries);
   const whole = await extractSource(tarball, writeSource, limits.source, signal).catch((error: unknown) => {
     throw error instanceof TowpathError ? notFetched(error, sourceRemedy) : error;
   });

@@ -15,14 +15,19 @@ export type CheckedFetch = {
 
 const connectMs = 5000;
 
+/** `ca`: certificates (PEM) of the only authorities that a host is trusted by; absent: the public ones. */
+type FetchOptions = { readonly returnsRedirects?: boolean; readonly ca?: string };
+
 /** A `fetch` for one conversation with a server that a tenant names. Each connection is checked again. */
 export function createCheckedFetch(
   policy: AddressPolicy,
   resolve?: ResolveName,
-  { returnsRedirects = false }: { readonly returnsRedirects?: boolean } = {},
+  { returnsRedirects = false, ca }: FetchOptions = {},
 ): CheckedFetch {
-  const agentFor = (protocol: "https:" | "http:") =>
-    new Agent({ connect: { lookup: checkedLookup(policy, protocol, resolve), timeout: connectMs } });
+  const agentFor = (protocol: "https:" | "http:") => {
+    const lookup = checkedLookup(policy, protocol, resolve);
+    return new Agent({ connect: { lookup, timeout: connectMs, ...(ca !== undefined && { ca }) } });
+  };
   const agents = { "https:": agentFor("https:"), "http:": agentFor("http:") };
   // Node bundles an older undici whose fetch cannot use these agents; only their types differ.
   const request = undiciFetch as unknown as (url: URL, init: object) => Promise<Response>;

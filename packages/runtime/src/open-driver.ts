@@ -4,14 +4,21 @@ import { nextIdentity } from "./host/identity.ts";
 import { findHostLeftovers, type Leftovers } from "./host/leftovers.ts";
 import { openSandboxDataCopies, openSandboxDriver } from "./host/open-sandbox-driver.ts";
 import { testSandboxHost } from "./host/test-host.ts";
+import { claimClusterServers, openClusterDriver, testCluster } from "./kubernetes/open-kubernetes-driver.ts";
+import type { RemoteLayers } from "./kubernetes/remote-layers.ts";
 import type { DriverRole, RunnerIdentity, RuntimeDriver } from "./port/driver.ts";
 import type { DataCopies, Isolation } from "./port/host.ts";
 
-/** Opens the driver that the settings choose. `layers`: where a driver on this host finds and stores layers. */
-export function openDriver(config: DriverConfig, layers: HostLayers, role: DriverRole): RuntimeDriver {
+/** Where a driver on this host finds and stores layers, and how pods of another one do. */
+export type DriverLayers = HostLayers & { readonly remote: RemoteLayers };
+
+/** Opens the driver that the settings choose. */
+export function openDriver(config: DriverConfig, layers: DriverLayers, role: DriverRole): RuntimeDriver {
   switch (config.kind) {
     case "sandbox":
       return openSandboxDriver(config, layers, role);
+    case "kubernetes":
+      return openClusterDriver(config, layers.remote, role);
   }
 }
 
@@ -23,6 +30,8 @@ export async function claimServers(config: DriverConfig): Promise<RunnerIdentity
   switch (config.kind) {
     case "sandbox":
       return nextIdentity(config.runDirectory);
+    case "kubernetes":
+      return claimClusterServers(config);
   }
 }
 
@@ -31,6 +40,8 @@ export function testHost(config: DriverConfig): Promise<Isolation> {
   switch (config.kind) {
     case "sandbox":
       return testSandboxHost(config);
+    case "kubernetes":
+      return testCluster(config);
   }
 }
 
@@ -39,13 +50,21 @@ export function findLeftovers(config: DriverConfig): Promise<Leftovers> {
   switch (config.kind) {
     case "sandbox":
       return findHostLeftovers(config.runDirectory);
+    case "kubernetes":
+      // What is left in the cluster, the next runner and the workers remove.
+      return Promise.resolve({ shim: null, controlGroups: [], mounts: [] });
   }
 }
 
-/** Copies what servers keep in `/data`, without a driver. */
+/** Copies what servers keep in `/data`, without a driver. In a cluster, the claims' volumes are its own to back up. */
 export function openDataCopies(config: Pick<DriverConfig, "kind" | "dataDirectory" | "runDirectory">): DataCopies {
   switch (config.kind) {
     case "sandbox":
       return openSandboxDataCopies(config);
+    case "kubernetes":
+      return noDataCopies;
   }
 }
+
+const notCopied = () => Promise.reject(new Error("Volumes of a cluster are backed up and restored by its own means."));
+const noDataCopies: DataCopies = { list: async () => [], read: notCopied, write: notCopied };

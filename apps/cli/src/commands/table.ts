@@ -4,6 +4,7 @@
 import { type CommandSpec, common, flag, json, oneOf, path, setting, value } from "./command-spec.ts";
 import { moveCommands } from "./move-commands.ts";
 import { operatorCommands } from "./operator-commands.ts";
+import { workloadCommands } from "./workload-commands.ts";
 
 const whoMayCall = {
   public: flag("anyone can call it"),
@@ -198,6 +199,7 @@ export const commands = {
       "domains my-server-one remove mcp.example.com",
     ],
   },
+  ...workloadCommands,
   logs: {
     arguments: "NAME [QUERY …]",
     text: "Prints the newest requests of a server, its own output (--server) or the log of a build (--build).",

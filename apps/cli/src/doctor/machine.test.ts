@@ -119,6 +119,21 @@ test.each([
   ]);
 });
 
+test.each([
+  ["bubblewrap", "servers and builds are isolated by bubblewrap"],
+  ["gvisor", "servers and builds are isolated by gVisor, within bubblewrap"],
+])("OPS-6 RUN-1 doctor: says that %s isolates servers", async (isolatedBy, detail) => {
+  expect((await isolation(await tested("", { isolatedBy })))[0]).toMatchObject({ state: "ok", detail });
+});
+
+test("OPS-6 RUN-1 doctor: gVisor that was chosen and is missing is to be installed", async () => {
+  const missing = [check("gVisor", false)];
+  expect((await isolation(await tested("", { isolatedBy: "none", checks: missing })))[0]).toMatchObject({
+    state: "mend",
+    remedy: expect.stringContaining("apt-get install runsc"),
+  });
+});
+
 test("OPS-6 doctor: what a setting allows is not to be mended, and loop devices only where a server keeps data", async () => {
   const exceptions = [{ setting: "TOWPATH_ALLOW_WEAK_LIMITS=yes", meaning: "Servers run without." }];
   expect((await isolation(await tested("cpu limit", { exceptions })))[1]).toEqual({

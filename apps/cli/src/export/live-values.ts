@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { openDatabase } from "@towpath/db";
 import { auditLog } from "@towpath/db/schema";
 import { createSecretBox, openSecrets, type RootSecrets, readDeploymentSecrets, versionsOf } from "@towpath/secrets";
-import { findDataDirectory, findRunning, openDataDirectory } from "../instance/instance.ts";
+import { findDataDirectory, openDataDirectory, requireRunningDatabase } from "../instance/instance.ts";
 import { CommandError } from "../terminal/terminal.ts";
 
 type Stored = { readonly secrets: RootSecrets; readonly databaseUrl: string };
@@ -42,13 +42,10 @@ export async function liveValues(
 }
 
 async function storedAt(directory: string): Promise<Stored> {
-  const running = findRunning(directory);
-  const databaseUrl = process.env.DATABASE_URL || running?.databaseUrl;
-  if (!running || !databaseUrl) {
-    throw new CommandError(
-      `No Towpath runs on the data directory ${directory}: values of variables are written on the instance's machine only, while it runs. Name its directory with --data-dir.`,
-    );
-  }
+  const databaseUrl = requireRunningDatabase(
+    directory,
+    ": values of variables are written on the instance's machine only, while it runs. Name its directory with --data-dir.",
+  );
   const { secret, previousSecrets } = await openDataDirectory(directory);
   return { secrets: { current: secret, previous: previousSecrets }, databaseUrl };
 }

@@ -221,6 +221,22 @@ export function findRunning(directory: string): Running | null {
   return startTimeOf(found.pid) === found.startTime ? found : null;
 }
 
+/**
+ * The database of the instance that runs on this directory: that of DATABASE_URL, if it is set.
+ *
+ * @param remedy a sentence for the case that none runs
+ * @throws CommandError
+ */
+export function requireRunningDatabase(directory: string, remedy: string): string {
+  const running = findRunning(directory);
+  if (running === null) throw new CommandError(`No Towpath runs on the data directory ${directory}${remedy}`);
+  const databaseUrl = process.env.DATABASE_URL || running.databaseUrl;
+  if (databaseUrl) return databaseUrl;
+  throw new CommandError(
+    `Towpath runs on ${directory} with the PostgreSQL that its DATABASE_URL names. Set DATABASE_URL for this command, too.`,
+  );
+}
+
 /** Moved as a whole, a directory keeps its inode. */
 const hasMovedInode = (directory: string, { place }: Running) =>
   place !== null && place.inode !== statSync(directory).ino;

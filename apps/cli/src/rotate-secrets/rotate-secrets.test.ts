@@ -25,9 +25,9 @@ afterEach(async () => {
 });
 
 /** Marks the instance as running, like `up` when it is ready, `agoMs` before now. */
-async function markRunningSince(agoMs: number) {
+async function markRunningSince(agoMs: number, databaseUrl: string | null = database.url) {
   const addresses = { url: "http://localhost:3000", serverUrl: "http://localhost:8080/{name}" };
-  const mark = { pid: process.pid, startTime: startTimeOf(process.pid), ...addresses, databaseUrl: database.url };
+  const mark = { pid: process.pid, startTime: startTimeOf(process.pid), ...addresses, databaseUrl };
   await writeFile(`${directory}/running.json`, JSON.stringify(mark));
   const at = (Date.now() - agoMs) / 1000;
   await utimes(`${directory}/running.json`, at, at);
@@ -53,6 +53,8 @@ test("KEY-2 a local instance gets a new secret in two steps, which may be repeat
   const { secret } = await openDataDirectory(directory);
   const first = await seedDataKey({ current: secret, previous: [] });
   await expect(rotate()).rejects.toThrow("No Towpath runs on the data directory");
+  await markRunningSince(10_000, null);
+  await expect(rotate()).rejects.toThrow("with the PostgreSQL that its DATABASE_URL names. Set DATABASE_URL for this");
   await markRunningSince(10_000);
   await expect(rotate("--finish")).rejects.toThrow("No secret is being replaced. Begin with ./towpath rotate-secrets.");
   expect(await rotate()).toBe(0);

@@ -4,9 +4,9 @@ import { createSecretBox, finishRotation, type RootSecrets, rotateMasterKeys } f
 import { parse } from "../commands/parse.ts";
 import {
   findDataDirectory,
-  findRunning,
   newSecret,
   openDataDirectory,
+  requireRunningDatabase,
   runningSince,
   writeIdentity,
 } from "../instance/instance.ts";
@@ -70,13 +70,10 @@ function configured(environment: Readonly<Record<string, string | undefined>>): 
 
 /** Of `towpath up`: the secrets are in the data directory. */
 async function local(directory: string, isEnd: boolean): Promise<Rotation> {
-  const running = findRunning(directory);
-  const databaseUrl = process.env.DATABASE_URL || running?.databaseUrl;
-  if (!running || !databaseUrl) {
-    throw new CommandError(
-      `No Towpath runs on the data directory ${directory}. Start it with ./towpath up, or name its directory with --data-dir.`,
-    );
-  }
+  const databaseUrl = requireRunningDatabase(
+    directory,
+    ". Start it with ./towpath up, or name its directory with --data-dir.",
+  );
   let identity = await openDataDirectory(directory);
   const isUnderWay = identity.previousSecrets.length > 0;
   if (isEnd && !isUnderWay) throw new CommandError("No secret is being replaced. Begin with ./towpath rotate-secrets.");

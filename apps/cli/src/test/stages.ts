@@ -190,7 +190,9 @@ export const stages: readonly Stage[] = [
     name: "lifecycle",
     title: "Life of an instance",
     run: (output) =>
-      vitest(output, "tests/lifecycle/vitest.config.ts", [`--exclude=**/{fresh-checkout,${carried.join(",")}}*`]),
+      vitest(output, "tests/lifecycle/vitest.config.ts", [
+        `--exclude=**/{fresh-checkout,each-postgres,${carried.join(",")}}*`,
+      ]),
     lane: "instances",
   },
   {
@@ -222,6 +224,13 @@ export const stages: readonly Stage[] = [
     onlyWhenNamed: true,
   },
   {
+    name: "postgres",
+    title: "Each PostgreSQL that may be used",
+    // Runs the tests of packages, processes and an instance with each.
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", ["each-postgres"]),
+    onlyWhenNamed: true,
+  },
+  {
     name: "gitea",
     title: "Against a real Gitea",
     // Building it needs minutes and a Go toolchain.
@@ -240,6 +249,13 @@ export const stages: readonly Stage[] = [
     title: "HTTPS with a real certificate authority",
     // Needs Caddy and a Go toolchain.
     run: against("https", "Pebble"),
+    onlyWhenNamed: true,
+  },
+  {
+    name: "gvisor",
+    title: "Isolation by gVisor",
+    // Needs runsc and root.
+    run: (output) => vitest(output, "tests/gvisor/vitest.config.ts"),
     onlyWhenNamed: true,
   },
   {

@@ -99,6 +99,11 @@ export function requirePrograms(): { readonly uv: string } {
       "bubblewrap is missing, and without it servers would run unprotected. Install it: apt-get install bubblewrap",
     );
   }
+  if (process.env.TOWPATH_ISOLATION === "gvisor" && !findProgram("runsc")) {
+    throw new CommandError(
+      "TOWPATH_ISOLATION=gvisor needs runsc. Install it: apt-get install runsc, or unset TOWPATH_ISOLATION to isolate by bubblewrap",
+    );
+  }
   if (!findProgram("git")) throw new CommandError("git is missing. Install it: apt-get install git");
   const uv = findProgram("uv");
   if (!uv) throw new CommandError("uv is missing. Start through ./towpath, which installs it, or run: pip install uv");

@@ -7,7 +7,14 @@ import type { Principal } from "../policy/credentials.ts";
 export function identityHeaders({ id, actor }: Principal, assertion: string | null): string[] {
   if (!actor) return [];
   const { type, organizationId, member } = actor;
-  const headers = ["towpath-actor", id, "towpath-actor-type", type, "towpath-actor-organization", organizationId];
+  const headers = [
+    "towpath-actor",
+    asHeaderValue(id),
+    "towpath-actor-type",
+    type,
+    "towpath-actor-organization",
+    organizationId,
+  ];
   if (member) {
     headers.push("towpath-actor-user", member.userId, "towpath-actor-role", asHeaderValue(member.role));
     headers.push("towpath-actor-email", asHeaderValue(member.email));

@@ -9,6 +9,7 @@ import type {
   SavedKey,
   SigningKeys,
 } from "@towpath/auth/credentials";
+import { type WorkloadIdentity, workloadIdentitySchema } from "@towpath/auth/workloads";
 import { deriveKey, openWithKeyId, sealWithKeyId } from "@towpath/crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
@@ -50,6 +51,8 @@ const stateSchema = z.object({
   grants: confirmations(
     z.object({ grantId: z.string(), clientId: z.string(), projectId: z.string(), member: memberSchema }),
   ) satisfies z.ZodType<SavedConfirmation<OAuthGrant>[]>,
+  /** Files of earlier versions lack it. */
+  workloads: confirmations(z.array(workloadIdentitySchema)).default([]),
   signingKeys: z.array(
     z.object({ id: z.string(), createdAt: z.number(), expiresAt: z.number(), publicKey: z.string() }),
   ) satisfies z.ZodType<SavedKey[]>,
@@ -67,6 +70,7 @@ export type SavedStateParts = {
   readonly apiKeys: ConfirmedCache<ApiKeyGrant>;
   readonly members: ConfirmedCache<Member>;
   readonly grants: ConfirmedCache<OAuthGrant>;
+  readonly workloads: ConfirmedCache<WorkloadIdentity[]>;
   readonly signingKeys: SigningKeys;
   readonly leases: Leases;
   readonly log: Logger;
@@ -99,7 +103,7 @@ export class SavedState {
     this.#directory = join(parts.directory, directoryName);
     this.#key = deriveKey(parts.secret, "gateway-state");
     const load = () => this.load();
-    for (const cache of [parts.apiKeys, parts.members, parts.grants]) cache.onUnknown = load;
+    for (const cache of [parts.apiKeys, parts.members, parts.grants, parts.workloads]) cache.onUnknown = load;
     parts.leases.saved.onUnknown = load;
   }
 
@@ -187,11 +191,12 @@ export class SavedState {
   }
 
   #state(): State {
-    const { apiKeys, members, grants, signingKeys, leases } = this.#parts;
+    const { apiKeys, members, grants, workloads, signingKeys, leases } = this.#parts;
     return {
       apiKeys: apiKeys.save().map(({ value, ...rest }) => ({ ...rest, value: unshared(value) })),
       members: members.save(),
       grants: grants.save(),
+      workloads: workloads.save(),
       signingKeys: [...signingKeys.save()],
       leases: leases.save(),
     };
@@ -212,10 +217,11 @@ export class SavedState {
     if (Date.now() - mtimeMs > this.#parts.outageMs) return rm(path, { force: true });
     const state = this.#opened(await readFile(path, "utf8"));
     if (!state) return;
-    const { apiKeys, members, grants, signingKeys, leases } = this.#parts;
+    const { apiKeys, members, grants, workloads, signingKeys, leases } = this.#parts;
     apiKeys.restore(state.apiKeys);
     members.restore(state.members);
     grants.restore(state.grants);
+    workloads.restore(state.workloads);
     signingKeys.restore(state.signingKeys);
     leases.saved.restore(state.leases);
   }

@@ -13,19 +13,15 @@ import {
   verifyCallerName,
   verifyProjectJwt,
 } from "@towpath/auth/credentials";
-import type { SignInProblem } from "@towpath/logs/sign-ins";
+import type { WorkloadIdentity, WorkloadVerifier } from "@towpath/auth/workloads";
 import { LRUCache } from "lru-cache";
-import {
-  aboutSignIn,
-  credentialsUnavailable,
-  GatewayError,
-  type RefusedSignIn,
-  unknownServer,
-} from "../gateway-error.ts";
-import { callScope, challengeFor, type ProtectedResource, resourceOf } from "../oauth/resource.ts";
+import { aboutSignIn, credentialsUnavailable, type RefusedSignIn, unknownServer } from "../gateway-error.ts";
+import { callScope, type ProtectedResource, resourceOf } from "../oauth/resource.ts";
 import type { Route } from "../read-model/routes.ts";
 import type { Place, ServerAddress } from "../route/server-address.ts";
-import { type AccessTokens, type TokenProblem, tokenProblems } from "./access-tokens.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+import { insufficientScope, refusedToken, signInRequired, unauthorized } from "./refused-credentials.ts";
+import { createWorkloadCallers } from "./workload-callers.ts";
 
 /** What must stay valid while an answer is open: see OpenResponses. `expiresAt`: milliseconds since 1970. */
 export type Credential =
@@ -33,6 +29,8 @@ export type Credential =
   | { kind: "api-key"; key: ApiKeyGrant; membership: Membership | null }
   /** `generation`: of an admin JWT, which ends with its generation; null for a person's own. */
   | { kind: "token"; expiresAt: number; generation: number | null; membership: Membership | null }
+  /** A token of an issuer that the organization trusts. `expiresAt`: as above. */
+  | { kind: "workload"; identity: WorkloadIdentity; subject: string; expiresAt: number; membership: null }
   /** An OAuth access token. An answer may outlast it, as clients renew tokens, but not the grant or the sign-in. */
   | {
       kind: "grant";
@@ -47,15 +45,15 @@ export type Credential =
 
 /** The caller as the server sees it (GW-11). */
 type Actor = {
-  type: "api-key" | "admin" | "user";
+  type: "api-key" | "admin" | "user" | "workload";
   organizationId: string;
-  /** The person: null for a key of the organization, and for the operator's admin JWT. */
+  /** The person: null for a key of the organization, a workload, and the operator's admin JWT. */
   member: Member | null;
 };
 
 /** The sender of a request, for the request log and the server. */
 export type Principal = {
-  /** key:<id>, user:<id>, admin, or anonymous */
+  /** key:<id>, user:<id>, workload:<id of its identity>:<subject>, admin, or anonymous */
   id: string;
   /** Null where the platform does not know the caller. */
   actor: Actor | null;
@@ -76,8 +74,8 @@ export type Authenticate = (route: Route | undefined, caller: Caller) => Promise
  * dashboard may provide a signed name for the log.
  *
  * In towpath-cloud the caller needs an API key of the project's organization that may call this server, the project's
- * admin JWT, a member's token for the project, or an OAuth access token that a client got from a member for this
- * server. A personal key acts as its person, and so does a client: with the person's current rights and identity.
+ * admin JWT, a member's token for the project, an OAuth access token that a client got from a member for this server, or
+ * a token for it of an issuer that the organization trusts. A personal key acts as its person, and so does a client: with the person's current rights and identity.
  *
  * An unknown server (`route` undefined) answers like a private one, so that names cannot be probed: 401 without valid
  * credentials, 404 with valid credentials for something else.
@@ -93,8 +91,10 @@ export function createAuthenticate(parts: {
   grants: GrantChecker;
   serverAddress: ServerAddress;
   signingKeys: SigningKeys;
+  workloads: WorkloadVerifier;
 }): Authenticate {
   const tokens = createTokenCache(parts.signingKeys);
+  const byWorkload = createWorkloadCallers(parts.workloads);
   return (route, caller) => {
     if (!route || route.authMode === "towpath-cloud") return check(route, caller);
     return caller.name === undefined ? anonymous : named(route, caller.name);
@@ -124,7 +124,7 @@ export function createAuthenticate(parts: {
         ? await byApiKey(route, token)
         : isAccessToken(token)
           ? await byAccessToken(route, token, resource)
-          : await byToken(route, token);
+          : ((await byWorkload(route, token, resource)) ?? (await byToken(route, token)));
     if (principal === "invalid") {
       const problem = token.startsWith(apiKeyPrefix) ? "key_unknown" : "credentials_unknown";
       const description =
@@ -261,39 +261,4 @@ function createTokenCache(keys: SigningKeys) {
       return identity;
     },
   };
-}
-
-const signInProblems = {
-  expired: "token_expired",
-  "other-audience": "token_for_other_server",
-  foreign: "token_foreign",
-  ended: "access_ended",
-} as const satisfies Record<TokenProblem, SignInProblem>;
-
-/** Without credentials: how every OAuth client begins. */
-function signInRequired(resource: ProtectedResource): GatewayError {
-  const message =
-    "This server asks for credentials, or doesn't exist: check its name, then sign in from a client that " +
-    "supports OAuth, or send `Authorization: Bearer` with an API key of its organization.";
-  const refusal = new GatewayError("sign_in_required", message, { "www-authenticate": challengeFor(resource, null) });
-  return aboutSignIn(refusal, { problem: null, isProven: false });
-}
-
-type Refused = { code: "invalid_request" | "invalid_token"; description: string };
-
-function unauthorized(resource: ProtectedResource, error: Refused): GatewayError {
-  return new GatewayError("unauthorized", error.description, { "www-authenticate": challengeFor(resource, error) });
-}
-
-function refusedToken(resource: ProtectedResource, problem: TokenProblem): GatewayError {
-  const error = { code: "invalid_token", description: tokenProblems[problem] } as const;
-  const code = problem === "expired" ? "token_expired" : "unauthorized";
-  const refusal = new GatewayError(code, error.description, { "www-authenticate": challengeFor(resource, error) });
-  return aboutSignIn(refusal, { problem: signInProblems[problem], isProven: false });
-}
-
-function insufficientScope(resource: ProtectedResource): GatewayError {
-  const description = `The access token lacks the scope ${callScope}: ask for it and sign in again.`;
-  const challenge = challengeFor(resource, { code: "insufficient_scope", description });
-  return new GatewayError("insufficient_scope", description, { "www-authenticate": challenge });
 }

@@ -6,13 +6,14 @@ import {
   type Membership,
   nameOfSignIn,
 } from "@towpath/auth/credentials";
+import { admits, currentWorkloads, type WorkloadIdentity } from "@towpath/auth/workloads";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Answer } from "../call/answer.ts";
 import type { CallResponse } from "../call/states.ts";
 import type { Route } from "../read-model/routes.ts";
 import type { RouteTable } from "../route/route-table.ts";
-import { mayCall } from "./access.ts";
+import { listedIdOf, mayCall } from "./access.ts";
 import type { Credential, Principal } from "./credentials.ts";
 
 const sweepMs = 2000;
@@ -32,7 +33,7 @@ type OpenResponse = Answered & {
 
 /**
  * Open responses. A stream may last for days, so its caller's key or membership is checked again every 2 s and after
- * each change, and the stream is cut once access has ended (GW-4). A check takes up to three queries, regardless of the
+ * each change, and the stream is cut once access has ended (GW-4). A check takes up to four queries, regardless of the
  * number of streams. When a project is deleted, all its streams are cut (PRJ-11); its calls still get their answers.
  */
 export class OpenResponses {
@@ -129,27 +130,31 @@ export class OpenResponses {
     const keys = new Map<string, ApiKeyIdentity>();
     const memberships = new Map<string, Membership>();
     const signIns = new Set<string>();
+    const identities = new Set<string>();
     for (const { credential } of asked) {
       const { membership } = credential;
       if (credential.kind === "api-key") keys.set(nameOfKey(credential.key), credential.key);
       if (credential.kind === "grant") signIns.add(nameOfSignIn(credential));
+      if (credential.kind === "workload") identities.add(credential.identity.id);
       if (membership) memberships.set(nameOfMembership(membership), membership);
     }
-    const [currentKeys, currentMembers, grants] = await Promise.all([
+    const [currentKeys, currentMembers, grants, workloads] = await Promise.all([
       currentApiKeys(this.#pool, [...keys.values()]),
       currentMemberships(this.#pool, [...memberships.values()]),
       currentGrants(this.#pool, [...signIns]),
+      currentWorkloads(this.#pool, [...identities]),
     ]);
     const current: Current = {
       keys: new Set(currentKeys.map(nameOfKey)),
       roles: new Map(currentMembers.map((member) => [nameOfMembership(member), member.role])),
       signIns: new Set(grants.keys()),
+      workloads,
       now: Date.now(),
     };
     for (const { open, credential } of asked) {
       const { response, route } = open;
       // It may have become complete meanwhile.
-      if (isWhole(open) || isCurrent(credential, current, this.#routes.find(route.label))) continue;
+      if (isWhole(open) || isCurrent(credential, current, route, this.#routes.find(route.label))) continue;
       this.#revoked.add(response);
       // Not `end`: a truncated response must not look complete.
       response.destroy();
@@ -171,13 +176,15 @@ type Current = {
   keys: ReadonlySet<string>;
   roles: ReadonlyMap<string, string>;
   signIns: ReadonlySet<string>;
+  workloads: ReadonlyMap<string, WorkloadIdentity>;
   now: number;
 };
 
 /** `route`: the current one; undefined if there is none. */
 function isCurrent(
   credential: Credential,
-  { keys, roles, signIns, now }: Current,
+  { keys, roles, signIns, workloads, now }: Current,
+  { projectId }: Pick<Route, "projectId">,
   route: Pick<Route, "access" | "adminJwtGeneration"> | undefined,
 ): boolean {
   const { membership } = credential;
@@ -185,12 +192,16 @@ function isCurrent(
     if (credential.expiresAt <= now) return false;
     if (credential.generation !== null && credential.generation < (route?.adminJwtGeneration ?? 0)) return false;
   }
+  if (credential.kind === "workload") {
+    const identity = workloads.get(credential.identity.id);
+    if (credential.expiresAt <= now || !identity) return false;
+    if (!admits(identity, { subject: credential.subject, projectId })) return false;
+  }
   if (credential.kind === "api-key" && !keys.has(nameOfKey(credential.key))) return false;
   if (credential.kind === "grant" && !signIns.has(nameOfSignIn(credential))) return false;
   const role = membership && roles.get(nameOfMembership(membership));
   if (role === undefined) return false;
-  const keyId = role === null && credential.kind === "api-key" ? credential.key.keyId : null;
-  return mayCall(route?.access ?? null, { role, keyId });
+  return mayCall(route?.access ?? null, { role, keyId: listedIdOf(credential) });
 }
 
 const nameOfKey = ({ keyId, organizationId }: ApiKeyIdentity) => `key ${keyId} ${organizationId}`;

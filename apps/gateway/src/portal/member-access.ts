@@ -1,4 +1,5 @@
-import { mayCall } from "../policy/access.ts";
+import { admits } from "@towpath/auth/workloads";
+import { listedIdOf, mayCall } from "../policy/access.ts";
 import type { Principal } from "../policy/credentials.ts";
 import type { StoredMember, StoredPortal } from "../read-model/portals.ts";
 import type { Route } from "../read-model/routes.ts";
@@ -7,7 +8,7 @@ import type { RouteTable } from "../route/route-table.ts";
 type From = { readonly principal: Principal; readonly portal: Pick<StoredPortal, "organizationId"> };
 
 /**
- * The route of a portal's server if the caller could use the server directly; null if not. Members and keys must belong
+ * The route of a portal's server if the caller could use the server directly; null if not. Members, keys and workloads must belong
  * to the server's organization and be admitted by its own policy; a key that is bound to projects, to this one too. A
  * portal gives nobody more access than they have without it.
  */
@@ -19,10 +20,13 @@ export function memberRoute(routes: RouteTable, member: StoredMember, { principa
   if (route.authMode === "towpath-public") return route;
   // A server that authenticates its callers itself would need credentials that were issued for the portal.
   if (route.authMode === "passthrough" || principal.actor === null) return null;
+  const { credential } = principal;
   const { member: person, organizationId, type } = principal.actor;
   if (organizationId !== route.organizationId || type === "admin") return null;
-  const key = principal.credential?.kind === "api-key" ? principal.credential.key : null;
+  const key = credential?.kind === "api-key" ? credential.key : null;
   if (key?.projectIds && !key.projectIds.includes(route.projectId)) return null;
-  const caller = { role: person?.role ?? null, keyId: person === null ? (key?.keyId ?? null) : null };
+  if (credential?.kind === "workload" && !admits(credential.identity, { ...credential, projectId: route.projectId }))
+    return null;
+  const caller = { role: person?.role ?? null, keyId: listedIdOf(credential) };
   return mayCall(route.access, caller) ? route : null;
 }

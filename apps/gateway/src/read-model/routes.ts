@@ -1,4 +1,5 @@
-import type { Pool } from "pg";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Pool, PoolClient } from "pg";
 import { z } from "zod";
 
 /** The header for an external server, sealed (`sealUpstreamCredential`). */
@@ -81,56 +82,123 @@ export function deploymentOf({ target }: Route): string | null {
   return target.kind === "deployment" ? target.deploymentId : null;
 }
 
-export type ReadModel = { loadRoutes: () => Promise<Route[]> };
+/** The routes of a project. `digest` changes whenever one of them does. */
+export type ProjectRoutes = { readonly projectId: string; readonly digest: string; readonly routes: readonly Route[] };
 
-/** Reads all routes with their settings. Skips rows that this version cannot parse: a 404. */
+/** Reads of one state of the database. */
+export type RouteReader = {
+  /** The digest of every project that has routes, by its id. */
+  digests: () => Promise<ReadonlyMap<string, string>>;
+  /** Those of the projects that have routes. */
+  load: (projectIds: readonly string[] | "all") => Promise<ProjectRoutes[]>;
+  /** The projects of which these labels are former names. */
+  ownersOfFormer: (labels: readonly string[]) => Promise<string[]>;
+};
+
+export type ReadModel = {
+  /** Calls back with a reader that sees the same state at each call. */
+  read: <Result>(work: (reader: RouteReader) => Promise<Result>) => Promise<Result>;
+};
+
+/** Reads routes with their settings. Skips those that this version cannot parse: a 404. */
 export function createReadModel(pool: Pool): ReadModel {
   return {
-    async loadRoutes() {
-      const { rows } = await pool.query(`
-        SELECT address.label, address.labels,
-          CASE WHEN address.label = lower(project.name) THEN coalesce(own.names, '{}') ELSE '{}' END AS domains, project.organization_id AS "organizationId", project.id AS "projectId",
-          json_build_object('kind', route.target_kind, 'deploymentId', route.deployment_id,
-            'externalServerId', route.external_server_id, 'portalId', route.portal_id, 'url', external.url,
-            'credential', CASE WHEN external.credential_ciphertext IS NOT NULL THEN json_build_object(
-              'header', external.credential_header, 'ciphertext', external.credential_ciphertext,
-              'version', external.credential_version,
-              'dataKey', json_build_object('id', data_key.id, 'wraps', data_key.wraps)) END) AS target,
-          project.auth_mode AS "authMode", project.capture_payloads AS "capturePayloads",
-          CASE WHEN policy.project_id IS NOT NULL THEN json_build_object('roles', policy.roles,
-            'apiKeyIds', policy.api_key_ids, 'tools', policy.tools) END AS access,
-          project.admin_jwt_generation AS "adminJwtGeneration", project.identity_assertion AS "identityAssertion",
-          CASE WHEN call_limit.project_id IS NOT NULL THEN json_build_object(
-            'caller', CASE WHEN call_limit.caller_per_minute IS NOT NULL THEN
-              json_build_object('perMinute', call_limit.caller_per_minute, 'burst', call_limit.caller_burst) END,
-            'server', CASE WHEN call_limit.server_per_minute IS NOT NULL THEN
-              json_build_object('perMinute', call_limit.server_per_minute, 'burst', call_limit.server_burst) END)
-          END AS limits,
-          CASE WHEN project.is_public AND branch.is_default IS NOT FALSE THEN
-            json_build_object('name', project.name, 'description', project.description) END AS listing,
-          recorded.build_id IS NOT NULL AND project.auth_mode <> 'passthrough'
-            AND (project.sleeping_lists = 'always' OR project.sleeping_lists = 'stable' AND recorded.varies_by IS NULL)
-            AS "answersAsleep"
-        FROM route JOIN project ON project.id = route.project_id
-          LEFT JOIN branch ON branch.id = route.branch_id
-          LEFT JOIN LATERAL (SELECT array_agg(former.name ORDER BY former.name) AS names FROM former_name former
-            WHERE former.project_id = project.id AND former.expires_at > now() AND route.label = lower(project.name)
-              AND NOT EXISTS (SELECT FROM route taken WHERE taken.label = former.name)) former ON true
-          CROSS JOIN LATERAL (SELECT label, lower(route.label) || coalesce(former.names, '{}') AS labels
-            FROM unnest(lower(route.label) || coalesce(former.names, '{}')) AS label) address
-          LEFT JOIN LATERAL (SELECT array_agg(domain.name ORDER BY domain.name) AS names FROM domain
-            WHERE domain.project_id = project.id AND domain.active_at IS NOT NULL) own ON true
-          LEFT JOIN deployment ON deployment.id = route.deployment_id
-          LEFT JOIN recorded_answers recorded ON recorded.build_id = deployment.build_id
-          LEFT JOIN external_server external ON external.id = route.external_server_id
-          LEFT JOIN data_key ON external.id IS NOT NULL AND data_key.project_id = project.id
-          LEFT JOIN access_policy policy ON policy.project_id = project.id
-          LEFT JOIN call_limit ON call_limit.project_id = project.id
-        ORDER BY address.label`);
-      return rows.flatMap((row) => {
-        const parsed = routeSchema.safeParse(row);
-        return parsed.success ? [parsed.data] : [];
-      });
+    async read(work) {
+      const client = await pool.connect();
+      try {
+        await client.query("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        const result = await work(createReader(client));
+        await client.query("COMMIT");
+        client.release();
+        return result;
+      } catch (error) {
+        // Its transaction may be open.
+        client.release(true);
+        throw error;
+      }
     },
   };
 }
+
+const createReader = (client: PoolClient): RouteReader => ({
+  async digests() {
+    const { rows } = await client.query<{ digests: Record<string, string> | null }>(
+      `SELECT json_object_agg(project_id, digest) AS digests FROM (${projectRoutes("")}) found`,
+    );
+    return new Map(Object.entries(rows[0]?.digests ?? {}));
+  },
+  async ownersOfFormer(labels) {
+    const text = "SELECT DISTINCT project_id FROM former_name WHERE name = ANY ($1)";
+    const { rows } = await client.query<{ project_id: string }>(text, [labels]);
+    return rows.map(({ project_id }) => project_id);
+  },
+  async load(projectIds) {
+    const isAll = projectIds === "all";
+    const { rows } = await client.query<LoadedRow>(
+      projectRoutes(isAll ? "" : "WHERE project.id = ANY ($1)"),
+      isAll ? [] : [projectIds],
+    );
+    const loaded: ProjectRoutes[] = [];
+    for (let at = 0; at < rows.length; at += parsedTogether) {
+      // Calls get their turn between the parts.
+      if (at > 0) await nextTurn();
+      loaded.push(...rows.slice(at, at + parsedTogether).map(projectRoutesOf));
+    }
+    return loaded;
+  },
+});
+
+type LoadedRow = { readonly project_id: string; readonly digest: string; readonly routes: readonly unknown[] };
+
+/** Parsing so many takes a few milliseconds. */
+const parsedTogether = 100;
+
+const projectRoutesOf = ({ project_id: projectId, digest, routes }: LoadedRow): ProjectRoutes => ({
+  projectId,
+  digest,
+  routes: routes.flatMap((route) => routeSchema.safeParse(route).data ?? []),
+});
+
+const projectRoutes = (where: string) => `SELECT project_id, md5(routes::text) AS digest, routes
+  FROM (SELECT "projectId" AS project_id, json_agg(route ORDER BY label) AS routes
+    FROM (${routesQuery} ${where}) route GROUP BY "projectId") project_routes`;
+
+const routesQuery = `
+  SELECT address.label, address.labels,
+    CASE WHEN address.label = lower(project.name) THEN coalesce(own.names, '{}') ELSE '{}' END AS domains, project.organization_id AS "organizationId", project.id AS "projectId",
+    json_build_object('kind', route.target_kind, 'deploymentId', route.deployment_id,
+      'externalServerId', route.external_server_id, 'portalId', route.portal_id, 'url', external.url,
+      'credential', CASE WHEN external.credential_ciphertext IS NOT NULL THEN json_build_object(
+        'header', external.credential_header, 'ciphertext', external.credential_ciphertext,
+        'version', external.credential_version,
+        'dataKey', json_build_object('id', data_key.id, 'wraps', data_key.wraps)) END) AS target,
+    project.auth_mode AS "authMode", project.capture_payloads AS "capturePayloads",
+    CASE WHEN policy.project_id IS NOT NULL THEN json_build_object('roles', policy.roles,
+      'apiKeyIds', policy.api_key_ids, 'tools', policy.tools) END AS access,
+    project.admin_jwt_generation AS "adminJwtGeneration", project.identity_assertion AS "identityAssertion",
+    CASE WHEN call_limit.project_id IS NOT NULL THEN json_build_object(
+      'caller', CASE WHEN call_limit.caller_per_minute IS NOT NULL THEN
+        json_build_object('perMinute', call_limit.caller_per_minute, 'burst', call_limit.caller_burst) END,
+      'server', CASE WHEN call_limit.server_per_minute IS NOT NULL THEN
+        json_build_object('perMinute', call_limit.server_per_minute, 'burst', call_limit.server_burst) END)
+    END AS limits,
+    CASE WHEN project.is_public AND branch.is_default IS NOT FALSE THEN
+      json_build_object('name', project.name, 'description', project.description) END AS listing,
+    recorded.build_id IS NOT NULL AND project.auth_mode <> 'passthrough'
+      AND (project.sleeping_lists = 'always' OR project.sleeping_lists = 'stable' AND recorded.varies_by IS NULL)
+      AS "answersAsleep"
+  FROM route JOIN project ON project.id = route.project_id
+    LEFT JOIN branch ON branch.id = route.branch_id
+    LEFT JOIN LATERAL (SELECT array_agg(former.name ORDER BY former.name) AS names FROM former_name former
+      WHERE former.project_id = project.id AND former.expires_at > now() AND route.label = lower(project.name)
+        AND NOT EXISTS (SELECT FROM route taken WHERE taken.label = former.name)) former ON true
+    CROSS JOIN LATERAL (SELECT label, lower(route.label) || coalesce(former.names, '{}') AS labels
+      FROM unnest(lower(route.label) || coalesce(former.names, '{}')) AS label) address
+    LEFT JOIN LATERAL (SELECT array_agg(domain.name ORDER BY domain.name) AS names FROM domain
+      WHERE domain.project_id = project.id AND domain.active_at IS NOT NULL) own ON true
+    LEFT JOIN deployment ON deployment.id = route.deployment_id
+    LEFT JOIN recorded_answers recorded ON recorded.build_id = deployment.build_id
+    LEFT JOIN external_server external ON external.id = route.external_server_id
+    LEFT JOIN data_key ON external.id IS NOT NULL AND data_key.project_id = project.id
+    LEFT JOIN access_policy policy ON policy.project_id = project.id
+    LEFT JOIN call_limit ON call_limit.project_id = project.id`;

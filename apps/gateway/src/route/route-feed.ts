@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Notifications } from "@towpath/db/notifications";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { type ReadModel, type Route, routeSchema } from "../read-model/routes.ts";
+import { type ProjectRoutes, type ReadModel, type RouteReader, routeSchema } from "../read-model/routes.ts";
 import type { RouteTable } from "./route-table.ts";
 import { readSnapshot, writeSnapshot } from "./snapshot-file.ts";
 
@@ -10,6 +11,12 @@ const snapshotSchema = z.object({ routes: z.array(routeSchema) });
 const reloadMs = 10_000;
 /** How long the start waits for the database: a server may have become private while the gateway was down. */
 const firstLoadMs = 1000;
+/** With more changed projects than this, all are compared. */
+const maxChanged = 1000;
+/** The share of the time that writing snapshots may take; it blocks the event loop. */
+const maxSnapshotShare = 0.02;
+
+const routeChannel = "towpath_route";
 
 type Parts = {
   readModel: ReadModel;
@@ -17,52 +24,82 @@ type Parts = {
   directory: string;
   /** Among processes that share the directory, one writes the snapshot; all read it. */
   writesSnapshot: boolean;
-  /** Called with the routes after each load from the database. */
-  onLoaded: (routes: readonly Route[]) => void;
+  /** Called after each load from the database. */
+  onLoaded: () => void;
   log: Logger;
 };
 
-/** Keeps the route table current: loads it at the start, at every notification and every 10 s, and saves a snapshot (GW-10). */
+type Load = { readonly gone: readonly string[]; readonly changed: readonly ProjectRoutes[] };
+
+/**
+ * Keeps the route table current (GW-10): loads the routes of the projects that notifications name; and at the start, after
+ * each connect and every 10 s, of all that differ, which their digests show. Saves a snapshot.
+ */
 export function createRouteFeed({ readModel, table, directory, writesSnapshot, onLoaded, log }: Parts) {
+  /** Of each project as the table has it; empty until the first load. */
+  const digests = new Map<string, string>();
+  /** What the next load is for. */
+  let changed = new Set<string>();
+  let mustCompare = false;
   let running: Promise<void> | null = null;
-  let again = false;
   let fresh = false;
-  let snapshot = "";
+  let isUnsaved = false;
+  let saveAfter = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
+  const save = async () => {
+    if (!writesSnapshot || !isUnsaved || performance.now() < saveAfter) return;
+    isUnsaved = false;
+    const begunAt = performance.now();
+    const writing = writeSnapshot(directory, snapshotName, { routes: table.all() });
+    saveAfter = performance.now() + (performance.now() - begunAt) / maxSnapshotShare;
+    await writing;
+  };
+
+  const apply = ({ gone, changed: loaded }: Load) => {
+    for (const projectId of gone) digests.delete(projectId);
+    for (const { projectId, digest } of loaded) digests.set(projectId, digest);
+    for (const projectId of table.apply(gone, loaded)) changed.add(projectId);
+    if (gone.length + loaded.length > 0) isUnsaved = true;
+  };
+
+  /** One load. Requests that come meanwhile are for the next one. */
   const load = async () => {
+    const [asked, comparesAll] = [[...changed], mustCompare || !fresh || changed.size > maxChanged];
+    changed = new Set();
+    mustCompare = false;
     try {
-      const routes = await readModel.loadRoutes();
-      table.replace(routes);
-      onLoaded(routes);
-      if (!fresh) log.info({ routes: routes.length }, "routes loaded");
+      apply(
+        await readModel.read((reader) =>
+          comparesAll ? compareAll(reader, digests, table) : loadProjects(reader, asked, table),
+        ),
+      );
+      if (!fresh) log.info({ routes: table.size }, "routes loaded");
       fresh = true;
-      if (!writesSnapshot) return;
-      const text = JSON.stringify(routes);
-      if (text === snapshot) return;
-      await writeSnapshot(directory, snapshotName, { routes });
-      snapshot = text;
+      onLoaded();
+      await save();
     } catch (error) {
       if (fresh) log.warn({ err: error }, "routes could not be reloaded; the last known ones stay");
       fresh = false;
     }
   };
 
-  /** Requests a reload; calls during a reload lead to one more. */
-  const reload = async () => {
-    if (running) {
-      again = true;
-      return running;
-    }
-    running = (async () => {
-      do {
-        again = false;
-        await load();
-      } while (again);
+  /** Loads what is asked for; calls during a load lead to one more. Never rejects. */
+  const run = () => {
+    running ??= (async () => {
+      // Without the database the next attempt is that of the timer.
+      do await load();
+      while (fresh && (mustCompare || changed.size > 0));
     })().finally(() => {
       running = null;
     });
     return running;
+  };
+
+  /** Compares all routes with the database's. */
+  const reload = () => {
+    mustCompare = true;
+    return run();
   };
 
   return {
@@ -79,9 +116,39 @@ export function createRouteFeed({ readModel, table, directory, writesSnapshot, o
       });
       table.openAfter(Promise.race([first, sleep(firstLoadMs, undefined, { ref: false })]));
     },
+    /** Follows changes; returns a function that stops it. */
+    listen: (notifications: Notifications) =>
+      notifications.subscribe({ channel: routeChannel }, (projectId) => {
+        if (!projectId) return void reload();
+        changed.add(projectId);
+        void run();
+      }),
     reload,
-    /** Whether the last reload could reach the database. */
+    /** Whether the last load could reach the database. */
     isFresh: () => fresh,
     stop: () => clearInterval(timer),
   };
+}
+
+/** The projects of the table whose routes differ from the database's. */
+async function compareAll(reader: RouteReader, known: ReadonlyMap<string, string>, table: RouteTable): Promise<Load> {
+  const goneFrom = (present: ReadonlySet<string>) => [...table.projects()].filter((id) => !present.has(id));
+  if (known.size === 0) {
+    const changed = await reader.load("all");
+    return { gone: goneFrom(new Set(changed.map(({ projectId }) => projectId))), changed };
+  }
+  const current = await reader.digests();
+  const differing = [...current].flatMap(([projectId, digest]) => (known.get(projectId) === digest ? [] : [projectId]));
+  const changed = differing.length > 0 ? await reader.load(differing) : [];
+  return { gone: goneFrom(new Set(current.keys())), changed };
+}
+
+/** Projects by id. A label that one of them has given up may be the former name of another, which gets it back. */
+async function loadProjects(reader: RouteReader, asked: readonly string[], table: RouteTable): Promise<Load> {
+  const heirs = await reader.ownersOfFormer(asked.flatMap((projectId) => table.labelsOf(projectId)));
+  const projectIds = [...new Set([...asked, ...heirs])];
+  const changed = await reader.load(projectIds);
+  const present = new Set(changed.map(({ projectId }) => projectId));
+  const gone = projectIds.filter((projectId) => !present.has(projectId) && table.labelsOf(projectId).length > 0);
+  return { gone, changed };
 }

@@ -44,6 +44,7 @@ const publicErrors: Readonly<Partial<Record<SandboxError["code"], LaunchFailure[
   layer_unavailable: "layers_lost",
   python_unavailable: "start_failed",
   data_unavailable: "start_failed",
+  no_room: "start_failed",
 };
 
 /** Why a server ended with the shim. */

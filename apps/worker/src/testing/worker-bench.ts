@@ -172,6 +172,7 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
     runner,
     isolation: async () => ({
       checks: [{ name: "user namespaces", ok: bench().trusted, required: true, detail: "switched off" }],
+      isolatedBy: bench().trusted ? "bubblewrap" : "none",
       trusted: bench().trusted,
       refuses: !bench().trusted,
       exceptions: [],

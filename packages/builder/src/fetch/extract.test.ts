@@ -124,6 +124,16 @@ test.each<[string, TarEntry[]]>([
   expect((await readdir(directory)).filter((name) => name === "evil")).toEqual([]);
 });
 
+test("a driver may begin to write late", async () => {
+  const late = async (entries: AsyncIterable<VolumeEntry>) => {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await write(entries);
+  };
+  const files = [1, 2, 3].map((number) => ({ name: `owner-repo/${number}.py`, text: "x" }));
+  const tree = await extractSource(await tarball(files), late, defaultExtractLimits, never);
+  expect(tree.entries.map(({ path }) => path)).toEqual(["1.py", "2.py", "3.py"]);
+});
+
 test("BLD-2 packed size, unpacked size, decompression bombs and the number of files are limited", async () => {
   const noise = Buffer.from(Array.from({ length: 60_000 }, (_, index) => (index * 7919) % 251)).toString("latin1");
   const big: TarEntry[] = [{ name: "top/big", text: noise.repeat(10) }];

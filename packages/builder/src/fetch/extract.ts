@@ -74,6 +74,8 @@ export async function extractSource(
 ): Promise<SourceTree> {
   const extraction = new Extraction(limits);
   const unpack = untar();
+  // Listens from here on: the write may begin later, and unpacking would lose entries that nobody takes.
+  const archive = unpack[Symbol.asyncIterator]() as AsyncIterator<Entry>;
   const fed = pipeline(
     Readable.fromWeb(tarball as NodeReadableStream<Uint8Array>),
     limited(limits.packedBytes, () => tooLarge(`Its archive is larger than ${megabytes(limits.packedBytes)}.`)),
@@ -88,10 +90,13 @@ export async function extractSource(
   // Reported below; this only keeps an earlier rejection from being "unhandled".
   fed.catch(() => {});
   try {
-    await write(extraction.entries(unpack, fed));
+    await write(extraction.entries({ [Symbol.asyncIterator]: () => archive }, fed));
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof BuildFailure || error !== extraction.failure) throw error;
+    if (error instanceof BuildFailure || error !== extraction.failure) {
+      unpack.destroy();
+      throw error;
+    }
     const cause = await fed.then(
       () => error,
       (reason: unknown) => reason,

@@ -36,6 +36,8 @@ const lowestRole = {
   "apiKey.read": "member",
   "apiKey.create": "member",
   "apiKey.manage": "admin",
+  "workload.read": "member",
+  "workload.manage": "admin",
   "client.read": "member",
   "client.network": "admin",
   "client.disconnect": "admin",
@@ -66,6 +68,7 @@ const notForKeys: ReadonlySet<Permission> = new Set([
   "installation.disconnect",
   "apiKey.create",
   "apiKey.manage",
+  "workload.manage",
   "secret.decrypt",
   "adminJwt.manage",
 ]);

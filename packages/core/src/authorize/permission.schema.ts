@@ -31,6 +31,8 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   "apiKey.read": "list the organization's API keys, never the keys themselves",
   "apiKey.create": "create personal API keys, revoke one's own",
   "apiKey.manage": "create the organization's keys, revoke everyone's",
+  "workload.read": "see which workloads may call with tokens of their issuer",
+  "workload.manage": "let workloads call with tokens of their issuer, revoke that",
   "adminJwt.manage": "get a server's admin JWT, revoke all earlier ones",
   "client.read": "see which clients are connected to a server, and how their sign-ins went",
   "client.network": "see the networks of clients that sign in",

@@ -11,6 +11,7 @@ import type {
   GitHubTarget,
   GitRemotes,
   InstanceRepositories,
+  IssuerKeySource,
   JobQueue,
   MailSender,
   PackageIndex,
@@ -85,6 +86,8 @@ type Services = {
    */
   readonly fetchDocument: (url: string) => Promise<unknown>;
   readonly externalServers: ExternalServers;
+  /** Reads the keys of an issuer of workloads' tokens. Rejects with an Error whose message is public. */
+  readonly readIssuerKeys: (source: IssuerKeySource) => Promise<unknown>;
   readonly domainNames: DomainNames;
   /** Null without a way to the runner. */
   readonly serverHost: ServerHost | null;

@@ -192,3 +192,11 @@ export {
 
 export type Clock = { now(): Date };
 export const systemClock: Clock = { now: () => new Date() };
+
+/** Where the keys of an issuer are: see the table `workload_identity`. */
+export type IssuerKeySource = {
+  readonly issuer: string;
+  readonly jwksUrl: string | null;
+  readonly keySet: string | null;
+  readonly ca: string | null;
+};

@@ -109,6 +109,7 @@ export function testContext(db: Database, actor: Actor, more: Partial<FullContex
     secrets: notGiven("secrets"),
     fetchDocument: () => Promise.reject(new Error("this test gives no fetchDocument")),
     externalServers: notGiven("externalServers"),
+    readIssuerKeys: () => Promise.reject(new Error("this test gives no readIssuerKeys")),
     domainNames: notGiven("domainNames"),
     // Servers that answer at once.
     serverHost: { verify: async () => {} },

@@ -54,3 +54,4 @@ export { serverLog } from "./server-log.ts";
 export { signInStep } from "./sign-in-step.ts";
 export { account, rateLimit, session, signInAttempt, twoFactor, user, verification } from "./user.ts";
 export { webhookDelivery } from "./webhook-delivery.ts";
+export { workloadIdentity } from "./workload-identity.ts";

@@ -52,6 +52,7 @@ import {
   verificationRetention,
 } from "./user.ts";
 import { webhookDeliveryRetention } from "./webhook-delivery.ts";
+import { workloadIdentityRetention } from "./workload-identity.ts";
 
 /** The rule of every table in the schema `public`, by its name. Partitions follow their parent. */
 export const retentionRules: Readonly<Record<string, RetentionRule>> = {
@@ -121,6 +122,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   user: userRetention,
   verification: verificationRetention,
   webhook_delivery: webhookDeliveryRetention,
+  workload_identity: workloadIdentityRetention,
 };
 
 export type { RetentionMoment, RetentionPolicy, RetentionRule } from "./retention-rule.ts";

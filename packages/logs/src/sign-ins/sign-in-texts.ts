@@ -167,6 +167,26 @@ export const signInProblemTexts: Readonly<Record<SignInProblem, SignInText>> = {
     title: "This server does not accept the API key",
     text: "An admin can allow the key, or its owner's role, on the Access page.",
   },
+  workload_token_invalid: {
+    title: "The workload's token is not valid here",
+    text: "Its audience must be this server's URL with /mcp, and it must be current, signed with RS256 or ES256, and valid for a day at most.",
+  },
+  workload_untrusted: {
+    title: "The token's issuer is not trusted, or has not signed it",
+    text: "An admin can add a workload identity for the issuer under Settings, API keys. If there is one, compare the issuer and its keys.",
+  },
+  workload_keys_unreadable: {
+    title: "The keys of the token's issuer can't be read",
+    text: "The reason is beside the workload identity, under Settings, API keys.",
+  },
+  workload_not_admitted: {
+    title: "No workload identity admits this subject",
+    text: "An admin can add one whose pattern matches it, under Settings, API keys.",
+  },
+  workload_for_other_server: {
+    title: "The workload identity is for other servers",
+    text: "It's limited to selected servers, and this isn't one of them. An admin can add one for this server.",
+  },
 };
 
 /** Why a client got no further although nothing failed: it did nothing more after this step. */

@@ -32,6 +32,8 @@ export const sandboxSettings = {
   TOWPATH_PYTHON_LIST: z.url({ protocol: /^(https?|file)$/, error: "must be an http, https or file URL" }).optional(),
   /** Size of a server's `/data`. The smallest file system with a journal has some megabytes. */
   TOWPATH_SERVER_DATA_MIB: z.coerce.number().int().min(16).default(1024),
+  /** `gvisor`: servers and builds get a kernel of their own, within bubblewrap. */
+  TOWPATH_ISOLATION: z.enum(["bubblewrap", "gvisor"], "must be bubblewrap or gvisor").default("bubblewrap"),
   /** `yes`: run servers and builds even if they can't be isolated. Only for code that you trust. */
   TOWPATH_ALLOW_UNSANDBOXED: namedYes,
   /** `yes`: run servers and builds even if this host can't enforce their limits as a whole. */
@@ -47,8 +49,10 @@ export const sandboxSettings = {
     .pipe(z.array(addressRange)),
 };
 
-/** How the operator relaxes the isolation. */
+/** How the operator chooses the isolation and relaxes it. */
 export type IsolationConfig = {
+  /** Whose kernel serves the system calls of servers and builds. */
+  readonly kernel: "host" | "gvisor";
   readonly allowUnsandboxed: boolean;
   readonly allowWeakLimits: boolean;
   readonly allowHostNetwork: boolean;
@@ -67,6 +71,7 @@ export function sandboxSettingsFrom(
   const list = values.TOWPATH_PYTHON_LIST ?? null;
   const downloads: PythonDownloads = { directory: `${dataDirectory}/pythons`, mirror, list };
   const isolation: IsolationConfig = {
+    kernel: values.TOWPATH_ISOLATION === "gvisor" ? "gvisor" : "host",
     allowUnsandboxed: values.TOWPATH_ALLOW_UNSANDBOXED,
     allowWeakLimits: values.TOWPATH_ALLOW_WEAK_LIMITS,
     allowHostNetwork: values.TOWPATH_ALLOW_HOST_NETWORK,
@@ -85,6 +90,7 @@ export function sandboxSettingsFrom(
 
 /** The default: nothing is relaxed. */
 export const strictIsolation: IsolationConfig = {
+  kernel: "host",
   allowUnsandboxed: false,
   allowWeakLimits: false,
   allowHostNetwork: false,

@@ -12,7 +12,13 @@ import type { PythonDownloads } from "./python/bring-python.ts";
  * Makes a path of the host visible in the sandbox. Both paths are absolute. The files must be readable for all; the
  * driver makes the sandbox's user the owner of a writable mount's top directory.
  */
-export type Mount = { readonly host: string; readonly inside: string; readonly writable: boolean };
+export type Mount = {
+  readonly host: string;
+  readonly inside: string;
+  readonly writable: boolean;
+  /** The platform adds files while the sandbox runs: a kernel that caches directories must look again. */
+  readonly filledLater?: true;
+};
 
 /** One command in a sandbox. The same shape serves build steps (run to the end) and servers (kept running). */
 export type SandboxSpec = {

@@ -9,13 +9,15 @@ import type { ServerDriver } from "./servers.ts";
  */
 export type Capability = "freeze" | "memory" | "prewarm" | "lastingData";
 
-/** Runs servers and builds (decision 019). Implemented by `sandbox`, on this host. */
+/** Runs servers and builds (decision 019). Implemented by `sandbox`, on this host, and `kubernetes`. */
 export type RuntimeDriver = {
   readonly name: string;
   readonly capabilities: ReadonlySet<Capability>;
   readonly servers: ServerDriver;
   readonly builds: BuildDriver;
   readonly host: HostReport;
+  /** Before a process ends that leaves its servers to the next one, which then need not wait. Absent if it needn't anyway. */
+  leave?(): Promise<void>;
   /** Ends everything that this driver started or adopted, and cleans up after it. */
   close(): Promise<void>;
 };

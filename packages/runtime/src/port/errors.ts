@@ -4,6 +4,7 @@ export class SandboxError extends Error {
    * `isolation_unavailable`, `network_unavailable`: this host can't; the message is for the operator.
    * `platform_ended`: the parent of all sandboxes has ended meanwhile; the next attempt starts another one.
    * `layer_unavailable`, `python_unavailable`, `data_unavailable`: a part of the server is missing; the message is for its owner.
+   * `no_room`: a scheduler found no place for it; the message is for its owner, too.
    * `invalid_spec`, `setup_failed`: the message may contain paths and output of the host, so don't show it to users.
    */
   readonly code:
@@ -13,6 +14,7 @@ export class SandboxError extends Error {
     | "layer_unavailable"
     | "python_unavailable"
     | "data_unavailable"
+    | "no_room"
     | "invalid_spec"
     | "setup_failed";
 

@@ -6,6 +6,8 @@ export type Isolation = {
     readonly required: boolean;
     readonly detail: string;
   }[];
+  /** What servers and builds run in, `gvisor` within bubblewrap; `none` also if nothing runs. */
+  readonly isolatedBy: "bubblewrap" | "gvisor" | "pods" | "none";
   /** Whether all required checks passed. */
   readonly trusted: boolean;
   /** Nothing runs: a required check failed, and no setting permits to run without it. */

@@ -166,7 +166,7 @@ time.sleep(30)`,
       `${buildImage.dependencies}/file`,
     );
     expect((await first.run(step, options())).code).toBe(0);
-    expect(await first.publish("dependencies", { name: "a".repeat(63), maxBytes: 1024 ** 2 })).toMatch(/./);
+    expect(await first.publish("dependencies", { name: "a".repeat(64), maxBytes: 1024 ** 2 })).toMatch(/./);
     await first.close();
     await expect(first.read("dependencies", "file", 10)).rejects.toMatchObject({ code: "unreadable" });
     expect(await listOf()).toBe("['kept']");

@@ -26,6 +26,7 @@ export function createFakeEngine(config: { readonly floodLimits?: FloodLimits } 
     name: "fake",
     selfTest: async () => ({
       checks: [],
+      isolatedBy: "none",
       trusted: true,
       refuses: false,
       exceptions: [],

@@ -1,5 +1,5 @@
 // Stands in for a runner that tests kill. Arguments: state directory, generation, milliseconds that the shim waits for
-// a runner, and without a launcher. Adopts existing servers, then executes lines of stdin: VERB INSTANCE [ARGUMENT]. Prints what happens.
+// a runner, and without a launcher, and the kernel of servers. Adopts existing servers, then executes lines of stdin: VERB INSTANCE [ARGUMENT]. Prints what happens.
 import { createInterface } from "node:readline";
 import { strictIsolation } from "../host/config.ts";
 import { createSandboxEngine } from "../host/sandbox/engine.ts";
@@ -7,11 +7,13 @@ import type { OutputSink } from "../port/execution.ts";
 import type { InstanceHandle } from "../port/servers.ts";
 import { tinyServer } from "./tiny-server.ts";
 
-const [stateDirectory = "", generation = "1", waitMs = "30000", orphanedMs = "0"] = process.argv.slice(2);
+const [stateDirectory = "", generation = "1", waitMs = "30000", orphanedMs = "0", kernel = "host"] =
+  process.argv.slice(2);
 const print = (...parts: readonly (string | number | null)[]) => process.stdout.write(`${parts.join(" ")}\n`);
 const driver = createSandboxEngine({
   stateDirectory,
   ...strictIsolation,
+  kernel: kernel === "gvisor" ? "gvisor" : "host",
   allowWeakLimits: true,
   floodLimits: { linesPerSecond: 10_000, bytesPerSecond: 1_000_000, burstSeconds: 1 },
   shim: {

@@ -1,8 +1,8 @@
 // Prints the self-test of a new driver as JSON, and what a server and a command with network did; for tests that run it
 // as another user. Arguments: state directory, Python code of the command, an address range that it may reach.
 import { mkdtemp, writeFile } from "node:fs/promises";
+import { homeEnvironment, serverHome } from "../harness-command.ts";
 import { strictIsolation } from "../host/config.ts";
-import { homeEnvironment, sandboxHome } from "../host/sandbox/arguments.ts";
 import { createSandboxEngine } from "../host/sandbox/engine.ts";
 import { testLimits, tinyServer } from "./tiny-server.ts";
 
@@ -20,7 +20,7 @@ const launch = tinyServer.launch("serve", `${stateDirectory}/i`);
 const sandbox = {
   ...launch.sandbox,
   argv: [...launch.sandbox.argv, "--layer=/app/layer"] as const,
-  env: { ...launch.sandbox.env, ...homeEnvironment, HOME: sandboxHome },
+  env: { ...launch.sandbox.env, ...homeEnvironment, HOME: serverHome },
   workingDirectory: "/app/src",
   mounts: [
     ...launch.sandbox.mounts,

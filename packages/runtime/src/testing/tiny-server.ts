@@ -58,6 +58,9 @@ export const tinyServer = {
     };
   },
 
+  /** Its two layers as directories, by digest; `python`: where the first one leads to. */
+  layers: (directory: string, python?: string) => makeLayers(directory, python),
+
   /** The server, for a driver with `driverConfig`. */
   server(mode: Mode, change: Partial<ServerSpec> = {}): ServerSpec {
     return {
@@ -93,10 +96,10 @@ export const tinyServer = {
 
   /** GET from its endpoint; null without an answer in time. */
   get(endpoint: Endpoint | ServerEndpoint | undefined, path = "/", timeoutMs = 5000): Promise<string | null> {
-    const socketPath = unixPath(endpoint);
+    const place = placeOf(endpoint);
     const headers = endpoint && "secret" in endpoint ? { [secretHeader]: endpoint.secret } : {};
     return new Promise((resolve) => {
-      const call = request({ socketPath, path, headers, timeout: timeoutMs, agent: false }, (response) => {
+      const call = request({ ...place, path, headers, timeout: timeoutMs, agent: false }, (response) => {
         let text = "";
         response.setEncoding("utf8");
         response.on("data", (part: string) => {
@@ -113,17 +116,16 @@ export const tinyServer = {
   },
 };
 
-/** The socket of a server on this host. */
-function unixPath(endpoint: Endpoint | undefined): string {
-  if (endpoint?.kind !== "unix") throw new Error(`a unix socket was expected: ${JSON.stringify(endpoint)}`);
-  return endpoint.path;
+function placeOf(endpoint: Endpoint | undefined): { socketPath: string } | { host: string; port: number } {
+  if (endpoint === undefined) throw new Error("an endpoint was expected");
+  return endpoint.kind === "unix" ? { socketPath: endpoint.path } : { host: endpoint.host, port: endpoint.port };
 }
 
-async function makeLayers(directory: string): Promise<Readonly<Record<string, string>>> {
+async function makeLayers(directory: string, python = "/usr/bin/python3"): Promise<Readonly<Record<string, string>>> {
   const [dependencies, code] = [`${directory}/dependencies`, `${directory}/code`];
   await mkdir(`${dependencies}/bin`, { recursive: true });
   await mkdir(code, { recursive: true });
   await writeFile(`${code}/server.py`, "");
-  await symlink("/usr/bin/python3", `${dependencies}/bin/python`).catch(() => {});
+  await symlink(python, `${dependencies}/bin/python`).catch(() => {});
   return { [layers.dependencies]: dependencies, [layers.code]: code };
 }

@@ -52,11 +52,19 @@ export const isolation: Check = async ({ host, options }) => {
   const named = [...parts.flatMap(({ checks }) => checks), "data quota", "freezer"];
   const own = report.checks.map(({ name }) => name).filter((name) => !named.includes(name));
   return [
-    findingOf({ ...namespaces, checks: own }, report),
+    findingOf({ ...namespaces, ...wordsFor(report), checks: own }, report),
     ...parts.map((part) => findingOf(part, report)),
     await dataFinding(report, options),
   ];
 };
+
+/** For what the operator has chosen. */
+function wordsFor({ isolatedBy, checks }: IsolationReport): Partial<Part> {
+  const lacksGvisor = checks.some(({ name, ok: passed }) => name === "gVisor" && !passed);
+  if (lacksGvisor) return { remedy: "Install runsc (apt-get install runsc), and start Towpath as root." };
+  const by = { bubblewrap: " by bubblewrap", gvisor: " by gVisor, within bubblewrap", pods: " by pods", none: "" }[isolatedBy ?? "none"];
+  return { whenOk: `${namespaces.whenOk}${by}` };
+}
 
 function findingOf({ name, checks, whenOk, remedy, exceptions }: Part, report: IsolationReport): Finding {
   const tried = report.checks.filter((check) => checks.includes(check.name));

@@ -9,6 +9,7 @@ import {
   organization,
   project,
   route,
+  workloadIdentity,
 } from "@towpath/db/schema";
 import { type Manifest, manifestSchema } from "@towpath/mcp/manifest";
 import { and, arrayContains, desc, eq, isNull, or, sql } from "drizzle-orm";
@@ -103,11 +104,37 @@ export async function callableTools(db: Queryable, found: Named): Promise<Manife
   return tools?.filter(({ tool_name }) => policy.tools?.includes(tool_name) ?? true) ?? null;
 }
 
+type Reached = { readonly organizationId: string; readonly id: string };
+
 /**
- * The organization's own keys that can reach the project, newest first. Personal keys aren't listed: they act as their
- * person, by role.
+ * The organization's own keys and then its workload identities that can reach the project, each newest first. Personal
+ * keys aren't listed: they act as their person, by role.
  */
-export function listKeys(db: Queryable, { organizationId, id }: { organizationId: string; id: string }) {
+export async function listKeys(db: Queryable, reached: Reached) {
+  const [keys, workloads] = await Promise.all([ownKeys(db, reached), ownWorkloads(db, reached)]);
+  return [
+    ...keys.map((key) => ({ ...key, kind: "key" as const })),
+    ...workloads.map((each) => ({ ...each, kind: "workload" as const, expiresAt: null })),
+  ];
+}
+
+function ownWorkloads(db: Queryable, { organizationId, id }: Reached) {
+  const { projectIds, createdAt } = workloadIdentity;
+  return db
+    .select({
+      id: workloadIdentity.id,
+      name: workloadIdentity.name,
+      start: workloadIdentity.issuer,
+      enabled: workloadIdentity.enabled,
+    })
+    .from(workloadIdentity)
+    .where(
+      and(eq(workloadIdentity.organizationId, organizationId), or(isNull(projectIds), arrayContains(projectIds, [id]))),
+    )
+    .orderBy(desc(createdAt), desc(workloadIdentity.id));
+}
+
+function ownKeys(db: Queryable, { organizationId, id }: Reached) {
   return db
     .select({
       id: apikey.id,

@@ -9,16 +9,19 @@ export const accessViewSchema = z.object({
   /** Roles and keys apply to `towpath-cloud` only, tools to every mode. */
   authMode: authModeSchema,
   roles: z.array(z.enum(roles)).readonly(),
-  /** `all` keys, later ones too, or the ids of those that exist still. */
+  /** `all` keys and workload identities, later ones too, or the ids of those that exist still. */
   apiKeys: z.union([z.literal("all"), z.array(z.uuid()).readonly()]),
-  /** The organization's keys that can reach the server, to choose from. Personal keys go by their person's role. */
+  /**
+   * The organization's keys and workload identities that can reach the server, to choose from. Personal keys go by their
+   * person's role.
+   */
   keys: z
     .array(
       z.object({
         id: z.uuid(),
         name: z.string(),
-        /** The key's first characters. */
-        start: z.string(),
+        kind: z.enum(["key", "workload"]),
+        start: z.string().describe("of a key its first characters, of a workload identity its issuer"),
         /** Revoked and expired keys can't call, even if the policy names them. */
         isActive: z.boolean(),
       }),
@@ -67,8 +70,9 @@ export async function accessView(
     authMode: authModeSchema.catch("towpath-cloud").parse(project.authMode),
     roles: policy.roles,
     apiKeys: policy.apiKeyIds === null ? "all" : policy.apiKeyIds.filter((id) => keys.some((key) => key.id === id)),
-    keys: keys.map(({ id, name, start, enabled, expiresAt }) => ({
+    keys: keys.map(({ id, kind, name, start, enabled, expiresAt }) => ({
       id,
+      kind,
       name: name ?? "",
       start: start ?? "",
       isActive: enabled !== false && (expiresAt === null || expiresAt > now),

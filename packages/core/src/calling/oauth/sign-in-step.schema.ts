@@ -62,6 +62,11 @@ export const signInProblems = [
   "key_of_other_team",
   "key_for_other_server",
   "key_not_allowed",
+  "workload_token_invalid",
+  "workload_untrusted",
+  "workload_keys_unreadable",
+  "workload_not_admitted",
+  "workload_for_other_server",
 ] as const;
 export type SignInProblem = (typeof signInProblems)[number];
 

@@ -2,6 +2,8 @@ import { z } from "zod";
 
 /** What a runner's self-test found about its host's isolation: in `GET /v1/isolation`, and as it is stored (RUN-1). */
 export const isolationReportSchema = z.object({
+  /** What servers and builds run in, `gvisor` within bubblewrap; `none` also if nothing runs. Earlier releases didn't say. */
+  isolatedBy: z.enum(["bubblewrap", "gvisor", "pods", "none"]).optional(),
   /** False when a required check failed: nothing runs there unless a setting allows it. */
   trusted: z.boolean(),
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })).readonly(),

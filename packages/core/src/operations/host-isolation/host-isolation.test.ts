@@ -35,7 +35,7 @@ test("RUN-1 admins see which protections are active, and when the runner last re
   await recordHostIsolation(database.db, { host: "b", report: { ...report, checks: [] }, at });
   await recordHostIsolation(database.db, { host: "b", report, at });
   const view = await getHostIsolation({ ctx, input });
-  expect(view).toMatchObject({ reportedAt: at.toISOString(), current: true, trusted: true });
+  expect(view).toMatchObject({ reportedAt: at.toISOString(), current: true, isolatedBy: null, trusted: true });
   expect(Object.fromEntries(view.protections.map(({ name, state }) => [name, state]))).toEqual({
     filesystem: "on",
     users: "on",
@@ -49,6 +49,8 @@ test("RUN-1 admins see which protections are active, and when the runner last re
   });
   expect(view.protections.find(({ name }) => name === "memory")?.detail).toContain("memory limit is missing");
   expect(view.exceptions).toEqual(report.exceptions);
+  await recordHostIsolation(database.db, { host: "b", report: { ...report, isolatedBy: "gvisor" }, at });
+  expect(await getHostIsolation({ ctx, input })).toMatchObject({ isolatedBy: "gvisor" });
   const viewer = testContext(database.db, await organization.join("viewer"));
   expect(await getIsolationWarning({ ctx: viewer, input })).toEqual({ missing: ["memory", "cpu"], refused: false });
 

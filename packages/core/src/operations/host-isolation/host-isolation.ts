@@ -30,6 +30,8 @@ export type HostIsolationView = {
   readonly reportedAt: string | null;
   /** False when the runner has missed several reports: the rest describes `reportedAt`. */
   readonly current: boolean;
+  /** What servers and builds run in; null if the report doesn't say. */
+  readonly isolatedBy: "bubblewrap" | "gvisor" | "pods" | "none" | null;
   readonly trusted: boolean;
   readonly protections: readonly Protection[];
   readonly exceptions: readonly { readonly setting: string; readonly meaning: string }[];
@@ -69,6 +71,15 @@ export async function recordHostIsolation(
 /** Three times the runner's report interval. */
 const currentForMs = 90_000;
 
+const unknownIsolation = {
+  current: false,
+  isolatedBy: null,
+  trusted: false,
+  protections: [],
+  exceptions: [],
+  problems: [],
+} as const;
+
 type Call = { ctx: Context; input: { readonly orgSlug: string } };
 
 const isCurrent = (ctx: Context, found: StoredIsolation) =>
@@ -78,12 +89,12 @@ const isCurrent = (ctx: Context, found: StoredIsolation) =>
 export async function getHostIsolation({ ctx, input }: Call): Promise<HostIsolationView> {
   await authorize(ctx, "organization.manage", { orgSlug: input.orgSlug });
   const found = await newestHostIsolation(ctx.db);
-  if (found === null)
-    return { reportedAt: null, current: false, trusted: false, protections: [], exceptions: [], problems: [] };
-  const { trusted, exceptions, problems } = found.report;
+  if (found === null) return { ...unknownIsolation, reportedAt: null };
+  const { isolatedBy = null, trusted, exceptions, problems } = found.report;
   return {
     reportedAt: found.reportedAt.toISOString(),
     current: isCurrent(ctx, found),
+    isolatedBy,
     trusted,
     protections: protectionsOf(found.report),
     exceptions,
@@ -104,7 +115,15 @@ export async function getIsolationWarning({ ctx, input }: Call): Promise<Isolati
 
 /** The driver's checks by the protection that they test. Other checks are not shown. */
 const checksOf: Readonly<Record<ProtectionName, readonly string[]>> = {
-  filesystem: ["bubblewrap", "util-linux", "sandbox", "no host files", "no writing outside", "no platform environment"],
+  filesystem: [
+    "bubblewrap",
+    "gVisor",
+    "util-linux",
+    "sandbox",
+    "no host files",
+    "no writing outside",
+    "no platform environment",
+  ],
   users: ["unprivileged user", "no capabilities", "no new privileges", "no user namespaces", "no host processes"],
   network: ["no host sockets", "own network"],
   memory: ["memory limit"],

@@ -178,6 +178,12 @@ const words: Readonly<Record<string, Words>> = {
       `created the ${show(detail.kind)} API key ${show(detail.name)}${detail.scope === "manage" ? ", which manages servers" : ""}`,
   ],
   "apiKey.revoke": ["keys", ({ detail }) => `revoked the API key ${show(detail.name)}`],
+  "workloadIdentity.create": [
+    "keys",
+    ({ detail }) => `let workloads of ${show(detail.issuer)} call servers: ${show(detail.name)}`,
+  ],
+  "workloadIdentity.revoke": ["keys", ({ detail }) => `revoked the workload identity ${show(detail.name)}`],
+  "workloadIdentity.delete": ["keys", ({ detail }) => `deleted the workload identity ${show(detail.name)}`],
   "apiKey.delete": ["keys", ({ detail }) => `deleted the API key ${show(detail.name)}`],
   "adminJwt.issue": ["keys", ({ subject }) => `obtained an admin JWT for ${show(subject)}`],
   "adminJwt.clearCache": ["keys", ({ subject }) => `revoked all admin JWTs of ${show(subject)}`],

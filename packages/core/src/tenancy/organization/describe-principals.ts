@@ -7,9 +7,9 @@ import { displayNameOf } from "./get-profile.ts";
 
 /** Who called a server, as pages show it. */
 export type PrincipalView = {
-  /** As in the request log: `user:<id>`, `key:<id>`, `admin` or `anonymous`. */
+  /** As in the request log: `user:<id>`, `key:<id>`, `workload:<id>:<subject>`, `admin` or `anonymous`. */
   readonly id: string;
-  readonly kind: "user" | "key" | "admin" | "anonymous" | "other";
+  readonly kind: "user" | "key" | "workload" | "admin" | "anonymous" | "other";
   readonly name: string;
   /** Of a member, else null. */
   readonly email: string | null;
@@ -67,15 +67,20 @@ export async function describePrincipals(call: {
 function kindOf(id: string): PrincipalView["kind"] {
   if (id === "admin" || id === "anonymous") return id;
   if (id.startsWith("user:")) return "user";
-  return id.startsWith("key:") ? "key" : "other";
+  if (id.startsWith("key:")) return "key";
+  return subjectOf(id) === null ? "other" : "workload";
 }
 
 type Described = Pick<PrincipalView, "name" | "email" | "pictureUrl">;
+
+/** Of a workload, which calls itself by it; null for others. */
+const subjectOf = (id: string): string | null => /^workload:[0-9a-f-]{36}:(.+)$/.exec(id)?.[1] ?? null;
 
 /** Who is no person. */
 const notAPerson = (name: string): Described => ({ name, email: null, pictureUrl: null });
 
 function unnamed(id: string): Described {
   const names = { user: "Former member", key: "Deleted API key", admin: "Admin", anonymous: "Anonymous", other: id };
-  return notAPerson(names[kindOf(id)]);
+  const kind = kindOf(id);
+  return notAPerson(kind === "workload" ? (subjectOf(id) ?? id) : names[kind]);
 }

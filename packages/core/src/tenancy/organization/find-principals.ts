@@ -17,7 +17,10 @@ export async function findPrincipals({
   input,
 }: Call<{ readonly orgSlug: string; readonly text: string }>): Promise<readonly string[]> {
   const { organization } = await authorize(ctx, "organization.read", { orgSlug: input.orgSlug });
-  const text = input.text.trim().toLowerCase();
+  const given = input.text.trim();
+  // Subjects of workloads are as their issuer spells them.
+  if (/^workload:\S+$/.test(given)) return [given];
+  const text = given.toLowerCase();
   if (/^(admin|anonymous|user:\S+|key:\S+)$/.test(text)) return [text];
   const name = sql`lower(trim(concat_ws(' ', ${user.firstName}, ${user.lastName})))`;
   const [members, keys] = await Promise.all([

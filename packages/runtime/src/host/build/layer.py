@@ -39,11 +39,22 @@ def main(arguments: list[str]) -> int:
         print(json.dumps(offers(Path(directory), more[0])))
         return 0
     target = more[0]
-    shutil.copytree(directory, target, symlinks=True, dirs_exist_ok=True)
+    copy_into(directory, target)
     if action == "code":
         compile_code(target, more[1])
         print(json.dumps(seal(target)))
     return 0
+
+
+def copy_into(directory: str, target: str) -> None:
+    """Copies what a directory has. Leaves `target` itself alone, which may be another user's."""
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            copy = os.path.join(target, entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                shutil.copytree(entry.path, copy, symlinks=True, dirs_exist_ok=True)
+            else:
+                shutil.copy2(entry.path, copy, follow_symlinks=False)
 
 
 #: However MCP is spoken: as the builder looks for it in repositories.

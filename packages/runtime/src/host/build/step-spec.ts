@@ -1,8 +1,9 @@
 import { fileURLToPath } from "node:url";
-import { type BuildSpec, type BuildStep, type BuildVolume, buildImage, pythonPrefix } from "../../port/builds.ts";
+import { serverHome } from "../../harness-command.ts";
+import { type BuildSpec, type BuildStep, type BuildVolume, buildImage } from "../../port/builds.ts";
+import { stepDirectory, stepEnvironment } from "../../step-environment.ts";
 import type { SandboxSpec } from "../engine.ts";
 import { pythonMount, type ResolvedPython } from "../python/resolve-python.ts";
-import { sandboxHome } from "../sandbox/arguments.ts";
 
 const certificates = "/etc/ssl/towpath-operator.pem";
 const layerScript = fileURLToPath(new URL("./layer.py", import.meta.url));
@@ -33,23 +34,15 @@ export function stepSandboxSpec(step: BuildStep, build: BuildSpec, files: StepFi
   return {
     argv: step.argv,
     env: {
-      ...environment,
-      ...(ca === undefined ? {} : certificateSettings),
-      HOME: sandboxHome,
-      LANG: "C.UTF-8",
-      PATH: `${buildImage.dependencies}/bin:/opt/uv:${pythonPrefix}/bin:/usr/local/bin:/usr/bin:/bin`,
-      NO_COLOR: "1",
-      GIT_TERMINAL_PROMPT: "0",
-      VIRTUAL_ENV: buildImage.dependencies,
-      UV_PROJECT_ENVIRONMENT: buildImage.dependencies,
-      UV_CACHE_DIR: buildImage.cache,
-      UV_PYTHON_DOWNLOADS: "never",
-      UV_NO_PROGRESS: "1",
-      // With hard links into the cache, a later build could change a finished layer; see `shareWithCache`.
-      UV_LINK_MODE: files.clones ? "clone" : "copy",
+      ...stepEnvironment(environment, {
+        home: serverHome,
+        certificates: ca === undefined ? null : certificates,
+        // With hard links into the cache, a later build could change a finished layer; see `shareWithCache`.
+        links: files.clones ? "clone" : "copy",
+      }),
       ...python.env,
     },
-    workingDirectory: step.volumes.some(({ path }) => path === buildImage.code) ? buildImage.code : "/tmp",
+    workingDirectory: stepDirectory(step),
     mounts: [
       pythonMount(python),
       readOnly(files.uv, buildImage.uv),
@@ -67,10 +60,3 @@ export function stepSandboxSpec(step: BuildStep, build: BuildSpec, files: StepFi
     identity: `build:${build.organizationId}`,
   };
 }
-
-const certificateSettings = {
-  SSL_CERT_FILE: certificates,
-  REQUESTS_CA_BUNDLE: certificates,
-  PIP_CERT: certificates,
-  GIT_SSL_CAINFO: certificates,
-} as const;

@@ -8,7 +8,7 @@ const transientCodes: readonly SandboxError["code"][] = ["network_unavailable", 
 /**
  * Runs up to three times while the sandbox itself can't be created, as happens under load (setting up a network
  * interface is interrupted), or its parent process ends meanwhile. If the only output of a failed command is an error of
- * bubblewrap, the command has not run; a tenant that prints such a line only gets another attempt.
+ * bubblewrap or runsc, the command has not run; a tenant that prints such a line only gets another attempt.
  */
 export async function retryFailedSandbox<T>(
   onOutput: OutputSink,
@@ -21,7 +21,7 @@ export async function retryFailedSandbox<T>(
     let isSandboxError = false;
     const counted: OutputSink = (stream, line, ...more) => {
       lines += 1;
-      isSandboxError = line.startsWith("bwrap: ");
+      isSandboxError = /^(?:bwrap: |running container: creating container: )/.test(line);
       onOutput(stream, line, ...more);
     };
     try {

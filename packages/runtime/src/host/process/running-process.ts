@@ -21,6 +21,8 @@ export const restorableSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("plain"), group: z.string(), pid: z.number().int() }),
   z.object({
     kind: z.literal("sandbox"),
+    /** Absent in the records of earlier releases. */
+    kernel: z.enum(["host", "gvisor"]).default("host"),
     group: z.string(),
     /** bubblewrap. */
     pid: z.number().int(),

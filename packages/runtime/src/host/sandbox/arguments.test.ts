@@ -13,12 +13,14 @@ const host: HostFacts = {
     slirp4netns: null,
     nsenter: null,
     ip: null,
+    runsc: "/usr/bin/runsc",
   },
   links: [{ path: "/bin", target: "usr/bin" }],
   directories: ["/lib64"],
   etc: ["/etc/ssl/certs"],
 };
 const plan: SandboxPlan = {
+  kernel: "host",
   identity: { uid: 1_900_000_000, gid: 1_900_000_000 },
   network: "none",
   withoutCgroup: { memory: false, processes: false },

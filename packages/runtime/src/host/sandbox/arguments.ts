@@ -1,5 +1,7 @@
+import { homeEnvironment, serverHome } from "../../harness-command.ts";
 import { SandboxError } from "../../port/errors.ts";
 import type { SandboxSpec } from "../engine.ts";
+import { gvisorBundle, gvisorCapabilities, runscCommand } from "./gvisor.ts";
 import type { HostFacts } from "./host.ts";
 import { enterArguments } from "./network.ts";
 import { seccompFilter } from "./seccomp.ts";
@@ -14,6 +16,8 @@ export type NetworkPlan = "none" | "slirp" | { readonly heldBy: number } | "host
 export type Identity = { readonly uid: number; readonly gid: number };
 
 export type SandboxPlan = {
+  /** Whose kernel serves the command's system calls. gVisor's runs within bubblewrap, which makes what it sees. */
+  readonly kernel: "host" | "gvisor";
   readonly identity: Identity;
   readonly network: NetworkPlan;
   /** Limits that no cgroup enforces and that therefore become resource limits of the process. */
@@ -51,11 +55,14 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
   const descriptor = (content: string | Uint8Array) => String(firstDataDescriptor + data.push(content) - 1);
   const loader = host.root ? Object.entries(spec.env).filter(([name]) => loaderVariable.test(name)) : [];
   const early = Object.entries(spec.env).filter(([name]) => !host.root || !loaderVariable.test(name));
-  const filter = seccompFilter(host.architecture);
+  const inGvisor = plan.kernel === "gvisor";
+  const filter = inGvisor ? null : seccompFilter(host.architecture);
+  const variables = inGvisor ? [] : early;
   const options = [
     ...namespaces(host, plan),
     ...systemView(spec, host, plan, descriptor),
     ...mounts(spec),
+    ...(inGvisor ? gvisorBundle(spec, { identity: plan.identity, home: serverHome, openFiles }, descriptor) : []),
     "--remount-ro",
     "/dev",
     "--remount-ro",
@@ -66,9 +73,9 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
     String(blockDescriptor),
     ...(filter === null ? [] : ["--seccomp", descriptor(filter)]),
     "--clearenv",
-    ...early.flatMap(([name, value]) => ["--setenv", name, value]),
+    ...variables.flatMap(([name, value]) => ["--setenv", name, value]),
     "--chdir",
-    spec.workingDirectory,
+    inGvisor ? "/" : spec.workingDirectory,
   ];
   const bubblewrap = host.tools.bwrap ?? "bwrap";
   const holder = typeof plan.network === "object" ? plan.network.heldBy : null;
@@ -79,10 +86,14 @@ export function sandboxCommand(spec: SandboxSpec, host: HostFacts, plan: Sandbox
       "--args",
       String(optionsDescriptor),
       "--",
-      ...resourceLimits(spec, host, plan),
-      ...dropRoot(host, plan.identity),
-      ...lateEnvironment(loader),
-      ...spec.argv,
+      ...(inGvisor
+        ? runscCommand(host.tools.runsc ?? "runsc", plan.network)
+        : [
+            ...resourceLimits(spec, host, plan),
+            ...dropRoot(host, plan.identity),
+            ...lateEnvironment(loader),
+            ...spec.argv,
+          ]),
     ],
     options,
     data,
@@ -111,10 +122,13 @@ export function checkSpec(spec: Pick<SandboxSpec, "argv" | "env" | "workingDirec
 
 function namespaces(host: HostFacts, plan: SandboxPlan): string[] {
   const { uid, gid } = plan.identity;
-  const user = host.root
-    ? // setpriv needs these three to switch to another user, and drops them.
-      ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
-    : ["--unshare-user", "--disable-userns", "--uid", String(uid), "--gid", String(gid), "--cap-drop", "ALL"];
+  const inGvisor = plan.kernel === "gvisor";
+  const user = inGvisor
+    ? ["--cap-drop", "ALL", ...gvisorCapabilities.flatMap((name) => ["--cap-add", name])]
+    : host.root
+      ? // setpriv needs these three to switch to another user, and drops them.
+        ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"]
+      : ["--unshare-user", "--disable-userns", "--uid", String(uid), "--gid", String(gid), "--cap-drop", "ALL"];
   return [
     ...user,
     "--unshare-ipc",
@@ -153,7 +167,7 @@ function systemView(
     "/dev",
     ...scratch("/dev/shm"),
     ...scratch("/tmp"),
-    ...scratch(sandboxHome),
+    ...scratch(serverHome),
     ...homeDirectories.flatMap(directory),
     "--symlink",
     "/tmp",
@@ -164,7 +178,7 @@ function systemView(
 /** The sandbox's user owns everything below the scratch directories, and nothing elsewhere. */
 const directory = (path: string) => [
   "--perms",
-  ["/tmp/", `${sandboxHome}/`].some((scratch) => path.startsWith(scratch)) ? "0777" : "0755",
+  ["/tmp/", `${serverHome}/`].some((scratch) => path.startsWith(scratch)) ? "0777" : "0755",
   "--dir",
   path,
 ];
@@ -186,7 +200,7 @@ function mounts(spec: SandboxSpec): string[] {
     options: [writable ? "--bind" : "--ro-bind", host, inside],
   }));
   const ordered = [...own, ...bound].sort((a, b) => depth(a.inside) - depth(b.inside));
-  const made = new Set(["/", "/etc", "/etc/ssl", "/home", "/var", "/run", "/tmp", "/dev", "/proc", sandboxHome]);
+  const made = new Set(["/", "/etc", "/etc/ssl", "/home", "/var", "/run", "/tmp", "/dev", "/proc", serverHome]);
   const options: string[] = [];
   const mounted: string[] = ["/usr"];
   for (const mount of ordered) {
@@ -242,15 +256,7 @@ function lateEnvironment(variables: readonly (readonly [string, string])[]): str
 }
 
 /** The home directory in every sandbox: private, in memory, gone with the sandbox. */
-export const sandboxHome = "/home/towpath";
-/** Where programs keep what is theirs, by the XDG base directory specification. */
-export const homeEnvironment = {
-  XDG_CACHE_HOME: `${sandboxHome}/.cache`,
-  XDG_CONFIG_HOME: `${sandboxHome}/.config`,
-  XDG_DATA_HOME: `${sandboxHome}/.local/share`,
-  XDG_STATE_HOME: `${sandboxHome}/.local/state`,
-} as const;
-const homeDirectories = [`${sandboxHome}/.local`, ...Object.values(homeEnvironment)];
+const homeDirectories = [`${serverHome}/.local`, ...Object.values(homeEnvironment)];
 const sandboxUserName = "towpath";
 
 /** slirp4netns answers DNS at this address and asks the host's resolver. */
@@ -269,7 +275,7 @@ function systemFiles(
     host: hostResolver,
   }[typeof network === "object" ? "slirp" : network];
   return {
-    "/etc/passwd": `root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n${sandboxUserName}:x:${uid}:${gid}::${sandboxHome}:/bin/sh\n`,
+    "/etc/passwd": `root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n${sandboxUserName}:x:${uid}:${gid}::${serverHome}:/bin/sh\n`,
     "/etc/group": `root:x:0:\n${sandboxUserName}:x:${gid}:\n`,
     "/etc/hosts": "127.0.0.1 localhost towpath\n::1 localhost ip6-localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",

@@ -20,7 +20,7 @@ import { type CgroupLayout, findCgroups, readCgroupFacts, sweepCgroups } from ".
 import { type HostFacts, inspectHost, whyNoNamespaces } from "./host.ts";
 import { hostAddresses } from "./network.ts";
 import { type NetworkState, startNetworkProbe } from "./network-probe.ts";
-import { exceptionsOf, noNetwork, problemsOf, refusalOf } from "./report.ts";
+import { exceptionsOf, missingBubblewrap, missingGvisor, noNetwork, problemsOf, refusalOf } from "./report.ts";
 import { type Check, probeIsolation, sweepProbes } from "./self-test.ts";
 import { enforcedBy, probeLimits } from "./self-test-limits.ts";
 import { makeSocketDirectory, sweepSocketDirectories } from "./socket-directory.ts";
@@ -46,10 +46,6 @@ type Prepared = {
   /** Null: nothing may run, for the reasons in `isolation`. */
   readonly spawn: Spawner | null;
 };
-
-const missingBubblewrap =
-  "bubblewrap is not installed, so servers can't be isolated: apt-get install bubblewrap, or set " +
-  "TOWPATH_ALLOW_UNSANDBOXED=yes to run them without isolation.";
 
 /** Runs commands in bubblewrap on this host, once its self-test has passed. */
 export function createSandboxEngine(config: SandboxEngineConfig): Engine {
@@ -198,6 +194,7 @@ async function prepare(
   ): SpawnContext => ({
     requiredLimits,
     host,
+    kernel: config.kernel,
     processes,
     cgroups,
     internet,
@@ -226,6 +223,7 @@ async function prepare(
     const state = network.state();
     return {
       checks: [...basic, ...state.checks, ...limits],
+      isolatedBy: !sandboxed ? "none" : config.kernel === "gvisor" ? "gvisor" : "bubblewrap",
       trusted: held,
       refuses: !sandboxed && !config.allowUnsandboxed,
       exceptions: exceptionsOf(config, { isolated, limits, state }),
@@ -247,11 +245,12 @@ async function prepare(
 const passes = (check: Check) => check.ok || !check.required;
 
 async function basicChecks(spawn: Spawner, config: SandboxEngineConfig, host: HostFacts): Promise<Check[]> {
-  const { bwrap, setpriv, prlimit } = host.tools;
+  const { bwrap, setpriv, prlimit, runsc } = host.tools;
   const failed = (name: string, detail: string): Check[] => [{ name, ok: false, required: true, detail }];
   if (bwrap === null) return failed("bubblewrap", missingBubblewrap);
   if (prlimit === null || (host.root && setpriv === null))
     return failed("util-linux", "setpriv and prlimit are missing: apt-get install util-linux.");
+  if (config.kernel === "gvisor" && (runsc === null || !host.root)) return failed("gVisor", missingGvisor);
   try {
     return await probeIsolation(spawn, config.stateDirectory, "none");
   } catch (error) {

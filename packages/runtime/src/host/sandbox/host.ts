@@ -12,6 +12,7 @@ export type HostFacts = {
     readonly slirp4netns: string | null;
     readonly nsenter: string | null;
     readonly ip: string | null;
+    readonly runsc: string | null;
   };
   /** The host's links such as `/bin -> usr/bin`. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
@@ -74,6 +75,7 @@ export function inspectHost(): HostFacts {
       slirp4netns: program("slirp4netns"),
       nsenter: program("nsenter"),
       ip: program("ip"),
+      runsc: program("runsc"),
     },
     links,
     directories,

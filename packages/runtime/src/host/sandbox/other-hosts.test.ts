@@ -22,6 +22,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const context = (cgroups: CgroupLayout): SpawnContext => ({
   host: inspectHost(),
+  kernel: "host",
   processes: localHost,
   cgroups,
   internet: "slirp",

@@ -5,6 +5,14 @@ import type { NetworkState } from "./network-probe.ts";
 import type { Check } from "./self-test.ts";
 import { limitNames } from "./self-test-limits.ts";
 
+export const missingBubblewrap =
+  "bubblewrap is not installed, so servers can't be isolated: apt-get install bubblewrap, or set " +
+  "TOWPATH_ALLOW_UNSANDBOXED=yes to run them without isolation.";
+
+export const missingGvisor =
+  "TOWPATH_ISOLATION=gvisor needs runsc (apt-get install runsc) and Towpath to run as root; " +
+  "TOWPATH_ISOLATION=bubblewrap isolates servers without it.";
+
 const weakLimits =
   "The limits on a server's memory, processes and CPU can't be enforced on this host, so no server and no build runs. " +
   "Start Towpath as root on a host with control groups, or in a control group of your own: systemd-run --user --scope " +

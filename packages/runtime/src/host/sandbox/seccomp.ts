@@ -143,6 +143,34 @@ function socketRule(call: number): Instruction[] {
   return [[jumpEqual, 0, decision.length, call], ...decision];
 }
 
+/** A rule of the OCI runtime specification: these calls fail with `errnoRet`, with `args` only if one of them has the flag. */
+type OciRule = {
+  readonly names: readonly string[];
+  readonly action: "SCMP_ACT_ERRNO";
+  readonly errnoRet: number;
+  readonly args?: readonly {
+    readonly index: number;
+    readonly value: number;
+    readonly valueTwo: number;
+    readonly op: string;
+  }[];
+};
+
+/** The same for gVisor's kernel, where no family of sockets is code of the host: calls by name, as OCI has it. */
+export function ociSeccomp(): { readonly defaultAction: "SCMP_ACT_ALLOW"; readonly syscalls: readonly OciRule[] } {
+  const refuse = (names: readonly string[], errnoRet: number) =>
+    ({ names, action: "SCMP_ACT_ERRNO", errnoRet }) as const;
+  const newUser = { index: 0, value: cloneNewUser, valueTwo: cloneNewUser, op: "SCMP_CMP_MASKED_EQ" };
+  return {
+    defaultAction: "SCMP_ACT_ALLOW",
+    syscalls: [
+      refuse(Object.keys(denied), 1),
+      refuse(["fallocate"], 95),
+      { ...refuse(["clone", "unshare"], 1), args: [newUser] },
+    ],
+  };
+}
+
 /** struct sock_filter { u16 code; u8 jt; u8 jf; u32 k; } in the byte order of both architectures. */
 function encode(program: readonly Instruction[]): Uint8Array {
   const bytes = new DataView(new ArrayBuffer(program.length * 8));

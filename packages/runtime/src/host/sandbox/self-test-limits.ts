@@ -15,6 +15,8 @@ const giveUpAfterMs = 30_000;
 const memoryOfEach = 24 * mebibyte;
 const roomy: Limits = { memoryBytes: 48 * mebibyte, processes: 64, cpus: 1, tmpBytes: mebibyte };
 const processLimit = 16;
+/** Far above the limit, because gVisor's own threads are not counted exactly. */
+const startedProcesses = 64;
 /** So little that it is used up within one period even on a machine whose CPUs fifty others share. */
 const cpuLimit = 0.02;
 
@@ -43,7 +45,7 @@ export async function probeLimits(spawn: Spawner, required: boolean): Promise<Ch
   });
   const [memory, processes, cpu] = await Promise.all([
     provoke(spawn, ["memory", String(memoryOfEach)], roomy, "outOfMemory"),
-    provoke(spawn, ["processes", String(processLimit)], { ...roomy, processes: processLimit }, "refusedProcesses"),
+    provoke(spawn, ["processes", String(startedProcesses)], { ...roomy, processes: processLimit }, "refusedProcesses"),
     provoke(spawn, ["cpu"], { ...roomy, cpus: cpuLimit }, "throttledPeriods"),
   ]);
   return [
@@ -74,8 +76,9 @@ async function provoke(
   }
   await running.kill();
   const exit = await running.ended;
-  // Killing the processes may end the whole sandbox.
+  // Killing the processes may end the whole sandbox, and gVisor ends when it is refused one.
   if (event === "outOfMemory" && exit.reason === "out-of-memory") return true;
+  if (event === "refusedProcesses" && exit.reason === "process-limit") return true;
   return count === null ? null : count > 0;
 }
 

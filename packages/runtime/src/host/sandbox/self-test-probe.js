@@ -79,6 +79,12 @@ function findsHostProcess() {
 
 const status = readFileSync("/proc/self/status", "utf8");
 const field = (/** @type {string} */ name) => new RegExp(`^${name}:\\s+(\\S+)`, "m").exec(status)?.[1] ?? "";
+/** gVisor's /proc lacks the line, but its prctl(2) knows. */
+const noNewPrivileges =
+  field("NoNewPrivs") ||
+  /^no_new_privs: (\d)$/m.exec(spawnSync("/usr/bin/setpriv", ["--dump"], { encoding: "utf8" }).stdout)?.[1];
+/** gVisor has no ambient ones; the others are on every kernel. */
+const capabilities = ["CapInh", "CapPrm", "CapEff", "CapBnd", ...(field("CapAmb") === "" ? [] : ["CapAmb"])];
 const environmentNames = readFileSync("/proc/self/environ", "utf8")
   .split("\0")
   .map((entry) => entry.split("=")[0] ?? "")
@@ -92,8 +98,8 @@ process.stdout.write(
   `${JSON.stringify({
     uid: process.getuid?.() ?? -1,
     groups: process.getgroups?.() ?? [],
-    capabilities: ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].map(field),
-    noNewPrivileges: field("NoNewPrivs") === "1",
+    capabilities: capabilities.map(field),
+    noNewPrivileges: noNewPrivileges === "1",
     seccomp: field("Seccomp") === "2",
     environment: environmentNames,
     processes: readdirSync("/proc").filter((name) => /^\d+$/.test(name)).length,

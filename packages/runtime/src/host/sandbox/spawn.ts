@@ -2,7 +2,7 @@ import { createHash, randomInt } from "node:crypto";
 import { chown, readFile, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SandboxError } from "../../port/errors.ts";
-import type { Exit } from "../../port/execution.ts";
+import type { Exit, Limits } from "../../port/execution.ts";
 import type { SandboxSpec } from "../engine.ts";
 import { naturalExit } from "../process/child.ts";
 import type { HostedProcess, ProcessHost } from "../process/host.ts";
@@ -13,12 +13,14 @@ import { childrenOf, isRunning, isStopped, processTree, signalProcess, treeMemor
 import { type Identity, type NetworkPlan, type SandboxPlan, sandboxCommand, statusDescriptor } from "./arguments.ts";
 import { type Cgroup, createCgroup, type LimitName, openCgroup } from "./cgroup.ts";
 import type { CgroupLayout } from "./cgroup-layout.ts";
+import { gvisorLimits } from "./gvisor.ts";
 import type { HostFacts } from "./host.ts";
 import { type LaunchedSandbox, launchSandbox } from "./launch.ts";
 import { connectNetwork, holdNetwork, type NetworkHandle, networkOf } from "./network.ts";
 
 export type SpawnContext = {
   readonly host: HostFacts;
+  readonly kernel: SandboxPlan["kernel"];
   /** Starts the processes, as their parent. */
   readonly processes: ProcessHost;
   readonly cgroups: CgroupLayout;
@@ -43,7 +45,7 @@ export async function spawnSandboxed(
   const internet = networkPlan(context, spec);
   await prepareMounts(spec, host, identity);
   const group = await context.nextName();
-  const cgroup = await createCgroup(cgroups, group, spec.limits);
+  const cgroup = await createCgroup(cgroups, group, hostLimits(context.kernel, spec.limits));
   const networkContext = { host, processes, group, allowedRanges: context.allowedRanges };
   let launched: LaunchedSandbox | null = null;
   let connection: NetworkHandle | null = null;
@@ -55,6 +57,7 @@ export async function spawnSandboxed(
     connection = holder;
     const network: NetworkPlan = holder === null ? internet : { heldBy: holder.pid };
     const plan: SandboxPlan = {
+      kernel: context.kernel,
       identity,
       network,
       withoutCgroup: { memory: !cgroup.limits.memory, processes: !cgroup.limits.processes },
@@ -74,7 +77,8 @@ export async function spawnSandboxed(
   }
   const { firstPid } = launched;
   const { limits, thawFiles: thaw } = cgroup;
-  const restorable = { kind: "sandbox", group, pid: launched.monitor.pid, firstPid, limits, thaw } as const;
+  const { kernel } = context;
+  const restorable = { kind: "sandbox", kernel, group, pid: launched.monitor.pid, firstPid, limits, thaw } as const;
   return supervise(restorable, launched.monitor, cgroup, connection, reader);
 }
 
@@ -94,6 +98,9 @@ export async function restoreSandboxed(
   monitor.output(statusDescriptor).resume();
   return supervise(restorable, monitor, cgroup, networkOf(others), reader);
 }
+
+const hostLimits = (kernel: SandboxPlan["kernel"], limits: Limits): Limits =>
+  kernel === "gvisor" ? gvisorLimits(limits) : limits;
 
 const lastOutputMs = 2_000;
 
@@ -142,12 +149,16 @@ function supervise(
   const output = readOutput(monitor, reader);
   const finish = async (): Promise<Exit> => {
     const exit = naturalExit(await monitor.exited);
-    const outOfMemory = ((await cgroup.limitEvents()).outOfMemory ?? 0) > 0 && exit.code !== 0;
+    const { outOfMemory, refusedProcesses } = await cgroup.limitEvents();
+    const happened = (count: number | null) => (count ?? 0) > 0 && exit.code !== 0;
     await cgroup.kill();
     await connection?.stop();
     await output;
     await cgroup.remove();
-    return outOfMemory ? { ...exit, reason: "out-of-memory" } : exit;
+    if (happened(outOfMemory)) return { ...exit, reason: "out-of-memory" };
+    // Other kernels refuse the process and nothing else.
+    if (restorable.kernel === "gvisor" && happened(refusedProcesses)) return { ...exit, reason: "process-limit" };
+    return exit;
   };
   return {
     restorable,
@@ -158,7 +169,7 @@ function supervise(
       return command !== undefined && (await isRunning(command));
     },
     sendInput: (text) => monitor.write(0, text, true),
-    limit: (limits) => cgroup.limit(limits),
+    limit: (limits) => cgroup.limit(hostLimits(restorable.kernel, limits)),
     async signal(signal) {
       // The first process only waits for the command; the command is its child.
       for (const pid of await childrenOf(firstPid)) signalProcess(pid, signal);

@@ -43,6 +43,9 @@ export type PrewarmStatus = z.infer<typeof prewarmStatusSchema>;
 /** The status of a server that is ready; null if it is malformed. */
 export const parseReady = (text: string): Ready | null => parseStatus(text, readySchema);
 
+/** The same of a start that failed. */
+export const parseFailure = (text: string): Failed | null => parseStatus(text, failedSchema);
+
 /** Why the harness could not serve; null if there is no well-formed report. */
 export const readFailure = (path: string): Promise<Failed | null> => readStatus(path, failedSchema);
 

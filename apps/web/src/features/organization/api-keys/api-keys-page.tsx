@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import type { ApiKeyView, NewApiKeyView } from "@towpath/core/tenancy/api-key";
 import { KeyRound } from "lucide-react";
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
@@ -10,7 +10,9 @@ import { PageHeader } from "~/ui/page-header.tsx";
 import { ApiKeyTable } from "./api-key-table.tsx";
 import { apiKeysQuery } from "./api-keys.functions.ts";
 import { CreateApiKeyDialog } from "./create-api-key-dialog.tsx";
+import { KeySection } from "./key-section.tsx";
 import { NewApiKey } from "./new-api-key.tsx";
+import { WorkloadSection } from "./workload-section.tsx";
 
 const header = {
   title: "API keys",
@@ -25,6 +27,7 @@ const header = {
 /** Keys for MCP clients to call the organization's servers (KEY-3): the user's own, and the organization's. */
 export function ApiKeysPage({ orgSlug }: { readonly orgSlug: string }) {
   const [mayCreate, mayRead, mayManage] = [useMay("apiKey.create"), useMay("apiKey.read"), useMay("apiKey.manage")];
+  const maySeeWorkloads = useMay("workload.read");
   const [created, setCreated] = useState<NewApiKeyView | null>(null);
   return (
     <Page actions={mayCreate ? <CreateApiKeyDialog orgSlug={orgSlug} onCreated={setCreated} /> : null}>
@@ -37,6 +40,7 @@ export function ApiKeysPage({ orgSlug }: { readonly orgSlug: string }) {
       <OwnKeys orgSlug={orgSlug} />
       {mayRead ? <OrganizationKeys orgSlug={orgSlug} mayManage={mayManage} /> : null}
       {mayManage ? <MembersKeys orgSlug={orgSlug} /> : null}
+      {maySeeWorkloads ? <WorkloadSection orgSlug={orgSlug} /> : null}
     </Page>
   );
 }
@@ -97,19 +101,6 @@ function Page({ actions, children }: { readonly actions?: ReactNode; readonly ch
       <PageHeader {...header} actions={actions} />
       <div className="flex flex-col gap-6">{children}</div>
     </div>
-  );
-}
-
-function KeySection(section: { readonly title: string; readonly description: string; readonly children: ReactNode }) {
-  const id = useId();
-  return (
-    <section aria-labelledby={id}>
-      <h2 id={id} className="text-lg font-semibold tracking-tight">
-        {section.title}
-      </h2>
-      <p className="mb-2 text-sm text-muted">{section.description}</p>
-      <div className="overflow-hidden rounded-lg border bg-surface">{section.children}</div>
-    </section>
   );
 }
 

@@ -1,19 +1,17 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import type { NewApiKeyView } from "@towpath/core/tenancy/api-key";
 import type { ApiKeyKind, ApiKeyScope } from "@towpath/core/tenancy/api-key/schema";
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { serversQuery } from "~/features/organization/servers/servers.functions.ts";
 import { useMay } from "~/features/shared/session/guards.ts";
 import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
-import { Checkbox } from "~/ui/checkbox.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { TextField } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
 import { SelectField } from "~/ui/select.tsx";
-import { failureText } from "~/ui/toast.ts";
 import { apiKeysQueryKey, createKey } from "./api-keys.functions.ts";
+import { ServerChoice, serverChoices } from "./server-choice.tsx";
 
 const expiries = [
   { value: "7", label: "7 days" },
@@ -43,16 +41,11 @@ const scopeHints: Record<ApiKeyScope, string> = {
   manage: "For CI and the terminal: it also deploys, changes and deletes servers over the REST API.",
 };
 
-const choices = [
-  { value: "all", label: "All servers" },
-  { value: "some", label: "Selected servers" },
-] as const;
-
 const empty = {
   name: "",
   kind: "personal" as ApiKeyKind,
   scope: "call" as ApiKeyScope,
-  choice: "all" as (typeof choices)[number]["value"],
+  choice: "all" as (typeof serverChoices)[number]["value"],
   projectIds: [] as readonly string[],
   expiry: "90" as (typeof expiries)[number]["value"],
 };
@@ -140,7 +133,7 @@ function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCa
         error={problems.projectIds}
         value={choice}
         onChange={(next) => set({ choice: next })}
-        options={choices}
+        options={serverChoices}
       />
       {choice === "some" ? (
         <ServerChoice orgSlug={orgSlug} chosen={projectIds} onChange={(next) => set({ projectIds: next })} />
@@ -156,33 +149,5 @@ function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCa
         </Button>
       </div>
     </Form>
-  );
-}
-
-type ServerChoiceProps = {
-  readonly orgSlug: string;
-  readonly chosen: readonly string[];
-  readonly onChange: (chosen: readonly string[]) => void;
-};
-
-/** A checkbox for each server of the organization. */
-function ServerChoice({ orgSlug, chosen, onChange }: ServerChoiceProps) {
-  const { data: servers, error } = useQuery(serversQuery({ orgSlug, type: "all", text: "" }));
-  if (error) return <p className="text-sm text-bad">{failureText(error)}</p>;
-  if (!servers) return <p className="text-sm text-muted">Loading servers…</p>;
-  if (servers.length === 0) return <p className="text-sm text-muted">This organization has no servers yet.</p>;
-  return (
-    <fieldset className="scroll-thin max-h-48 overflow-y-auto rounded-md border p-2.5">
-      <legend className="sr-only">Servers that the key reaches</legend>
-      {servers.map(({ id, name }) => (
-        <Checkbox
-          key={id}
-          checked={chosen.includes(id)}
-          onChange={(checked) => onChange(checked ? [...chosen, id] : chosen.filter((each) => each !== id))}
-        >
-          {name}
-        </Checkbox>
-      ))}
-    </fieldset>
   );
 }

@@ -59,6 +59,7 @@ function Report({ view, reportedAt }: { readonly view: HostIsolationView; readon
           title="Protections"
           description={
             <>
+              {view.isolatedBy === null ? null : `${isolationWords[view.isolatedBy]} `}
               Reported <RelativeTime time={reportedAt} />
             </>
           }
@@ -73,6 +74,13 @@ function Report({ view, reportedAt }: { readonly view: HostIsolationView; readon
     </div>
   );
 }
+
+const isolationWords = {
+  bubblewrap: "Servers and builds run in bubblewrap, on the host's kernel.",
+  gvisor: "Servers and builds run on gVisor's kernel, within bubblewrap.",
+  pods: "Each server and each build is a pod.",
+  none: "No server and no build is isolated.",
+} as const;
 
 const UnknownSince = ({ time }: { readonly time: string }) => (
   <>

@@ -23,6 +23,12 @@ import { changeMemberRole, listMembers, removeMember } from "@towpath/core/tenan
 import { changeRoleSchema } from "@towpath/core/tenancy/member/schema";
 import { updateOrganization } from "@towpath/core/tenancy/organization";
 import { updateOrganizationSchema } from "@towpath/core/tenancy/organization/schema";
+import {
+  createWorkloadIdentity,
+  deleteWorkloadIdentity,
+  listWorkloadIdentities,
+  revokeWorkloadIdentity,
+} from "@towpath/core/tenancy/workload-identity";
 import { z } from "zod";
 import { auditExport, auditExportSchema } from "~/features/organization/audit-log/audit-export.server.ts";
 import { answers } from "~/features/shared/answers/answers.server.ts";
@@ -75,6 +81,59 @@ const keyOperations: readonly Operation[] = [
     answer: answers.deleted,
     handle: ({ ctx, orgSlug, params }) => deleteApiKey({ ctx, input: { orgSlug, keyId: params.keyId } }),
   }),
+];
+
+const newWorkloadIdentitySchema = z.object({
+  name: z.string(),
+  issuer: z.string(),
+  subjects: z.array(z.string()),
+  /** Names of the servers that they may call; absent or null: all. */
+  servers: z.array(z.string()).min(1).max(200).nullish(),
+  jwksUrl: z.string().nullish(),
+  /** A JWK set as JSON. */
+  keySet: z.string().nullish(),
+  /** PEM */
+  ca: z.string().nullish(),
+});
+
+const workloadOperations: readonly Operation[] = [
+  operation("GET /organizations/{slug}/workload-identities", "listWorkloadIdentities", "workload.read", {
+    summary: "workloads that may call servers with tokens of their issuer",
+    answer: answers.workloadIdentities,
+    handle: ({ ctx, orgSlug }) => listWorkloadIdentities({ ctx, input: { orgSlug } }),
+  }),
+  operation("POST /organizations/{slug}/workload-identities", "createWorkloadIdentity", "workload.manage", {
+    summary:
+      "lets workloads of an `issuer` whose `subjects` match call `servers`, once its keys were read: by discovery, from `jwksUrl` or `keySet`",
+    body: newWorkloadIdentitySchema,
+    answer: answers.workloadIdentity,
+    handle: async ({ ctx, orgSlug, body: { servers, ...body } }) => {
+      const projectIds = servers ? await idsOf(ctx, orgSlug, servers) : null;
+      return createWorkloadIdentity({ ctx, input: { ...body, orgSlug, projectIds } });
+    },
+  }),
+  operation(
+    "POST /organizations/{slug}/workload-identities/{identityId}/revoke",
+    "revokeWorkloadIdentity",
+    "workload.manage",
+    {
+      summary: "revokes one",
+      answer: answers.workloadIdentity,
+      handle: ({ ctx, orgSlug, params }) =>
+        revokeWorkloadIdentity({ ctx, input: { orgSlug, identityId: params.identityId } }),
+    },
+  ),
+  operation(
+    "DELETE /organizations/{slug}/workload-identities/{identityId}",
+    "deleteWorkloadIdentity",
+    "workload.manage",
+    {
+      summary: "deletes one",
+      answer: answers.deleted,
+      handle: ({ ctx, orgSlug, params }) =>
+        deleteWorkloadIdentity({ ctx, input: { orgSlug, identityId: params.identityId } }),
+    },
+  ),
 ];
 
 const invitationOperations: readonly Operation[] = [
@@ -146,6 +205,7 @@ export const peopleOperations: readonly Operation[] = [
   }),
   ...invitationOperations,
   ...keyOperations,
+  ...workloadOperations,
   operation("GET /organizations/{slug}/audit-log", "listAuditEntries", "audit.read", {
     summary: "the newest entries, in pages",
     query: auditPageSchema,

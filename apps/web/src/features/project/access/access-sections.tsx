@@ -48,7 +48,10 @@ export function KeySection({ form, disabled, keys }: Section & { readonly keys: 
   const { apiKeys } = form.draft;
   return (
     <Card>
-      <CardHeader title="API keys" description="The organization's keys. Personal keys follow their owner's role." />
+      <CardHeader
+        title="API keys and workloads"
+        description="The organization's keys and workload identities. Personal keys follow their owner's role."
+      />
       <CardBody className="flex flex-col gap-4">
         <ChoiceCards
           label="API keys that can call"
@@ -75,7 +78,9 @@ export function KeySection({ form, disabled, keys }: Section & { readonly keys: 
                   onChange={(checked) => form.toggleKey(key.id, checked)}
                 >
                   <span className="font-medium break-words">{key.name || "Unnamed key"}</span>{" "}
-                  <code className="text-xs text-muted">{key.start}…</code>{" "}
+                  <code className="text-xs break-all text-muted">
+                    {key.kind === "key" ? `${key.start}…` : key.start}
+                  </code>{" "}
                   {key.isActive ? null : <Badge tone="neutral">Revoked or expired</Badge>}
                 </Checkbox>
               </li>

@@ -17,6 +17,7 @@ import { apiKeyViewSchema, newApiKeySchema, personSchema } from "@towpath/core/t
 import { auditEntrySchema } from "@towpath/core/tenancy/audit-log";
 import { invitationViewSchema, newInvitationSchema } from "@towpath/core/tenancy/invitation";
 import { memberViewSchema } from "@towpath/core/tenancy/member";
+import { workloadIdentityViewSchema } from "@towpath/core/tenancy/workload-identity";
 import { manifestSchema } from "@towpath/mcp/manifest";
 import { z } from "zod";
 import { listOf, named, names, time } from "~/http/rest/answer-names.ts";
@@ -39,6 +40,7 @@ const gitSource = named("GitSource", gitSourceSchema);
 const sourceDetail = named("Source", sourceViewSchema);
 const repository = named("Repository", repositoryViewSchema);
 const apiKey = named("ApiKey", apiKeyViewSchema);
+const workloadIdentity = named("WorkloadIdentity", workloadIdentityViewSchema);
 const newInvitation = named("NewInvitation", newInvitationSchema);
 
 /** Result of `lookIntoSource`. */
@@ -158,6 +160,8 @@ export const answers = {
   apiKeys: listOf(apiKey),
   apiKey,
   newApiKey: newApiKeySchema,
+  workloadIdentities: listOf(workloadIdentity),
+  workloadIdentity,
   auditEntries: z.object({
     entries: listOf(named("AuditEntry", auditEntrySchema)),
     nextCursor: z.string().nullable().describe("pass it as `cursor`; null on the last page"),

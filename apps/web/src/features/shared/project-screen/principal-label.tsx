@@ -1,10 +1,10 @@
 import type { PrincipalView } from "@towpath/core/tenancy/organization";
-import { Bot, KeyRound, ShieldCheck, User, UserX } from "lucide-react";
+import { Bot, Boxes, KeyRound, ShieldCheck, User, UserX } from "lucide-react";
 import { Avatar } from "~/ui/avatar.tsx";
 import { classNames } from "~/ui/class-names.ts";
 
-const icons = { user: User, key: KeyRound, admin: ShieldCheck, anonymous: UserX, other: Bot } as const;
-const kinds = { user: "User", key: "API key", admin: "Admin", anonymous: "Anonymous", other: "Caller" } as const;
+const icons = { user: User, key: KeyRound, workload: Boxes, admin: ShieldCheck, anonymous: UserX, other: Bot } as const;
+const kinds = { user: "User", key: "API key", workload: "Workload", admin: "Admin", anonymous: "Anonymous", other: "Caller" } as const;
 
 /** A caller: an icon for its kind, and its name. */
 export function PrincipalLabel({ principal, className }: { principal: PrincipalView; className?: string }) {

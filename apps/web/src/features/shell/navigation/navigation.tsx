@@ -75,7 +75,10 @@ export function organizationScreens(organization: {
     {
       label: "Settings",
       items: [
-        screen("API keys", <KeyRound />, settings("api-keys"), { permission: "apiKey.read", ...words("token") }),
+        screen("API keys", <KeyRound />, settings("api-keys"), {
+          permission: "apiKey.read",
+          ...words("token", "workload", "cluster"),
+        }),
         screen("GitHub", <GitBranch />, settings("github"), forGitHub),
         screen("Members", <Users />, settings("members"), words("invite", "people", "team", "roles")),
         screen("Audit log", <ScrollText />, settings("audit-log"), forAuditLog),

@@ -1,8 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { apiKeysQuery } from "~/features/organization/api-keys/api-keys.functions.ts";
+import { workloadsQuery } from "~/features/organization/api-keys/workloads.functions.ts";
 import { ApiKeysPage, ApiKeysPending } from "~/features/organization/api-keys/api-keys-page.tsx";
 
-/** ORG-4, KEY-3 */
+/** ORG-4, KEY-3, KEY-6 */
 export const Route = createFileRoute("/$orgSlug/settings/api-keys")({
   loader: async ({ context, params }) => {
     const { permissions } = context.organization;
@@ -12,6 +13,7 @@ export const Route = createFileRoute("/$orgSlug/settings/api-keys")({
       load("me"),
       permissions.includes("apiKey.read") && load("organization"),
       permissions.includes("apiKey.manage") && load("everyone"),
+      permissions.includes("workload.read") && context.queryClient.ensureQueryData(workloadsQuery(params.orgSlug)),
     ]);
   },
   head: () => ({ meta: [{ title: "API keys · Towpath" }] }),

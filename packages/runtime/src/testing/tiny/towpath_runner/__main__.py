@@ -179,6 +179,11 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body.encode())
 
 
+class PortServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+
 class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
 
@@ -230,6 +235,10 @@ if mode == "flood":
             sys.stdout.write("flood " * 20 + "\n")
 
     threading.Thread(target=flood, daemon=True).start()
+if not options.listen.startswith("/"):
+    host, port = options.listen.rsplit(":", 1)
+    with PortServer((host, int(port)), Handler) as server:
+        server.serve_forever()
 with Server(options.listen, Handler) as server:
     # Tells the runner, which watches the directory, that it may ask.
     os.chmod(options.listen, 0o660)

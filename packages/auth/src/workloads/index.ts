@@ -1,0 +1,14 @@
+export { IssuerKeyCache } from "./issuer-key-cache.ts";
+export { type IssuerKeys, IssuerKeysError, type KeySource, readIssuerKeys } from "./issuer-keys.ts";
+export { admitsSubject } from "./subject-pattern.ts";
+export type { TokenHead, WorkloadTokenProblem } from "./token-head.ts";
+export {
+  admits,
+  createWorkloadChecker,
+  currentWorkloads,
+  type WorkloadChecker,
+  type WorkloadIdentity,
+  workloadChannel,
+  workloadIdentitySchema,
+} from "./workload-identity.ts";
+export { createWorkloadVerifier, type WorkloadRefusal, type WorkloadVerifier } from "./workload-verifier.ts";

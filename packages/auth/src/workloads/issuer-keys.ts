@@ -1,0 +1,134 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { type AddressPolicy, createCheckedFetch, EgressError, privateNetworkRemedy } from "@towpath/egress";
+import { z } from "zod";
+
+/** Where the keys of an issuer are: see the columns of `workload_identity`. */
+export type KeySource = {
+  readonly issuer: string;
+  readonly jwksUrl: string | null;
+  readonly keySet: string | null;
+  readonly ca: string | null;
+};
+
+export type IssuerKey = { readonly key: KeyObject; readonly algorithm: "RS256" | "ES256" };
+/** By `kid`. */
+export type IssuerKeys = ReadonlyMap<string, IssuerKey>;
+
+/** `message` may be shown to the organization that named the issuer. */
+export class IssuerKeysError extends Error {
+  override readonly name = "IssuerKeysError";
+}
+
+const timeoutMs = 5000;
+const maxBytes = 256 * 1024;
+const maxKeys = 100;
+const maxKidLength = 256;
+/** Larger ones make every verification slow. */
+const [minModulusBits, maxModulusBits] = [2048, 8192];
+
+const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
+const keySetSchema = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
+
+/**
+ * The keys of an issuer that may sign tokens with RS256 or ES256: from its key set, or fetched from where its discovery
+ * document says (OpenID Connect Discovery 1.0), within bounds of time and size.
+ *
+ * @throws IssuerKeysError
+ */
+export async function readIssuerKeys(source: KeySource, policy: AddressPolicy): Promise<IssuerKeys> {
+  if (source.keySet !== null) return keysOf(parsed(source.keySet, "The key set"), "The key set");
+  const checked = createCheckedFetch(policy, undefined, source.ca === null ? {} : { ca: source.ca });
+  const signal = AbortSignal.timeout(timeoutMs);
+  const fetchJson = async (url: string) => parsed(await read(url, { checked, signal }), url);
+  try {
+    const url = source.jwksUrl ?? keySetUrl(source.issuer, await fetchJson(discoveryUrl(source.issuer)));
+    return keysOf(await fetchJson(url), url);
+  } catch (error) {
+    throw explained(error, source);
+  } finally {
+    await checked.close();
+  }
+}
+
+const discoveryUrl = (issuer: string) => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+
+function keySetUrl(issuer: string, document: unknown): string {
+  const { data } = discoverySchema.safeParse(document);
+  if (!data)
+    throw new IssuerKeysError(`${discoveryUrl(issuer)} is no discovery document: it needs issuer and jwks_uri.`);
+  if (data.issuer === issuer) return data.jwks_uri;
+  throw new IssuerKeysError(`The issuer calls itself ${data.issuer.slice(0, 300)}: enter it like that.`);
+}
+
+type Fetching = { readonly checked: ReturnType<typeof createCheckedFetch>; readonly signal: AbortSignal };
+
+async function read(url: string, { checked, signal }: Fetching): Promise<string> {
+  const response = await checked.fetch(url, {
+    signal,
+    headers: { accept: "application/json", "user-agent": "towpath" },
+  });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    const remedy = [401, 403].includes(response.status) ? " Let it answer without a sign-in, or enter its keys." : "";
+    throw new IssuerKeysError(`${url} answered with HTTP ${response.status}.${remedy}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw new IssuerKeysError(`${url} is larger than ${maxBytes / 1024} KiB.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parsed(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new IssuerKeysError(`${what} is not JSON.`);
+  }
+}
+
+function keysOf(document: unknown, what: string): IssuerKeys {
+  const { data } = keySetSchema.safeParse(document);
+  if (!data) throw new IssuerKeysError(`${what} is no JWK set: it needs a list \`keys\`.`);
+  if (data.keys.length > maxKeys) throw new IssuerKeysError(`${what} has more than ${maxKeys} keys.`);
+  const keys = new Map(data.keys.flatMap(keyOf));
+  if (keys.size > 0) return keys;
+  throw new IssuerKeysError(`${what} has no key for RS256 (RSA, 2048 bits or more) or ES256 (P-256) with a \`kid\`.`);
+}
+
+function keyOf(jwk: Record<string, unknown>): [string, IssuerKey][] {
+  const { kid, kty, use = "sig", crv } = jwk;
+  if (typeof kid !== "string" || kid.length > maxKidLength || use !== "sig") return [];
+  const algorithm = kty === "RSA" ? "RS256" : kty === "EC" && crv === "P-256" ? "ES256" : null;
+  if (algorithm === null || (jwk.alg !== undefined && jwk.alg !== algorithm)) return [];
+  try {
+    // Its public part only: a private key may have been pasted.
+    const parts = kty === "RSA" ? ["kty", "n", "e"] : ["kty", "crv", "x", "y"];
+    const publicPart = Object.fromEntries(parts.map((name) => [name, String(jwk[name])]));
+    const key = createPublicKey({ key: publicPart, format: "jwk" });
+    const { modulusLength: bits } = key.asymmetricKeyDetails ?? {};
+    if (bits !== undefined && (bits < minModulusBits || bits > maxModulusBits)) return [];
+    return [[kid, { key, algorithm }]];
+  } catch {
+    return [];
+  }
+}
+
+function explained(error: unknown, { issuer, ca }: KeySource): IssuerKeysError {
+  if (error instanceof IssuerKeysError) return error;
+  if (error instanceof EgressError) {
+    const remedy =
+      error.problem === "address_not_allowed"
+        ? ` ${privateNetworkRemedy}`
+        : error.problem === "tls" && ca === null
+          ? " If an authority of your own signed it, enter that authority's certificate."
+          : "";
+    return new IssuerKeysError(`${error.message}${remedy}`, { cause: error });
+  }
+  const isLate = error instanceof Error && error.name === "TimeoutError";
+  const what = isLate ? `did not answer within ${timeoutMs / 1000} seconds` : "could not be read";
+  return new IssuerKeysError(`The keys of ${issuer} ${what}.`, { cause: error });
+}

@@ -1,0 +1,86 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { driverConfigFrom, driverSettings } from "../config.ts";
+import { accountConnection, configuredConnection } from "./api/connection.ts";
+
+let directory = "";
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "tw-kube-"));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const base = { TOWPATH_DRIVER: "kubernetes", TOWPATH_DATA_DIR: "/data", TOWPATH_RUN_DIR: "/run/t" };
+const configOf = (more: Record<string, string>) => {
+  const environment: Record<string, string> = { ...base, ...more };
+  return driverConfigFrom(z.object(driverSettings).parse(environment), environment);
+};
+const needed = { TOWPATH_KUBERNETES_IMAGE: "servers:1", TOWPATH_ARTIFACTS: "s3://layers" };
+const inCluster = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
+
+test("RUN-7 OPS-1 the Kubernetes driver names everything that it lacks at once", () => {
+  expect(() => configOf({})).toThrow(
+    /TOWPATH_KUBERNETES_IMAGE: .*\n.*TOWPATH_KUBERNETES_CONFIG: .*\n.*TOWPATH_ARTIFACTS: must be a bucket/,
+  );
+  expect(() => configOf({ TOWPATH_KUBERNETES_NAMESPACE: "No_Name" })).toThrow("must be the name of a namespace");
+  expect(() => configOf({ TOWPATH_DRIVER: "docker" })).toThrow("must be sandbox or kubernetes");
+});
+
+test("RUN-7 in a pod it uses the pod's account, else a kubeconfig; an empty setting is none", () => {
+  expect(configOf({ ...needed, ...inCluster, TOWPATH_KUBERNETES_RUNTIME_CLASS: "" })).toMatchObject({
+    kind: "kubernetes",
+    api: { kind: "account", host: "10.0.0.1", port: "443" },
+    namespace: "towpath-servers",
+    pods: { image: "servers:1", imagePullPolicy: "IfNotPresent", runtimeClass: null, storageClass: null },
+    cache: null,
+  });
+  const more = { TOWPATH_KUBERNETES_CONFIG: "/etc/kubeconfig", TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS: "fast" };
+  expect(configOf({ ...needed, ...inCluster, ...more })).toMatchObject({
+    api: { kind: "kubeconfig", path: "/etc/kubeconfig" },
+    cache: { storageClass: "fast", accessMode: "ReadWriteOnce", bytes: 10 * 1024 ** 3 },
+  });
+});
+
+const kubeconfig = `
+current-context: here
+contexts: [{ name: here, context: { cluster: one, user: me } }]
+clusters: [{ name: one, cluster: { server: "https://10.0.0.1:6443", certificate-authority-data: ${btoa("authority")} } }]
+users: [{ name: me, user: { client-certificate-data: ${btoa("certificate")}, client-key: key.pem } }]
+`;
+
+test("RUN-7 a kubeconfig gives address and credentials, and says what is wrong with it", async () => {
+  const path = join(directory, "config");
+  await writeFile(join(directory, "key.pem"), "key");
+  await writeFile(path, kubeconfig);
+  const { token, ...connection } = await configuredConnection(path);
+  expect(connection).toEqual({
+    server: "https://10.0.0.1:6443",
+    tls: { ca: "authority", cert: "certificate", key: "key" },
+  });
+  expect(await token()).toBeNull();
+  const wrong = async (from: string, to: string) => {
+    await writeFile(path, kubeconfig.replace(from, to));
+    return await configuredConnection(path).then(String, (error: Error) => error.message);
+  };
+  expect(await wrong("user: me", "user: you")).toBe(`The kubeconfig ${path} has no user named "you".`);
+  expect(await wrong("client-key: key.pem", "exec: { command: login }")).toContain(
+    "use a token or a client certificate",
+  );
+  expect(await wrong("https://", "ftp://")).toContain("isn't valid at clusters.0.cluster.server");
+  expect(await wrong("current-context", "{")).toContain("isn't valid");
+  await expect(configuredConnection(join(directory, "none"))).rejects.toThrow("can't be read (ENOENT)");
+});
+
+test("RUN-7 a pod's account is read again for each request, as the cluster replaces its token", async () => {
+  const place = { host: "fd00::1", port: "443" };
+  await expect(accountConnection(place, directory)).rejects.toThrow("automountServiceAccountToken: true");
+  await writeFile(join(directory, "ca.crt"), "authority");
+  await writeFile(join(directory, "token"), "first\n");
+  const { server, tls, token } = await accountConnection(place, directory);
+  expect({ server, tls }).toEqual({ server: "https://[fd00::1]:443", tls: { ca: "authority" } });
+  expect(await token()).toBe("first");
+  await writeFile(join(directory, "token"), "second");
+  expect(await token()).toBe("second");
+});

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { type sandboxSettings, sandboxSettingsFrom } from "../host/config.ts";
+import type { ApiLocation } from "./api/connection.ts";
+import type { CacheSettings } from "./build/pod-caches.ts";
+
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
+
+/** Settings of the Kubernetes driver. */
+export const kubernetesSettings = {
+  /** Namespace of the pods of servers and builds, which has nothing else in it. */
+  TOWPATH_KUBERNETES_NAMESPACE: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "must be the name of a namespace, such as towpath-servers")
+    .default("towpath-servers"),
+  /** Image of these pods: the target `servers` of deploy/Dockerfile, of the same release. */
+  TOWPATH_KUBERNETES_IMAGE: optional(z.string().regex(/^\S+$/, "must be the name of an image, without spaces")),
+  TOWPATH_KUBERNETES_IMAGE_PULL_POLICY: optional(
+    z.enum(["Always", "IfNotPresent", "Never"], "must be Always, IfNotPresent or Never"),
+  ),
+  /** Storage of the caches that builds of an organization share. Without it, each build downloads its packages. */
+  TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS: optional(z.string()),
+  /** ReadWriteMany: builds of an organization may run on several nodes at a time. */
+  TOWPATH_KUBERNETES_CACHE_ACCESS_MODE: optional(
+    z.enum(["ReadWriteOnce", "ReadWriteMany"], "must be ReadWriteOnce or ReadWriteMany"),
+  ),
+  TOWPATH_KUBERNETES_CACHE_MIB: z.coerce
+    .number()
+    .int()
+    .min(256)
+    .default(10 * 1024),
+  /** Runs the pods with another container runtime, such as gVisor. */
+  TOWPATH_KUBERNETES_RUNTIME_CLASS: optional(z.string()),
+  /** Storage of servers' `/data`. Without it, servers that keep data don't start. */
+  TOWPATH_KUBERNETES_STORAGE_CLASS: optional(z.string()),
+  /** Path of a kubeconfig; unset in the cluster, where the pod's service account is used. */
+  TOWPATH_KUBERNETES_CONFIG: optional(z.string().startsWith("/", "must be an absolute path")),
+};
+
+export type KubernetesSettings = {
+  readonly api: ApiLocation;
+  readonly namespace: string;
+  readonly pods: PodSettings;
+  /** Null: builds share no cache. */
+  readonly cache: CacheSettings | null;
+  /** Size of a server's `/data`. */
+  readonly dataBytes: number;
+  readonly dataDirectory: string;
+  readonly runDirectory: string;
+  /** Set for every build step. */
+  readonly buildEnvironment: Readonly<Record<string, string>>;
+};
+
+/** What all pods have in common. */
+export type PodSettings = {
+  readonly image: string;
+  readonly imagePullPolicy: "Always" | "IfNotPresent" | "Never";
+  readonly runtimeClass: string | null;
+  readonly storageClass: string | null;
+};
+
+type Values = z.output<z.ZodObject<typeof kubernetesSettings & typeof sandboxSettings>>;
+
+/** @throws an Error that names the settings that are missing */
+export function kubernetesSettingsFrom(
+  values: Values,
+  environment: Readonly<Record<string, string | undefined>>,
+): KubernetesSettings {
+  const { TOWPATH_KUBERNETES_CONFIG: path, TOWPATH_KUBERNETES_IMAGE: image } = values;
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;
+  const problems: string[] = [];
+  if (image === undefined)
+    problems.push("TOWPATH_KUBERNETES_IMAGE: must be the image of servers and builds, if TOWPATH_DRIVER is kubernetes");
+  if (path === undefined && (host === undefined || port === undefined))
+    problems.push("TOWPATH_KUBERNETES_CONFIG: must be the path of a kubeconfig, because this process isn't in a pod");
+  if (environment.TOWPATH_ARTIFACTS?.startsWith("s3://") !== true)
+    problems.push("TOWPATH_ARTIFACTS: must be a bucket (s3://…), from which pods get layers");
+  if (problems.length > 0)
+    throw new Error(`The settings of the Kubernetes driver are not valid:\n  ${problems.join("\n  ")}`);
+  const { dataDirectory, runDirectory, dataBytes, buildEnvironment } = sandboxSettingsFrom(values, environment);
+  return {
+    api: path === undefined ? { kind: "account", host: host ?? "", port: port ?? "" } : { kind: "kubeconfig", path },
+    namespace: values.TOWPATH_KUBERNETES_NAMESPACE,
+    pods: {
+      image: image ?? "",
+      imagePullPolicy: values.TOWPATH_KUBERNETES_IMAGE_PULL_POLICY ?? "IfNotPresent",
+      runtimeClass: values.TOWPATH_KUBERNETES_RUNTIME_CLASS ?? null,
+      storageClass: values.TOWPATH_KUBERNETES_STORAGE_CLASS ?? null,
+    },
+    cache: cacheSettingsFrom(values),
+    dataBytes,
+    dataDirectory,
+    runDirectory,
+    buildEnvironment,
+  };
+}
+
+function cacheSettingsFrom(values: Values): CacheSettings | null {
+  const storageClass = values.TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS;
+  if (storageClass === undefined) return null;
+  const accessMode = values.TOWPATH_KUBERNETES_CACHE_ACCESS_MODE ?? "ReadWriteOnce";
+  return { storageClass, accessMode, bytes: values.TOWPATH_KUBERNETES_CACHE_MIB * 1024 * 1024 };
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import type { Capability, DriverRole, RunnerIdentity, RuntimeDriver } from "../port/driver.ts";
+import type { Isolation } from "../port/host.ts";
+import { KubernetesApi } from "./api/client.ts";
+import { connectionOf } from "./api/connection.ts";
+import { PodBuilds } from "./build/pod-builds.ts";
+import type { KubernetesSettings } from "./config.ts";
+import { DataClaims, noData } from "./data-claims.ts";
+import { cachedProbe, kubernetesHost } from "./host-report.ts";
+import { claimLease, keepLease } from "./leadership.ts";
+import { probeCluster } from "./probe.ts";
+import type { RemoteLayers } from "./remote-layers.ts";
+import { KubernetesServers } from "./server/kubernetes-servers.ts";
+
+/** For a node, which an autoscaler may first have to make, and for the image. */
+const placeMs = 120_000;
+const probeMs = 120_000;
+/** A build inspects a server for minutes at most; a worker that is killed leaves its pod until then. */
+const inspectionMs = 30 * 60_000;
+
+const kubernetesApi = ({ api, namespace }: Pick<KubernetesSettings, "api" | "namespace">): KubernetesApi =>
+  new KubernetesApi(() => connectionOf(api), namespace);
+
+/** The driver for a cluster. */
+export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLayers, role: DriverRole): RuntimeDriver {
+  const { namespace, pods, cache, dataBytes, dataDirectory, buildEnvironment } = settings;
+  const api = kubernetesApi(settings);
+  const lease = role.kind === "servers" ? keepLease(api, role.identity, role.onSuperseded) : null;
+  const data =
+    role.kind === "servers" && pods.storageClass !== null ? new DataClaims(api, pods.storageClass, dataBytes) : null;
+  const probe = cachedProbe(() => probeCluster(api, pods, probeMs));
+  const host = kubernetesHost({ namespace, dataDirectory, probe, data: data ?? noData });
+  const owner =
+    role.kind === "servers"
+      ? { id: role.identity.id, lifetimeMs: null }
+      : { id: randomUUID(), lifetimeMs: inspectionMs };
+  const servers = new KubernetesServers({ api, layers, pythons: host.pythons, settings: pods, owner, placeMs, data });
+  return {
+    name: "kubernetes",
+    capabilities: new Set<Capability>(data === null ? [] : ["lastingData"]),
+    servers,
+    builds: new PodBuilds(api, { pod: pods, cache, layers, buildEnvironment }),
+    host,
+    async leave() {
+      await lease?.release();
+    },
+    async close() {
+      await servers.close();
+      await lease?.release();
+      await api.close();
+    },
+  };
+}
+
+/** Resolves when this process is the one that runs servers. */
+export async function claimClusterServers(settings: KubernetesSettings): Promise<RunnerIdentity> {
+  const api = kubernetesApi(settings);
+  try {
+    return await claimLease(api);
+  } finally {
+    await api.close();
+  }
+}
+
+export async function testCluster(settings: KubernetesSettings): Promise<Isolation> {
+  const api = kubernetesApi(settings);
+  try {
+    const probe = cachedProbe(() => probeCluster(api, settings.pods, probeMs));
+    return await kubernetesHost({ ...settings, probe, data: noData }).selfTest();
+  } finally {
+    await api.close();
+  }
+}

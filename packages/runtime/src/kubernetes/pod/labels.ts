@@ -1,0 +1,17 @@
+/** Labels of the driver's objects. NetworkPolicies select pods by role and network. */
+export const labels = {
+  /** `server`, `probe` or `build`. */
+  role: "towpath.dev/role",
+  /** Who made it: a runner's id, or a worker's. */
+  owner: "towpath.dev/owner",
+  instance: "towpath.dev/instance",
+  build: "towpath.dev/build",
+  /** Whose build or cache it is. */
+  organization: "towpath.dev/organization",
+  /** `none` or `internet`: what the pod may reach. */
+  network: "towpath.dev/network",
+  /** Id of a server's `/data`. */
+  data: "towpath.dev/data",
+} as const;
+
+export const managedBy = { "app.kubernetes.io/managed-by": "towpath" } as const;

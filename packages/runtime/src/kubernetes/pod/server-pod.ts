@@ -1,0 +1,186 @@
+import type { Affinity } from "kubernetes-types/core/v1.js";
+import {
+  dataPath,
+  harnessCommand,
+  homeEnvironment,
+  layerPath,
+  runtimeDirectory,
+  serverHome,
+  statusName,
+} from "../../harness-command.ts";
+import { codePath, dependencyPath } from "../../port/builds.ts";
+import type { InstanceSpec } from "../../port/servers.ts";
+import type { New, Stored } from "../api/objects.ts";
+import type { PodSettings } from "../config.ts";
+import { labels, managedBy } from "./labels.ts";
+import { containerOf, mebibyte, mount, podOf, podProgram, processors, quantity, scratch } from "./parts.ts";
+import { userOf } from "./restricted.ts";
+
+/** Where a server listens in its pod. */
+export const serverPort = 8000;
+/** The container that runs the server; the other one gets its layers before. */
+export const serverContainer = "server";
+export const fetchContainer = "fetch";
+
+/** Used by the platform's program beside the server. */
+const ownBytes = 24 * mebibyte;
+/** More than most servers use after their start: what a pod is placed by. */
+const typicalBytes = 128 * mebibyte;
+const typicalCpus = 0.1;
+/** Both layers, unpacked. */
+const layersBytes = 8 * 1024 * mebibyte;
+const startBytes = 8 * mebibyte;
+/** For the server's status and its stacks. */
+const runtimeBytes = 4 * mebibyte;
+
+/** In the image. */
+const harnessDirectory = "/opt/towpath/python";
+const secretDirectory = "/run/towpath-secret";
+const startDirectory = "/run/towpath-start";
+
+const serverName = (instanceId: string): string => `server-${instanceId}`;
+export const dataClaimName = (volumeId: string): string => `data-${volumeId}`;
+
+export type PodOwner = {
+  /** Value of the label `owner`. */
+  readonly id: string;
+  /** Kubernetes ends the pod after so long; null: nobody but its owner does. */
+  readonly lifetimeMs: number | null;
+};
+
+/** The pod of a server; it waits for its Secret. Pure. */
+export function serverPod(spec: InstanceSpec, owner: PodOwner, settings: PodSettings): New<"pods"> {
+  const { instanceId, server } = spec;
+  const { limits, dataVolume, network } = server;
+  const user = userOf(dataVolume === undefined ? instanceId : `data:${dataVolume}`);
+  const name = serverName(instanceId);
+  const inMemory = {
+    tmp: "/tmp",
+    home: serverHome,
+    code: codePath,
+    ...(dataVolume === undefined && { data: dataPath }),
+  };
+  return {
+    metadata: {
+      name,
+      labels: {
+        ...managedBy,
+        [labels.role]: "server",
+        [labels.owner]: owner.id,
+        [labels.instance]: instanceId,
+        [labels.network]: network,
+        ...(dataVolume !== undefined && { [labels.data]: dataVolume }),
+      },
+    },
+    spec: {
+      ...podOf(settings, user),
+      ...(owner.lifetimeMs !== null && { activeDeadlineSeconds: Math.ceil(owner.lifetimeMs / 1000) }),
+      terminationGracePeriodSeconds: 10,
+      ...(dataVolume !== undefined && { affinity: besideOthersOf(dataVolume) }),
+      initContainers: [
+        containerOf(settings, {
+          name: fetchContainer,
+          command: podProgram("fetch"),
+          resources: {
+            requests: { cpu: processors(typicalCpus), memory: quantity(typicalBytes) },
+            limits: { cpu: processors(Math.max(1, limits.cpus)), memory: quantity(4 * typicalBytes) },
+          },
+          volumeMounts: [
+            mount("secret", secretDirectory, { readOnly: true }),
+            mount("start", startDirectory),
+            mount("layers", "/layers"),
+          ],
+        }),
+      ],
+      containers: [
+        containerOf(settings, {
+          name: serverContainer,
+          command: podProgram("serve"),
+          ports: [{ name: "mcp", containerPort: serverPort }],
+          resources: {
+            requests: {
+              cpu: processors(Math.min(typicalCpus, limits.cpus)),
+              memory: quantity(Math.min(typicalBytes, limits.memoryBytes) + ownBytes),
+            },
+            limits: { cpu: processors(limits.cpus), memory: quantity(limits.memoryBytes + ownBytes) },
+          },
+          volumeMounts: [
+            mount("start", startDirectory),
+            mount("layers", dependencyPath, { subPath: "dependencies", readOnly: true }),
+            mount("layers", layerPath, { subPath: "code", readOnly: true }),
+            mount("run", runtimeDirectory),
+            ...Object.entries(inMemory).map(([volume, path]) => mount(volume, path)),
+            ...(dataVolume === undefined ? [] : [mount("data", dataPath)]),
+          ],
+        }),
+      ],
+      volumes: [
+        // Only these: the memo isn't for the pod.
+        {
+          name: "secret",
+          secret: { secretName: name, items: ["layers.json", "start.json"].map((key) => ({ key, path: key })) },
+        },
+        scratch("start", startBytes, "Memory"),
+        scratch("layers", layersBytes, "disk"),
+        scratch("run", runtimeBytes, "Memory"),
+        ...Object.keys(inMemory).map((volume) => scratch(volume, limits.tmpBytes, "Memory")),
+        ...(dataVolume === undefined
+          ? []
+          : [{ name: "data", persistentVolumeClaim: { claimName: dataClaimName(dataVolume) } }]),
+      ],
+    },
+  };
+}
+
+/** A claim that one node may use at a time: all pods that use it run there. */
+const besideOthersOf = (dataVolume: string): Affinity => ({
+  podAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { [labels.data]: dataVolume } } },
+    ],
+  },
+});
+
+export type LayerAddress = { readonly url: string; readonly directory: string; readonly digest: string };
+
+/** What the pod of a server waits for; it is deleted with the pod. Pure. */
+export function serverSecret(
+  spec: InstanceSpec,
+  pod: Stored<"pods">,
+  { secret, layers }: { readonly secret: string; readonly layers: readonly LayerAddress[] },
+): New<"secrets"> {
+  const { name, uid } = pod.metadata;
+  return {
+    metadata: {
+      name,
+      labels: { ...managedBy, ...pod.metadata.labels },
+      ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }],
+    },
+    immutable: true,
+    stringData: {
+      "start.json": JSON.stringify(serverStart(spec, secret)),
+      "layers.json": JSON.stringify(layers),
+      secret,
+      memo: spec.memo ?? "",
+    },
+  };
+}
+
+/** For python/towpath_pod, `serve`. */
+function serverStart({ server, startTimeoutMs }: InstanceSpec, secret: string) {
+  const { processes, fileBytes } = server.limits;
+  const listen = `0.0.0.0:${serverPort}`;
+  const { argv, env } = harnessCommand(server, { listen, harness: harnessDirectory, startTimeoutMs });
+  return {
+    argv,
+    environment: env,
+    directory: codePath,
+    makeDirectories: Object.values(homeEnvironment),
+    ...(server.dataVolume !== undefined && { data: dataPath }),
+    status: `${runtimeDirectory}/${statusName}`,
+    port: serverPort,
+    secret,
+    startSeconds: startTimeoutMs / 1000,
+    limits: { processes, ...(fileBytes !== undefined && { fileBytes }) },
+  };
+}

@@ -1,0 +1,259 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Ready } from "../../host/server/harness-status.ts";
+import { SandboxError } from "../../port/errors.ts";
+import type { OutputSink } from "../../port/execution.ts";
+import type { DataUsage, Pythons } from "../../port/host.ts";
+import type { AdoptedServer, InstanceSpec, PrewarmResult, ServerDriver, StartResult } from "../../port/servers.ts";
+import { type KubernetesApi, KubernetesError } from "../api/client.ts";
+import type { Stored } from "../api/objects.ts";
+import { PodWatch } from "../api/pod-watch.ts";
+import type { PodSettings } from "../config.ts";
+import type { DataClaims } from "../data-claims.ts";
+import { labels } from "../pod/labels.ts";
+import { lateStart, type PodEnd, podEnd, podObstacle } from "../pod/pod-end.ts";
+import { type PodOwner, serverPod, serverPort, serverSecret } from "../pod/server-pod.ts";
+import type { RemoteLayers } from "../remote-layers.ts";
+import { type Address, askReady } from "./ask-server.ts";
+import { PodServer, type PodServerParts } from "./pod-server.ts";
+
+const firstPollMs = 20;
+const maxPollMs = 250;
+
+export type KubernetesServersParts = {
+  readonly api: KubernetesApi;
+  readonly layers: RemoteLayers;
+  readonly pythons: Pythons;
+  readonly settings: PodSettings;
+  readonly owner: PodOwner;
+  /** How long a pod may wait for a node and its image, milliseconds. */
+  readonly placeMs: number;
+  /** Null without the capability `lastingData`. */
+  readonly data: DataClaims | null;
+};
+
+/** Runs each server as a pod. */
+export class KubernetesServers implements ServerDriver {
+  readonly #parts: KubernetesServersParts;
+  readonly #watch: PodWatch;
+  readonly #running = new Set<PodServer>();
+
+  constructor(parts: KubernetesServersParts) {
+    this.#parts = parts;
+    this.#watch = new PodWatch(parts.api, { [labels.role]: "server", [labels.owner]: parts.owner.id });
+  }
+
+  async start(spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult> {
+    const startedAt = performance.now();
+    const { server } = spec;
+    await this.#requirePython(server.pythonVersion);
+    await this.#openData(server.dataVolume);
+    const directories = ["dependencies", "code"] as const;
+    const [layers] = await Promise.all([
+      Promise.all(
+        directories.map(async (directory) => {
+          const digest = server.layers[directory];
+          return { directory, digest, url: await this.#addressOf(digest) };
+        }),
+      ),
+      this.#watch.start(),
+    ]);
+    const secret = randomBytes(32).toString("base64url");
+    const pod = await this.#create(spec);
+    const running = this.#follow(this.#podServer(spec.instanceId, pod, { onOutput, secret }));
+    try {
+      await this.#parts.api.create("secrets", serverSecret(spec, pod, { secret, layers }));
+    } catch (error) {
+      void running.stop(0);
+      throw refusalOf(error);
+    }
+    return await this.#awaitReady(running, spec.startTimeoutMs, startedAt);
+  }
+
+  prewarm(): Promise<PrewarmResult> {
+    const reason = "Interpreters aren't prewarmed on Kubernetes.";
+    return Promise.resolve({ ok: false, reason, isFinal: true });
+  }
+
+  async adopt(claim: Parameters<ServerDriver["adopt"]>[0]): Promise<AdoptedServer[]> {
+    await this.#watch.start();
+    const { items: secrets } = await this.#parts.api.list("secrets", { [labels.owner]: this.#parts.owner.id });
+    const byName = new Map(secrets.map((secret) => [secret.metadata.name, secret]));
+    const adopted = this.#watch.list().map((pod) => this.#adoptOne(pod, byName.get(pod.metadata.name), claim));
+    return (await Promise.all(adopted)).flatMap((server) => (server === null ? [] : [server]));
+  }
+
+  /** Nothing stays unpacked. */
+  async evictLayers(): Promise<void> {}
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#running].map((server) => server.stop(0)));
+    this.#watch.stop();
+  }
+
+  async #adoptOne(
+    pod: Stored<"pods">,
+    stored: Stored<"secrets"> | undefined,
+    claim: Parameters<ServerDriver["adopt"]>[0],
+  ): Promise<AdoptedServer | null> {
+    const instanceId = pod.metadata.labels?.[labels.instance] ?? "";
+    const { secret = "", memo = "" } = decoded(stored);
+    const host = pod.status?.podIP;
+    const isOver = podEnd(pod) !== null || pod.metadata.deletionTimestamp !== undefined;
+    const address: Address | null = isOver || host === undefined || secret === "" ? null : addressOf(host, secret);
+    // One that isn't ready was being started, and whoever waited for it is gone.
+    const isReady = address !== null && (await askReady(address, AbortSignal.timeout(adoptMs))) !== null;
+    const claimed = isReady && memo !== "" ? await claim({ instanceId, memo }) : null;
+    if (claimed === null || address === null) {
+      await this.#parts.api.delete("pods", pod.metadata.name, { graceSeconds: 0, uid: pod.metadata.uid });
+      return null;
+    }
+    const { onOutput, last } = claimed;
+    const running = this.#follow(this.#podServer(instanceId, pod, { onOutput, last, secret }));
+    return { handle: running.handle(address), isFrozen: false };
+  }
+
+  #podServer(
+    instanceId: string,
+    pod: Stored<"pods">,
+    own: Pick<PodServerParts, "onOutput" | "last" | "secret">,
+  ): PodServer {
+    const { api, data } = this.#parts;
+    const volume = pod.metadata.labels?.[labels.data];
+    const onUsage = (usage: Omit<DataUsage, "id">) => volume !== undefined && data?.learn(volume, usage);
+    return new PodServer(instanceId, pod, { api, watch: this.#watch, onUsage, ...own });
+  }
+
+  #follow(server: PodServer): PodServer {
+    this.#running.add(server);
+    void server.ended.then(() => this.#running.delete(server));
+    return server;
+  }
+
+  async #requirePython(version: string): Promise<void> {
+    const minor = version.split(".").slice(0, 2).join(".");
+    if ((await this.#parts.pythons.find(minor)) !== null) return;
+    const message = `Python ${version}, for which it was built, is not in the image of servers. Rebuild it.`;
+    throw new SandboxError("python_unavailable", message);
+  }
+
+  async #openData(id: string | undefined): Promise<void> {
+    if (id === undefined) return;
+    if (this.#parts.data === null)
+      throw new SandboxError("data_unavailable", "its lasting directory /data is not available here.");
+    await this.#parts.data.open(id);
+  }
+
+  async #addressOf(digest: string): Promise<string> {
+    try {
+      return await this.#parts.layers.address(digest);
+    } catch (error) {
+      const isLost = error instanceof Error && "code" in error && error.code === "not_found";
+      throw isLost ? layerError("not_found", error) : error;
+    }
+  }
+
+  async #create(spec: InstanceSpec): Promise<Stored<"pods">> {
+    try {
+      const pod = await this.#parts.api.create("pods", serverPod(spec, this.#parts.owner, this.#parts.settings));
+      this.#watch.learn(pod);
+      return pod;
+    } catch (error) {
+      throw refusalOf(error);
+    }
+  }
+
+  async #awaitReady(running: PodServer, startTimeoutMs: number, startedAt: number): Promise<StartResult> {
+    const done = new AbortController();
+    try {
+      const first = await Promise.race([
+        this.#untilReady(running, done.signal),
+        running.ended,
+        this.#untilStuck(running, startTimeoutMs, done.signal),
+      ]);
+      if (first instanceof SandboxError) {
+        void running.stop(0);
+        throw first;
+      }
+      if ("address" in first) {
+        const { address, ready } = first;
+        const { prewarm, bridge, incomplete } = ready;
+        const more = { ...(prewarm && { prewarm }), ...(bridge && { bridge }), ...(incomplete && { incomplete }) };
+        return { ok: true, handle: running.handle(address), startMs: performance.now() - startedAt, ...more };
+      }
+      return failureOf(first, running.stack);
+    } finally {
+      done.abort();
+    }
+  }
+
+  async #untilReady(running: PodServer, signal: AbortSignal): Promise<{ address: Address; ready: Ready }> {
+    for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pauseMs * 1.5, maxPollMs)) {
+      const { address } = running;
+      const ready = address === null ? null : await askReady(address, signal);
+      if (address !== null && ready !== null) return { address, ready };
+      await sleep(pauseMs, undefined, { signal }).catch(() => new Promise(() => {}));
+    }
+  }
+
+  /** Resolves when the pod can't begin. */
+  async #untilStuck(running: PodServer, startTimeoutMs: number, signal: AbortSignal): Promise<SandboxError> {
+    for (let waitedMs = 0; ; waitedMs += checkMs) {
+      await sleep(checkMs, undefined, { signal }).catch(() => new Promise(() => {}));
+      const { pod } = running;
+      const obstacle = pod === null ? null : podObstacle(pod);
+      if (obstacle?.kind === "image" && waitedMs >= imageMs) return new SandboxError("setup_failed", obstacle.message);
+      const isWaiting = pod === null || pod.status?.phase === "Pending";
+      // A pod that runs ends by itself when its start takes too long, unless its node hangs.
+      const maxMs = this.#parts.placeMs + (isWaiting ? 0 : maxRounds * startTimeoutMs);
+      if (waitedMs < maxMs) continue;
+      if (obstacle?.kind === "room") return noRoom(obstacle.message);
+      const what = isWaiting ? "start" : "get ready";
+      return new SandboxError("setup_failed", `The pod of the server did not ${what} within ${waitedMs / 1000} s.`);
+    }
+  }
+}
+
+const adoptMs = 5000;
+const checkMs = 500;
+/** As in serve.py. */
+const maxRounds = 3;
+/** A registry may fail once. */
+const imageMs = 20_000;
+
+const addressOf = (host: string, secret: string): Address => ({ host, port: serverPort, secret });
+
+/** What a start reports that ended before the server was ready. */
+function failureOf({ exit, failure, late, layer }: PodEnd, stack: readonly string[]): StartResult {
+  if (layer !== null) throw layerError(layer.code, new Error(layer.detail));
+  if (late !== null) return { ok: false, cause: "timeout", status: null, exit, late: lateStart(late, stack) };
+  return { ok: false, cause: failure === null ? "exited" : "harness", status: failure, exit };
+}
+
+const layerProblems = {
+  not_found: "The result of its build is no longer stored.",
+  digest_mismatch: "The stored result of its build is damaged.",
+} as const;
+
+function layerError(code: keyof typeof layerProblems | "unavailable", cause: Error): SandboxError {
+  if (code !== "unavailable") return new SandboxError("layer_unavailable", layerProblems[code], { cause });
+  const message = `The pod of the server did not get its layers: ${cause.message}`;
+  return new SandboxError("setup_failed", message, { cause });
+}
+
+const noRoom = (message: string, cause?: unknown) =>
+  new SandboxError("no_room", `The cluster has no room for it: ${message}`, { cause });
+
+/** Why the API server refused a pod. */
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof KubernetesError)) return error;
+  if (error.status === 403 && error.message.includes("exceeded quota"))
+    return noRoom("the quota of its namespace is used up.", error);
+  const refused = `Kubernetes refused the pod of a server: ${error.message}`;
+  return new SandboxError("setup_failed", refused, { cause: error });
+}
+
+function decoded(secret: Stored<"secrets"> | undefined): Readonly<Record<string, string>> {
+  const entries = Object.entries(secret?.data ?? {});
+  return Object.fromEntries(entries.map(([name, value]) => [name, Buffer.from(value, "base64").toString()]));
+}

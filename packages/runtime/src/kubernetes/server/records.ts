@@ -1,0 +1,85 @@
+import { storableText } from "../../host/process/lines.ts";
+import { type LastLines, lineCutMark, type OutputSink, type OutputStream } from "../../port/execution.ts";
+import type { DataUsage } from "../../port/host.ts";
+
+/** See records.py. */
+const record = /^([oOeExysu]) (\d{1,16}) (\d{1,16}) (.*)$/s;
+const newline = 0x0a;
+/** Nothing that the program writes is longer. */
+const maxRecordBytes = 16 * 1024;
+
+const streams: Readonly<Record<string, OutputStream>> = { o: "stdout", e: "stderr", x: "stdout", y: "stderr" };
+
+/** Reads the log of a server's container, any number of times from its beginning, and passes each line on once. */
+export class Records {
+  readonly #onOutput: OutputSink;
+  readonly #onUsage: (usage: Omit<DataUsage, "id">) => void;
+  readonly #last: { [Stream in OutputStream]?: number };
+  /** Lines of the harness's stacks. */
+  #stack: string[] = [];
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+
+  /** `last`: the last line of each stream that was passed on before. */
+  constructor(onOutput: OutputSink, last: LastLines = {}, onUsage: (usage: Omit<DataUsage, "id">) => void = () => {}) {
+    this.#onOutput = onOutput;
+    this.#onUsage = onUsage;
+    this.#last = { ...last };
+  }
+
+  get stack(): readonly string[] {
+    return this.#stack;
+  }
+
+  /** Begins at the log's beginning again. */
+  restart(): void {
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#stack = [];
+  }
+
+  push(chunk: Buffer): void {
+    let from = 0;
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, from)) {
+      this.#hold(chunk.subarray(from, at));
+      const text = Buffer.concat(this.#held).toString("utf8");
+      this.#held = [];
+      this.#heldBytes = 0;
+      from = at + 1;
+      this.#read(text);
+    }
+    this.#hold(chunk.subarray(from));
+  }
+
+  #hold(part: Buffer): void {
+    if (part.length === 0 || this.#heldBytes > maxRecordBytes) return;
+    this.#held.push(part);
+    this.#heldBytes += part.length;
+  }
+
+  #read(line: string): void {
+    // The first line of a log whose beginning was removed may be incomplete.
+    const [, type = "", position = "", time = "", text = ""] = record.exec(line) ?? [];
+    if (type === "u") {
+      const [usedBytes = 0, capacityBytes = 0] = text.split(" ").map(Number);
+      this.#onUsage({ usedBytes, capacityBytes });
+    }
+    if (type === "s") this.#stack.push(text);
+    const stream = streams[type.toLowerCase()];
+    const sequence = Number(position);
+    if (stream === undefined || sequence <= (this.#last[stream] ?? -1)) return;
+    this.#last[stream] = sequence;
+    const when = new Date(Number(time));
+    if (type === "x" || type === "y") {
+      const [lines, bytes] = text.split(" ");
+      this.#onOutput(stream, droppedText(Number(lines), Number(bytes)), when);
+    } else {
+      const cut = type === type.toUpperCase() ? lineCutMark : "";
+      this.#onOutput(stream, storableText(text.replace(/\r$/, "")) + cut, when, sequence);
+    }
+  }
+}
+
+/** The limits are in records.py. */
+const droppedText = (lines: number, bytes: number) =>
+  `… ${lines} lines (${bytes} bytes) dropped: more than 500 lines or 262144 bytes a second`;

@@ -1,0 +1,120 @@
+"""The first container of a server's pod: gets the layers and hands over what the server starts with.
+
+It reads the pod's Secret, which the server's container doesn't have: addresses that need no key, with which the server's
+code could otherwise read layers for some minutes. The start goes to a file in memory that `serve` deletes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import http.client
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+
+from towpath_pod.report import report
+
+SECRET = "/run/towpath-secret"
+LAYERS = "/layers"
+START = "/run/towpath-start/start.json"
+
+_TIMEOUT_SECONDS = 30
+_ATTEMPTS = 3
+_CHUNK = 1 << 20
+
+
+class LayerError(Exception):
+    """`code`: `not_found`, `digest_mismatch` or `unavailable`."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+
+
+def fetch(secret: str = SECRET, layers: str = LAYERS, start: str = START) -> int:
+    with open(os.path.join(secret, "layers.json"), encoding="utf-8") as file:
+        missing: list[dict[str, str]] = json.load(file)
+    failures: list[LayerError] = []
+
+    def get(layer: dict[str, str]) -> None:
+        try:
+            _get(layer, os.path.join(layers, layer["directory"]))
+        except LayerError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=get, args=(layer,)) for layer in missing]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        report({"layer": failures[0].code, "detail": failures[0].detail})
+        return 1
+    # Whole or not at all, and for this user alone.
+    descriptor = os.open(start + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "wb") as target, open(os.path.join(secret, "start.json"), "rb") as source:
+        shutil.copyfileobj(source, target)
+    os.rename(start + ".new", start)
+    return 0
+
+
+def _get(layer: dict[str, str], directory: str) -> None:
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            _get_once(layer, directory)
+            return
+        except (OSError, http.client.HTTPException) as error:
+            shutil.rmtree(directory, ignore_errors=True)
+            if attempt == _ATTEMPTS:
+                raise LayerError("unavailable", f"{type(error).__name__}: {error}") from error
+            time.sleep(attempt)
+
+
+def _get_once(layer: dict[str, str], directory: str) -> None:
+    """Unpacks while it reads. What has another digest is never used: the pod ends."""
+    try:
+        response = urllib.request.urlopen(layer["url"], timeout=_TIMEOUT_SECONDS)
+    except urllib.error.HTTPError as error:
+        if error.code < 500 and error.code != 429:
+            raise LayerError("not_found" if error.code == 404 else "unavailable", f"HTTP {error.code}") from error
+        raise
+    os.makedirs(directory)
+    argv = ["tar", "--extract", "--zstd", "--preserve-permissions", "--no-same-owner", "--directory", directory]
+    digest = hashlib.sha256()
+    unpack = subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert unpack.stdin is not None and unpack.stderr is not None
+    is_read = True
+    try:
+        while chunk := response.read(_CHUNK):
+            digest.update(chunk)
+            if is_read:
+                try:
+                    unpack.stdin.write(chunk)
+                except BrokenPipeError:
+                    # It stops at the archive's end mark, or has failed, which its exit status says.
+                    is_read = False
+    except BaseException:
+        unpack.kill()
+        raise
+    finally:
+        response.close()
+        with contextlib.suppress(BrokenPipeError):
+            unpack.stdin.close()
+        problem = unpack.stderr.read(2000).decode("utf-8", "replace")
+        status = unpack.wait()
+    if digest.hexdigest() != layer["digest"]:
+        raise LayerError("digest_mismatch", "the stored bytes have another digest")
+    if status != 0:
+        raise LayerError("unavailable", f"tar: {problem.strip()}")
+
+
+if __name__ == "__main__":
+    sys.exit(fetch())

@@ -1,0 +1,108 @@
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type ClusterSettings, type RuntimeDriver, tinyServer } from "@towpath/runtime/testing/cluster";
+import { type Cluster, nodeAddress } from "./cluster.ts";
+import { type PodLayers, servePodLayers } from "./pod-layers.ts";
+import { buildah, builtServersImage, importServersImage } from "./servers-image.ts";
+
+export type ServersRig = {
+  readonly namespace: string;
+  readonly layers: PodLayers;
+  settings(dataDirectory: string, change?: Partial<ClusterSettings["pods"]>): ClusterSettings;
+  /** A driver for which the contract's layers are those that pods get here. */
+  withRealLayers(driver: RuntimeDriver): RuntimeDriver;
+  close(): Promise<void>;
+};
+
+const dataClass = "test-data";
+const volumes = ["1", "2", "3", "4", "5"];
+
+/** A namespace of its own, volumes of the node for servers' data, and layers of the tiny server. */
+export async function openServersRig(cluster: Cluster, parent: string): Promise<ServersRig> {
+  const directory = await mkdtemp(join(parent, "servers-"));
+  await chmod(directory, 0o755);
+  const image = await importTinyImage(cluster, directory);
+  const namespace = `servers-${randomBytes(4).toString("hex")}`;
+  await cluster.createNamespace(namespace);
+  for (const name of volumes) await makeVolume(cluster, namespace, name, join(directory, `volume-${name}`));
+  const layers = await servePodLayers(await tinyServer.layers(join(directory, "layers")), nodeAddress);
+  return {
+    namespace,
+    layers,
+    settings: (dataDirectory, change = {}) => ({
+      api: { kind: "kubeconfig", path: cluster.kubeconfig },
+      namespace,
+      pods: { image, imagePullPolicy: "Never", runtimeClass: null, storageClass: dataClass, ...change },
+      cache: { storageClass: dataClass, accessMode: "ReadWriteOnce", bytes: 2 ** 28 },
+      dataBytes: 16 * 1024 ** 2,
+      dataDirectory,
+      runDirectory: dataDirectory,
+      buildEnvironment: { UV_OFFLINE: "1" },
+    }),
+    withRealLayers: (driver) => {
+      const { servers } = driver;
+      const real = (digest: string) => layers.digests[digest] ?? digest;
+      return {
+        ...driver,
+        servers: {
+          start: (spec, onOutput) => {
+            const { dependencies, code } = spec.server.layers;
+            const server = { ...spec.server, layers: { dependencies: real(dependencies), code: real(code) } };
+            return servers.start({ ...spec, server }, onOutput);
+          },
+          prewarm: (spec) => servers.prewarm(spec),
+          adopt: (claim) => servers.adopt(claim),
+          evictLayers: (inUse) => servers.evictLayers(inUse),
+        },
+      };
+    },
+    close: async () => {
+      await cluster.kubectl("delete", "namespace", namespace, "--wait=false");
+      await cluster.kubectl("delete", "pv", `-l=test=${namespace}`, "--wait=false");
+      await layers.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function makeVolume(cluster: Cluster, namespace: string, name: string, path: string): Promise<void> {
+  await mkdir(path);
+  await chmod(path, 0o777);
+  await cluster.create(namespace, {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name: `${namespace}-${name}`, labels: { test: namespace } },
+    spec: {
+      storageClassName: dataClass,
+      capacity: { storage: "1Gi" },
+      accessModes: ["ReadWriteOnce"],
+      persistentVolumeReclaimPolicy: "Retain",
+      hostPath: { path, type: "Directory" },
+    },
+  });
+}
+
+const tinyImage = "towpath.test/tiny:1";
+
+/** Builds the image of servers with the tiny server in place of the harness, and brings it to the cluster. */
+async function importTinyImage(cluster: Cluster, directory: string): Promise<string> {
+  const built = "localhost/towpath-tiny-test";
+  await importServersImage(cluster, directory);
+  const file = join(directory, "tiny.Dockerfile");
+  await writeFile(file, `FROM ${builtServersImage}\nCOPY towpath_runner /opt/towpath/python/towpath_runner\n`);
+  await buildah(
+    "build",
+    "--quiet",
+    "--format=docker",
+    "--layers",
+    `--file=${file}`,
+    `--tag=${built}`,
+    tinyServer.directory,
+  );
+  const archive = join(directory, "tiny.tar");
+  await buildah("push", "--quiet", built, `docker-archive:${archive}:${tinyImage}`);
+  await cluster.importImages(archive);
+  await rm(archive);
+  return tinyImage;
+}

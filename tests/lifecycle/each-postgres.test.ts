@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { copyCheckout } from "../instance/checkout-copy.ts";
+import { type EarlierMajor, installPostgres, linkPostgres, usePostgres } from "../instance/postgres-programs.ts";
+import { runTests } from "../instance/run-tests.ts";
+import { repositoryRoot } from "../instance/towpath-process.ts";
+
+// The tests of packages, processes and of a whole instance pass on each PostgreSQL that DATABASE_URL may name. The newest is
+// the embedded one, which they run on otherwise.
+
+let directory: string;
+beforeAll(async () => {
+  // Short enough for the sockets below it.
+  directory = await mkdtemp(join(tmpdir(), "tp-each-"));
+});
+afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+
+/** Those that are about the embedded PostgreSQL's version, or the state of a repository. */
+const left = ["--exclude=**/move-cluster.test.ts", "--exclude=docs/**", "--exclude=**/*.browser.test.*"];
+
+async function expectToPass(checkout: string, ...args: readonly string[]): Promise<number> {
+  const report = join(directory, "report.json");
+  const { passed, failedFiles } = await runTests(checkout, report, ...args);
+  // Once more and alone, as in every run of the tests.
+  const { failed } =
+    failedFiles.length > 0 ? await runTests(checkout, report, ...failedFiles, ...args) : { failed: [] };
+  expect(failed).toEqual([]);
+  return passed;
+}
+
+const majors: readonly EarlierMajor[] = [15, 16, 17];
+test.each(majors)(
+  "OPS-2 packages, processes and an instance pass their tests on PostgreSQL %i",
+  async (major) => {
+    const [checkout, programs] = [join(directory, String(major)), join(directory, `npm-${major}`)];
+    await copyCheckout(checkout);
+    await installPostgres(major, programs);
+    await linkPostgres(checkout, major, programs);
+    await usePostgres(checkout, major);
+    expect(await expectToPass(checkout, ...left)).toBeGreaterThan(2000);
+    expect(await expectToPass(checkout, "--config", "tests/vitest.config.ts")).toBeGreaterThan(100);
+  },
+  3_600_000,
+);
+
+test("OPS-2 an instance behind PgBouncer in transaction mode passes its tests", async () => {
+  vi.stubEnv("TOWPATH_TEST_POOLER", "1");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await expectToPass(repositoryRoot, "--config", "tests/vitest.config.ts")).toBeGreaterThan(80);
+}, 3_600_000);
