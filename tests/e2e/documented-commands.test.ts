@@ -41,6 +41,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath (migrate|run)\b/, "needs an instance's settings: external-database.test.ts runs it"],
   [/^\.\/towpath service\b/, "changes this machine: service.test.ts runs it"],
   [/^(cp deploy\/|docker )/, "builds and runs containers: tests/image does so by Podman"],
+  [/^(helm|kubectl) /, "needs a cluster: tests/chart renders the chart"],
   [/^(claude|codex|gemini) mcp /, "programs that need an account of their maker"],
   [/^(pip install|apt-get install) /, "changes this machine"],
   [/^uv (add NAME|lock)$/, "changes the reader's own project"],

@@ -266,6 +266,13 @@ export const stages: readonly Stage[] = [
     onlyWhenNamed: true,
   },
   {
+    name: "chart",
+    title: "Helm chart",
+    // Building Helm takes some minutes and a Go toolchain, once.
+    run: against("chart", "Helm"),
+    onlyWhenNamed: true,
+  },
+  {
     name: "kubernetes",
     title: "In a Kubernetes cluster",
     // Building the cluster's programs needs a quarter of an hour and a Go toolchain, once; it needs root.

@@ -67,6 +67,17 @@ function lightPool(change: Change = {}) {
 const named = (organization: string, count: number) =>
   Array.from({ length: count }, () => `${organization}-${newId()}`);
 
+test("RUN-8 interrupted servers start again where nothing bounds the starts at a time, and none is no work", async () => {
+  const unbounded = { maxStarting: Number.POSITIVE_INFINITY, memoryBytes: Number.POSITIVE_INFINITY };
+  const { pool } = lightPool({ budget: unbounded });
+  pool.startAgain([]);
+  const servers = named("a", 5);
+  pool.startAgain(servers);
+  await expect
+    .poll(async () => (await pool.list()).map(({ deploymentId }) => deploymentId).toSorted())
+    .toEqual(servers.toSorted());
+});
+
 test("RUN-3 with room for 35 servers, 200 concurrent calls to different servers all succeed", async () => {
   const { pool, peak } = lightPool();
   const servers = ["a", "b", "c", "d"].flatMap((organization) => named(organization, 50));

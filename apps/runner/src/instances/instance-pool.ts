@@ -101,7 +101,9 @@ export class InstancePool {
   startAgain(deploymentIds: readonly string[]): void {
     for (const id of deploymentIds) this.#interrupted.add(id);
     const atOnce = Math.max(1, Math.floor(this.#parts.places.budget.maxStarting / 2));
-    for (let free = atOnce - this.#startingAgain; free > 0; free--) void this.#startInterrupted();
+    // A cluster has no bounds of its own.
+    const free = Math.min(atOnce - this.#startingAgain, this.#interrupted.size);
+    for (let started = 0; started < free; started++) void this.#startInterrupted();
   }
 
   async #startInterrupted(): Promise<void> {

@@ -86,6 +86,7 @@ export const contents: readonly Group[] = [
         "Put an instance on the internet, with certificates of its own or behind a proxy.",
       ),
       ofRepository("containers", "Containers", "One image, a compose file, and what servers need inside a container."),
+      ofRepository("kubernetes", "Kubernetes", "The Helm chart: its values, the rights that it takes, and upgrades."),
       ofRepository(
         "operating",
         "Operating",

@@ -1,0 +1,37 @@
+{{/* What the driver does in the tenants' namespace, by role. docs/kubernetes.md lists it. */}}
+{{- define "towpath.rights" -}}
+worker:
+  - apiGroups: [""]
+    resources: [pods]
+    verbs: [create, get, list, watch, delete]
+  - apiGroups: [""]
+    resources: [pods/log]
+    verbs: [get]
+  - apiGroups: [""]
+    resources: [secrets]
+    verbs: [create]
+  - apiGroups: [""]
+    resources: [persistentvolumeclaims]
+    verbs: [create, list, patch, delete]
+runner:
+  - apiGroups: [""]
+    resources: [pods]
+    verbs: [create, get, list, watch, delete]
+  - apiGroups: [""]
+    resources: [pods/log]
+    verbs: [get]
+  - apiGroups: [""]
+    resources: [secrets]
+    verbs: [create, list]
+  - apiGroups: [""]
+    resources: [persistentvolumeclaims]
+    verbs: [create, list, delete]
+  # One that doesn't exist yet has no name by which it could be allowed.
+  - apiGroups: [coordination.k8s.io]
+    resources: [leases]
+    verbs: [create]
+  - apiGroups: [coordination.k8s.io]
+    resources: [leases]
+    resourceNames: [towpath-runner]
+    verbs: [get, update]
+{{- end -}}
