@@ -14,7 +14,7 @@ import { runInNewContext } from "node:vm";
 import { migrateDatabase, openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import { openNotifications } from "@towpath/db/notifications";
-import pino from "pino";
+import { openLog } from "@towpath/role";
 import { createReadModel } from "../../apps/gateway/src/read-model/routes.ts";
 import { createRouteFeed } from "../../apps/gateway/src/route/route-feed.ts";
 import { RouteTable } from "../../apps/gateway/src/route/route-table.ts";
@@ -63,7 +63,7 @@ async function measure(pool: Pool, size: number): Promise<string[]> {
     directory: "/nowhere",
     writesSnapshot: false,
     onLoaded: () => resolve(),
-    log: pino({ level: "silent" }),
+    log: openLog("silent", { role: "bench" }),
   });
   collectGarbage();
   const before = process.memoryUsage().heapUsed;

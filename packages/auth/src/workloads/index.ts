@@ -1,6 +1,5 @@
 export { IssuerKeyCache } from "./issuer-key-cache.ts";
-export { type IssuerKeys, IssuerKeysError, type KeySource, readIssuerKeys } from "./issuer-keys.ts";
-export { admitsSubject } from "./subject-pattern.ts";
+export { readIssuerKeys } from "./issuer-keys.ts";
 export type { TokenHead, WorkloadTokenProblem } from "./token-head.ts";
 export {
   admits,

@@ -1,9 +1,10 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { createAddressPolicy } from "@towpath/egress";
 import { exportJWK, generateKeyPair } from "jose";
 import { expect, onTestFinished, test } from "vitest";
@@ -25,12 +26,12 @@ const startIssuer: typeof startTokenIssuer = async (options) => {
   return issuer;
 };
 /** A certificate for localhost, signed by itself. */
-function selfSigned() {
+async function selfSigned() {
   const directory = mkdtempSync(join(tmpdir(), "tp-ca-"));
   const [key, cert] = [join(directory, "key.pem"), join(directory, "cert.pem")];
   const name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
   const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
-  execFileSync("openssl", ["req", "-x509", ...kind, "-keyout", key, "-out", cert, ...name], { stdio: "ignore" });
+  await promisify(execFile)("openssl", ["req", "-x509", ...kind, "-keyout", key, "-out", cert, ...name]);
   const tls = { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
   rmSync(directory, { recursive: true });
   return tls;
@@ -51,11 +52,11 @@ test("KEY-6 keys are found by discovery, at an address, in a pasted set, and beh
   expect(await kids(source("https://elsewhere.test", { jwksUrl: `${issuer.url}/openid/v1/jwks` }))).toEqual([jwk?.kid]);
   const keySet = JSON.stringify(await issuer.keySet());
   expect(await kids(source("https://elsewhere.test", { keySet }))).toEqual([jwk?.kid]);
-  const tls = selfSigned();
+  const tls = await selfSigned();
   const cluster = await startIssuer({ algorithm: "ES256", tls });
   expect(await kids(source(cluster.url, { ca: tls.cert }))).toHaveLength(1);
   await expect(kids(source(cluster.url))).rejects.toThrow("enter that authority's certificate");
-  await expect(kids(source(cluster.url, { ca: selfSigned().cert }))).rejects.toThrow(
+  await expect(kids(source(cluster.url, { ca: (await selfSigned()).cert }))).rejects.toThrow(
     "No secure connection to localhost",
   );
 });

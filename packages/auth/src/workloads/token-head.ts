@@ -12,9 +12,6 @@ export type TokenHead = {
   readonly expiresAt: number;
 };
 
-/** A verified one. */
-export type WorkloadToken = Pick<TokenHead, "subject" | "expiresAt">;
-
 /** Why a token can't be accepted by anybody here, as its own content shows. */
 export type WorkloadTokenProblem = "unsupported" | "expired" | "not_yet_valid" | "lives_too_long" | "other_audience";
 

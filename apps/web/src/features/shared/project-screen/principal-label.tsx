@@ -4,7 +4,14 @@ import { Avatar } from "~/ui/avatar.tsx";
 import { classNames } from "~/ui/class-names.ts";
 
 const icons = { user: User, key: KeyRound, workload: Boxes, admin: ShieldCheck, anonymous: UserX, other: Bot } as const;
-const kinds = { user: "User", key: "API key", workload: "Workload", admin: "Admin", anonymous: "Anonymous", other: "Caller" } as const;
+const kinds = {
+  user: "User",
+  key: "API key",
+  workload: "Workload",
+  admin: "Admin",
+  anonymous: "Anonymous",
+  other: "Caller",
+} as const;
 
 /** A caller: an icon for its kind, and its name. */
 export function PrincipalLabel({ principal, className }: { principal: PrincipalView; className?: string }) {

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { apiKeysQuery } from "~/features/organization/api-keys/api-keys.functions.ts";
-import { workloadsQuery } from "~/features/organization/api-keys/workloads.functions.ts";
 import { ApiKeysPage, ApiKeysPending } from "~/features/organization/api-keys/api-keys-page.tsx";
+import { workloadsQuery } from "~/features/organization/api-keys/workloads.functions.ts";
 
 /** ORG-4, KEY-3, KEY-6 */
 export const Route = createFileRoute("/$orgSlug/settings/api-keys")({
