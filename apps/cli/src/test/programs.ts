@@ -43,6 +43,9 @@ export async function check(output: Output, program: string, ...args: string[]):
   return status === 0 ? totalsOf(1) : totalsOf(0, endedWith(status, args));
 }
 
+export const tsc = (output: Output, project: string): Promise<Totals> =>
+  check(output, programOf("typescript", "bin/tsc"), "--noEmit", "-p", project);
+
 /** Checks the repository's Python by the rules of the harness. Counts as one test. */
 export async function ruff(output: Output): Promise<Totals> {
   const rules = ["--config", "python/towpath_runner/pyproject.toml"];
