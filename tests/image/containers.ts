@@ -87,9 +87,10 @@ export async function openContainers(): Promise<Containers> {
       "TOWPATH_BACKUP_PASSPHRASE=correct horse battery\n",
   );
   const runtime = JSON.stringify(join(here, "oci-runtime"));
+  // A machine that has images already would get the former backend, whose networks resolve no names.
   await writeFile(
     join(directory, "containers.conf"),
-    '[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\nruntime = "towpath-test"\n' +
+    '[network]\nnetwork_backend = "netavark"\n[engine]\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\nruntime = "towpath-test"\n' +
       `[engine.runtimes]\ntowpath-test = [${runtime}]\n`,
   );
   const env = {
