@@ -88,7 +88,7 @@ function WorkloadForm({ orgSlug, onDone }: { readonly orgSlug: string; readonly 
       />
       <TextField
         label="Issuer"
-        hint="The claim iss of its tokens, exactly as it is there."
+        hint="Exactly as in the iss claim of its tokens."
         error={problems.issuer}
         value={issuer}
         onChange={(next) => set({ issuer: next })}
@@ -96,7 +96,7 @@ function WorkloadForm({ orgSlug, onDone }: { readonly orgSlug: string; readonly 
       />
       <TextareaField
         label="Subjects"
-        hint="One a line. * stands for any characters but a colon."
+        hint="One per line. * stands for any characters but a colon."
         error={problems.subjects}
         value={fields.subjects}
         onChange={(next) => set({ subjects: next })}
