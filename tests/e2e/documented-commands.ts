@@ -28,6 +28,7 @@ const files = [
     "configuration",
     "https",
     "containers",
+    "kubernetes",
     "operating",
     "retention",
   ].map((name) => `docs/${name}.md`),
