@@ -1,13 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   type ClusterSettings,
-  claimLease,
   collect,
   connectionOf,
   instanceOf,
   KubernetesApi,
-  keepLease,
   openClusterDriver,
   type RuntimeDriver,
   startedBy,
@@ -78,27 +75,6 @@ describe("a runner that starts again", () => {
       .poll(async () => (await podsOf()).map(({ metadata }) => metadata.name))
       .toEqual([`server-${spec.instanceId}`]);
     expect((await adopted?.handle.stop(100))?.reason).toBe("stopped");
-  });
-
-  test("RUN-8 waits for the lease of the one before, which ends itself when it has lost it", async () => {
-    const times = { durationMs: 3000, lookMs: 100 };
-    const first = await claimLease(api, times);
-    let lost = 0;
-    const kept = keepLease(api, first, () => lost++, 200);
-    let second: typeof first | undefined;
-    const waiting = claimLease(api, times).then((identity) => {
-      second = identity;
-    });
-    await sleep(4000);
-    expect(second).toBeUndefined();
-    await kept.release();
-    await waiting;
-    expect(second).toEqual({ id: first.id, generation: first.generation + 1 });
-    // Nobody renews it now.
-    const third = await claimLease(api, times);
-    expect(third.generation).toBe(first.generation + 2);
-    keepLease(api, first, () => lost++, 200);
-    await expect.poll(() => lost).toBe(1);
   });
 });
 

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Capability, DriverRole, RunnerIdentity, RuntimeDriver } from "../port/driver.ts";
 import type { Isolation } from "../port/host.ts";
-import { KubernetesApi } from "./api/client.ts";
+import { type ApiOptions, KubernetesApi } from "./api/client.ts";
 import { connectionOf } from "./api/connection.ts";
 import { PodBuilds } from "./build/pod-builds.ts";
 import type { KubernetesSettings } from "./config.ts";
 import { DataClaims, noData } from "./data-claims.ts";
 import { cachedProbe, kubernetesHost } from "./host-report.ts";
-import { claimLease, keepLease } from "./leadership.ts";
+import { claimLease, keepLease, leaseRequestMs } from "./leadership.ts";
 import { probeCluster } from "./probe.ts";
 import type { RemoteLayers } from "./remote-layers.ts";
 import { KubernetesServers } from "./server/kubernetes-servers.ts";
@@ -18,14 +18,19 @@ const probeMs = 120_000;
 /** A build inspects a server for minutes at most; a worker that is killed leaves its pod until then. */
 const inspectionMs = 30 * 60_000;
 
-const kubernetesApi = ({ api, namespace }: Pick<KubernetesSettings, "api" | "namespace">): KubernetesApi =>
-  new KubernetesApi(() => connectionOf(api), namespace);
+const kubernetesApi = (
+  { api, namespace }: Pick<KubernetesSettings, "api" | "namespace">,
+  options?: ApiOptions,
+): KubernetesApi => new KubernetesApi(() => connectionOf(api), namespace, options);
+/** Of its own, so that nothing else delays renewals. */
+const leaseApi = (settings: KubernetesSettings) => kubernetesApi(settings, { requestMs: leaseRequestMs });
 
 /** The driver for a cluster. */
 export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLayers, role: DriverRole): RuntimeDriver {
   const { namespace, pods, cache, dataBytes, dataDirectory, buildEnvironment } = settings;
-  const api = kubernetesApi(settings);
-  const lease = role.kind === "servers" ? keepLease(api, role.identity, role.onSuperseded) : null;
+  const leases = leaseApi(settings);
+  const lease = role.kind === "servers" ? keepLease(leases, role.identity, role.onSuperseded) : null;
+  const api = kubernetesApi(settings, lease === null ? {} : { beforeChange: lease.sure });
   const data =
     role.kind === "servers" && pods.storageClass !== null ? new DataClaims(api, pods.storageClass, dataBytes) : null;
   const probe = cachedProbe(() => probeCluster(api, pods, probeMs));
@@ -47,14 +52,14 @@ export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLa
     async close() {
       await servers.close();
       await lease?.release();
-      await api.close();
+      await Promise.all([api.close(), leases.close()]);
     },
   };
 }
 
 /** Resolves when this process is the one that runs servers. */
 export async function claimClusterServers(settings: KubernetesSettings): Promise<RunnerIdentity> {
-  const api = kubernetesApi(settings);
+  const api = leaseApi(settings);
   try {
     return await claimLease(api);
   } finally {
