@@ -37,6 +37,7 @@ beforeAll(async () => {
       api: { kind: "kubeconfig", path: cluster.kubeconfig },
       namespace,
       pods: { image, imagePullPolicy: "Never", runtimeClass: null, storageClass: null, ...change },
+      leaderService: null,
       cache: { storageClass: namespace, accessMode: "ReadWriteOnce", bytes: 2 ** 29 },
       dataBytes: 0,
       dataDirectory: directory,

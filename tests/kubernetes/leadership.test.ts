@@ -44,7 +44,10 @@ test("RUN-8 a waiting runner leads at most 10 s after the leader was killed, and
   const holder = await startHolder();
   let isWaiting = false;
   let leads = false;
-  const claimed = claimLease(api, { onWaiting: () => (isWaiting = true) }).then((identity) => {
+  const onWaiting = async () => {
+    isWaiting = true;
+  };
+  const claimed = claimLease(api, { onWaiting }).then((identity) => {
     leads = true;
     return identity;
   });

@@ -33,6 +33,7 @@ export async function openServersRig(cluster: Cluster, parent: string): Promise<
       api: { kind: "kubeconfig", path: cluster.kubeconfig },
       namespace,
       pods: { image, imagePullPolicy: "Never", runtimeClass: null, storageClass: namespace, ...change },
+      leaderService: null,
       cache: { storageClass: namespace, accessMode: "ReadWriteOnce", bytes: 2 ** 28 },
       dataBytes: 16 * 1024 ** 2,
       dataDirectory,

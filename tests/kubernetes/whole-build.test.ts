@@ -50,6 +50,7 @@ test("RUN-7 a repository is installed from the index, inspected and becomes laye
     api: { kind: "kubeconfig", path: cluster.kubeconfig } as const,
     namespace,
     pods: { image, imagePullPolicy: "Never", runtimeClass: null, storageClass: null } as const,
+    leaderService: null,
     cache: null,
     dataBytes: 0,
     dataDirectory: directory,

@@ -43,6 +43,18 @@ test("RUN-7 in a pod it uses the pod's account, else a kubeconfig; an empty sett
   });
 });
 
+test("RUN-8 the leading runner needs its address for the Service that it makes lead to itself", () => {
+  const service = { ...needed, ...inCluster, TOWPATH_KUBERNETES_RUNNER_SERVICE: "platform/towpath-runner" };
+  expect(() => configOf(service)).toThrow("TOWPATH_KUBERNETES_POD_ADDRESS: must be the pod's address");
+  expect(() => configOf({ ...service, TOWPATH_KUBERNETES_POD_ADDRESS: "runner-0" })).toThrow("must be the IP address");
+  expect(() => configOf({ ...service, TOWPATH_KUBERNETES_RUNNER_SERVICE: "runner" })).toThrow("must be NAMESPACE/NAME");
+  for (const address of ["10.1.2.3", "fd00::7"])
+    expect(configOf({ ...service, TOWPATH_KUBERNETES_POD_ADDRESS: address })).toMatchObject({
+      leaderService: { namespace: "platform", name: "towpath-runner", address },
+    });
+  expect(configOf({ ...needed, ...inCluster })).toMatchObject({ leaderService: null });
+});
+
 const kubeconfig = `
 current-context: here
 contexts: [{ name: here, context: { cluster: one, user: me } }]

@@ -35,14 +35,14 @@ export const leaseRequestMs = leaseTimes.sureMs / 2;
  * more. As in Kubernetes' own programs, that is measured by this process's clock alone, and for as long as the holder has
  * written. The id is that of the lease; the generation grows with each holder.
  *
- * @param options.onWaiting called once if somebody has it
+ * @param options.onWaiting called once if somebody has it; ends the wait by rejecting
  * @throws an error of the first request; later ones are tried again
  */
 export async function claimLease(
   api: KubernetesApi,
-  options: { readonly times?: LeaseTimes; readonly onWaiting?: () => void } = {},
+  options: { readonly times?: LeaseTimes; readonly onWaiting?: () => Promise<void> } = {},
 ): Promise<RunnerIdentity> {
-  const { times = leaseTimes, onWaiting = () => {} } = options;
+  const { times = leaseTimes, onWaiting = async () => {} } = options;
   const holder = `${hostname()}-${randomUUID()}`;
   const durationSeconds = Math.ceil(times.durationMs / 1000);
   let seen = { version: "", at: performance.now() };
@@ -58,7 +58,7 @@ export async function claimLease(
     return isFree ? await taken(api, lease, holder, durationSeconds) : null;
   };
   let claimed = await attempt();
-  if (claimed === null) onWaiting();
+  if (claimed === null) await onWaiting();
   while (claimed === null) {
     await sleep(times.lookMs);
     claimed = await attempt().catch(() => null);

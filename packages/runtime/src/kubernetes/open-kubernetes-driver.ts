@@ -7,7 +7,8 @@ import { PodBuilds } from "./build/pod-builds.ts";
 import type { KubernetesSettings } from "./config.ts";
 import { DataClaims, noData } from "./data-claims.ts";
 import { cachedProbe, kubernetesHost } from "./host-report.ts";
-import { claimLease, keepLease, leaseRequestMs } from "./leadership.ts";
+import { keepLeaderEndpoint, type LeaderEndpoint } from "./leader-endpoint.ts";
+import { claimLease, type KeptLease, keepLease, leaseRequestMs } from "./leadership.ts";
 import { probeCluster } from "./probe.ts";
 import type { RemoteLayers } from "./remote-layers.ts";
 import { KubernetesServers } from "./server/kubernetes-servers.ts";
@@ -31,6 +32,7 @@ export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLa
   const leases = leaseApi(settings);
   const lease = role.kind === "servers" ? keepLease(leases, role.identity, role.onSuperseded) : null;
   const api = kubernetesApi(settings, lease === null ? {} : { beforeChange: lease.sure });
+  const leader = lease === null ? null : leadership(settings, lease);
   const data =
     role.kind === "servers" && pods.storageClass !== null ? new DataClaims(api, pods.storageClass, dataBytes) : null;
   const probe = cachedProbe(() => probeCluster(api, pods, probeMs));
@@ -46,22 +48,46 @@ export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLa
     servers,
     builds: new PodBuilds(api, { pod: pods, cache, layers, buildEnvironment }),
     host,
+    ...(leader !== null && { lead: leader.lead }),
     async leave() {
-      await lease?.release();
+      await leader?.end();
     },
     async close() {
       await servers.close();
-      await lease?.release();
+      await leader?.end();
       await Promise.all([api.close(), leases.close()]);
     },
   };
 }
 
+/** Keeps the lease, and leads callers here while it does. */
+function leadership(settings: KubernetesSettings, lease: KeptLease) {
+  const { leaderService: service } = settings;
+  let api: KubernetesApi | null = null;
+  let endpoint: LeaderEndpoint | null = null;
+  return {
+    lead(port: number, onError: (error: unknown) => void) {
+      if (service === null) return;
+      api = kubernetesApi({ ...settings, namespace: service.namespace }, { beforeChange: lease.sure });
+      endpoint = keepLeaderEndpoint(api, service, { port, onError });
+    },
+    async end() {
+      // The next leader takes its place anyway.
+      await endpoint?.withdraw().catch(() => {});
+      await lease.release();
+      await api?.close();
+    },
+  };
+}
+
 /** Resolves when this process is the one that runs servers. */
-export async function claimClusterServers(settings: KubernetesSettings): Promise<RunnerIdentity> {
+export async function claimClusterServers(
+  settings: KubernetesSettings,
+  onWaiting: () => Promise<void>,
+): Promise<RunnerIdentity> {
   const api = leaseApi(settings);
   try {
-    return await claimLease(api);
+    return await claimLease(api, { onWaiting });
   } finally {
     await api.close();
   }
