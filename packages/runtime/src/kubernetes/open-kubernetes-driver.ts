@@ -16,7 +16,7 @@ import { KubernetesServers } from "./server/kubernetes-servers.ts";
 /** For a node, which an autoscaler may first have to make, and for the image. */
 const placeMs = 120_000;
 const probeMs = 120_000;
-/** A build inspects a server for minutes at most; a worker that is killed leaves its pod until then. */
+/** A build inspects a server for minutes at most. Its pod ends then even if no worker removes it. */
 const inspectionMs = 30 * 60_000;
 
 const kubernetesApi = (
