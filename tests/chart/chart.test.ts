@@ -147,6 +147,7 @@ test("OPS-2 settings follow from the values", () => {
     TOWPATH_DRIVER: "kubernetes",
     TOWPATH_KUBERNETES_NAMESPACE: "tenants",
     TOWPATH_KUBERNETES_IMAGE: "registry.example.com/towpath-servers:1",
+    TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS: "registry,mirror",
     TOWPATH_KUBERNETES_STORAGE_CLASS: "fast",
     TOWPATH_KUBERNETES_CACHE_MIB: "4096",
     TOWPATH_ARTIFACTS: "s3://towpath/production",

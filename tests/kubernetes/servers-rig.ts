@@ -48,6 +48,7 @@ export async function openServersRig(cluster: Cluster, parent: string): Promise<
       pods: {
         image,
         imagePullPolicy: "Never",
+        pullSecrets: [],
         runtimeClass: null,
         storageClass: namespace,
         ...change,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { driverConfigFrom, driverSettings } from "../config.ts";
 import { accountConnection, configuredConnection } from "./api/connection.ts";
+import { podOf } from "./pod/parts.ts";
 
 let directory = "";
 beforeAll(async () => {
@@ -33,7 +34,13 @@ test("RUN-7 in a pod it uses the pod's account, else a kubeconfig; an empty sett
     kind: "kubernetes",
     api: { kind: "account", host: "10.0.0.1", port: "443" },
     namespace: "towpath-servers",
-    pods: { image: "servers:1", imagePullPolicy: "IfNotPresent", runtimeClass: null, storageClass: null },
+    pods: {
+      image: "servers:1",
+      imagePullPolicy: "IfNotPresent",
+      pullSecrets: [],
+      runtimeClass: null,
+      storageClass: null,
+    },
     cache: null,
   });
   const more = { TOWPATH_KUBERNETES_CONFIG: "/etc/kubeconfig", TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS: "fast" };
@@ -41,6 +48,21 @@ test("RUN-7 in a pod it uses the pod's account, else a kubeconfig; an empty sett
     api: { kind: "kubeconfig", path: "/etc/kubeconfig" },
     cache: { storageClass: "fast", accessMode: "ReadWriteOnce", bytes: 10 * 1024 ** 3 },
   });
+});
+
+test("RUN-7 OPS-2 pods of servers, builds and probes are pulled with the Secrets that a setting names", () => {
+  const configured = configOf({
+    ...needed,
+    ...inCluster,
+    TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS: "registry, mirror.one",
+  });
+  expect(configured).toMatchObject({ pods: { pullSecrets: ["registry", "mirror.one"] } });
+  if (configured.kind !== "kubernetes") throw new Error("another driver");
+  expect(podOf(configured.pods, 1)).toMatchObject({ imagePullSecrets: [{ name: "registry" }, { name: "mirror.one" }] });
+  expect(podOf({ ...configured.pods, pullSecrets: [] }, 1)).not.toHaveProperty("imagePullSecrets");
+  expect(() => configOf({ ...needed, ...inCluster, TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS: "a b" })).toThrow(
+    "must be names of Secrets",
+  );
 });
 
 test("RUN-8 the leading runner needs its address for the Service that it makes lead to itself", () => {

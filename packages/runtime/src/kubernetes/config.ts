@@ -19,6 +19,15 @@ export const kubernetesSettings = {
   TOWPATH_KUBERNETES_IMAGE_PULL_POLICY: optional(
     z.enum(["Always", "IfNotPresent", "Never"], "must be Always, IfNotPresent or Never"),
   ),
+  /** Secrets of the namespace with which nodes pull the image, comma-separated. */
+  TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS: z
+    .string()
+    .default("")
+    .transform((text) => text.split(",").map((name) => name.trim()))
+    .transform((names) => names.filter((name) => name !== ""))
+    .pipe(
+      z.array(z.string().regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, "must be names of Secrets, separated by commas")),
+    ),
   /** Storage of the caches that builds of an organization share. Without it, each build downloads its packages. */
   TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS: optional(z.string()),
   /** ReadWriteMany: builds of an organization may run on several nodes at a time. */
@@ -66,6 +75,8 @@ export type KubernetesSettings = {
 export type PodSettings = {
   readonly image: string;
   readonly imagePullPolicy: "Always" | "IfNotPresent" | "Never";
+  /** Names of Secrets. */
+  readonly pullSecrets: readonly string[];
   readonly runtimeClass: string | null;
   readonly storageClass: string | null;
 };
@@ -100,6 +111,7 @@ export function kubernetesSettingsFrom(
     pods: {
       image: image ?? "",
       imagePullPolicy: values.TOWPATH_KUBERNETES_IMAGE_PULL_POLICY ?? "IfNotPresent",
+      pullSecrets: values.TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS,
       runtimeClass: values.TOWPATH_KUBERNETES_RUNTIME_CLASS ?? null,
       storageClass: values.TOWPATH_KUBERNETES_STORAGE_CLASS ?? null,
     },

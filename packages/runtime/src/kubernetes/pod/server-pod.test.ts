@@ -6,6 +6,7 @@ const mebibyte = 1024 ** 2;
 const settings = {
   image: "registry.example.com/towpath-servers:1",
   imagePullPolicy: "IfNotPresent",
+  pullSecrets: [],
   runtimeClass: null,
   storageClass: null,
 } as const;
