@@ -11,7 +11,7 @@ type Lease = Stored<"leases">;
 const leaseName = "towpath-runner";
 
 /** All in milliseconds. */
-export type LeaseTimes = {
+type LeaseTimes = {
   /** A runner that hasn't renewed for this long is gone. Whole seconds. */
   readonly durationMs: number;
   /** A holder changes nothing this long after it sent the last renewal that succeeded: less than the duration. */
