@@ -68,7 +68,8 @@ describe.each(variants)("with the values %s", (variant) => {
     const open = objects.filter(({ kind }) => kind !== "Secret");
     expect(JSON.stringify(open)).not.toContain("hidden");
     for (const { container } of Object.values(podsOf(objects)))
-      expect(container.env.filter(({ name, value }) => value !== undefined && name !== "TOWPATH_RUN_DIR")).toEqual([]);
+      for (const { name, value } of container.env)
+        if (value !== undefined) expect(["TOWPATH_RUN_DIR", "TOWPATH_KUBERNETES_RUNNER_SERVICE"]).toContain(name);
     const secretValues = objects.filter(({ kind }) => kind === "Secret").flatMap((each) => Object.values(dataOf(each)));
     for (const value of secretValues) expect(JSON.stringify(open)).not.toContain(value);
   });
@@ -81,7 +82,7 @@ describe.each(variants)("with the values %s", (variant) => {
         .flatMap((each) => Object.keys(dataOf(each)).map((key) => `${each.metadata.name} ${key}`)),
     );
     const references = Object.values(podsOf(objects)).flatMap(({ container }) =>
-      container.env.flatMap(({ valueFrom }) => (valueFrom ? [valueFrom.secretKeyRef] : [])),
+      container.env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
     );
     expect(references.length).toBeGreaterThan(10);
     for (const { name, key } of references.filter(({ name }) => !name.startsWith("own-")))
@@ -110,7 +111,7 @@ test("OPS-2 the smallest values make roles, services, policies, routes and a cer
     issuerRef: { name: "letsencrypt", kind: "ClusterIssuer" },
   });
   const budgets = objects.filter(({ kind }) => kind === "PodDisruptionBudget").map(({ metadata }) => metadata.name);
-  expect(budgets).toEqual(["web", "gateway", "worker"].map((role) => `${release}-${role}`));
+  expect(budgets).toEqual(["web", "gateway", "worker", "runner"].map((role) => `${release}-${role}`));
 });
 
 test("OPS-2 requests for the dashboard go to web, those for any other name to the gateway, by routes or an Ingress", () => {
@@ -146,6 +147,7 @@ test("OPS-2 settings follow from the values", () => {
     TOWPATH_DRIVER: "kubernetes",
     TOWPATH_KUBERNETES_NAMESPACE: "tenants",
     TOWPATH_KUBERNETES_IMAGE: "registry.example.com/towpath-servers:1",
+    TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS: "registry,mirror",
     TOWPATH_KUBERNETES_STORAGE_CLASS: "fast",
     TOWPATH_KUBERNETES_CACHE_MIB: "4096",
     TOWPATH_ARTIFACTS: "s3://towpath/production",
@@ -201,19 +203,48 @@ test("OPS-2 the database is migrated before an install or upgrade changes anythi
   });
 });
 
-test("OPS-2 rights are those of two roles in the tenants' namespace, and the page on Kubernetes lists them", async () => {
+test("RUN-8 waiting runners are ready like any pod, and only the leader is behind the Service", () => {
+  const objects = objectsOf("smallest");
+  expect(named(objects, "Service", "runner")?.spec).toEqual({ ports: [{ name: "http", port: 9000 }] });
+  expect(named(objects, "Service", "web")?.spec).toHaveProperty("selector");
+  const { runner, web } = podsOf(objects);
+  expect(runner?.container.livenessProbe).toEqual(web?.container.livenessProbe);
+  expect(runner?.container.env).toEqual(
+    expect.arrayContaining([
+      { name: "TOWPATH_KUBERNETES_RUNNER_SERVICE", value: `${namespace}/${release}-runner` },
+      { name: "TOWPATH_KUBERNETES_POD_ADDRESS", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+    ]),
+  );
+  // Else a roll-out never counts as complete.
+  expect(named(objects, "Deployment", "runner")?.spec).not.toHaveProperty("progressDeadlineSeconds");
+  const names = rulesOf(named(objects, "Role", "runner-leader")).map(({ verbs, resourceNames }) => [
+    verbs,
+    resourceNames,
+  ]);
+  expect(names).toEqual([
+    [["get"], [`${release}-runner`]],
+    [["create"], undefined],
+    [["get", "update", "delete"], [`${release}-runner-leader`]],
+  ]);
+});
+
+test("OPS-2 rights are those of two roles in the tenants' namespace and of the leader, and the page on Kubernetes lists them", async () => {
   const objects = objectsOf("everything");
   expect(kindsIn(objects)).not.toContain("ClusterRole");
   const rights = objects.filter(({ kind }) => kind === "Role" || kind === "RoleBinding");
-  expect(rights.map(({ metadata }) => metadata.namespace)).toEqual(Array(4).fill("tenants"));
+  expect(rights.map(({ metadata }) => metadata.namespace).toSorted()).toEqual([
+    ...[namespace, namespace],
+    ...Array(4).fill("tenants"),
+  ]);
   expect(named(objects, "RoleBinding", "runner")?.subjects).toEqual([
     { kind: "ServiceAccount", name: `${release}-runner`, namespace },
   ]);
   const page = await readFile(join(chart, "../../docs/kubernetes.md"), "utf8");
   const listed = [...page.matchAll(/^\| (runner|worker) \| `([a-z/]+)` \| ([a-z, ]+) \|/gm)];
-  const granted = ["runner", "worker"].flatMap((role) => {
+  const granted = ["runner", "runner-leader", "worker"].flatMap((part) => {
+    const role = part.replace("-leader", "");
     const verbs = new Map<string, string[]>();
-    for (const { resources, verbs: added } of rulesOf(named(objects, "Role", role)))
+    for (const { resources, verbs: added } of rulesOf(named(objects, "Role", part)))
       for (const resource of resources) verbs.set(resource, [...(verbs.get(resource) ?? []), ...added]);
     return [...verbs].map(([resource, each]) => `${role} ${resource}: ${each.join(", ")}`);
   });

@@ -111,7 +111,10 @@ const environmentSchema = z.array(
     name: z.string(),
     value: z.string().optional(),
     valueFrom: z
-      .object({ secretKeyRef: z.object({ name: z.string(), key: z.string(), optional: z.boolean().optional() }) })
+      .object({
+        secretKeyRef: z.object({ name: z.string(), key: z.string(), optional: z.boolean().optional() }).optional(),
+        fieldRef: z.object({ fieldPath: z.string() }).optional(),
+      })
       .optional(),
   }),
 );

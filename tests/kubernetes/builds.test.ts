@@ -36,7 +36,8 @@ beforeAll(async () => {
     const settings: ClusterSettings = {
       api: { kind: "kubeconfig", path: cluster.kubeconfig },
       namespace,
-      pods: { image, imagePullPolicy: "Never", runtimeClass: null, storageClass: null, ...change },
+      pods: { image, imagePullPolicy: "Never", pullSecrets: [], runtimeClass: null, storageClass: null, ...change },
+      leaderService: null,
       cache: { storageClass: namespace, accessMode: "ReadWriteOnce", bytes: 2 ** 29 },
       dataBytes: 0,
       dataDirectory: directory,

@@ -77,6 +77,11 @@ test("OPS-2 runner and worker may do in the tenants' namespace what they need, a
   expect(await may("runner", "update", "leases/towpath-runner", tenants)).toBe(true);
   expect(await may("runner", "update", "leases/other", tenants)).toBe(false);
   expect(await may("worker", "list", "secrets", tenants)).toBe(false);
+  for (const [slice, allowed] of [
+    ["towpath-runner-leader", true],
+    ["other", false],
+  ] as const)
+    expect([slice, await may("runner", "update", `endpointslices/${slice}`, namespace)]).toEqual([slice, allowed]);
 });
 
 test("OPS-2 a StorageClass that the cluster lacks is refused", async () => {

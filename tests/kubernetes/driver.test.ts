@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { driverContract, openClusterDriver } from "@towpath/runtime/testing/cluster";
 import { afterAll, beforeAll, inject } from "vitest";
 import { clusterOf } from "./cluster.ts";
@@ -11,7 +10,6 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 driverContract("kubernetes", ["lastingData"], (directory) => {
-  const identity = { id: randomUUID(), generation: 1 };
-  const role = { kind: "servers", identity, adoptWithinMs: 0, onSuperseded: () => {} } as const;
+  const role = { kind: "servers", identity: rig.identity, adoptWithinMs: 0, onSuperseded: () => {} } as const;
   return rig.withRealLayers(openClusterDriver(rig.settings(directory), rig.layers, role));
 });

@@ -1,12 +1,22 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ClusterSettings, type RuntimeDriver, tinyServer } from "@towpath/runtime/testing/cluster";
+import {
+  type ClusterSettings,
+  claimLease,
+  connectionOf,
+  KubernetesApi,
+  type RunnerIdentity,
+  type RuntimeDriver,
+  tinyServer,
+} from "@towpath/runtime/testing/cluster";
 import { type Cluster, nodeAddress } from "./cluster.ts";
 import { type PodLayers, servePodLayers } from "./pod-layers.ts";
 import { buildah, builtServersImage, importServersImage } from "./servers-image.ts";
 
 export type ServersRig = {
+  /** Of the runner that has the lease of the namespace: drivers with another one change nothing. */
+  readonly identity: RunnerIdentity;
   readonly namespace: string;
   readonly layers: PodLayers;
   settings(dataDirectory: string, change?: Partial<ClusterSettings["pods"]>): ClusterSettings;
@@ -25,14 +35,25 @@ export async function openServersRig(cluster: Cluster, parent: string): Promise<
   const namespace = `servers-${randomBytes(4).toString("hex")}`;
   await cluster.createNamespace(namespace);
   for (const name of volumes) await makeVolume(cluster, namespace, name, join(directory, `volume-${name}`));
+  const api = new KubernetesApi(() => connectionOf({ kind: "kubeconfig", path: cluster.kubeconfig }), namespace);
+  const identity = await claimLease(api).finally(() => api.close());
   const layers = await servePodLayers(await tinyServer.layers(join(directory, "layers")), nodeAddress);
   return {
+    identity,
     namespace,
     layers,
     settings: (dataDirectory, change = {}) => ({
       api: { kind: "kubeconfig", path: cluster.kubeconfig },
       namespace,
-      pods: { image, imagePullPolicy: "Never", runtimeClass: null, storageClass: namespace, ...change },
+      pods: {
+        image,
+        imagePullPolicy: "Never",
+        pullSecrets: [],
+        runtimeClass: null,
+        storageClass: namespace,
+        ...change,
+      },
+      leaderService: null,
       cache: { storageClass: namespace, accessMode: "ReadWriteOnce", bytes: 2 ** 28 },
       dataBytes: 16 * 1024 ** 2,
       dataDirectory,

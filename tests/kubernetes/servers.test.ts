@@ -1,13 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   type ClusterSettings,
-  claimLease,
   collect,
   connectionOf,
   instanceOf,
   KubernetesApi,
-  keepLease,
   openClusterDriver,
   type RuntimeDriver,
   startedBy,
@@ -36,8 +33,8 @@ afterAll(async () => {
 });
 
 /** `change`: of the pods' settings. */
-function open(id: string = randomUUID(), change: Partial<ClusterSettings["pods"]> = {}): RuntimeDriver {
-  const role = { kind: "servers", identity: { id, generation: 1 }, adoptWithinMs: 0, onSuperseded: () => {} } as const;
+function open(change: Partial<ClusterSettings["pods"]> = {}): RuntimeDriver {
+  const role = { kind: "servers", identity: rig.identity, adoptWithinMs: 0, onSuperseded: () => {} } as const;
   const driver = rig.withRealLayers(openClusterDriver(rig.settings(directory, change), rig.layers, role));
   opened.push(driver);
   return driver;
@@ -48,9 +45,8 @@ const get = (endpoint: Parameters<typeof tinyServer.get>[0], path: string) => ti
 
 describe("a runner that starts again", () => {
   test("RUN-8 takes servers over, whose output goes on without a gap or a double", async () => {
-    const id = randomUUID();
     const seen: { line: string; sequence: number | undefined }[] = [];
-    const first = open(id);
+    const first = open();
     const spec = { ...instanceOf("serve"), memo: "what the next one must know" };
     const { endpoint } = await startedBy(first, spec, (_, line, __, sequence) => seen.push({ line, sequence }));
     await startedBy(first, { ...instanceOf("serve"), memo: "unclaimed" });
@@ -60,7 +56,7 @@ describe("a runner that starts again", () => {
     const kept = seen.slice(0, 4);
     await get(endpoint, "/print/2");
     const later: typeof seen = [];
-    const next = open(id);
+    const next = open();
     const last = { stdout: kept.at(-1)?.sequence ?? 0 };
     const [adopted, ...others] = await next.servers.adopt(async ({ instanceId, memo }) => {
       if (instanceId !== spec.instanceId) return null;
@@ -79,27 +75,31 @@ describe("a runner that starts again", () => {
       .toEqual([`server-${spec.instanceId}`]);
     expect((await adopted?.handle.stop(100))?.reason).toBe("stopped");
   });
+});
 
-  test("RUN-8 waits for the lease of the one before, which ends itself when it has lost it", async () => {
-    const times = { durationMs: 3000, lookMs: 100 };
-    const first = await claimLease(api, times);
-    let lost = 0;
-    const kept = keepLease(api, first, () => lost++, 200);
-    let second: typeof first | undefined;
-    const waiting = claimLease(api, times).then((identity) => {
-      second = identity;
-    });
-    await sleep(4000);
-    expect(second).toBeUndefined();
-    await kept.release();
-    await waiting;
-    expect(second).toEqual({ id: first.id, generation: first.generation + 1 });
-    // Nobody renews it now.
-    const third = await claimLease(api, times);
-    expect(third.generation).toBe(first.generation + 2);
-    keepLease(api, first, () => lost++, 200);
-    await expect.poll(() => lost).toBe(1);
+test("RUN-8 the server that a killed worker was inspecting is removed, unless its build runs", async () => {
+  const worker = () => {
+    const driver = rig.withRealLayers(openClusterDriver(rig.settings(directory), rig.layers, { kind: "builds" }));
+    opened.push(driver);
+    return driver;
+  };
+  const [killed, other] = [worker(), worker()];
+  const buildId = randomUUID();
+  const handle = await startedBy(killed, { ...instanceOf("serve"), buildId });
+  const served = await startedBy(open(), instanceOf("serve"));
+  expect(await other.builds.removeLost(async (ids) => new Set(ids))).toBe(0);
+  const asked: string[] = [];
+  const removed = await other.builds.removeLost(async (ids) => {
+    asked.push(...ids);
+    return new Set();
   });
+  expect([removed, asked]).toEqual([1, [buildId]]);
+  await expect
+    .poll(async () => (await podsOf()).map(({ metadata }) => metadata.name))
+    .toEqual([`server-${served.instanceId}`]);
+  expect((await handle.exited).reason).toBe("platform-ended");
+  // A server that runs belongs to no build.
+  expect(await served.isAlive()).toBe(true);
 });
 
 describe("how a server ended is distinguished", () => {
@@ -118,7 +118,7 @@ describe("how a server ended is distinguished", () => {
   });
 
   test("an image that can't be had, and a quota", async () => {
-    const without = open(randomUUID(), { image: "towpath.test/missing:1" });
+    const without = open({ image: "towpath.test/missing:1" });
     // Nor can the pod that looks for Pythons start.
     await expect(startedBy(without, instanceOf("serve"))).rejects.toThrow(
       /image of servers can't be had.*ErrImageNeverPull/,

@@ -49,7 +49,8 @@ test("RUN-7 a repository is installed from the index, inspected and becomes laye
   const settings = {
     api: { kind: "kubeconfig", path: cluster.kubeconfig } as const,
     namespace,
-    pods: { image, imagePullPolicy: "Never", runtimeClass: null, storageClass: null } as const,
+    pods: { image, imagePullPolicy: "Never", pullSecrets: [], runtimeClass: null, storageClass: null } as const,
+    leaderService: null,
     cache: null,
     dataBytes: 0,
     dataDirectory: directory,

@@ -64,7 +64,13 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const secrets = createSecretBox(config.secrets);
   // Before it takes the servers: a release that must not work on this database leaves them to the one that may.
   await checkDatabase(database.pool, secrets.masterKeys);
-  const identity = await claimServers(config.driver);
+  const api = createRunnerApi(complain("a request failed"));
+  let listening: RunnerAddress | null = null;
+  const identity = await claimServers(config.driver, async () => {
+    log.info("waiting for the lease, which another runner has");
+    // A cluster asks for its health.
+    listening = await api.listen(config.address);
+  });
   const runtime = driver ?? openServerDriver(config, database, identity, log);
   const { servers, host } = runtime;
   const exporter = openExporter("runner", config.otlp, log);
@@ -139,10 +145,11 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   void expectRecent(database, prewarm, config).catch(complain("recent servers could not be read"));
   metrics.read({ places, prewarm, lines });
   const stopMetrics = await serveMetrics(config.metrics, () => registry.metrics(), log);
-  const api = createRunnerApi(handlersOf(pool, prewarm, host.selfTest), complain("a request failed"), (call, run) =>
+  api.serve(handlersOf(pool, prewarm, host.selfTest), (call, run) =>
     metrics.aroundCall(call, () => traced(exporter, call, run)),
   );
-  const address = await api.listen(config.address);
+  const address: RunnerAddress = listening ?? (await api.listen(config.address));
+  if (address.kind === "tcp") runtime.lead?.(address.port, complain("callers can't be led to this runner"));
   pool.startAgain(interrupted);
   const inUse = () => layersInUse(pool, prewarm, deployments);
   const stopRounds = startRounds(roundsOf({ db: database.db, driver: runtime, layersInUse: inUse }), (name, error) =>

@@ -35,18 +35,16 @@ priorityClassName: {{ . }}
 {{- end -}}
 
 {{/*
-Probes. Web and gateway aren't ready without the database or routes; a runner that waits for the Lease isn't ready, so that
-its Service leads to the leader. Nothing is restarted because the database is unavailable: only a port that nobody serves.
+Probes. Web and gateway aren't ready without the database or routes; a runner that waits for the Lease is. Nothing is restarted because the database is unavailable: only a port that nobody serves.
 */}}
 {{- define "towpath.probes" -}}
 {{- $path := dict "web" "/healthz" "gateway" "/-/healthz" "runner" "/healthz" "worker" "/-/metrics" -}}
 {{- $port := ternary "metrics" "http" (eq .role "worker") -}}
 readinessProbe:
   httpGet: { path: {{ get $path .role }}, port: {{ $port }} }
-  periodSeconds: {{ ternary 1 5 (eq .role "runner") }}
+  periodSeconds: 5
   timeoutSeconds: 5
-  failureThreshold: {{ ternary 2 3 (eq .role "runner") }}
-{{- if ne .role "runner" }}
+  failureThreshold: 3
 startupProbe:
   tcpSocket: { port: {{ $port }} }
   periodSeconds: 2
@@ -55,5 +53,4 @@ livenessProbe:
   tcpSocket: { port: {{ $port }} }
   periodSeconds: 10
   failureThreshold: 6
-{{- end }}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* What the driver does in the tenants' namespace, by role. docs/kubernetes.md lists it. */}}
+{{/* What the driver does in the tenants' namespace, by role, and the leading runner in the release's. docs/kubernetes.md lists it. */}}
 {{- define "towpath.rights" -}}
 worker:
   - apiGroups: [""]
@@ -34,4 +34,16 @@ runner:
     resources: [leases]
     resourceNames: [towpath-runner]
     verbs: [get, update]
+runner-leader:
+  - apiGroups: [""]
+    resources: [services]
+    resourceNames: ['{{ include "towpath.name" . }}-runner']
+    verbs: [get]
+  - apiGroups: [discovery.k8s.io]
+    resources: [endpointslices]
+    verbs: [create]
+  - apiGroups: [discovery.k8s.io]
+    resources: [endpointslices]
+    resourceNames: ['{{ include "towpath.name" . }}-runner-leader']
+    verbs: [get, update, delete]
 {{- end -}}

@@ -35,6 +35,7 @@
   "TOWPATH_KUBERNETES_NAMESPACE" $v.tenants.namespace
   "TOWPATH_KUBERNETES_IMAGE" (include "towpath.image" (dict "root" . "image" $v.serversImage))
   "TOWPATH_KUBERNETES_IMAGE_PULL_POLICY" $v.serversImage.pullPolicy
+  "TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS" (join "," $v.serversImage.pullSecrets)
   "TOWPATH_KUBERNETES_RUNTIME_CLASS" $v.tenants.runtimeClass
   "TOWPATH_KUBERNETES_STORAGE_CLASS" (ternary $v.tenants.data.storageClass "" $v.tenants.data.enabled)
   "TOWPATH_SERVER_DATA_MIB" (ternary (toString $v.tenants.data.mib) "" $v.tenants.data.enabled)

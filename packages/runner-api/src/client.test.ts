@@ -162,8 +162,9 @@ test("RUN-1 details of the runner's internal errors stay in its log", async () =
     prewarm: fail,
     health: fail,
   };
-  const api = createRunnerApi(handlers, (error) => logged.push(error));
+  const api = createRunnerApi((error) => logged.push(error));
   const address = await api.listen(socket());
+  api.serve(handlers);
   const client = createRunnerClient(address, { timeoutMs: 1000 });
   closing.push(
     () => api.close(),
@@ -173,4 +174,33 @@ test("RUN-1 details of the runner's internal errors stay in its log", async () =
   expect(refused).toMatchObject({ code: "internal", retryAfterMs: 2000 });
   expect(String(refused)).not.toContain("password");
   expect(String(logged[0])).toContain("password");
+});
+
+test("RUN-8 a runner that waits for the lease is healthy, says so, and refuses calls until it leads", async () => {
+  const api = createRunnerApi(() => {});
+  const address = await api.listen({ kind: "tcp", host: "127.0.0.1", port: 0, secrets: ["secret"] });
+  const client = createRunnerClient(address, { timeoutMs: 1000 });
+  closing.push(
+    () => api.close(),
+    () => client.close(),
+  );
+  const port = address.kind === "tcp" ? address.port : 0;
+  const health = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`);
+    return [response.status, await response.json()];
+  };
+  expect(await health()).toEqual([200, { status: "waiting", message: "waiting for the lease" }]);
+  await client.health();
+  const refused = await client.ensure(randomUUID()).catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    code: "stopping",
+    waitHelps: true,
+    message: expect.stringContaining("waits for the lease"),
+  });
+  const list = async () => ({ instances: [] });
+  const none = () => Promise.reject(new Error("not asked"));
+  const rest = { ensure: none, verify: none, stop: none, isRunning: none, state: none, isolation: none, prewarm: none };
+  api.serve({ ...rest, list, health: async () => ({ status: "ok" }) });
+  expect(await client.list()).toEqual([]);
+  expect(await health()).toEqual([200, { status: "ok" }]);
 });

@@ -91,7 +91,12 @@ export const runnerCalls = {
   list: { method: "GET", path: "/v1/instances", answer: z.object({ instances: z.array(runnerInstanceSchema) }) },
   isolation: { method: "GET", path: "/v1/isolation", answer: isolationReportSchema },
   prewarm: { method: "GET", path: "/v1/prewarm", answer: prewarmReportSchema },
-  health: { method: "GET", path: "/healthz", answer: z.object({ status: z.literal("ok") }) },
+  /** `waiting`: for the runner that leads to end, to take its place. */
+  health: {
+    method: "GET",
+    path: "/healthz",
+    answer: z.object({ status: z.enum(["ok", "waiting"]), message: z.string().optional() }),
+  },
 } as const satisfies Record<string, { method: "GET" | "POST"; path: string; answer: z.ZodType }>;
 
 export type RunnerCall = keyof typeof runnerCalls;
@@ -118,7 +123,7 @@ export const runnerErrors = {
   crash_backoff: { status: 503, waitHelps: true },
   /** The host has no place for another server. */
   capacity: { status: 503, waitHelps: true },
-  /** The runner is shutting down. */
+  /** The runner is shutting down, or doesn't lead yet. */
   stopping: { status: 503, waitHelps: true },
   /** The host cannot run servers in a sandbox. */
   isolation_unavailable: { status: 503, waitHelps: false },

@@ -20,32 +20,40 @@ export type AroundCall = <Answer>(
   run: () => Promise<Answer>,
 ) => Promise<Answer>;
 
+/** What answers calls, and what runs its handlers. */
+type Serving = { readonly handlers: RunnerHandlers; readonly around: AroundCall };
+
 export type RunnerApi = {
   /**
    * Listens, on a unix socket with mode 0600. Resolves with the address; its port is the actual one when 0 was given.
    * @throws Error when another runner answers there
    */
   listen(address: RunnerAddress): Promise<RunnerAddress>;
+  /** Answers calls with these handlers from now on. */
+  serve(handlers: RunnerHandlers, around?: AroundCall): void;
   /** Accepts no further connections. Resolves when the running calls have been answered. */
   close(): Promise<void>;
   /** Ends all connections, even with calls in flight. */
   destroy(): void;
 };
 
-/** Serves the runner's API. `onError` gets errors that are not RunnerErrors; the caller only gets `internal`. */
-export function createRunnerApi(
-  handlers: RunnerHandlers,
-  onError: (error: unknown) => void,
-  around: AroundCall = (_call, run) => run(),
-): RunnerApi {
+/**
+ * Serves the runner's API. Until `serve`, it is healthy and refuses every other call. `onError` gets errors that are not
+ * RunnerErrors; the caller only gets `internal`.
+ */
+export function createRunnerApi(onError: (error: unknown) => void): RunnerApi {
   let server: Server | null = null;
+  let serving: Serving = { handlers: waitingHandlers, around: (_call, run) => run() };
   return {
+    serve(handlers, around = (_call, run) => run()) {
+      serving = { handlers, around };
+    },
     async listen(address) {
       await assertNoRunner(address);
       const isAllowed = address.kind === "tcp" ? secretCheck(address.secrets) : () => true;
       const listening = createServer((request, response) => {
         request.resume();
-        void answer(request, { handlers, isAllowed, onError, around }).then(({ status, body }) => {
+        void answer(request, { ...serving, isAllowed, onError }).then(({ status, body }) => {
           response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
         });
       });
@@ -56,6 +64,22 @@ export function createRunnerApi(
     destroy: () => server?.closeAllConnections(),
   };
 }
+
+const refuse = () =>
+  Promise.reject(
+    new RunnerError("stopping", "This runner waits for the lease. Try again shortly.", { retryAfterMs: 1000 }),
+  );
+const waitingHandlers: RunnerHandlers = {
+  ensure: refuse,
+  verify: refuse,
+  stop: refuse,
+  isRunning: refuse,
+  state: refuse,
+  list: refuse,
+  isolation: refuse,
+  prewarm: refuse,
+  health: async () => ({ status: "waiting", message: "waiting for the lease" }),
+};
 
 /** @throws Error when another runner answers there */
 export async function assertNoRunner(address: RunnerAddress): Promise<void> {
@@ -100,11 +124,9 @@ const asksForHealth = ({ method, url }: IncomingMessage) =>
 
 type Answer = { readonly status: number; readonly body: unknown };
 
-type AnswerParts = {
-  readonly handlers: RunnerHandlers;
+type AnswerParts = Serving & {
   readonly isAllowed: (request: IncomingMessage) => boolean;
   readonly onError: (error: unknown) => void;
-  readonly around: AroundCall;
 };
 
 async function answer(

@@ -25,13 +25,15 @@ export function openDriver(config: DriverConfig, layers: DriverLayers, role: Dri
 /**
  * Takes the servers over from the runner that has them now, which is shut out from then on. A driver whose runners elect
  * one of them returns once this one is elected.
+ *
+ * @param onWaiting called if another one is elected for now; ends the wait by rejecting
  */
-export async function claimServers(config: DriverConfig): Promise<RunnerIdentity> {
+export async function claimServers(config: DriverConfig, onWaiting: () => Promise<void>): Promise<RunnerIdentity> {
   switch (config.kind) {
     case "sandbox":
       return nextIdentity(config.runDirectory);
     case "kubernetes":
-      return claimClusterServers(config);
+      return claimClusterServers(config, onWaiting);
   }
 }
 

@@ -236,7 +236,7 @@ async function start(input: InspectInput, output: Transcript): Promise<StartResu
     inspectable: true,
   } as const;
   const starting = driver.servers.start(
-    { instanceId: randomUUID(), server, startTimeoutMs: limits.startMs },
+    { instanceId: randomUUID(), server, startTimeoutMs: limits.startMs, buildId: request.buildId },
     output.line,
   );
   const aborted = Promise.withResolvers<never>();

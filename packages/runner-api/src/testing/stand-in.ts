@@ -69,7 +69,10 @@ export function createRunnerStandIn(address: RunnerAddress): RunnerStandIn {
     const leased = { instanceId, endpoint, leaseMs: standIn.leaseMs, state, waitedMs, spent } as const;
     return { leased: isStarting ? { ...leased, shown } : leased, isSilent };
   };
-  const api = createRunnerApi(
+  const api = createRunnerApi((error) => {
+    throw error;
+  });
+  api.serve(
     unlessHanging(() => standIn.hangs, {
       ensure: async ({ deploymentId }) => (await ensure(deploymentId)).leased,
       async verify({ deploymentId }) {
@@ -97,9 +100,6 @@ export function createRunnerStandIn(address: RunnerAddress): RunnerStandIn {
       prewarm: async () => ({ ready: 0, memoryBytes: 0, maxMemoryBytes: 0, hits: 0, misses: {}, died: 0 }),
       health: async () => ({ status: "ok" }),
     }),
-    (error) => {
-      throw error;
-    },
   );
   const standIn: RunnerStandIn = {
     servers: new Map(),

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { driverConfigFrom, driverSettings } from "../config.ts";
 import { accountConnection, configuredConnection } from "./api/connection.ts";
+import { podOf } from "./pod/parts.ts";
 
 let directory = "";
 beforeAll(async () => {
@@ -33,7 +34,13 @@ test("RUN-7 in a pod it uses the pod's account, else a kubeconfig; an empty sett
     kind: "kubernetes",
     api: { kind: "account", host: "10.0.0.1", port: "443" },
     namespace: "towpath-servers",
-    pods: { image: "servers:1", imagePullPolicy: "IfNotPresent", runtimeClass: null, storageClass: null },
+    pods: {
+      image: "servers:1",
+      imagePullPolicy: "IfNotPresent",
+      pullSecrets: [],
+      runtimeClass: null,
+      storageClass: null,
+    },
     cache: null,
   });
   const more = { TOWPATH_KUBERNETES_CONFIG: "/etc/kubeconfig", TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS: "fast" };
@@ -41,6 +48,33 @@ test("RUN-7 in a pod it uses the pod's account, else a kubeconfig; an empty sett
     api: { kind: "kubeconfig", path: "/etc/kubeconfig" },
     cache: { storageClass: "fast", accessMode: "ReadWriteOnce", bytes: 10 * 1024 ** 3 },
   });
+});
+
+test("RUN-7 OPS-2 pods of servers, builds and probes are pulled with the Secrets that a setting names", () => {
+  const configured = configOf({
+    ...needed,
+    ...inCluster,
+    TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS: "registry, mirror.one",
+  });
+  expect(configured).toMatchObject({ pods: { pullSecrets: ["registry", "mirror.one"] } });
+  if (configured.kind !== "kubernetes") throw new Error("another driver");
+  expect(podOf(configured.pods, 1)).toMatchObject({ imagePullSecrets: [{ name: "registry" }, { name: "mirror.one" }] });
+  expect(podOf({ ...configured.pods, pullSecrets: [] }, 1)).not.toHaveProperty("imagePullSecrets");
+  expect(() => configOf({ ...needed, ...inCluster, TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS: "a b" })).toThrow(
+    "must be names of Secrets",
+  );
+});
+
+test("RUN-8 the leading runner needs its address for the Service that it makes lead to itself", () => {
+  const service = { ...needed, ...inCluster, TOWPATH_KUBERNETES_RUNNER_SERVICE: "platform/towpath-runner" };
+  expect(() => configOf(service)).toThrow("TOWPATH_KUBERNETES_POD_ADDRESS: must be the pod's address");
+  expect(() => configOf({ ...service, TOWPATH_KUBERNETES_POD_ADDRESS: "runner-0" })).toThrow("must be the IP address");
+  expect(() => configOf({ ...service, TOWPATH_KUBERNETES_RUNNER_SERVICE: "runner" })).toThrow("must be NAMESPACE/NAME");
+  for (const address of ["10.1.2.3", "fd00::7"])
+    expect(configOf({ ...service, TOWPATH_KUBERNETES_POD_ADDRESS: address })).toMatchObject({
+      leaderService: { namespace: "platform", name: "towpath-runner", address },
+    });
+  expect(configOf({ ...needed, ...inCluster })).toMatchObject({ leaderService: null });
 });
 
 const kubeconfig = `

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type sandboxSettings, sandboxSettingsFrom } from "../host/config.ts";
 import type { ApiLocation } from "./api/connection.ts";
 import type { CacheSettings } from "./build/pod-caches.ts";
+import type { LeaderService } from "./leader-endpoint.ts";
 
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
@@ -18,6 +19,15 @@ export const kubernetesSettings = {
   TOWPATH_KUBERNETES_IMAGE_PULL_POLICY: optional(
     z.enum(["Always", "IfNotPresent", "Never"], "must be Always, IfNotPresent or Never"),
   ),
+  /** Secrets of the namespace with which nodes pull the image, comma-separated. */
+  TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS: z
+    .string()
+    .default("")
+    .transform((text) => text.split(",").map((name) => name.trim()))
+    .transform((names) => names.filter((name) => name !== ""))
+    .pipe(
+      z.array(z.string().regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, "must be names of Secrets, separated by commas")),
+    ),
   /** Storage of the caches that builds of an organization share. Without it, each build downloads its packages. */
   TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS: optional(z.string()),
   /** ReadWriteMany: builds of an organization may run on several nodes at a time. */
@@ -33,6 +43,14 @@ export const kubernetesSettings = {
   TOWPATH_KUBERNETES_RUNTIME_CLASS: optional(z.string()),
   /** Storage of servers' `/data`. Without it, servers that keep data don't start. */
   TOWPATH_KUBERNETES_STORAGE_CLASS: optional(z.string()),
+  /** Service that the leading runner makes lead to itself, where several runners wait for each other. */
+  TOWPATH_KUBERNETES_RUNNER_SERVICE: optional(
+    z
+      .string()
+      .regex(/^[a-z0-9][-a-z0-9]*\/[a-z][-a-z0-9]*$/, "must be NAMESPACE/NAME of a Service, such as towpath/runner"),
+  ),
+  /** The runner's own address for it. */
+  TOWPATH_KUBERNETES_POD_ADDRESS: optional(z.union([z.ipv4(), z.ipv6()], "must be the IP address of the runner's pod")),
   /** Path of a kubeconfig; unset in the cluster, where the pod's service account is used. */
   TOWPATH_KUBERNETES_CONFIG: optional(z.string().startsWith("/", "must be an absolute path")),
 };
@@ -41,6 +59,8 @@ export type KubernetesSettings = {
   readonly api: ApiLocation;
   readonly namespace: string;
   readonly pods: PodSettings;
+  /** Null: callers find the runner by other means. */
+  readonly leaderService: LeaderService | null;
   /** Null: builds share no cache. */
   readonly cache: CacheSettings | null;
   /** Size of a server's `/data`. */
@@ -55,6 +75,8 @@ export type KubernetesSettings = {
 export type PodSettings = {
   readonly image: string;
   readonly imagePullPolicy: "Always" | "IfNotPresent" | "Never";
+  /** Names of Secrets. */
+  readonly pullSecrets: readonly string[];
   readonly runtimeClass: string | null;
   readonly storageClass: string | null;
 };
@@ -67,10 +89,15 @@ export function kubernetesSettingsFrom(
   environment: Readonly<Record<string, string | undefined>>,
 ): KubernetesSettings {
   const { TOWPATH_KUBERNETES_CONFIG: path, TOWPATH_KUBERNETES_IMAGE: image } = values;
+  const { TOWPATH_KUBERNETES_RUNNER_SERVICE: service, TOWPATH_KUBERNETES_POD_ADDRESS: address } = values;
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment;
   const problems: string[] = [];
   if (image === undefined)
     problems.push("TOWPATH_KUBERNETES_IMAGE: must be the image of servers and builds, if TOWPATH_DRIVER is kubernetes");
+  if (service !== undefined && address === undefined)
+    problems.push(
+      "TOWPATH_KUBERNETES_POD_ADDRESS: must be the pod's address (status.podIP), to lead the Service to it",
+    );
   if (path === undefined && (host === undefined || port === undefined))
     problems.push("TOWPATH_KUBERNETES_CONFIG: must be the path of a kubeconfig, because this process isn't in a pod");
   if (environment.TOWPATH_ARTIFACTS?.startsWith("s3://") !== true)
@@ -84,15 +111,22 @@ export function kubernetesSettingsFrom(
     pods: {
       image: image ?? "",
       imagePullPolicy: values.TOWPATH_KUBERNETES_IMAGE_PULL_POLICY ?? "IfNotPresent",
+      pullSecrets: values.TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS,
       runtimeClass: values.TOWPATH_KUBERNETES_RUNTIME_CLASS ?? null,
       storageClass: values.TOWPATH_KUBERNETES_STORAGE_CLASS ?? null,
     },
+    leaderService: leaderServiceFrom(service, address),
     cache: cacheSettingsFrom(values),
     dataBytes,
     dataDirectory,
     runDirectory,
     buildEnvironment,
   };
+}
+
+function leaderServiceFrom(service: string | undefined, address: string | undefined): LeaderService | null {
+  const [namespace = "", name = ""] = service?.split("/") ?? [];
+  return name === "" || address === undefined ? null : { namespace, name, address };
 }
 
 function cacheSettingsFrom(values: Values): CacheSettings | null {

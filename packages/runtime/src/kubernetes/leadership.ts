@@ -9,39 +9,61 @@ import { managedBy } from "./pod/labels.ts";
 type Lease = Stored<"leases">;
 
 const leaseName = "towpath-runner";
-/** A runner that hasn't renewed for this long is gone. */
-const durationMs = 15_000;
-const renewMs = 2_000;
-const lookMs = 1_000;
+
+/** All in milliseconds. */
+type LeaseTimes = {
+  /** A runner that hasn't renewed for this long is gone. Whole seconds. */
+  readonly durationMs: number;
+  /** A holder changes nothing this long after it sent the last renewal that succeeded: less than the duration. */
+  readonly sureMs: number;
+  readonly renewMs: number;
+  /** How often a waiting runner looks, and a holder tries again. */
+  readonly lookMs: number;
+};
+
+/**
+ * A killed runner's lease is taken at most 7 s later. Two renewals may fail before its holder pauses, and what it began by
+ * then has 1.5 s to arrive.
+ */
+export const leaseTimes: LeaseTimes = { durationMs: 6000, sureMs: 4500, renewMs: 1500, lookMs: 500 };
+
+/** Limit of each request about the lease, so that another one can follow while its holder is sure. */
+export const leaseRequestMs = leaseTimes.sureMs / 2;
 
 /**
  * Waits until this process has the lease: at once if nobody has it, else when its holder gives it up or doesn't renew it any
- * more. As in Kubernetes' own programs, that is measured by this process's clock alone. The id is that of the lease; the
- * generation grows with each holder.
+ * more. As in Kubernetes' own programs, that is measured by this process's clock alone, and for as long as the holder has
+ * written. The id is that of the lease; the generation grows with each holder.
  *
- * @param times for tests, milliseconds
+ * @param options.onWaiting called once if somebody has it; ends the wait by rejecting
+ * @throws an error of the first request; later ones are tried again
  */
 export async function claimLease(
   api: KubernetesApi,
-  times: { readonly durationMs: number; readonly lookMs: number } = { durationMs, lookMs },
+  options: { readonly times?: LeaseTimes; readonly onWaiting?: () => Promise<void> } = {},
 ): Promise<RunnerIdentity> {
+  const { times = leaseTimes, onWaiting = async () => {} } = options;
   const holder = `${hostname()}-${randomUUID()}`;
   const durationSeconds = Math.ceil(times.durationMs / 1000);
   let seen = { version: "", at: performance.now() };
-  for (;;) {
+  const attempt = async (): Promise<Lease | null> => {
     const lease = await api.get("leases", leaseName);
-    if (lease !== null && lease.metadata.resourceVersion !== seen.version)
-      seen = { version: lease.metadata.resourceVersion, at: performance.now() };
-    const isFree = lease !== null && (!lease.spec?.holderIdentity || performance.now() - seen.at >= times.durationMs);
-    const claimed =
-      lease === null
-        ? await created(api, holder, durationSeconds)
-        : isFree
-          ? await taken(api, lease, holder, durationSeconds)
-          : null;
-    if (claimed !== null) return identityOf(claimed);
+    if (lease === null) return await created(api, holder, durationSeconds);
+    // The answer to an earlier attempt was lost.
+    if (lease.spec?.holderIdentity === holder) return lease;
+    const { resourceVersion } = lease.metadata;
+    if (resourceVersion !== seen.version) seen = { version: resourceVersion, at: performance.now() };
+    const heldMs = 1000 * (lease.spec?.leaseDurationSeconds ?? durationSeconds);
+    const isFree = !lease.spec?.holderIdentity || performance.now() - seen.at >= heldMs;
+    return isFree ? await taken(api, lease, holder, durationSeconds) : null;
+  };
+  let claimed = await attempt();
+  if (claimed === null) await onWaiting();
+  while (claimed === null) {
     await sleep(times.lookMs);
+    claimed = await attempt().catch(() => null);
   }
+  return identityOf(claimed);
 }
 
 /** From 1. */
@@ -73,39 +95,84 @@ async function taken(
 }
 
 export type KeptLease = {
+  /**
+   * Resolves when no other runner can have the lease: to be awaited before each change in the cluster.
+   *
+   * @throws an Error if it is lost, or can't be renewed for a while
+   */
+  sure(): Promise<void>;
   /** Gives it up, so that the next runner needn't wait. */
   release(): Promise<void>;
 };
 
+/** How long a change waits for a renewal. */
+const unsureMs = 10_000;
+
 /**
- * Renews a claimed lease. `onLost`: another runner has it, or it was deleted. While the API can't be reached nobody can take
- * it, so the runner goes on.
+ * Renews a claimed lease. `onLost`: another runner has it, or it was deleted. While the API can't be reached the runner goes
+ * on to serve; it may have lost the lease by then, so changes wait until a renewal shows that it hasn't.
  */
 export function keepLease(
   api: KubernetesApi,
   identity: RunnerIdentity,
   onLost: () => void,
-  everyMs = renewMs,
+  times: LeaseTimes = leaseTimes,
 ): KeptLease {
   const stopped = new AbortController();
   const isOurs = (lease: Lease | null): lease is Lease => {
     const found = lease === null ? null : identityOf(lease);
     return found !== null && found.id === identity.id && found.generation === identity.generation;
   };
+  let isLost = false;
+  let known: Lease | null = null;
+  let sureUntil = Number.NEGATIVE_INFINITY;
+  let changed = Promise.withResolvers<void>();
+  const notify = () => {
+    changed.resolve();
+    changed = Promise.withResolvers<void>();
+  };
+
+  /** Whether it was renewed. */
+  const renew = async (): Promise<boolean> => {
+    // Before it is sent: others measure from when they see it.
+    const sentAt = performance.now();
+    if (known === null) {
+      const lease = await api.get("leases", leaseName);
+      isLost = !isOurs(lease);
+      if (isLost) return false;
+      known = lease;
+    }
+    const before: Lease | null = known;
+    known = null;
+    if (before === null) return false;
+    // A conflict means that it was changed meanwhile; the next round sees by whom.
+    known = await unlessConflict(api.replace("leases", { ...before, spec: { ...before.spec, renewTime: now() } }));
+    if (known !== null) sureUntil = sentAt + times.sureMs;
+    return known !== null;
+  };
   const renewing = (async () => {
     while (!stopped.signal.aborted) {
-      try {
-        const lease = await api.get("leases", leaseName);
-        if (!isOurs(lease)) return onLost();
-        // A conflict means that it was changed meanwhile; the next round sees by whom.
-        await unlessConflict(api.replace("leases", { ...lease, spec: { ...lease.spec, renewTime: now() } }));
-      } catch {
-        // Tried again.
-      }
-      await sleep(everyMs, undefined, { signal: stopped.signal, ref: false }).catch(() => {});
+      const startedAt = performance.now();
+      // Tried again. Deleted, it isn't found, which the next round reads.
+      const isRenewed = await renew().catch(() => false);
+      notify();
+      if (isLost) return onLost();
+      const pauseMs = isRenewed ? times.renewMs - (performance.now() - startedAt) : times.lookMs;
+      await sleep(Math.max(0, pauseMs), undefined, { signal: stopped.signal, ref: false }).catch(() => {});
     }
   })();
   return {
+    async sure() {
+      const until = performance.now() + unsureMs;
+      while (isLost || performance.now() >= sureUntil) {
+        if (isLost)
+          throw new Error("Another runner has the lease: this one may change nothing in the cluster any more.");
+        const waitMs = until - performance.now();
+        if (waitMs <= 0 || stopped.signal.aborted)
+          throw new Error("The lease can't be renewed, so another runner may have it: nothing is changed meanwhile.");
+        await Promise.race([changed.promise, sleep(waitMs, undefined, { ref: false })]);
+      }
+    },
     async release() {
       stopped.abort();
       await renewing;

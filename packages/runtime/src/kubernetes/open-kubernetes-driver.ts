@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Capability, DriverRole, RunnerIdentity, RuntimeDriver } from "../port/driver.ts";
 import type { Isolation } from "../port/host.ts";
-import { KubernetesApi } from "./api/client.ts";
+import { type ApiOptions, KubernetesApi } from "./api/client.ts";
 import { connectionOf } from "./api/connection.ts";
 import { PodBuilds } from "./build/pod-builds.ts";
 import type { KubernetesSettings } from "./config.ts";
 import { DataClaims, noData } from "./data-claims.ts";
 import { cachedProbe, kubernetesHost } from "./host-report.ts";
-import { claimLease, keepLease } from "./leadership.ts";
+import { keepLeaderEndpoint, type LeaderEndpoint } from "./leader-endpoint.ts";
+import { claimLease, type KeptLease, keepLease, leaseRequestMs } from "./leadership.ts";
 import { probeCluster } from "./probe.ts";
 import type { RemoteLayers } from "./remote-layers.ts";
 import { KubernetesServers } from "./server/kubernetes-servers.ts";
@@ -15,17 +16,23 @@ import { KubernetesServers } from "./server/kubernetes-servers.ts";
 /** For a node, which an autoscaler may first have to make, and for the image. */
 const placeMs = 120_000;
 const probeMs = 120_000;
-/** A build inspects a server for minutes at most; a worker that is killed leaves its pod until then. */
+/** A build inspects a server for minutes at most. Its pod ends then even if no worker removes it. */
 const inspectionMs = 30 * 60_000;
 
-const kubernetesApi = ({ api, namespace }: Pick<KubernetesSettings, "api" | "namespace">): KubernetesApi =>
-  new KubernetesApi(() => connectionOf(api), namespace);
+const kubernetesApi = (
+  { api, namespace }: Pick<KubernetesSettings, "api" | "namespace">,
+  options?: ApiOptions,
+): KubernetesApi => new KubernetesApi(() => connectionOf(api), namespace, options);
+/** Of its own, so that nothing else delays renewals. */
+const leaseApi = (settings: KubernetesSettings) => kubernetesApi(settings, { requestMs: leaseRequestMs });
 
 /** The driver for a cluster. */
 export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLayers, role: DriverRole): RuntimeDriver {
   const { namespace, pods, cache, dataBytes, dataDirectory, buildEnvironment } = settings;
-  const api = kubernetesApi(settings);
-  const lease = role.kind === "servers" ? keepLease(api, role.identity, role.onSuperseded) : null;
+  const leases = leaseApi(settings);
+  const lease = role.kind === "servers" ? keepLease(leases, role.identity, role.onSuperseded) : null;
+  const api = kubernetesApi(settings, lease === null ? {} : { beforeChange: lease.sure });
+  const leader = lease === null ? null : leadership(settings, lease);
   const data =
     role.kind === "servers" && pods.storageClass !== null ? new DataClaims(api, pods.storageClass, dataBytes) : null;
   const probe = cachedProbe(() => probeCluster(api, pods, probeMs));
@@ -41,22 +48,46 @@ export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLa
     servers,
     builds: new PodBuilds(api, { pod: pods, cache, layers, buildEnvironment }),
     host,
+    ...(leader !== null && { lead: leader.lead }),
     async leave() {
-      await lease?.release();
+      await leader?.end();
     },
     async close() {
       await servers.close();
-      await lease?.release();
-      await api.close();
+      await leader?.end();
+      await Promise.all([api.close(), leases.close()]);
+    },
+  };
+}
+
+/** Keeps the lease, and leads callers here while it does. */
+function leadership(settings: KubernetesSettings, lease: KeptLease) {
+  const { leaderService: service } = settings;
+  let api: KubernetesApi | null = null;
+  let endpoint: LeaderEndpoint | null = null;
+  return {
+    lead(port: number, onError: (error: unknown) => void) {
+      if (service === null) return;
+      api = kubernetesApi({ ...settings, namespace: service.namespace }, { beforeChange: lease.sure });
+      endpoint = keepLeaderEndpoint(api, service, { port, onError });
+    },
+    async end() {
+      // The next leader takes its place anyway.
+      await endpoint?.withdraw().catch(() => {});
+      await lease.release();
+      await api?.close();
     },
   };
 }
 
 /** Resolves when this process is the one that runs servers. */
-export async function claimClusterServers(settings: KubernetesSettings): Promise<RunnerIdentity> {
-  const api = kubernetesApi(settings);
+export async function claimClusterServers(
+  settings: KubernetesSettings,
+  onWaiting: () => Promise<void>,
+): Promise<RunnerIdentity> {
+  const api = leaseApi(settings);
   try {
-    return await claimLease(api);
+    return await claimLease(api, { onWaiting });
   } finally {
     await api.close();
   }

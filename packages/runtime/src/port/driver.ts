@@ -16,6 +16,11 @@ export type RuntimeDriver = {
   readonly servers: ServerDriver;
   readonly builds: BuildDriver;
   readonly host: HostReport;
+  /**
+   * Leads callers to this process, which listens on `port` now. Absent if they find it anyway. `onError` gets why that
+   * fails for now; it is tried again.
+   */
+  lead?(port: number, onError: (error: unknown) => void): void;
   /** Before a process ends that leaves its servers to the next one, which then need not wait. Absent if it needn't anyway. */
   leave?(): Promise<void>;
   /** Ends everything that this driver started or adopted, and cleans up after it. */

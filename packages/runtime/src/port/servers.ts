@@ -39,6 +39,8 @@ export type InstanceSpec = {
    * server runs, never unsealed on disk.
    */
   readonly memo?: string;
+  /** The build that inspects it; absent for a server that runs. Without that build it is lost (`removeLost`). */
+  readonly buildId?: string;
 };
 
 /** A server that outlived the runner that started it, with the `memo` of its InstanceSpec. */

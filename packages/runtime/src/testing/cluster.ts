@@ -3,9 +3,9 @@
 export { KubernetesApi } from "../kubernetes/api/client.ts";
 export { connectionOf } from "../kubernetes/api/connection.ts";
 export type { KubernetesSettings as ClusterSettings } from "../kubernetes/config.ts";
-export { claimLease, keepLease } from "../kubernetes/leadership.ts";
+export { claimLease, keepLease, leaseRequestMs, leaseTimes } from "../kubernetes/leadership.ts";
 export { openClusterDriver } from "../kubernetes/open-kubernetes-driver.ts";
-export type { RuntimeDriver } from "../port/driver.ts";
+export type { RunnerIdentity, RuntimeDriver } from "../port/driver.ts";
 export { buildTests } from "./build-contract.ts";
 export { collect, driverContract, instanceOf, startedBy } from "./driver-contract.ts";
 export { tinyServer } from "./tiny-server.ts";

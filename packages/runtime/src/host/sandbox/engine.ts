@@ -82,7 +82,7 @@ export function createSandboxEngine(config: SandboxEngineConfig): Engine {
   };
   const spawner = async (): Promise<Spawner> => {
     const { spawn, isolation } = await ready();
-    if (spawn === null) throw new SandboxError("isolation_unavailable", refusalOf(isolation().checks));
+    if (spawn === null) throw new SandboxError("isolation_unavailable", refusalOf(isolation().checks, config.kernel));
     return async (spec, reader) => {
       if (closed) throw alreadyClosed();
       const started = await spawn(spec, reader);
@@ -227,7 +227,11 @@ async function prepare(
       trusted: held,
       refuses: !sandboxed && !config.allowUnsandboxed,
       exceptions: exceptionsOf(config, { isolated, limits, state }),
-      problems: sandboxed ? problemsOf(state) : config.allowUnsandboxed ? [] : [refusalOf([...basic, ...limits])],
+      problems: sandboxed
+        ? problemsOf(state)
+        : config.allowUnsandboxed
+          ? []
+          : [refusalOf([...basic, ...limits], config.kernel)],
     };
   };
   const spawn: Spawner = async (spec, reader) => {
@@ -287,11 +291,8 @@ async function networkChecks(
 
 async function limitChecks(spawn: Spawner, config: SandboxEngineConfig, cgroups: CgroupLayout): Promise<Check[]> {
   const freezes = cgroups.v2 !== null || cgroups.v1Freezer !== null;
-  const freezer: Check = {
-    name: "freezer",
-    ok: freezes,
-    required: false,
-    detail: freezes ? `cgroup ${cgroups.version}` : "SIGSTOP instead",
-  };
-  return [...(await probeLimits(spawn, !config.allowWeakLimits)), freezer];
+  const detail = freezes ? `cgroup ${cgroups.version}` : "SIGSTOP instead";
+  const freezer: Check = { name: "freezer", ok: freezes, required: false, detail };
+  const required = !config.allowWeakLimits || config.kernel === "gvisor";
+  return [...(await probeLimits(spawn, required)), freezer];
 }

@@ -18,11 +18,18 @@ const weakLimits =
   "Start Towpath as root on a host with control groups, or in a control group of your own: systemd-run --user --scope " +
   "-p Delegate=yes ./towpath up. TOWPATH_ALLOW_WEAK_LIMITS=yes runs code that you trust without them.";
 
+/** On the host's kernel each process is limited by itself at least, which gVisor's processes aren't. */
+const unlimitedGvisor =
+  "Without control groups gVisor has no limit on a server's memory and processes at all, so no server and no build runs, and " +
+  "TOWPATH_ALLOW_WEAK_LIMITS has no effect. Start Towpath as root on a host with control groups, or set " +
+  "TOWPATH_ISOLATION=bubblewrap.";
+
 /** Why nothing runs and what to do. */
-export function refusalOf(checks: readonly Check[]): string {
+export function refusalOf(checks: readonly Check[], kernel: IsolationConfig["kernel"]): string {
   const failed = checks.filter((check) => check.required && !check.ok);
   const list = failed.map((check) => `${check.name}: ${check.detail.replace(/\.$/, "")}`).join("; ");
-  if (failed.every((check) => limitNames.includes(check.name))) return `${weakLimits} (${list}.)${containerHint()}`;
+  if (failed.every((check) => limitNames.includes(check.name)))
+    return `${kernel === "gvisor" ? unlimitedGvisor : weakLimits} (${list}.)${containerHint()}`;
   return (
     `Servers cannot be isolated on this host, so no server and no build runs (${list}). ` +
     `TOWPATH_ALLOW_UNSANDBOXED=yes runs code that you trust without isolation.${containerHint()}`
@@ -64,7 +71,8 @@ export function exceptionsOf(
     ),
     ...exception(
       "TOWPATH_ALLOW_WEAK_LIMITS=yes",
-      config.allowWeakLimits,
+      // It has no effect with gVisor.
+      config.allowWeakLimits && config.kernel === "host",
       limited ? "Not needed: the limits are enforced here." : `Servers run although ${weak}`,
     ),
     ...exception(

@@ -47,16 +47,25 @@ type Call = {
   readonly signal?: AbortSignal;
 };
 
+export type ApiOptions = {
+  /** Limit of each request but watches and logs, milliseconds. */
+  readonly requestMs?: number;
+  /** Awaited before each request that changes something, which it prevents by rejecting. */
+  readonly beforeChange?: () => Promise<void>;
+};
+
 /** Requests about objects of one namespace. All reject with KubernetesError, or an error of the connection. */
 export class KubernetesApi {
   readonly namespace: string;
   readonly #connect: () => Promise<Connection>;
+  readonly #options: ApiOptions;
   #opened: Promise<{ readonly connection: Connection; readonly pool: Pool }> | null = null;
 
   /** `connect`: called for the first request. */
-  constructor(connect: () => Promise<Connection>, namespace: string) {
+  constructor(connect: () => Promise<Connection>, namespace: string, options: ApiOptions = {}) {
     this.namespace = namespace;
     this.#connect = connect;
+    this.#options = options;
   }
 
   /** @throws KubernetesError `AlreadyExists`; 403 also if a quota is used up */
@@ -184,7 +193,9 @@ export class KubernetesApi {
   }
 
   async #json<Answer>(call: Call): Promise<Answer> {
-    const { body } = await this.#send(call);
+    const { requestMs } = this.#options;
+    const limit = requestMs === undefined ? {} : { signal: AbortSignal.timeout(requestMs) };
+    const { body } = await this.#send({ ...limit, ...call });
     return (await body.json()) as Answer;
   }
 
@@ -211,6 +222,7 @@ export class KubernetesApi {
     } = call;
     const { connection, pool } = await this.#open();
     const token = await connection.token();
+    if (method !== "GET") await this.#options.beforeChange?.();
     const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
     return await pool.request({
       method,

@@ -1,5 +1,6 @@
 import type { Lease } from "kubernetes-types/coordination/v1.js";
-import type { PersistentVolumeClaim, Pod, Secret } from "kubernetes-types/core/v1.js";
+import type { PersistentVolumeClaim, Pod, Secret, Service } from "kubernetes-types/core/v1.js";
+import type { EndpointSlice } from "kubernetes-types/discovery/v1.js";
 
 /** The kinds of objects that the driver works with, by the name that they have in paths. */
 export type Objects = {
@@ -7,6 +8,8 @@ export type Objects = {
   secrets: Secret;
   persistentvolumeclaims: PersistentVolumeClaim;
   leases: Lease;
+  services: Service;
+  endpointslices: EndpointSlice;
 };
 export type Kind = keyof Objects;
 
@@ -31,6 +34,8 @@ export const groups: {
   secrets: { path: "/api/v1", apiVersion: "v1", kind: "Secret" },
   persistentvolumeclaims: { path: "/api/v1", apiVersion: "v1", kind: "PersistentVolumeClaim" },
   leases: { path: "/apis/coordination.k8s.io/v1", apiVersion: "coordination.k8s.io/v1", kind: "Lease" },
+  services: { path: "/api/v1", apiVersion: "v1", kind: "Service" },
+  endpointslices: { path: "/apis/discovery.k8s.io/v1", apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice" },
 };
 
 /** Labels that objects must have; null: the label with any value. */

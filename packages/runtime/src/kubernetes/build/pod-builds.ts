@@ -40,7 +40,7 @@ export class PodBuilds implements BuildDriver {
   }
 
   async removeLost(running: Parameters<BuildDriver["removeLost"]>[0]): Promise<number> {
-    const { items } = await this.#api.list("pods", { [labels.role]: "build" });
+    const { items } = await this.#api.list("pods", { [labels.build]: null });
     const pods = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     if (pods.length === 0) return 0;
     const buildOf = (pod: (typeof pods)[number]) => pod.metadata.labels?.[labels.build] ?? "";

@@ -18,6 +18,7 @@ const spec: BuildPodSpec = {
 const settings = {
   image: "towpath/servers:1",
   imagePullPolicy: "Always",
+  pullSecrets: [],
   runtimeClass: "gvisor",
   storageClass: null,
 } as const;

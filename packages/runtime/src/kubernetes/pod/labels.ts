@@ -5,6 +5,7 @@ export const labels = {
   /** Who made it: a runner's id, or a worker's. */
   owner: "towpath.dev/owner",
   instance: "towpath.dev/instance",
+  /** Of a build's pod, and of those of servers that it inspects. */
   build: "towpath.dev/build",
   /** Whose build or cache it is. */
   organization: "towpath.dev/organization",

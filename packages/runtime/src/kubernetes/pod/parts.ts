@@ -17,6 +17,7 @@ export function podOf(settings: PodSettings, user: number): Partial<PodSpec> {
     enableServiceLinks: false,
     // The node's resolver: pods must not learn names of the cluster.
     dnsPolicy: "Default",
+    ...(settings.pullSecrets.length > 0 && { imagePullSecrets: settings.pullSecrets.map((name) => ({ name })) }),
     ...(settings.runtimeClass !== null && { runtimeClassName: settings.runtimeClass }),
     securityContext: restrictedPod(user),
     // The default of 5 minutes is long for servers that are started elsewhere by the next request.

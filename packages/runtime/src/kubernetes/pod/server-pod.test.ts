@@ -6,6 +6,7 @@ const mebibyte = 1024 ** 2;
 const settings = {
   image: "registry.example.com/towpath-servers:1",
   imagePullPolicy: "IfNotPresent",
+  pullSecrets: [],
   runtimeClass: null,
   storageClass: null,
 } as const;
@@ -35,6 +36,12 @@ const container = {
   },
 };
 const memory = (name: string, sizeLimit: string) => ({ name, emptyDir: { sizeLimit, medium: "Memory" } });
+
+test("RUN-8 a server's pod that a build inspects is known by that build, which may be lost with its worker", () => {
+  const buildId = "01936d3a-0000-7000-8000-00000000000b";
+  const { labels } = serverPod({ ...spec, buildId }, { id: "worker-1", lifetimeMs: 1000 }, settings).metadata;
+  expect(labels).toMatchObject({ "towpath.dev/role": "server", "towpath.dev/build": buildId });
+});
 
 test("RUN-7 RUN-1 a server's pod is restricted, waits for its Secret and gives the server none of it", () => {
   const name = `server-${spec.instanceId}`;

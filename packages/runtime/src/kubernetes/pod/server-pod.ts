@@ -69,6 +69,7 @@ export function serverPod(spec: InstanceSpec, owner: PodOwner, settings: PodSett
         [labels.owner]: owner.id,
         [labels.instance]: instanceId,
         [labels.network]: network,
+        ...(spec.buildId !== undefined && { [labels.build]: spec.buildId }),
         ...(dataVolume !== undefined && { [labels.data]: dataVolume }),
       },
     },
