@@ -5,8 +5,8 @@ import { repositoryRoot as root } from "../repository-root.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { UsageError } from "../terminal/terminal.ts";
 import { testsOfChange } from "./changed.ts";
+import type { Stage } from "./lanes.ts";
 import { check, programOf, pytest, ruff, testsThatImport, together, tsc, vitest } from "./programs.ts";
-import type { Stage } from "./stage.ts";
 import { browserTest, carried, harnessTests } from "./test-files.ts";
 import { type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
 

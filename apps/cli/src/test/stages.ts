@@ -1,7 +1,7 @@
 import { builtWeb } from "../up/web-build.ts";
+import type { Stage } from "./lanes.ts";
 import { namedStages } from "./named-stages.ts";
 import { check, programOf, pytest, ruff, together, tsc, vitest } from "./programs.ts";
-import type { Stage } from "./stage.ts";
 import { browserTest, carried, harnessTests } from "./test-files.ts";
 import { totalsOf } from "./totals.ts";
 

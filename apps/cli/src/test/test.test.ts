@@ -2,7 +2,7 @@ import { writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "./lanes.ts";
 import { runStages } from "./test.ts";
 import { type FailedFile, type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { asCommandError, bold, dim, print, printError, red, UsageError } from "../terminal/terminal.ts";
-import { areOfOneGroup, type Stage } from "./stage.ts";
+import { areOfOneGroup, type Stage } from "./lanes.ts";
 import { stages } from "./stages.ts";
 import { describeFailures, failuresOf, type Output, passedOf, type Totals, totalsOf } from "./totals.ts";
 import { maxUnsteady, runFailedFilesAlone, type SteadyTotals } from "./unsteady.ts";
