@@ -94,7 +94,8 @@ export async function openPlatform(directory: string, settings: Readonly<Record<
       if (health === undefined) return;
       const ended = async () =>
         child.exitCode === null ? null : `${name} has ended:\n${(await readFile(logOf(name), "utf8")).slice(-4000)}`;
-      await until(name, async () => (await fetch(health)).status === 200, { ended });
+      // Web is built at first.
+      await until(name, async () => (await fetch(health)).status === 200, { ended }, 400_000);
     },
     kill: (name) => end(name, "SIGKILL"),
     async terminal(...args) {
