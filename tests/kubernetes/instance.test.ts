@@ -203,6 +203,52 @@ test("RUN-7 RUN-3 an idle server has no pod, and the next call brings one by two
   process.stdout.write(`from stopped to answering: ${sorted.join(", ")} ms, median ${sorted[2]} ms\n`);
 }, 240_000);
 
+/** Calls the server through both gateways until it is stopped. */
+function keepCalling() {
+  const ended = new AbortController();
+  const pods = new Set<string>();
+  const failed: string[] = [];
+  const calling = ([0, 1] as const).map(async (gateway) => {
+    while (!ended.signal.aborted) {
+      await greetingAt(gateway).then(
+        (pod) => pods.add(pod),
+        (error) => failed.push(String(error)),
+      );
+      await sleep(200);
+    }
+  });
+  return async () => {
+    ended.abort();
+    await Promise.all(calling);
+    return { pods: [...pods], failed };
+  };
+}
+const runnerAnswers = () =>
+  expect
+    .poll(
+      () =>
+        platform.runner.health().then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 60_000, interval: 200 },
+    )
+    .toBe(true);
+const doubledSql = `SELECT instance_id, line FROM server_log WHERE line LIKE 'ready%' GROUP BY 1, 2 HAVING count(*) > 1`;
+
+test("RUN-7 RUN-8 a runner that is killed and started again has the server's pod; no call fails, no line comes twice", async () => {
+  const pod = await greetingAt(0);
+  const stop = keepCalling();
+  await sleep(1000);
+  await platform.kill("runner-1");
+  await platform.start("runner-1");
+  await runnerAnswers();
+  await sleep(2000);
+  expect(await stop()).toEqual({ pods: [pod], failed: [] });
+  expect(await podsOf("server")).toEqual([pod]);
+  expect(await rows(doubledSql)).toEqual([]);
+}, 120_000);
+
 test("RUN-7 RUN-8 a build whose worker is killed goes live", async () => {
   const deployed = deploy("built-twice", "--env", "GREETING=hello");
   await expect.poll(() => podsOf("build"), { timeout: 60_000, interval: 50 }).toHaveLength(1);
@@ -213,3 +259,19 @@ test("RUN-7 RUN-8 a build whose worker is killed goes live", async () => {
   expect(await deployed).toContain(`Live: ${platform.gateways[0]}/built-twice/mcp`);
   await expect.poll(() => podsOf("build"), { timeout: 30_000 }).toEqual([]);
 }, 240_000);
+
+test("RUN-7 RUN-8 a second runner waits, and serves the same pods when the first one is killed", async () => {
+  const pod = await greetingAt(1);
+  await platform.start("runner-2");
+  const stop = keepCalling();
+  await sleep(6000);
+  expect(await platform.log("runner-2")).not.toContain("ready");
+  await platform.kill("runner-1");
+  await runnerAnswers();
+  expect(await platform.log("runner-2")).toContain("took over the servers of the previous runner");
+  await sleep(2000);
+  expect(await stop()).toEqual({ pods: [pod], failed: [] });
+  expect(await rows(doubledSql)).toEqual([]);
+  await stopServer();
+  expect(await greetingAt(0)).not.toBe(pod);
+}, 120_000);
