@@ -132,7 +132,12 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   for (const row of unwritten) lines.push(row);
   const lastLines = lastLinesOf(kept);
   const found = await adoptInstances({
-    ...{ driver: servers, store, record, pool, pushLine: lines.push, lastLines },
+    driver: servers,
+    store,
+    record,
+    pool,
+    pushLine: lines.push,
+    lastLines,
     storedLines: async (of) => {
       const newest = await newestServerLines(database.pool, { ...of, limit: maxCompared });
       return { lines: newest, isAll: newest.length < maxCompared };

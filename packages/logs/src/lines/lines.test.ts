@@ -115,7 +115,13 @@ test("RUN-5 server-log lines keep their order, are read from a cursor and announ
 test("RUN-5 the newest lines of an instance are those that it printed", async () => {
   const [projectId, deploymentId, instanceId] = [randomUUID(), randomUUID(), randomUUID()];
   const row = (time: number, stream: ServerLogRow["stream"], of: string | null = instanceId): ServerLogRow => ({
-    ...{ projectId, deploymentId, instanceId: of, time: new Date(time), stream, level: "info", requestId: null },
+    projectId,
+    deploymentId,
+    instanceId: of,
+    time: new Date(time),
+    stream,
+    level: "info",
+    requestId: null,
     line: "text",
   });
   const now = Date.now();
