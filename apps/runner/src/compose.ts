@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openArtifacts } from "@towpath/artifacts";
 import { type DatabaseClient, openDatabase } from "@towpath/db";
 import { currentRelease } from "@towpath/db/release";
-import { unwrittenServerLogs, writeServerLogs } from "@towpath/logs";
+import { newestServerLines, unwrittenServerLogs, writeServerLogs } from "@towpath/logs";
 import { startRounds } from "@towpath/role";
 import {
   type AroundCall,
@@ -45,6 +45,8 @@ import { roundsOf } from "./rounds.ts";
 const closeWithinMs = 1500;
 /** Time for the last spans when the runner stops. */
 const lastSpansMs = 500;
+/** Lines of a server that are compared with its output: more than it may print in a millisecond. */
+const maxCompared = 1000;
 
 export type Runner = {
   readonly address: RunnerAddress;
@@ -135,7 +137,18 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   spool.release(kept.filter((row) => !unwritten.has(row)));
   for (const row of unwritten) lines.push(row);
   const lastLines = lastLinesOf(kept);
-  const found = await adoptInstances({ driver: servers, store, record, pool, pushLine: lines.push, lastLines });
+  const found = await adoptInstances({
+    driver: servers,
+    store,
+    record,
+    pool,
+    pushLine: lines.push,
+    lastLines,
+    storedLines: async (of) => {
+      const newest = await newestServerLines(database.pool, { ...of, limit: maxCompared });
+      return { lines: newest, isAll: newest.length < maxCompared };
+    },
+  });
   const { adopted, interrupted } = found;
   if (adopted + interrupted.length > 0)
     log.info({ adopted, interrupted: interrupted.length }, "took over the servers of the previous runner");

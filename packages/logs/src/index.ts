@@ -3,6 +3,7 @@ export { indexFinishedDays } from "./fold/finished-days.ts";
 export { foldRequestLogs } from "./fold/fold-request-logs.ts";
 export { appendBuildLog, buildLogChannel, readBuildLog } from "./lines/build-logs.ts";
 export {
+  newestServerLines,
   readRequestLines,
   readServerLogs,
   type ServerLogEntry,

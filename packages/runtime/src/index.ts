@@ -34,5 +34,6 @@ export {
   type ServerDriver,
   type ServerSpec,
   type StartResult,
+  type StoredLines,
   type Survivor,
 } from "./port/servers.ts";

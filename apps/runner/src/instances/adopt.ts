@@ -1,5 +1,5 @@
 import type { ServerLogRow } from "@towpath/logs";
-import type { LastLines, ServerDriver, Survivor } from "@towpath/runtime";
+import type { LastLines, ServerDriver, StoredLines, Survivor } from "@towpath/runtime";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { z } from "zod";
 import type { StoredDeployment } from "../deployments/deployment.store.ts";
@@ -40,6 +40,7 @@ export type AdoptionParts = {
   readonly pushLine: (row: ServerLogRow) => void;
   /** By instance: the lines that the earlier runner has kept. */
   readonly lastLines: ReadonlyMap<string, LastLines>;
+  readonly storedLines: (of: { readonly deploymentId: string; readonly instanceId: string }) => Promise<StoredLines>;
 };
 
 /** What an earlier start of this runner left. */
@@ -61,7 +62,10 @@ export async function adoptInstances(parts: AdoptionParts): Promise<Found> {
     const claim = await claimOf(survivor, parts);
     if (claim === null) return null;
     claims.set(survivor.instanceId, claim);
-    return { onOutput: claim.instance.output(), last: parts.lastLines.get(survivor.instanceId) ?? {} };
+    const { deploymentId } = claim;
+    const { instanceId } = survivor;
+    const stored = () => parts.storedLines({ deploymentId, instanceId });
+    return { onOutput: claim.instance.output(), last: parts.lastLines.get(instanceId) ?? {}, stored };
   });
   for (const { handle, isFrozen } of adopted) {
     const claim = claims.get(handle.instanceId);

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import {
   appendBuildLog,
   buildLogChannel,
+  newestServerLines,
   readBuildLog,
   readRequestLines,
   readServerLogs,
@@ -109,6 +110,29 @@ test("RUN-5 server-log lines keep their order, are read from a cursor and announ
   expect(around.map((entry) => entry.line)).toEqual(["line 0", "line 1"]);
   expect(await listener.payloads()).toEqual([deploymentId]);
   await listener.close();
+});
+
+test("RUN-5 the newest lines of an instance are those that it printed", async () => {
+  const [projectId, deploymentId, instanceId] = [randomUUID(), randomUUID(), randomUUID()];
+  const row = (time: number, stream: ServerLogRow["stream"], of: string | null = instanceId): ServerLogRow => ({
+    projectId,
+    deploymentId,
+    instanceId: of,
+    time: new Date(time),
+    stream,
+    level: "info",
+    requestId: null,
+    line: "text",
+  });
+  const now = Date.now();
+  await writeServerLogs(database.pool, [row(now, "stdout"), row(now + 1, "stderr"), row(now + 2, "stdout")]);
+  await writeServerLogs(database.pool, [row(now + 3, "platform"), row(now + 4, "stdout", randomUUID())]);
+  const newest = (limit: number) => newestServerLines(database.pool, { deploymentId, instanceId, limit });
+  expect(await newest(2)).toEqual([
+    { stream: "stdout", time: new Date(now + 2) },
+    { stream: "stderr", time: new Date(now + 1) },
+  ]);
+  expect(await newest(9)).toHaveLength(3);
 });
 
 test("LOG-4 the lines of a request are found by its project and id, in order, those of other projects never", async () => {

@@ -100,6 +100,19 @@ export async function unwrittenServerLogs(pool: Pool, rows: readonly ServerLogRo
   });
 }
 
+/** Stream and time of the newest lines that an instance has printed, newest first. */
+export async function newestServerLines(
+  pool: Pool,
+  { deploymentId, instanceId, limit }: { deploymentId: string; instanceId: string; limit: number },
+): Promise<{ stream: "stdout" | "stderr"; time: Date }[]> {
+  const { rows } = await pool.query(
+    `SELECT stream, time FROM server_log WHERE deployment_id = $1 AND instance_id = $2 AND stream <> 'platform'
+     ORDER BY id DESC LIMIT $3`,
+    [deploymentId, instanceId, limit],
+  );
+  return rows;
+}
+
 const columns = `id, time, instance_id AS "instanceId", stream, level, request_id AS "requestId", line`;
 /** Lines before the requested one. */
 const linesBefore = 200;

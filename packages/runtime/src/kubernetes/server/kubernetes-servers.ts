@@ -16,6 +16,7 @@ import { type PodOwner, serverPod, serverPort, serverSecret } from "../pod/serve
 import type { RemoteLayers } from "../remote-layers.ts";
 import { type Address, askReady } from "./ask-server.ts";
 import { PodServer, type PodServerParts } from "./pod-server.ts";
+import { unlessStored } from "./unless-stored.ts";
 
 const firstPollMs = 20;
 const maxPollMs = 250;
@@ -93,11 +94,11 @@ export class KubernetesServers implements ServerDriver {
 
   async #adoptOne(
     pod: Stored<"pods">,
-    stored: Stored<"secrets"> | undefined,
+    secrets: Stored<"secrets"> | undefined,
     claim: Parameters<ServerDriver["adopt"]>[0],
   ): Promise<AdoptedServer | null> {
     const instanceId = pod.metadata.labels?.[labels.instance] ?? "";
-    const { secret = "", memo = "" } = decoded(stored);
+    const { secret = "", memo = "" } = decoded(secrets);
     const host = pod.status?.podIP;
     const isOver = podEnd(pod) !== null || pod.metadata.deletionTimestamp !== undefined;
     const address: Address | null = isOver || host === undefined || secret === "" ? null : addressOf(host, secret);
@@ -108,7 +109,8 @@ export class KubernetesServers implements ServerDriver {
       await this.#parts.api.delete("pods", pod.metadata.name, { graceSeconds: 0, uid: pod.metadata.uid });
       return null;
     }
-    const { onOutput, last } = claimed;
+    const { last, stored } = claimed;
+    const onOutput = stored === undefined ? claimed.onOutput : unlessStored(claimed.onOutput, await stored(), last);
     const running = this.#follow(this.#podServer(instanceId, pod, { onOutput, last, secret }));
     return { handle: running.handle(address), isFrozen: false };
   }

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { OutputStream } from "../../port/execution.ts";
+import { unlessStored } from "./unless-stored.ts";
+
+type Line = readonly [stream: OutputStream, line: string, ms: number];
+
+/** What is passed on of `log`. `stored`: newest first. */
+function passed(log: readonly Line[], stored: readonly Line[], { isAll = true, last = {} } = {}): string[] {
+  const lines: string[] = [];
+  const stores = { lines: stored.map(([stream, , ms]) => ({ stream, time: new Date(ms) })), isAll };
+  const sink = unlessStored((_, line) => lines.push(line), stores, last);
+  for (const [stream, line, ms] of log) sink(stream, line, new Date(ms));
+  return lines;
+}
+
+const log: readonly Line[] = [
+  ["stdout", "a", 1],
+  ["stderr", "b", 2],
+  ["stdout", "c", 3],
+  ["stdout", "d", 3],
+  ["stdout", "e", 4],
+];
+
+test("RUN-5 RUN-8 lines that are stored are skipped, of each stream and of the same millisecond", () => {
+  expect(passed(log, [])).toEqual(["a", "b", "c", "d", "e"]);
+  const upTo = (count: number) => log.slice(0, count).toReversed();
+  expect(passed(log, upTo(1))).toEqual(["b", "c", "d", "e"]);
+  expect(passed(log, upTo(3))).toEqual(["d", "e"]);
+  expect(passed(log, upTo(5))).toEqual([]);
+});
+
+test("RUN-5 RUN-8 a stream without a line among the newest is skipped up to them", () => {
+  expect(passed(log, log.slice(2, 4).toReversed(), { isAll: false })).toEqual(["e"]);
+});
+
+test("RUN-5 RUN-8 nothing is skipped after the first line that isn't stored, or of a stream whose last line is known", () => {
+  const later: readonly Line[] = [...log, ["stdout", "after the clock was set back", 1]];
+  expect(passed(later, log.slice(0, 4).toReversed())).toEqual(["e", "after the clock was set back"]);
+  expect(passed([["stdout", "d", 3]], log.slice(0, 3).toReversed(), { last: { stdout: 7 } })).toEqual(["d"]);
+});

@@ -1,0 +1,277 @@
+import { execFile } from "node:child_process";
+import { createReadStream } from "node:fs";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { openDatabase } from "@towpath/db";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { modernCall } from "../instance/modern-call.ts";
+import { repositoryRoot } from "../instance/towpath-process.ts";
+import { type S3Service, startVersitygw } from "../s3/versitygw.ts";
+import { clusterOf, nodeAddress } from "./cluster.ts";
+import { openPlatform, type Platform } from "./platform.ts";
+import { importServersImage } from "./servers-image.ts";
+
+// A whole instance on the cluster: its processes are the node's, its servers and builds are pods. The tests build on each other.
+
+const run = promisify(execFile);
+const cluster = clusterOf(inject("clusterDirectory"));
+const namespace = `instance-${process.pid}`;
+let directory: string;
+let postgres: EmbeddedPostgres;
+let service: S3Service;
+let database: ReturnType<typeof openDatabase>;
+let platform: Platform;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "tp-k8s-"));
+  postgres = await startEmbeddedPostgres({
+    dataDirectory: join(directory, "pg"),
+    socketDirectory: join(directory, "s"),
+    durable: false,
+  });
+  database = openDatabase(postgres.url, { maxConnections: 2 });
+  service = await startVersitygw(join(directory, "buckets"), nodeAddress);
+  await service.newBucket("towpath");
+  await cluster.createNamespace(namespace);
+  await cluster.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted");
+  platform = await openPlatform(directory, {
+    ...service.settings,
+    DATABASE_URL: postgres.url,
+    TOWPATH_ARTIFACTS: "s3://towpath/of",
+    TOWPATH_REPOSITORIES: "bundles",
+    TOWPATH_DRIVER: "kubernetes",
+    TOWPATH_KUBERNETES_CONFIG: cluster.kubeconfig,
+    TOWPATH_KUBERNETES_NAMESPACE: namespace,
+    TOWPATH_KUBERNETES_IMAGE: await importServersImage(cluster, directory),
+    TOWPATH_KUBERNETES_IMAGE_PULL_POLICY: "Never",
+    TOWPATH_LEASE_MS: "1000",
+    TOWPATH_STOP_AFTER_MS: "20000",
+  });
+  await run(join(repositoryRoot, "towpath"), ["migrate"], { env: { ...process.env, DATABASE_URL: postgres.url } });
+  await Promise.all((["runner-1", "worker"] as const).map((name) => platform.start(name)));
+  await Promise.all((["web", "gateway-1", "gateway-2"] as const).map((name) => platform.start(name)));
+}, 900_000);
+afterAll(async () => {
+  await platform?.stop();
+  await database?.close();
+  await service?.stop();
+  await postgres?.stop();
+  await cluster.kubectl("delete", "namespace", namespace, "--wait=false");
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+}, 60_000);
+
+const name = "on-a-cluster";
+const source = `
+import os
+import socket
+
+from mcp.server.mcpserver import Context, MCPServer
+
+mcp = MCPServer("Sample")
+counts = {}
+print("ready on a cluster", flush=True)
+
+
+@mcp.tool()
+def greeting() -> str:
+    """Says what its variable says."""
+    return f"{os.environ['GREETING']} from {socket.gethostname()}"
+
+
+@mcp.tool()
+def count(ctx: Context) -> int:
+    """Counts the calls of a session."""
+    session = ctx.headers["mcp-session-id"]
+    counts[session] = counts.get(session, 0) + 1
+    print("counted", counts[session], flush=True)
+    return counts[session]
+`;
+
+async function deploy(server: string, ...options: readonly string[]): Promise<string> {
+  const code = join(directory, server);
+  await mkdir(code, { recursive: true });
+  await writeFile(join(code, "server.py"), source);
+  await writeFile(join(code, "requirements.txt"), "mcp>=2,<3\nuvicorn\n");
+  return await platform.terminal("deploy", code, "--name", server, "--public", ...options);
+}
+const urlAt = (gateway: 0 | 1) => `${platform.gateways[gateway]}/${name}/mcp`;
+const rows = async <Row extends object>(sql: string): Promise<Row[]> => (await database.pool.query(sql)).rows;
+
+/** Names of pods with a role. */
+async function podsOf(role: "server" | "build"): Promise<string[]> {
+  const output = ["-o=jsonpath={.items[*].metadata.name}"];
+  const listed = await cluster.kubectl("-n", namespace, "get", "pods", `-l=towpath.dev/role=${role}`, ...output);
+  return listed.split(" ").filter((each) => each !== "");
+}
+
+/** The tool's answer. @throws Error for any other */
+async function greetingAt(gateway: 0 | 1): Promise<string> {
+  const answer = await fetch(urlAt(gateway), modernCall("greeting", {}, "cluster"));
+  const text = await answer.text();
+  const found = /hello from ([\w-]+)/.exec(text);
+  if (answer.status !== 200 || found === null) throw new Error(`${answer.status} ${text}`);
+  return found[1] ?? "";
+}
+
+test("RUN-7 RUN-4 a push is built in pods and goes live as one, which clients of both eras call through both gateways", async () => {
+  expect(await deploy(name, "--env", "GREETING=hello")).toContain(`Live: ${urlAt(0)}`);
+  for (const gateway of [0, 1] as const) {
+    const modern = new Client({ name: "cluster", version: "1" }, { versionNegotiation: { mode: "auto" } });
+    await modern.connect(new StreamableHTTPClientTransport(new URL(urlAt(gateway))));
+    expect((await modern.listTools()).tools.map((tool) => tool.name)).toEqual(["greeting", "count"]);
+    expect(await modern.callTool({ name: "greeting", arguments: {} })).toMatchObject({
+      content: [{ text: expect.stringMatching(/^hello from server-/) }],
+    });
+    await modern.close();
+    expect(await podsOf("server")).toEqual([await greetingAt(gateway)]);
+  }
+  expect(await podsOf("build")).toEqual([]);
+}, 400_000);
+
+test("RUN-7 GW-14 a session that is opened at one gateway goes on at the other", async () => {
+  const transport = new LegacyTransport(new URL(urlAt(0)));
+  const opened = new LegacyClient({ name: "cluster", version: "1" });
+  await opened.connect(transport);
+  const resumed = new LegacyClient({ name: "cluster", version: "1" });
+  // With a session id the client doesn't open one of its own.
+  await resumed.connect(new LegacyTransport(new URL(urlAt(1)), { sessionId: transport.sessionId ?? "" }));
+  const count = async (client: LegacyClient) => (await client.callTool({ name: "count", arguments: {} })).content;
+  expect(await count(opened)).toMatchObject([{ text: "1" }]);
+  expect(await count(resumed)).toMatchObject([{ text: "2" }]);
+  expect(await count(opened)).toMatchObject([{ text: "3" }]);
+  await resumed.close();
+  await opened.close();
+});
+
+const linesSql = `SELECT line, count(*)::int AS times FROM server_log JOIN project ON project.id = server_log.project_id
+  WHERE project.name = '${name}' AND stream = 'stdout' GROUP BY line ORDER BY min(server_log.time), min(server_log.id)`;
+
+test("RUN-7 RUN-5 GW-7 what the server prints and each call of both gateways are in the logs", async () => {
+  await expect
+    .poll(() => rows(linesSql))
+    .toEqual(["ready on a cluster", "counted 1", "counted 2", "counted 3"].map((line) => ({ line, times: 1 })));
+  const calls = `SELECT target, http_status AS status, count(*)::int AS times FROM request_log
+    JOIN project ON project.id = request_log.project_id
+    WHERE project.name = '${name}' AND method = 'tools/call' GROUP BY 1, 2 ORDER BY 1`;
+  await expect
+    .poll(() => rows(calls))
+    .toEqual([
+      { target: "count", status: 200, times: 3 },
+      { target: "greeting", status: 200, times: 4 },
+    ]);
+});
+
+async function stopServer(): Promise<void> {
+  const [deployment] = await rows<{ id: string }>(
+    `SELECT deployment_id AS id FROM route JOIN project ON project.id = route.project_id WHERE name = '${name}'`,
+  );
+  await platform.runner.stop(deployment?.id ?? "");
+}
+
+/** What the platform asked the API server to change since its audit log had so many bytes, but its own lease. */
+async function changesSince(bytes: number): Promise<string[]> {
+  const lines = (await text(createReadStream(cluster.auditLog, { start: bytes }))).split("\n").slice(0, -1);
+  return lines.flatMap((line) => {
+    const { verb, user, objectRef } = JSON.parse(line);
+    const isChange = ["create", "update", "patch", "delete"].includes(verb);
+    const isOurs = user.username === "admin" && objectRef?.namespace === namespace && objectRef.resource !== "leases";
+    return isChange && isOurs ? [`${verb} ${objectRef.resource}`] : [];
+  });
+}
+
+test("RUN-7 RUN-3 an idle server has no pod, and the next call brings one by two changes of the cluster", async () => {
+  await expect.poll(() => podsOf("server"), { timeout: 90_000 }).toEqual([]);
+  const tookMs: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    await stopServer();
+    await expect.poll(() => podsOf("server")).toEqual([]);
+    const { size } = await stat(cluster.auditLog);
+    const calledAt = performance.now();
+    await greetingAt(round % 2 === 0 ? 0 : 1);
+    tookMs.push(Math.round(performance.now() - calledAt));
+    expect(await changesSince(size)).toEqual(["create pods", "create secrets"]);
+  }
+  const sorted = tookMs.toSorted((one, other) => one - other);
+  process.stdout.write(`from stopped to answering: ${sorted.join(", ")} ms, median ${sorted[2]} ms\n`);
+}, 240_000);
+
+/** Calls the server through both gateways until it is stopped. */
+function keepCalling() {
+  const ended = new AbortController();
+  const pods = new Set<string>();
+  const failed: string[] = [];
+  const calling = ([0, 1] as const).map(async (gateway) => {
+    while (!ended.signal.aborted) {
+      await greetingAt(gateway).then(
+        (pod) => pods.add(pod),
+        (error) => failed.push(String(error)),
+      );
+      await sleep(200);
+    }
+  });
+  return async () => {
+    ended.abort();
+    await Promise.all(calling);
+    return { pods: [...pods], failed };
+  };
+}
+const runnerAnswers = () =>
+  expect
+    .poll(
+      () =>
+        platform.runner.health().then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 60_000, interval: 200 },
+    )
+    .toBe(true);
+const doubledSql = `SELECT instance_id, line FROM server_log WHERE line LIKE 'ready%' GROUP BY 1, 2 HAVING count(*) > 1`;
+
+test("RUN-7 RUN-8 a runner that is killed and started again has the server's pod; no call fails, no line comes twice", async () => {
+  const pod = await greetingAt(0);
+  const stop = keepCalling();
+  await sleep(1000);
+  await platform.kill("runner-1");
+  await platform.start("runner-1");
+  await runnerAnswers();
+  await sleep(2000);
+  expect(await stop()).toEqual({ pods: [pod], failed: [] });
+  expect(await podsOf("server")).toEqual([pod]);
+  expect(await rows(doubledSql)).toEqual([]);
+}, 120_000);
+
+test("RUN-7 RUN-8 a build whose worker is killed goes live", async () => {
+  const deployed = deploy("built-twice", "--env", "GREETING=hello");
+  await expect.poll(() => podsOf("build"), { timeout: 60_000, interval: 50 }).toHaveLength(1);
+  await sleep(3000);
+  await platform.kill("worker");
+  expect(await rows("SELECT 1 FROM build WHERE status = 'building'")).toHaveLength(1);
+  await platform.start("worker");
+  expect(await deployed).toContain(`Live: ${platform.gateways[0]}/built-twice/mcp`);
+  await expect.poll(() => podsOf("build"), { timeout: 30_000 }).toEqual([]);
+}, 240_000);
+
+test("RUN-7 RUN-8 a second runner waits, and serves the same pods when the first one is killed", async () => {
+  const pod = await greetingAt(1);
+  await platform.start("runner-2");
+  const stop = keepCalling();
+  await sleep(6000);
+  expect(await platform.log("runner-2")).not.toContain("ready");
+  await platform.kill("runner-1");
+  await runnerAnswers();
+  expect(await platform.log("runner-2")).toContain("took over the servers of the previous runner");
+  await sleep(2000);
+  expect(await stop()).toEqual({ pods: [pod], failed: [] });
+  expect(await rows(doubledSql)).toEqual([]);
+  await stopServer();
+  expect(await greetingAt(0)).not.toBe(pod);
+}, 120_000);

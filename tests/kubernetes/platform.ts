@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { connect, createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { freePorts } from "@towpath/role/testing";
+import { createRunnerClient, type RunnerClient, runnerAddressFrom } from "@towpath/runner-api";
+import { repositoryRoot, towpathWith } from "../instance/towpath-process.ts";
+import { until } from "./processes.ts";
+
+export type Runner = "runner-1" | "runner-2";
+type Name = "web" | "gateway-1" | "gateway-2" | "worker" | Runner;
+
+export type Platform = {
+  /** Base URLs of the gateways. */
+  readonly gateways: readonly [string, string];
+  readonly runner: RunnerClient;
+  /** Starts a process; resolves once it answers, except for worker and runners. */
+  start(name: Name): Promise<void>;
+  /** Resolves once it has ended. */
+  kill(name: Name): Promise<void>;
+  /** Runs a command of the terminal against this instance. @throws Error with its output */
+  terminal(...args: readonly string[]): Promise<string>;
+  /** What a process has printed. */
+  log(name: Name): Promise<string>;
+  stop(): Promise<void>;
+};
+
+/**
+ * Prepares an instance whose processes share only a database, a bucket and a secret, as those of a cluster do; starts
+ * none of them.
+ *
+ * @param settings of all processes
+ */
+export async function openPlatform(directory: string, settings: Readonly<Record<string, string>>): Promise<Platform> {
+  const [web = 0, one = 0, other = 0, service = 0, first = 0, second = 0] = await freePorts(6);
+  const gateways = [`http://localhost:${one}`, `http://localhost:${other}`] as const;
+  const operatorToken = randomBytes(24).toString("hex");
+  const common = {
+    ...process.env,
+    NODE_ENV: "production",
+    TOWPATH_SECRET: randomBytes(24).toString("hex"),
+    TOWPATH_URL: `http://localhost:${web}`,
+    TOWPATH_SERVER_URL: `${gateways[0]}/{name}`,
+    TOWPATH_RUNNER_ADDRESS: `127.0.0.1:${service}`,
+    ...settings,
+  };
+  const own: Readonly<Record<Name, Readonly<Record<string, string>>>> = {
+    web: { TOWPATH_PORT: String(web), TOWPATH_OPERATOR_TOKEN: operatorToken },
+    "gateway-1": { TOWPATH_GATEWAY_PORT: String(one), TOWPATH_GATEWAY_WORKERS: "1" },
+    "gateway-2": { TOWPATH_GATEWAY_PORT: String(other), TOWPATH_GATEWAY_WORKERS: "1" },
+    worker: {},
+    "runner-1": { TOWPATH_RUNNER_LISTEN: `127.0.0.1:${first}` },
+    "runner-2": { TOWPATH_RUNNER_LISTEN: `127.0.0.1:${second}` },
+  };
+  const healthOf: Partial<Record<Name, string>> = {
+    web: `http://localhost:${web}/healthz`,
+    "gateway-1": `${gateways[0]}/-/healthz`,
+    "gateway-2": `${gateways[1]}/-/healthz`,
+  };
+  const children = new Map<Name, ChildProcess>();
+  const runners = await serviceOf(service, [first, second]);
+  const address = runnerAddressFrom({
+    TOWPATH_RUNNER_ADDRESS: { host: "127.0.0.1", port: service },
+    TOWPATH_RUN_DIR: directory,
+    TOWPATH_SECRET: common.TOWPATH_SECRET,
+  });
+  const runner = createRunnerClient(address, { timeoutMs: 60_000 });
+  const logOf = (name: Name) => join(directory, `${name}.log`);
+  const end = async (name: Name, signal: NodeJS.Signals) => {
+    const child = children.get(name);
+    children.delete(name);
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill(signal);
+    await exited;
+  };
+  return {
+    gateways,
+    runner,
+    async start(name) {
+      const data = join(directory, name);
+      await mkdir(data, { recursive: true });
+      const log = openSync(logOf(name), "a");
+      const env = { ...common, ...own[name], TOWPATH_DATA_DIR: data, TOWPATH_RUN_DIR: join(data, "run") };
+      const role = name.replace(/-\d$/, "");
+      // `run` becomes the process.
+      const child = spawn(join(repositoryRoot, "towpath"), ["run", role], { env, stdio: ["ignore", log, log] });
+      closeSync(log);
+      children.set(name, child);
+      const health = healthOf[name];
+      if (health === undefined) return;
+      const ended = async () =>
+        child.exitCode === null ? null : `${name} has ended:\n${(await readFile(logOf(name), "utf8")).slice(-4000)}`;
+      // Web is built at first.
+      await until(name, async () => (await fetch(health)).status === 200, { ended }, 400_000);
+    },
+    kill: (name) => end(name, "SIGKILL"),
+    async terminal(...args) {
+      const env = { TOWPATH_URL: common.TOWPATH_URL, TOWPATH_API_KEY: operatorToken };
+      const { status, stdout, stderr } = await towpathWith({ env: { ...env, XDG_CONFIG_HOME: directory } }, ...args);
+      if (status !== 0) throw new Error(`towpath ${args.join(" ")} ended with status ${status}:\n${stdout}${stderr}`);
+      return stdout + stderr;
+    },
+    log: (name) => readFile(logOf(name), "utf8"),
+    async stop() {
+      await runner.close();
+      for (const name of [...children.keys()].toReversed())
+        await end(name, name.startsWith("runner") ? "SIGINT" : "SIGTERM");
+      runners.close();
+    },
+  };
+}
+
+/** Passes connections on to the one of these ports that takes them, as a Service does for ready pods. */
+async function serviceOf(port: number, targets: readonly number[]): Promise<Server> {
+  const dial = (target: number) =>
+    new Promise<ReturnType<typeof connect>>((resolve, reject) => {
+      const socket = connect(target, "127.0.0.1", () => resolve(socket));
+      socket.once("error", reject);
+    });
+  const server = createServer((client) => {
+    client.on("error", () => client.destroy());
+    Promise.any(targets.map(dial)).then(
+      (target) => {
+        target.on("error", () => client.destroy()).on("close", () => client.destroy());
+        client.on("close", () => target.destroy());
+        client.pipe(target).pipe(client);
+      },
+      () => client.resetAndDestroy(),
+    );
+  });
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
