@@ -10,7 +10,7 @@ import { createRunnerClient, type RunnerClient, runnerAddressFrom } from "@towpa
 import { repositoryRoot, towpathWith } from "../instance/towpath-process.ts";
 import { until } from "./processes.ts";
 
-export type Runner = "runner-1" | "runner-2";
+type Runner = "runner-1" | "runner-2";
 type Name = "web" | "gateway-1" | "gateway-2" | "worker" | Runner;
 
 export type Platform = {
