@@ -88,7 +88,7 @@ export class Portals {
     const { directory, writesSnapshot } = this.#parts;
     if (!writesSnapshot) return;
     const portals = [...this.#portals.values()].map(({ catalog, ...stored }) => stored);
-    await writeSnapshot(directory, snapshotName, { portals });
+    await writeSnapshot(directory, snapshotName, JSON.stringify({ portals }));
   }
 
   #replace(stored: StoredPortal): void {

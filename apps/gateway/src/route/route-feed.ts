@@ -13,7 +13,7 @@ const reloadMs = 10_000;
 const firstLoadMs = 1000;
 /** With more changed projects than this, all are compared. */
 const maxChanged = 1000;
-/** The share of the time that writing snapshots may take; it blocks the event loop. */
+/** The share of the time that making snapshots may take; it blocks the event loop. */
 const maxSnapshotShare = 0.02;
 
 const routeChannel = "towpath_route";
@@ -45,14 +45,34 @@ export function createRouteFeed({ readModel, table, directory, writesSnapshot, o
   let fresh = false;
   let isUnsaved = false;
   let saveAfter = Number.NEGATIVE_INFINITY;
+  let saving: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
-  const save = async () => {
-    if (!writesSnapshot || !isUnsaved || performance.now() < saveAfter) return;
+  const save = async (): Promise<void> => {
+    if (!writesSnapshot || !isUnsaved || saving) return;
+    const waitMs = saveAfter - performance.now();
+    if (waitMs > 0) {
+      saving = setTimeout(() => {
+        saving = undefined;
+        save().catch((error: unknown) => log.warn({ err: error }, "the route snapshot could not be written"));
+      }, waitMs);
+      saving.unref();
+      return;
+    }
     isUnsaved = false;
-    const begunAt = performance.now();
-    const writing = writeSnapshot(directory, snapshotName, { routes: table.all() });
-    saveAfter = performance.now() + (performance.now() - begunAt) / maxSnapshotShare;
+    const before = process.threadCpuUsage();
+    const text = JSON.stringify({ routes: table.all() });
+    const { user, system } = process.threadCpuUsage(before);
+    saveAfter = performance.now() + (user + system) / 1000 / maxSnapshotShare;
+    const previous = writing;
+    writing = previous
+      .catch(() => {})
+      .then(() => writeSnapshot(directory, snapshotName, text))
+      .catch((error: unknown) => {
+        isUnsaved = true;
+        throw error;
+      });
     await writing;
   };
 
@@ -126,7 +146,10 @@ export function createRouteFeed({ readModel, table, directory, writesSnapshot, o
     reload,
     /** Whether the last load could reach the database. */
     isFresh: () => fresh,
-    stop: () => clearInterval(timer),
+    stop() {
+      clearInterval(timer);
+      clearTimeout(saving);
+    },
   };
 }
 

@@ -2,11 +2,11 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
 
-/** Replaces a snapshot in the state directory by rename: a reader never sees half of one. */
-export async function writeSnapshot(directory: string, name: string, value: unknown): Promise<void> {
+/** Replaces a snapshot, which is JSON, in the state directory by rename: a reader never sees half of one. */
+export async function writeSnapshot(directory: string, name: string, text: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, name);
-  await writeFile(`${path}.new`, JSON.stringify(value), { mode: 0o600 });
+  await writeFile(`${path}.new`, text, { mode: 0o600 });
   await rename(`${path}.new`, path);
 }
 
