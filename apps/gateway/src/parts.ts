@@ -96,6 +96,8 @@ function openPool({ databaseUrl, share }: GatewayConfig, log: Logger): pg.Pool {
     application_name: "towpath-gateway",
   });
   pool.on("error", (error) => log.debug({ err: error }, "an idle database connection ended"));
+  // One that breaks between two queries of a transaction: without a listener the process would end.
+  pool.on("connect", (connection) => connection.on("error", () => {}));
   return pool;
 }
 

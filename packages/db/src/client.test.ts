@@ -38,3 +38,18 @@ test("OPS-1 a role that is no superuser migrates, if it may create in the databa
     await close();
   }
 });
+
+test("OPS-3 a connection that breaks between two queries of a transaction ends no process, and the next query says so", async () => {
+  const { pool, close } = openDatabase(database.url, { maxConnections: 1 });
+  const connection = await pool.connect();
+  await connection.query("BEGIN");
+  const { rows } = await connection.query("SELECT pg_backend_pid() AS pid");
+  const ended = new Promise((resolve) => connection.once("end", resolve));
+  await database.pool.query("SELECT pg_terminate_backend($1)", [rows[0].pid]);
+  // An error that nothing handles fails the run of the tests.
+  await ended;
+  await expect(connection.query("SELECT 1")).rejects.toThrow();
+  connection.release(true);
+  expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+  await close();
+});

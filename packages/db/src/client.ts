@@ -38,6 +38,8 @@ export function openDatabase(
   });
   // An idle connection broke. The pool replaces it, and the next query reports a lasting problem.
   pool.on("error", () => {});
+  // One that breaks between two queries of a transaction: without a listener the process would end.
+  pool.on("connect", (connection) => connection.on("error", () => {}));
   return { db: drizzle(pool, { schema, casing: "snake_case" }), pool, close: () => pool.end() };
 }
 
