@@ -31,7 +31,7 @@ const propertiesIn = ({ properties }: Schema, path = ""): string[] =>
     ? [path]
     : Object.entries(properties).flatMap(([key, each]) => propertiesIn(each, path === "" ? key : `${path}.${key}`));
 
-test("OPS-2 the chart's schema has exactly the values, takes the defaults and refuses what it doesn't know", () => {
+test("OPS-2 OPS-11 the chart's schema has exactly the values, takes the defaults and refuses what it doesn't know", () => {
   const schema: Schema = JSON.parse(schemaText);
   expect(propertiesIn(schema).toSorted()).toEqual(pathsIn(values).toSorted());
   const parser = z.fromJSONSchema(JSON.parse(schemaText));

@@ -50,7 +50,7 @@ test("OPS-2 a migration that fails ends the install before anything is made", as
   await runHelm("uninstall", "towpath");
 });
 
-test("OPS-2 a restricted namespace takes all objects and pods, and an upgrade keeps the generated secret", async () => {
+test("OPS-2 OPS-11 a restricted namespace takes all objects and pods, and an upgrade keeps the generated secret", async () => {
   await upgrade("--no-hooks");
   const made = await secret();
   expect(made).toMatch(/^\w{60,}=*$/);

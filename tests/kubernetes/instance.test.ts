@@ -187,7 +187,7 @@ async function changesSince(bytes: number): Promise<string[]> {
   });
 }
 
-test("RUN-7 RUN-3 an idle server has no pod, and the next call brings one by two changes of the cluster", async () => {
+test("RUN-7 RUN-3 OPS-11 an idle server has no pod, and the next call brings one by two changes of the cluster", async () => {
   await expect.poll(() => podsOf("server"), { timeout: 90_000 }).toEqual([]);
   const tookMs: number[] = [];
   for (let round = 0; round < 5; round++) {

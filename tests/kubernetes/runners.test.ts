@@ -71,7 +71,7 @@ const healthAt = async (host: string, port: number) => {
 const portsOf = () =>
   kubectl("get", "endpointslices", "-l=kubernetes.io/service-name=runner", "-o=jsonpath={.items[*].ports[*].port}");
 
-test("RUN-8 the Service leads to the leading runner only, at most 10 s after it was killed to the next one", async () => {
+test("RUN-8 OPS-11 the Service leads to the leading runner only, at most 10 s after it was killed to the next one", async () => {
   const service = await kubectl("get", "service", "runner", "-o=jsonpath={.spec.clusterIP}");
   const behindService = () => healthAt(service, 9000);
   const first = startRunner(9101);
