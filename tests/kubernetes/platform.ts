@@ -114,13 +114,15 @@ export async function openPlatform(directory: string, settings: Readonly<Record<
   };
 }
 
-/** Passes connections on to the one of these ports that takes them, as a Service does for ready pods. */
+/** Passes connections on to the runner that leads, as the chart's Service does. */
 async function serviceOf(port: number, targets: readonly number[]): Promise<Server> {
-  const dial = (target: number) =>
-    new Promise<ReturnType<typeof connect>>((resolve, reject) => {
-      const socket = connect(target, "127.0.0.1", () => resolve(socket));
-      socket.once("error", reject);
-    });
+  const dial = async (target: number) => {
+    const { status } = (await (await fetch(`http://127.0.0.1:${target}/healthz`)).json()) as { status: string };
+    if (status === "waiting") throw new Error("It does not lead.");
+    const socket = connect(target, "127.0.0.1");
+    await once(socket, "connect");
+    return socket;
+  };
   const server = createServer((client) => {
     client.on("error", () => client.destroy());
     Promise.any(targets.map(dial)).then(
