@@ -32,7 +32,9 @@ export function processGroup(directory: string): ProcessGroup {
   return {
     start: (name, program, argv) => {
       const log = openSync(join(directory, `${name}.log`), "a");
-      const child = spawn(program, argv, { stdio: ["ignore", log, log] });
+      // It ends with this process, also when that is killed.
+      const tied = ["--pdeathsig", "KILL", "--", program, ...argv];
+      const child = spawn("setpriv", tied, { stdio: ["ignore", log, log] });
       closeSync(log);
       children.set(name, child);
       child.on("error", () => ended.add(name));
