@@ -1,16 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { ApiKeyView } from "@towpath/core/tenancy/api-key";
-import { Ban, Ellipsis, Trash2 } from "lucide-react";
-import { useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
-import { Button } from "~/ui/button.tsx";
 import { actionsColumn, type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
-import { Dialog } from "~/ui/dialog.tsx";
-import { IconButton } from "~/ui/icon-button.tsx";
-import { Menu, MenuItem } from "~/ui/menu.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
-import { toast } from "~/ui/toast.ts";
 import { apiKeysQueryKey, deleteKey, revokeKey } from "./api-keys.functions.ts";
+import { EndCredential } from "./end-credential.tsx";
 
 const looks = {
   active: { tone: "ok", label: "Active" },
@@ -82,68 +76,26 @@ function Servers({ servers }: { readonly servers: ApiKeyView["servers"] }) {
   return <span title={names.join(", ")}>{`${names.slice(0, maxNames).join(", ")}${more > 0 ? ` +${more}` : ""}`}</span>;
 }
 
-const endings = {
-  revoke: {
-    call: revokeKey,
-    button: "Revoke key",
-    loading: "Revoking",
-    done: "revoked",
-    description:
-      "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The key stays in the list.",
-  },
-  delete: {
-    call: deleteKey,
-    button: "Delete key",
-    loading: "Deleting",
-    done: "deleted",
-    description:
-      "Within seconds, clients that use it are refused and their open connections end. You can't undo this. The audit log keeps the key's name.",
-  },
-} as const;
+const refused = "Within seconds, clients that use it are refused and their open connections end. You can't undo this.";
 
 function KeyActions({ apiKey, orgSlug }: { readonly apiKey: ApiKeyView; readonly orgSlug: string }) {
   const queryClient = useQueryClient();
-  const [asked, setAsked] = useState<keyof typeof endings | null>(null);
-  const end = async (ending: (typeof endings)[keyof typeof endings]) => {
-    setAsked(null);
-    const work = ending.call({ data: { orgSlug, keyId: apiKey.id } });
-    await toast
-      .promise(work, { loading: ending.loading, success: `${apiKey.name} ${ending.done}` })
-      // The toast shows the error.
-      .catch(() => {});
-    await queryClient.invalidateQueries({ queryKey: apiKeysQueryKey(orgSlug) });
-  };
-  const ending = asked && endings[asked];
+  const data = { orgSlug, keyId: apiKey.id };
   return (
-    <>
-      <Menu
-        trigger={
-          <IconButton label={`Actions for ${apiKey.name}`} size="sm">
-            <Ellipsis />
-          </IconButton>
-        }
-      >
-        <MenuItem icon={<Ban />} disabled={apiKey.status !== "active"} onClick={() => setAsked("revoke")}>
-          Revoke
-        </MenuItem>
-        <MenuItem danger icon={<Trash2 />} onClick={() => setAsked("delete")}>
-          Delete
-        </MenuItem>
-      </Menu>
-      <Dialog
-        open={ending !== null}
-        onOpenChange={(open) => !open && setAsked(null)}
-        title={ending ? `${ending.button} "${apiKey.name}"?` : ""}
-        description={ending?.description}
-        footer={
-          <>
-            <Button onClick={() => setAsked(null)}>Cancel</Button>
-            <Button variant="danger" onClick={() => ending && void end(ending)}>
-              {ending?.button}
-            </Button>
-          </>
-        }
-      />
-    </>
+    <EndCredential
+      name={apiKey.name}
+      isActive={apiKey.status === "active"}
+      revoke={{
+        call: () => revokeKey({ data }),
+        button: "Revoke key",
+        description: `${refused} The key stays in the list.`,
+      }}
+      delete={{
+        call: () => deleteKey({ data }),
+        button: "Delete key",
+        description: `${refused} The audit log keeps the key's name.`,
+      }}
+      onEnded={() => queryClient.invalidateQueries({ queryKey: apiKeysQueryKey(orgSlug) })}
+    />
   );
 }

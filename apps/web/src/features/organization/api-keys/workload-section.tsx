@@ -1,17 +1,12 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { WorkloadIdentityView } from "@towpath/core/tenancy/workload-identity";
-import { Ban, Boxes, Ellipsis, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { Boxes } from "lucide-react";
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Badge } from "~/ui/badge.tsx";
-import { Button } from "~/ui/button.tsx";
 import { actionsColumn, type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
-import { Dialog } from "~/ui/dialog.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { IconButton } from "~/ui/icon-button.tsx";
-import { Menu, MenuItem } from "~/ui/menu.tsx";
-import { toast } from "~/ui/toast.ts";
 import { CreateWorkloadDialog } from "./create-workload-dialog.tsx";
+import { EndCredential } from "./end-credential.tsx";
 import { KeySection } from "./key-section.tsx";
 import { deleteWorkload, revokeWorkload, workloadsQuery } from "./workloads.functions.ts";
 
@@ -88,66 +83,26 @@ function Status({ identity: { status, problem } }: { readonly identity: Workload
   return problem === null ? <Badge tone="ok">Active</Badge> : <Badge tone="warn">Keys unreadable</Badge>;
 }
 
-const endings = {
-  revoke: {
-    call: revokeWorkload,
-    button: "Revoke",
-    loading: "Revoking",
-    done: "revoked",
-    after: "It stays in the list.",
-  },
-  delete: {
-    call: deleteWorkload,
-    button: "Delete",
-    loading: "Deleting",
-    done: "deleted",
-    after: "The audit log keeps its name.",
-  },
-} as const;
+const refused = "Within seconds, its workloads are refused and their open connections end. You can't undo this.";
 
 function Actions({ identity, orgSlug }: { readonly identity: WorkloadIdentityView; readonly orgSlug: string }) {
   const queryClient = useQueryClient();
-  const [asked, setAsked] = useState<keyof typeof endings | null>(null);
-  const end = async (ending: (typeof endings)[keyof typeof endings]) => {
-    setAsked(null);
-    const work = ending.call({ data: { orgSlug, identityId: identity.id } });
-    await toast
-      .promise(work, { loading: ending.loading, success: `${identity.name} ${ending.done}` })
-      // The toast shows the error.
-      .catch(() => {});
-    await queryClient.invalidateQueries(workloadsQuery(orgSlug));
-  };
-  const ending = asked && endings[asked];
+  const data = { orgSlug, identityId: identity.id };
   return (
-    <>
-      <Menu
-        trigger={
-          <IconButton label={`Actions for ${identity.name}`} size="sm">
-            <Ellipsis />
-          </IconButton>
-        }
-      >
-        <MenuItem icon={<Ban />} disabled={identity.status !== "active"} onClick={() => setAsked("revoke")}>
-          Revoke
-        </MenuItem>
-        <MenuItem danger icon={<Trash2 />} onClick={() => setAsked("delete")}>
-          Delete
-        </MenuItem>
-      </Menu>
-      <Dialog
-        open={ending !== null}
-        onOpenChange={(open) => !open && setAsked(null)}
-        title={ending ? `${ending.button} "${identity.name}"?` : ""}
-        description={`Within seconds, its workloads are refused and their open connections end. You can't undo this. ${ending?.after}`}
-        footer={
-          <>
-            <Button onClick={() => setAsked(null)}>Cancel</Button>
-            <Button variant="danger" onClick={() => ending && void end(ending)}>
-              {ending?.button}
-            </Button>
-          </>
-        }
-      />
-    </>
+    <EndCredential
+      name={identity.name}
+      isActive={identity.status === "active"}
+      revoke={{
+        call: () => revokeWorkload({ data }),
+        button: "Revoke",
+        description: `${refused} It stays in the list.`,
+      }}
+      delete={{
+        call: () => deleteWorkload({ data }),
+        button: "Delete",
+        description: `${refused} The audit log keeps its name.`,
+      }}
+      onEnded={() => queryClient.invalidateQueries(workloadsQuery(orgSlug))}
+    />
   );
 }
