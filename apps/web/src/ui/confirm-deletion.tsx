@@ -3,7 +3,7 @@ import { Button } from "./button.tsx";
 import { Failure } from "./callout.tsx";
 import { Dialog } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
-import { Form } from "./form.tsx";
+import { Form, FormEnd } from "./form.tsx";
 import { failureText } from "./toast.ts";
 
 /** A delete button with a dialog that names what will be deleted and asks the user to type its name. */
@@ -77,12 +77,7 @@ export function ConfirmDeletion({
             setProblem(null);
           }}
         />
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={() => show(false)}>Cancel</Button>
-          <Button type="submit" variant="danger" busy={busy}>
-            {label}
-          </Button>
-        </div>
+        <FormEnd busy={busy} submit={label} variant="danger" onCancel={() => show(false)} />
       </Form>
     </Dialog>
   );

@@ -1,4 +1,5 @@
 import { type ComponentProps, useLayoutEffect, useRef } from "react";
+import { Button, type ButtonLook } from "./button.tsx";
 
 type FormProps = Omit<ComponentProps<"form">, "action" | "method" | "onSubmit" | "ref"> & {
   readonly onSubmit: (form: HTMLFormElement) => unknown;
@@ -31,5 +32,32 @@ export function Form({ onSubmit, ...rest }: FormProps) {
       // React resets a form after its action.
       onReset={(event) => event.preventDefault()}
     />
+  );
+}
+
+type FormEndProps = {
+  /** Shown above the buttons. */
+  readonly failure?: string | null | undefined;
+  readonly busy: boolean;
+  /** Text of the button that submits. */
+  readonly submit: string;
+  readonly variant?: ButtonLook["variant"];
+  readonly onCancel: () => void;
+};
+
+/** Ends a form in a dialog: why it failed, and its buttons. */
+export function FormEnd({ failure, busy, submit, variant = "primary", onCancel }: FormEndProps) {
+  return (
+    <>
+      <p role="alert" className="text-sm text-bad empty:hidden">
+        {failure}
+      </p>
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" variant={variant} busy={busy}>
+          {submit}
+        </Button>
+      </div>
+    </>
   );
 }

@@ -7,7 +7,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { TextField } from "~/ui/field.tsx";
-import { Form } from "~/ui/form.tsx";
+import { Form, FormEnd } from "~/ui/form.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { cancelEmailChange, requestEmailChange, signInMethodsQuery } from "./account.functions.ts";
@@ -138,15 +138,12 @@ function ChangeForm({ email: current, sendsMail, onClose }: ChangeFormProps) {
         onChange={setEmail}
       />
       <CurrentPasswordField error={problems.password} value={password} onChange={setPassword} />
-      <p role="alert" className="text-sm text-bad empty:hidden">
-        {problems.form}
-      </p>
-      <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" variant="primary" busy={busy}>
-          {sendsMail ? "Send link" : "Change email"}
-        </Button>
-      </div>
+      <FormEnd
+        failure={problems.form}
+        busy={busy}
+        submit={sendsMail ? "Send link" : "Change email"}
+        onCancel={onClose}
+      />
     </Form>
   );
 }

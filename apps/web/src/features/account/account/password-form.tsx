@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { useSubmit } from "~/http/use-submit.ts";
-import { Button, type ButtonLook } from "~/ui/button.tsx";
+import type { ButtonLook } from "~/ui/button.tsx";
 import { TextField } from "~/ui/field.tsx";
-import { Form } from "~/ui/form.tsx";
+import { Form, FormEnd } from "~/ui/form.tsx";
 
 type PasswordFormProps = {
   /** Of the button. */
@@ -23,12 +23,7 @@ export function PasswordForm({ label, variant = "primary", onCancel, onSubmit }:
   return (
     <Form aria-label={label} onSubmit={submit} className="flex flex-col gap-4">
       <CurrentPasswordField error={problems.password ?? problems.form} value={password} onChange={setPassword} />
-      <div className="flex flex-wrap justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" variant={variant} busy={busy}>
-          {label}
-        </Button>
-      </div>
+      <FormEnd busy={busy} submit={label} variant={variant} onCancel={onCancel} />
     </Form>
   );
 }

@@ -8,10 +8,10 @@ import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { TextField } from "~/ui/field.tsx";
-import { Form } from "~/ui/form.tsx";
+import { Form, FormEnd } from "~/ui/form.tsx";
 import { SelectField } from "~/ui/select.tsx";
 import { apiKeysQueryKey, createKey } from "./api-keys.functions.ts";
-import { ServerChoice, serverChoices } from "./server-choice.tsx";
+import { ServerChoice } from "./server-choice.tsx";
 
 const expiries = [
   { value: "7", label: "7 days" },
@@ -45,8 +45,7 @@ const empty = {
   name: "",
   kind: "personal" as ApiKeyKind,
   scope: "call" as ApiKeyScope,
-  choice: "all" as (typeof serverChoices)[number]["value"],
-  projectIds: [] as readonly string[],
+  projectIds: null as readonly string[] | null,
   expiry: "90" as (typeof expiries)[number]["value"],
 };
 type Fields = typeof empty;
@@ -85,15 +84,15 @@ function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCa
   const [fields, setFields] = useState<Fields>(empty);
   const { problems, failure, busy, run, refuse } = useSubmit();
   const set = (changes: Partial<Fields>) => setFields((before) => ({ ...before, ...changes }));
-  const { name, kind, scope, choice, projectIds, expiry } = fields;
+  const { name, kind, scope, projectIds, expiry } = fields;
 
   const create = async () => {
     if (name.trim() === "") return refuse({ name: "Key name is required" });
-    if (choice === "some" && projectIds.length === 0) return refuse({ projectIds: "Choose at least one server" });
+    if (projectIds?.length === 0) return refuse({ projectIds: "Choose at least one server" });
     await run(async () => {
       const expiresInDays = expiry === "never" ? null : Number(expiry);
-      const chosen = choice === "all" ? null : [...projectIds];
-      onCreated(await createKey({ data: { orgSlug, kind, scope, name, projectIds: chosen, expiresInDays } }));
+      const servers = projectIds && [...projectIds];
+      onCreated(await createKey({ data: { orgSlug, kind, scope, name, projectIds: servers, expiresInDays } }));
       await queryClient.invalidateQueries({ queryKey: apiKeysQueryKey(orgSlug) });
     });
   };
@@ -128,26 +127,14 @@ function KeyForm({ orgSlug, onCreated, onCancel }: DialogProps & { readonly onCa
         onChange={(next) => set({ scope: next })}
         options={scopes}
       />
-      <SelectField
-        label="Servers"
+      <ServerChoice
+        orgSlug={orgSlug}
+        projectIds={projectIds}
         error={problems.projectIds}
-        value={choice}
-        onChange={(next) => set({ choice: next })}
-        options={serverChoices}
+        onChange={(next) => set({ projectIds: next })}
       />
-      {choice === "some" ? (
-        <ServerChoice orgSlug={orgSlug} chosen={projectIds} onChange={(next) => set({ projectIds: next })} />
-      ) : null}
       <SelectField label="Expires after" value={expiry} onChange={(next) => set({ expiry: next })} options={expiries} />
-      <p role="alert" className="text-sm text-bad empty:hidden">
-        {failure}
-      </p>
-      <div className="flex justify-end gap-2">
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" variant="primary" busy={busy}>
-          Create key
-        </Button>
-      </div>
+      <FormEnd failure={failure} busy={busy} submit="Create key" onCancel={onCancel} />
     </Form>
   );
 }

@@ -5,9 +5,9 @@ import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { TextareaField, TextField } from "~/ui/field.tsx";
-import { Form } from "~/ui/form.tsx";
+import { Form, FormEnd } from "~/ui/form.tsx";
 import { SelectField } from "~/ui/select.tsx";
-import { ServerChoice, serverChoices } from "./server-choice.tsx";
+import { ServerChoice } from "./server-choice.tsx";
 import { createWorkload, workloadsQuery } from "./workloads.functions.ts";
 
 const keySources = [
@@ -24,8 +24,7 @@ const empty = {
   jwksUrl: "",
   keySet: "",
   ca: "",
-  choice: "all" as (typeof serverChoices)[number]["value"],
-  projectIds: [] as readonly string[],
+  projectIds: null as readonly string[] | null,
 };
 
 /** Asks whose tokens to accept, and for which servers. */
@@ -48,7 +47,7 @@ function WorkloadForm({ orgSlug, onDone }: { readonly orgSlug: string; readonly 
   const [fields, setFields] = useState(empty);
   const { problems, failure, busy, run, refuse } = useSubmit();
   const set = (changes: Partial<typeof empty>) => setFields((before) => ({ ...before, ...changes }));
-  const { name, issuer, source, choice, projectIds } = fields;
+  const { name, issuer, source, projectIds } = fields;
 
   const create = async () => {
     const subjects = fields.subjects.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.trim()]));
@@ -56,7 +55,7 @@ function WorkloadForm({ orgSlug, onDone }: { readonly orgSlug: string; readonly 
     if (issuer.trim() === "") return refuse({ issuer: "Issuer is required" });
     if (subjects.length === 0) return refuse({ subjects: "Enter at least one subject" });
     if (source !== "discovery" && fields[source].trim() === "") return refuse({ [source]: "Enter the issuer's keys" });
-    if (choice === "some" && projectIds.length === 0) return refuse({ projectIds: "Choose at least one server" });
+    if (projectIds?.length === 0) return refuse({ projectIds: "Choose at least one server" });
     await run(async () => {
       await createWorkload({
         data: {
@@ -67,7 +66,7 @@ function WorkloadForm({ orgSlug, onDone }: { readonly orgSlug: string; readonly 
           jwksUrl: source === "jwksUrl" ? fields.jwksUrl : null,
           keySet: source === "keySet" ? fields.keySet : null,
           ca: source === "keySet" ? null : fields.ca,
-          projectIds: choice === "all" ? null : [...projectIds],
+          projectIds: projectIds && [...projectIds],
         },
       });
       await queryClient.invalidateQueries(workloadsQuery(orgSlug));
@@ -139,25 +138,13 @@ function WorkloadForm({ orgSlug, onDone }: { readonly orgSlug: string; readonly 
           rows={2}
         />
       )}
-      <SelectField
-        label="Servers"
+      <ServerChoice
+        orgSlug={orgSlug}
+        projectIds={projectIds}
         error={problems.projectIds}
-        value={choice}
-        onChange={(next) => set({ choice: next })}
-        options={serverChoices}
+        onChange={(next) => set({ projectIds: next })}
       />
-      {choice === "some" ? (
-        <ServerChoice orgSlug={orgSlug} chosen={projectIds} onChange={(next) => set({ projectIds: next })} />
-      ) : null}
-      <p role="alert" className="text-sm text-bad empty:hidden">
-        {failure}
-      </p>
-      <div className="flex justify-end gap-2">
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" variant="primary" busy={busy}>
-          Add
-        </Button>
-      </div>
+      <FormEnd failure={failure} busy={busy} submit="Add" onCancel={onDone} />
     </Form>
   );
 }

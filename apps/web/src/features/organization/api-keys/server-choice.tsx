@@ -1,21 +1,46 @@
 import { useQuery } from "@tanstack/react-query";
 import { serversQuery } from "~/features/organization/servers/servers.functions.ts";
 import { Checkbox } from "~/ui/checkbox.tsx";
+import { SelectField } from "~/ui/select.tsx";
 import { failureText } from "~/ui/toast.ts";
 
-export const serverChoices = [
+const choices = [
   { value: "all", label: "All servers" },
   { value: "some", label: "Selected servers" },
 ] as const;
 
+/** `projectIds`: null for all servers of the organization. */
 type ServerChoiceProps = {
+  readonly orgSlug: string;
+  readonly projectIds: readonly string[] | null;
+  readonly error: string | undefined;
+  readonly onChange: (projectIds: readonly string[] | null) => void;
+};
+
+/** Asks which servers a credential reaches: all, or selected ones. */
+export function ServerChoice({ orgSlug, projectIds, error, onChange }: ServerChoiceProps) {
+  return (
+    <>
+      <SelectField
+        label="Servers"
+        error={error}
+        value={projectIds === null ? "all" : "some"}
+        onChange={(choice) => onChange(choice === "all" ? null : [])}
+        options={choices}
+      />
+      {projectIds === null ? null : <ServerList orgSlug={orgSlug} chosen={projectIds} onChange={onChange} />}
+    </>
+  );
+}
+
+type ServerListProps = {
   readonly orgSlug: string;
   readonly chosen: readonly string[];
   readonly onChange: (chosen: readonly string[]) => void;
 };
 
 /** A checkbox for each server of the organization. */
-export function ServerChoice({ orgSlug, chosen, onChange }: ServerChoiceProps) {
+function ServerList({ orgSlug, chosen, onChange }: ServerListProps) {
   const { data: servers, error } = useQuery(serversQuery({ orgSlug, type: "all", text: "" }));
   if (error) return <p className="text-sm text-bad">{failureText(error)}</p>;
   if (!servers) return <p className="text-sm text-muted">Loading servers…</p>;

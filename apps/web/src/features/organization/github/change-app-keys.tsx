@@ -4,7 +4,7 @@ import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { TextareaField, TextField } from "~/ui/field.tsx";
-import { Form } from "~/ui/form.tsx";
+import { Form, FormEnd } from "~/ui/form.tsx";
 import { changeAppKeys, type GitHubAppView, gitHubAppsQuery } from "./apps.functions.ts";
 
 type ChangeAppKeysProps = {
@@ -69,17 +69,7 @@ export function ChangeAppKeys({ orgSlug, app: { appSlug, hostName, health }, id 
           value={clientSecret}
           onChange={setClientSecret}
         />
-        {failure ? (
-          <p role="alert" className="text-sm text-bad">
-            {failure}
-          </p>
-        ) : null}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={() => show(false)}>Cancel</Button>
-          <Button type="submit" variant="primary" busy={busy}>
-            Save keys
-          </Button>
-        </div>
+        <FormEnd failure={failure} busy={busy} submit="Save keys" onCancel={() => show(false)} />
       </Form>
     </Dialog>
   );

@@ -8,7 +8,7 @@ import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
 import { Failure } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
-import { Form } from "~/ui/form.tsx";
+import { Form, FormEnd } from "~/ui/form.tsx";
 import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
 
 type Edited = {
@@ -83,12 +83,7 @@ function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClo
       <EnvironmentChoice chosen={environments} onChange={setEnvironments} />
       <SensitiveChoice checked={sensitive} onChange={setSensitive} />
       <Failure title="The variable was not changed">{failure}</Failure>
-      <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" variant="primary" busy={busy}>
-          Save changes
-        </Button>
-      </div>
+      <FormEnd busy={busy} submit="Save changes" onCancel={onClose} />
     </Form>
   );
 }
