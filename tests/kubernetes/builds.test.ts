@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { artifactsConfigSchema, openArtifacts } from "@towpath/artifacts";
 import { openTestDatabase } from "@towpath/db/testing";
 import { type BuildStep, type BuildWorkspace, buildImage, type RuntimeDriver } from "@towpath/runtime";
-import { buildTests, type ClusterSettings, openClusterDriver } from "@towpath/runtime/testing/cluster";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { type ClusterSettings, openClusterDriver } from "@towpath/runtime/testing/cluster";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type S3Service, startVersitygw } from "../s3/versitygw.ts";
 import { clusterOf, nodeAddress } from "./cluster.ts";
 import { importServersImage } from "./servers-image.ts";
@@ -56,8 +56,6 @@ afterAll(async () => {
   await removeVolumes(cluster, namespace);
   await rm(directory, { recursive: true, force: true });
 });
-
-describe("build contract: kubernetes", () => buildTests(() => driver));
 
 const mebibyte = 1024 ** 2;
 const limits = { memoryBytes: 256 * mebibyte, processes: 64, cpus: 1, tmpBytes: 64 * mebibyte };

@@ -6,6 +6,5 @@ export type { KubernetesSettings as ClusterSettings } from "../kubernetes/config
 export { claimLease, keepLease, leaseRequestMs, leaseTimes } from "../kubernetes/leadership.ts";
 export { openClusterDriver } from "../kubernetes/open-kubernetes-driver.ts";
 export type { RunnerIdentity, RuntimeDriver } from "../port/driver.ts";
-export { buildTests } from "./build-contract.ts";
 export { collect, driverContract, instanceOf, startedBy } from "./driver-contract.ts";
 export { tinyServer } from "./tiny-server.ts";
