@@ -34,6 +34,7 @@ export async function connect(
   signal?: AbortSignal,
 ): Promise<Connection> {
   const asked = endpointOf(remote);
+  if (remote.atAnyAddress) return connectToNamed(asked, remote.credential, options);
   const endpoint = asked.protocol === "ssh" ? asked : await found(asked, remote.credential, options, signal);
   const credential = endpoint.origin === asked.origin ? remote.credential : null;
   const addresses = await checkedAddresses(endpoint, options.policy, options.resolve);
@@ -41,6 +42,16 @@ export async function connect(
     credential?.kind === "deployKey"
       ? sshSettings(endpoint, addresses, await writeSshFiles(endpoint, credential.privateKey, scratch, options))
       : [...httpSettings(endpoint, addresses, credential), ...(await trustSettings(endpoint, options.directory))];
+  return { endpoint, credential, env: { GIT_ALLOW_PROTOCOL: endpoint.protocol, ...configEnvironment(settings) } };
+}
+
+/** To a host that the environment names. */
+async function connectToNamed(
+  endpoint: Endpoint,
+  credential: GitCredential | null,
+  { directory }: ConnectionOptions,
+): Promise<Connection> {
+  const settings = [...httpSettings(endpoint, [], credential), ...(await trustSettings(endpoint, directory))];
   return { endpoint, credential, env: { GIT_ALLOW_PROTOCOL: endpoint.protocol, ...configEnvironment(settings) } };
 }
 

@@ -10,9 +10,10 @@ import { createAddressPolicy } from "@towpath/egress";
 import { processName } from "@towpath/runtime/process";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { gitEnvironment } from "./git-environment.ts";
-import { createGitRemotes, type GitRemotesOptions } from "./remotes.ts";
+import { createGitRemotes } from "./remotes.ts";
 import { openScratch, removeLeftovers } from "./scratch.ts";
 import { type GitServer, git, makeRepository, serveGitRepositories } from "./testing/index.ts";
+import type { GitRemotesOptions } from "./use-remote.ts";
 
 const token: GitCredential = { kind: "token", username: "", token: "s3cret-token" };
 const basic = Buffer.from("git:s3cret-token").toString("base64");

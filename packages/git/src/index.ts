@@ -1,4 +1,5 @@
 export { createStatePoster } from "./commit-state.ts";
+export { createGitFiles } from "./edit/git-files.ts";
 export { gitEnvironment } from "./git-environment.ts";
 export { createGitRemotes } from "./remotes.ts";
 export { adoptRepository, firstAuthors } from "./repositories/adopt.ts";

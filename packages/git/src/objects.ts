@@ -63,6 +63,16 @@ export async function readBlobs(oids: readonly string[], run: GitRun): Promise<R
   return found;
 }
 
+const maxReadBytes = 1024 * 1024;
+
+/** Null for a missing blob, and for one of more than 1 MB. */
+export async function readSmallBlob(oid: string | undefined, run: GitRun): Promise<Buffer | null> {
+  if (oid === undefined) return null;
+  const size = (await sizesOf([oid], run)).get(oid);
+  if (size === undefined || size > maxReadBytes) return null;
+  return (await readBlobs([oid], run)).get(oid) ?? null;
+}
+
 export async function hasCommit(sha: string, run: GitRun): Promise<boolean> {
   return (await sizesOf([`${sha}^{commit}`], run)).has(sha);
 }

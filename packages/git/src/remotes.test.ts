@@ -9,8 +9,9 @@ import { promisify } from "node:util";
 import type { GitCredential, GitRemote, SourceWarning } from "@towpath/core/ports";
 import { createAddressPolicy } from "@towpath/egress";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { createGitRemotes, type GitRemotesOptions } from "./remotes.ts";
+import { createGitRemotes } from "./remotes.ts";
 import { commitFiles, type GitServer, git, makeRepository, serveGitRepositories } from "./testing/index.ts";
+import type { GitRemotesOptions } from "./use-remote.ts";
 
 const policy = createAddressPolicy(["127.0.0.1/32"]);
 const token: GitCredential = { kind: "token", username: "", token: "s3cret-token" };

@@ -1,4 +1,4 @@
-import type { PushRemote } from "./source.ts";
+import type { GitRemote } from "./source.ts";
 
 /** By its name, as one installation sees it. */
 type Address = { readonly installationId: number; readonly owner: string; readonly name: string };
@@ -56,5 +56,5 @@ export type GitHubTarget = {
   /** @throws TowpathError `conflict` or `not_found` without the App's permission for it */
   setDefaultBranch(address: Address, branch: string): Promise<void>;
   /** For `git push`: the credential writes this one repository, for some minutes at least. */
-  remote(address: Address, repository: TargetRepository): Promise<PushRemote>;
+  remote(address: Address, repository: TargetRepository): Promise<GitRemote>;
 };

@@ -159,6 +159,7 @@ export type ServerHost = {
   verify(deploymentId: string): Promise<void>;
 };
 
+export type { EditedRepository, FileChange, FileChanges, FoundLine, GitFiles, OpenedFiles } from "./git-files.ts";
 export type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "./github-target.ts";
 export {
   addressOf,
@@ -184,7 +185,6 @@ export {
   type GitRemotes,
   type InstanceRepositories,
   mayNeedSignIn,
-  type PushRemote,
   type SizedBytes,
   type SourceWarning,
   unknownHost,

@@ -12,10 +12,9 @@ export type GitRemote = {
   /** `https://…`, `ssh://…` or, in networks that the operator names, `http://…`; without user and password. */
   readonly url: string;
   readonly credential: GitCredential | null;
+  /** The environment names the host, which is then reached at any address; others only at public ones (SRC-2). */
+  readonly atAnyAddress?: boolean;
 };
-
-/** Where to push. `atAnyAddress`: the environment names the host; others are reached as Git URLs are (SRC-2). */
-export type PushRemote = GitRemote & { readonly atAnyAddress: boolean };
 
 export type GitHeads = {
   /** What HEAD names; null for an empty repository. */
@@ -133,5 +132,5 @@ export type InstanceRepositories = {
    * @throws TowpathError `conflict` for what the host refuses, with its words; `upstream_unavailable`; `invalid_input` for an
    * address that isn't allowed. What arrived stays there, and a push again sends the rest.
    */
-  push(id: string, remote: PushRemote): Promise<void>;
+  push(id: string, remote: GitRemote): Promise<void>;
 };

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
-import { TowpathError } from "@towpath/core/errors";
 import type { CommitFiles, InstanceRepositories } from "@towpath/core/ports";
 import {
   gitignoreRule,
@@ -13,11 +12,13 @@ import {
   maxGitignoreBytesTogether,
 } from "@towpath/core/sources/repository/left-out/schema";
 import { branchNameSchema } from "@towpath/core/sources/source/schema";
+import { commitLines, data, fastImport, quotedPath, write } from "../fast-import.ts";
 import { readCommit } from "../read-commit.ts";
-import { GitFailure, pipeToGit, runGit } from "../run-git.ts";
+import { pipeToGit } from "../run-git.ts";
 import { archiveEntries, storeArchive } from "./archive-entries.ts";
 import { type ArchiveEntry, type ArchiveLimits, unusable } from "./archive-entry.ts";
 import { gitOn, ownRefs, runOn } from "./bare-repository.ts";
+import { headOf, moveBranch, movedOn } from "./branch-head.ts";
 import { checkLink, entryPath, withoutCommonDirectory } from "./entry-path.ts";
 
 /** A file of the commit: `mark` names its content in the stream of `git fast-import`. */
@@ -47,8 +48,7 @@ export async function commitArchive(
     const why = await leftOutReasons(archiveEntries(archive, limits));
     const skipped = new Set<string>();
     let leftOut: readonly string[] = [];
-    const args = ["fast-import", "--quiet", "--done", "--date-format=raw"];
-    await pipeToGit(args, runOn(directory, { signal: within, timeoutMs: maxMs }), async (stream) => {
+    await pipeToGit(fastImport, runOn(directory, { signal: within, timeoutMs: maxMs }), async (stream) => {
       const found = await writeBlobs(archiveEntries(archive, limits), limits, stream, (path) => {
         const name = why(path);
         if (name !== null) skipped.add(name);
@@ -71,57 +71,8 @@ export async function commitArchive(
   }
 }
 
-async function headOf(directory: string, ref: string): Promise<string | null> {
-  const text = await gitOn(directory, ["for-each-ref", "--format=%(objectname) %(refname)", ref]);
-  const line = text.split("\n").find((each) => each.endsWith(` ${ref}`));
-  return line === undefined ? null : line.slice(0, line.indexOf(" "));
-}
-
 const treeOf = async (directory: string, sha: string) =>
   (await gitOn(directory, ["rev-parse", "--verify", `${sha}^{tree}`])).trim();
-
-/** Moves the branch if it still has the commit's parent: somebody may have pushed meanwhile. */
-async function moveBranch(
-  directory: string,
-  to: { readonly branch: string; readonly name: string; readonly before: string | null; readonly made: string },
-): Promise<void> {
-  const none = "0".repeat(to.made.length);
-  try {
-    await runGit(["update-ref", to.branch, to.made, to.before ?? none], runOn(directory));
-  } catch (error) {
-    if (!(error instanceof GitFailure) || error.reason !== "failed") throw error;
-    if (/; cannot create/.test(error.stderr)) {
-      const message = `The branch ${to.name} can't be made: another branch's name is a part of its name, or the reverse.`;
-      throw new TowpathError("conflict", message);
-    }
-    throw movedOn(to.name, await headOf(directory, to.branch));
-  }
-}
-
-const movedOn = (branch: string, head: string | null) =>
-  new TowpathError(
-    "conflict",
-    head === null
-      ? `The branch ${branch} was deleted meanwhile. Try again to create it.`
-      : `The branch ${branch} has newer commits, up to ${head.slice(0, 7)}. Nothing was changed.`,
-  );
-
-/** Resolves once the stream accepts more. */
-async function write(stream: Writable, chunk: string | Uint8Array): Promise<void> {
-  if (stream.destroyed) throw new Error("git has ended");
-  if (stream.write(chunk)) return;
-  await new Promise<void>((resolve, reject) => {
-    const done = () => {
-      stream.off("drain", done).off("close", closed);
-      resolve();
-    };
-    const closed = () => {
-      stream.off("drain", done).off("close", closed);
-      reject(new Error("git has ended"));
-    };
-    stream.on("drain", done).on("close", closed);
-  });
-}
 
 /** The reason, for people, why a path of the archive is left out of the commit (SRC-4); null for one that isn't. */
 async function leftOutReasons(entries: AsyncIterable<ArchiveEntry>): Promise<(path: string) => string | null> {
@@ -190,10 +141,6 @@ async function writeBlobs(
   return files;
 }
 
-const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`;
-/** Names end where git's format has marks of its own. */
-const inName = (text: string) => text.replace(/[<>\p{Cc}]/gu, " ").trim();
-
 async function writeCommit(
   stream: Writable,
   commit: Pick<CommitFiles, "author" | "message"> & {
@@ -203,12 +150,10 @@ async function writeCommit(
   },
 ): Promise<void> {
   const { author, message, ref, parent, found } = commit;
-  const who = `${inName(author.name)} <${inName(author.email)}> ${Math.floor(Date.now() / 1000)} +0000`;
-  await write(stream, `commit ${ref}\nauthor ${who}\ncommitter ${who}\n${data(message)}`);
-  if (parent !== null) await write(stream, `from ${parent}\n`);
+  await write(stream, commitLines({ ref, parent, author, message }));
   await write(stream, "deleteall\n");
   for (const [path, { mode, mark }] of withoutCommonDirectory(found)) {
-    await write(stream, `M ${mode} :${mark} "${path.replaceAll('"', '\\"')}"\n`);
+    await write(stream, `M ${mode} :${mark} ${quotedPath(path)}\n`);
   }
   await write(stream, "\ndone\n");
 }

@@ -22,22 +22,36 @@ const isGitDirectory = (part: string) => {
 };
 const looksLikeGit = (part: string) => /^(?:\.git|git~1)(?:[ .:\\]|$)/.test(part.replace(ignorable, "").toLowerCase());
 
+/** Why no file of a repository may have this path, as the end of a sentence; null: it may. */
+export function pathProblem(name: string): string | null {
+  if (name.startsWith("/") || /^[A-Za-z]:/.test(name)) return "it is an absolute path";
+  if (/\p{Cc}/u.test(name) || name.includes("\ufffd")) return "it has characters that no name may have";
+  if (name.includes("\\")) return "it has a backslash";
+  const parts = name.split("/");
+  if (parts.includes("..")) return "it leads out of the repository";
+  if (parts.some(looksLikeGit)) return "git keeps this name for itself";
+  const isLong = parts.some((part) => Buffer.byteLength(part) > maxPartBytes);
+  return isLong || Buffer.byteLength(name) > maxPathBytes ? "it is too long" : null;
+}
+
 /**
  * The parts of an entry's path; null for entries that are left out: the root, and git's own files in a work tree.
  *
  * @throws TowpathError `invalid_input` for a path that leads out of the archive or that no file can have
  */
 export function entryPath(name: string): readonly string[] | null {
-  if (name.startsWith("/") || /^[A-Za-z]:/.test(name)) throw refused(name, "it is an absolute path");
-  if (/\p{Cc}/u.test(name) || name.includes("\ufffd")) throw refused(name, "it has characters that no name may have");
-  if (name.includes("\\")) throw refused(name, "it has a backslash");
   const parts = name.split("/").filter((part) => part !== "" && part !== ".");
-  if (parts.includes("..")) throw refused(name, "it leads out of the archive");
-  if (parts.length === 0 || parts.some(isLeftOut)) return null;
-  if (parts.some(looksLikeGit)) throw refused(name, "git keeps this name for itself");
-  const isLong = parts.some((part) => Buffer.byteLength(part) > maxPartBytes);
-  if (isLong || Buffer.byteLength(name) > maxPathBytes) throw refused(name, "it is too long");
-  return parts;
+  const kept = parts.length > 0 && !parts.some(isLeftOut);
+  const problem = pathProblem(
+    kept
+      ? name
+      : name
+          .split("/")
+          .filter((part) => !isLeftOut(part))
+          .join("/"),
+  );
+  if (problem !== null) throw refused(name, problem);
+  return kept ? parts : null;
 }
 
 /**

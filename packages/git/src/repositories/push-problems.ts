@@ -28,8 +28,12 @@ const cures: readonly (readonly [RegExp, string])[] = [
   [/GH008|unknown Git LFS/i, "Push the LFS files to the new repository yourself (git lfs push --all), then try again."],
 ];
 
-const refused = /\[(?:remote )?rejected\]|\[remote failure\]|remote: error|remote: fatal|pre-receive hook declined/;
-const denied = /returned error: 40[134]|Authentication failed|[Rr]epository not found|Permission to \S+ denied/;
+/** Of git's stderr: the host refuses the push. */
+export const refusedPush =
+  /\[(?:remote )?rejected\]|\[remote failure\]|remote: error|remote: fatal|pre-receive hook declined/;
+/** The host doesn't let these credentials push. */
+export const deniedPush =
+  /returned error: 40[134]|Authentication failed|[Rr]epository not found|Permission to \S+ denied/;
 
 /** Characters of the host's text: enough for GitHub's longest refusals. */
 const maxReason = 900;
@@ -38,13 +42,13 @@ const maxReason = 900;
 export function pushProblem(error: unknown, host: string): unknown {
   if (!(error instanceof GitFailure) || error.reason !== "failed") return publicProblem(error, host);
   const { stderr } = error;
-  if (refused.test(stderr)) {
+  if (refusedPush.test(stderr)) {
     const cure =
       cures.find(([pattern]) => pattern.test(stderr))?.[1] ??
       "Do what it says, then try again: what arrived stays there.";
     return new TowpathError("conflict", `${host} refuses the push: ${reasonOf(stderr)} ${cure}`, { cause: error });
   }
-  if (denied.test(stderr)) {
+  if (deniedPush.test(stderr)) {
     const message = `${host} doesn't let the App push to the new repository. Give the App access to it, with the permission Contents (read and write), then try again.`;
     return new TowpathError("conflict", message, { cause: error });
   }
@@ -53,7 +57,7 @@ export function pushProblem(error: unknown, host: string): unknown {
 }
 
 /** The host's messages, and the reasons of each branch that add to them, as one sentence. */
-function reasonOf(stderr: string): string {
+export function reasonOf(stderr: string): string {
   const lines = stderr.split("\n");
   const printed = lines.flatMap((line) => /^remote: (.*)$/.exec(line)?.[1] ?? []);
   // ` ! [remote rejected] main -> main (reason)`

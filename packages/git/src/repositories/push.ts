@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PushRemote } from "@towpath/core/ports";
+import type { GitRemote } from "@towpath/core/ports";
 import type { AddressPolicy } from "@towpath/egress";
 import { httpSettings, trustSettings } from "../connection.ts";
 import { checkedAddresses, endpointOf } from "../endpoint.ts";
@@ -23,7 +23,7 @@ const everything = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"];
  *
  * @throws TowpathError as `InstanceRepositories.push`
  */
-export async function pushRepository(directory: string, remote: PushRemote, policy: AddressPolicy): Promise<void> {
+export async function pushRepository(directory: string, remote: GitRemote, policy: AddressPolicy): Promise<void> {
   const endpoint = endpointOf(remote);
   const scratch = await mkdtemp(join(tmpdir(), "towpath-push-"));
   try {

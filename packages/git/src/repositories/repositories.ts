@@ -1,6 +1,8 @@
 import { notFound } from "@towpath/core/errors";
-import type { InstanceRepositories } from "@towpath/core/ports";
+import type { FileChanges, InstanceRepositories } from "@towpath/core/ports";
+import type { Commit } from "@towpath/core/projects/project/schema";
 import { type AddressPolicy, createAddressPolicy } from "@towpath/egress";
+import { changeStored } from "../edit/change-stored.ts";
 import { type ArchiveLimits, defaultArchiveLimits } from "./archive-entry.ts";
 import { asStoreProblem, listRefs, setHead } from "./bare-repository.ts";
 import { bundleRepository } from "./bundle-repository.ts";
@@ -25,6 +27,10 @@ type ServeRequest = Pick<ServeOptions, "id" | "organizationId" | "asked" | "onPu
 
 export type Repositories = InstanceRepositories & {
   readonly parseGitRequest: typeof parseGitRequest;
+  /** See `GitFiles.change`. */
+  changeFiles(id: string, changes: FileChanges, signal?: AbortSignal): Promise<Commit>;
+  /** Where it can be read; null for one that isn't stored. */
+  directoryOf(id: string): Promise<string | null>;
   /** Answers a request of git's client, whose permission the caller has checked. */
   serve(request: Request, options: ServeRequest): Promise<Response>;
   /** Ids of all that are stored. */
@@ -73,6 +79,9 @@ export function repositoriesIn(open: (id?: string) => Promise<RepositoryStorage>
     setDefaultBranch: (id, branch) => changing(id, branch, (directory) => setHead(directory, branch)),
     commitFiles: (id, files, signal) =>
       changing(id, files.branch, (directory) => commitArchive(directory, files, archiveLimits, signal)),
+    changeFiles: (id, changes, signal) =>
+      changing(id, changes.branch, (directory) => changeStored(directory, changes, signal)),
+    directoryOf: async (id) => (await open(id)).read(id),
     async listRefs(id) {
       const directory = await (await open(id)).read(id);
       return directory === null ? new Map() : listRefs(directory);

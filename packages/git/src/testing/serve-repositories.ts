@@ -19,6 +19,8 @@ type ServeOptions = {
   readonly token?: string;
   /** An answer in place of Git's; null: Git answers. */
   readonly answer?: (request: IncomingMessage) => GitAnswer | null | Promise<GitAnswer | null>;
+  /** Takes pushes; a branch that is checked out takes none. */
+  readonly takesPushes?: boolean;
   /** Clients speak protocol version 0, in which only heads of branches are served. */
   readonly isOld?: boolean;
   /** PEM; served over TLS with it. */
@@ -53,7 +55,7 @@ export async function serveGitRepositories(directory: string, given: ServeOption
     if (answer !== null) return void response.writeHead(answer.status, answer.headers).end(answer.body);
     if (options.token !== undefined && credential?.replace(/^[^:]*:/, "") !== options.token)
       return void response.writeHead(401, { "www-authenticate": 'Basic realm="Git"' }).end();
-    const [, path, service] = /^\/([^?]+)\/(info\/refs|git-upload-pack)(?:\?|$)/.exec(url) ?? [];
+    const [, path, service] = /^\/([^?]+)\/(info\/refs|git-(?:upload|receive)-pack)(?:\?|$)/.exec(url) ?? [];
     const isThere =
       path !== undefined && !path.split("/").includes("..") && existsSync(join(directory, decodeURIComponent(path)));
     if (!isThere) return void response.writeHead(404).end();
@@ -64,7 +66,7 @@ export async function serveGitRepositories(directory: string, given: ServeOption
       directory: join(directory, decodeURIComponent(path)),
       service: service as Service,
       request: new Request(`http://localhost${url}`, { method, headers: passed, body, duplex: "half" } as RequestInit),
-      user: null,
+      user: options.takesPushes ? "ada" : null,
       afterwards: async () => null,
     });
     response.writeHead(backend.status, Object.fromEntries(backend.headers));
