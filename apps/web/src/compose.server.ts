@@ -19,9 +19,16 @@ import {
   createDomainNames,
   fetchDocument,
 } from "@towpath/egress";
-import { createGitRemotes, openInstanceRepositories, type Repositories, removeLeftovers } from "@towpath/git";
+import {
+  createGitFiles,
+  createGitRemotes,
+  openInstanceRepositories,
+  type Repositories,
+  removeLeftovers,
+} from "@towpath/git";
 import {
   createGitHubConnections,
+  createGitHubFiles,
   createGitHubTarget,
   createRepositoryHost,
   type GitHubConnections,
@@ -114,6 +121,7 @@ function compose(config: WebConfig): Services {
   const gitHub = createGitHubConnections(config.gitHub, loadGitHub, reachGitHub);
   const repositories = createRepositoryHost(gitHub, config.baseUrl);
   const gitHubTarget = createGitHubTarget(gitHub);
+  const gitHubFiles = createGitHubFiles(gitHub);
   const packages = createPackageIndex(config.packageIndexes);
   const serverRegistry = createServerRegistry(config.registryUrl);
   const signingKeys = createSigningKeys({ pool: database.pool, secret: config.secret, issuer: config.baseUrl });
@@ -134,6 +142,7 @@ function compose(config: WebConfig): Services {
     maxPushBytes: config.maxPushBytes,
     policy,
   });
+  const gitFiles = createGitFiles({ policy, directory: gitDirectory, repositories: repositoryStore });
   const signIns = new SignInRecorder({
     pool: database.pool,
     onProblem: (error) => log.warn({ err: error }, "steps of sign-ins can't be recorded"),
@@ -149,6 +158,8 @@ function compose(config: WebConfig): Services {
     repositories,
     gitHubTarget,
     gitRemotes,
+    gitFiles,
+    gitHubFiles,
     instanceRepositories: repositoryStore,
     packages,
     serverRegistry,

@@ -6,6 +6,7 @@ import { sourceOperations } from "~/features/onboarding/source/sources.rest.serv
 import { gitHubOperations } from "~/features/organization/github/github.rest.server.ts";
 import { instanceOperation } from "~/features/organization/instance/instance.rest.server.ts";
 import { peopleOperations } from "~/features/organization/members/members.rest.server.ts";
+import { codeOperations } from "~/features/project/code/code.rest.server.ts";
 import { buildOperations } from "~/features/project/delivery/builds.rest.server.ts";
 import { exportOperation } from "~/features/project/export/export.rest.server.ts";
 import { activityOperations } from "~/features/project/request-log/activity.rest.server.ts";
@@ -28,6 +29,7 @@ export const restOperations: readonly Operation[] = [
   exportOperation,
   ...packageOperations,
   ...sourceOperations,
+  ...codeOperations,
   ...buildOperations,
   ...settingOperations,
   ...domainOperations,

@@ -90,7 +90,7 @@ const meanings: readonly (readonly [RegExp, (host: string, stderr: string) => To
     (host) => credentialRefused(host, "token"),
   ],
   [
-    /[Rr]epository not found|does not appear to be a git repository|returned error: 404|project you were looking for/,
+    /[Rr]epository (?:'[^']*' )?not found|does not appear to be a git repository|returned error: 404|project you were looking for/,
     (host) => noRepository(host, true),
   ],
   [/fsck error|fsckObjects|bad object|malformed/i, malformed],

@@ -33,7 +33,7 @@ const installationCalls = [
   ...(["pullRequestsFrom", "pullRequest", "commit", "fileExists", "readFile", "listFiles", "changedFiles"] as const),
   ...(["tarball", "setCommitStatus", "createCheckRun", "updateCheckRun", "checkRunOf", "createDeployment"] as const),
   ...(["setDeploymentStatus", "deploymentOf", "createComment", "updateComment", "commentWith", "heads"] as const),
-  ...(["createEmptyRepository", "setDefaultBranch", "pushToken"] as const),
+  ...(["createEmptyRepository", "setDefaultBranch", "pushToken", "fetchToken", "createPullRequest"] as const),
 ] as const;
 type CallName = (typeof installationCalls)[number];
 

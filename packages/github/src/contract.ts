@@ -1,4 +1,4 @@
-import type { RepositoryAddress } from "@towpath/core/ports";
+import type { NewPullRequest, RepositoryAddress } from "@towpath/core/ports";
 import type {
   GitHubApp,
   GitHubBranch,
@@ -167,6 +167,10 @@ export type GitHub = ReportCalls & {
    * may write them. Keep it in memory.
    */
   pushToken(address: RepositoryAddress): Promise<string>;
+  /** The same for `git fetch`. */
+  fetchToken(address: RepositoryAddress): Promise<string>;
+  /** As a user; returns its URL for browsers. */
+  createPullRequest(address: RepositoryAddress, pull: NewPullRequest): Promise<string>;
   /** Pull requests from a branch of the repository itself, open and closed; the newest 100. */
   pullRequestsFrom(address: RepositoryAddress, branch: string): Promise<readonly GitHubPullRequest[]>;
   /** From this repository or a fork. */

@@ -1,24 +1,17 @@
 import type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "@towpath/core/ports";
-import { atHost, environmentConnection } from "@towpath/core/sources/github-connection/numbers";
 import { gitHubHostName } from "@towpath/core/sources/github-connection/schema";
 import type { GitHubConnections } from "./connections.ts";
-import type { GitHub } from "./contract.ts";
-import { GitHubError, isGitHubError } from "./errors.ts";
+import { isGitHubError } from "./errors.ts";
 import type { GitHubRepository } from "./github.schema.ts";
+import { clientOf, remoteOf } from "./github-files.ts";
 import { withGitHub } from "./repository-host.ts";
 
 /** Implements core's port on the connected GitHub Apps. */
 export function createGitHubTarget(connections: GitHubConnections): GitHubTarget {
-  async function clientOf(installationId: number): Promise<GitHub> {
-    const found = await connections.find(atHost(installationId).connection);
-    if (found) return found.github;
-    throw new GitHubError("not_found", { detail: "the connection was removed" });
-  }
-
   return {
     account: (installationId) =>
       withGitHub(async () => {
-        const { config } = await clientOf(installationId);
+        const { config } = await clientOf(connections, installationId);
         const { account, html_url: settingsUrl } = await connections.installation(installationId);
         const { login, type } = account;
         const { url: hostUrl } = config;
@@ -41,20 +34,16 @@ export function createGitHubTarget(connections: GitHubConnections): GitHubTarget
     setDefaultBranch: (address, branch) => withGitHub(() => connections.setDefaultBranch(address, branch)),
     remote: (address, { fullName }) =>
       withGitHub(async () => {
-        const { config } = await clientOf(address.installationId);
-        const token = await connections.pushToken(address);
-        return {
-          url: `${config.url}/${fullName}.git`,
-          atAnyAddress: atHost(address.installationId).connection === environmentConnection,
-          credential: { kind: "token", username: "x-access-token", token },
-        };
+        const { config } = await clientOf(connections, address.installationId);
+        const [owner = "", name = ""] = fullName.split("/");
+        return remoteOf(config.url, { ...address, owner, name }, await connections.pushToken(address));
       }),
   };
 
   async function make(of: GitHubConnections, target: NewTarget): Promise<TargetMade> {
     try {
       if (target.userToken !== null) {
-        const viewer = await (await clientOf(target.installationId)).viewer(target.userToken);
+        const viewer = await (await clientOf(of, target.installationId)).viewer(target.userToken);
         const { account } = await of.installation(target.installationId);
         if (viewer.id !== account.id) return { kind: "other-user", login: viewer.login };
       }

@@ -22,6 +22,7 @@ export type {
   GitHubRepository,
   GitHubUser,
 } from "./github.schema.ts";
+export { createGitHubFiles } from "./github-files.ts";
 export { createGitHubTarget } from "./github-target.ts";
 export type { CommitStatus, NewDeployment, ReportCalls } from "./reports.ts";
 export { createRepositoryHost, withGitHub } from "./repository-host.ts";

@@ -8,6 +8,8 @@ import type {
   Clock,
   DomainNames,
   ExternalServers,
+  GitFiles,
+  GitHubFiles,
   GitHubTarget,
   GitRemotes,
   InstanceRepositories,
@@ -75,6 +77,10 @@ type Services = {
   readonly gitHubTarget: GitHubTarget;
   /** Reads repositories behind Git URLs. */
   readonly gitRemotes: GitRemotes;
+  /** Reads and changes files of repositories for people. */
+  readonly gitFiles: GitFiles;
+  /** The same at GitHub. */
+  readonly gitHubFiles: GitHubFiles;
   /** Stores repositories of this instance. */
   readonly instanceRepositories: InstanceRepositories;
   readonly packages: PackageIndex;

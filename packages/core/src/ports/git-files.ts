@@ -1,8 +1,11 @@
 import type { Commit } from "../projects/project/project.schema.ts";
 import type { GitCheckout, GitCommitRef, GitRemote } from "./source.ts";
 
-/** A repository of this instance by its id, or one that is reached by a URL. */
-export type EditedRepository = { readonly repositoryId: string } | GitRemote;
+/**
+ * A repository of this instance by its id, or one that is reached by a URL. `key`: who has opened files with the same one may
+ * see them without a connection.
+ */
+export type EditedRepository = { readonly repositoryId: string } | { readonly key: string; readonly remote: GitRemote };
 
 /**
  * Reads and changes files of a repository for people (CAP-5), wherever it is. Calls throw TowpathError with a public text, as

@@ -160,6 +160,7 @@ export type ServerHost = {
 };
 
 export type { EditedRepository, FileChange, FileChanges, FoundLine, GitFiles, OpenedFiles } from "./git-files.ts";
+export type { GitHubFiles, NewPullRequest } from "./github-files.ts";
 export type { GitHubTarget, NewTarget, TargetMade, TargetRepository } from "./github-target.ts";
 export {
   addressOf,

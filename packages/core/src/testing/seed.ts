@@ -103,6 +103,8 @@ export function testContext(db: Database, actor: Actor, more: Partial<FullContex
     repositories: memoryRepositories(),
     gitHubTarget: notGiven("gitHubTarget"),
     gitRemotes: notGiven("gitRemotes"),
+    gitFiles: notGiven("gitFiles"),
+    gitHubFiles: notGiven("gitHubFiles"),
     instanceRepositories: notGiven("instanceRepositories"),
     packages: notGiven("packages"),
     serverRegistry: null,

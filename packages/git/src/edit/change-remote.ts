@@ -1,5 +1,5 @@
 import { TowpathError } from "@towpath/core/errors";
-import type { FileChanges, GitRemote } from "@towpath/core/ports";
+import type { FileChanges } from "@towpath/core/ports";
 import type { Commit } from "@towpath/core/projects/project/schema";
 import { branchNameSchema } from "@towpath/core/sources/source/schema";
 import type { Connection } from "../connection.ts";

@@ -1,5 +1,5 @@
 import { TowpathError } from "@towpath/core/errors";
-import type { EditedRepository, GitCommitRef, GitFiles, GitRemote } from "@towpath/core/ports";
+import type { GitCommitRef, GitFiles, GitRemote } from "@towpath/core/ports";
 import { commitShaSchema } from "@towpath/core/projects/project/schema";
 import { fetchCommits, initRepository } from "../fetch-commits.ts";
 import { hasCommit } from "../objects.ts";
@@ -20,18 +20,20 @@ export function createGitFiles({ repositories, ...options }: Options): GitFiles 
   const use = useRemote(options);
   const kept = keptFiles();
 
-  const openRemote = (remote: GitRemote, at: GitCommitRef, signal?: AbortSignal) =>
-    use(remote, signal, true, async (scratch, connected) => {
+  const openRemote = (remote: GitRemote, at: GitCommitRef) =>
+    use(remote, undefined, true, async (scratch, connected) => {
       const { sha, branch } = parseAt(at, connected);
-      const limits = { branch, filter: "blob:limit=1m", timeoutMs: fetchMs, signal };
-      await initRepository(scratch, sha, { scratch, signal });
+      const limits = { branch, filter: "blob:limit=1m", timeoutMs: fetchMs };
+      await initRepository(scratch, sha, { scratch });
       await fetchCommits([sha], connected, scratch, limits);
-      return { ...(await openFiles(sha, { scratch, signal })), close: scratch.close };
+      return { ...(await openFiles(sha, { scratch })), close: scratch.close };
     });
 
   return {
     async open(of, at, signal) {
-      if (!isHere(of)) return kept.open(JSON.stringify([of.url, of.credential, at.sha]), () => openRemote(of, at));
+      // The fetch doesn't end with the request of who began it: others may wait for it.
+      if ("remote" in of)
+        return kept.open(JSON.stringify([of.key, of.remote.url, at.sha]), () => openRemote(of.remote, at));
       const directory = commitShaSchema.safeParse(at.sha).success
         ? await repositories.directoryOf(of.repositoryId)
         : null;
@@ -39,16 +41,14 @@ export function createGitFiles({ repositories, ...options }: Options): GitFiles 
       return openFiles(at.sha, runOn(directory, { signal }));
     },
     change: (of, changes, signal) =>
-      isHere(of)
+      "repositoryId" in of
         ? repositories.changeFiles(of.repositoryId, changes, signal)
-        : use(of, signal, false, async (scratch, connection) => {
+        : use(of.remote, signal, false, async (scratch, connection) => {
             parseAt(changes.parent, connection);
             return changeRemote(changes, { scratch, connection, timeoutMs: fetchMs }, signal);
           }),
   };
 }
-
-const isHere = (of: EditedRepository) => "repositoryId" in of;
 
 const gone = (sha: string) =>
   new TowpathError("not_found", `The repository no longer has commit ${sha.slice(0, 7)}. Open the branch again.`);

@@ -1,4 +1,7 @@
+export { actingAuthor } from "./acting-author.ts";
+export { findRepositoryForGit } from "./find-repository-for-git.ts";
 export { endAsContinued, lockRepository, recordTarget, whileMoving } from "./moving.store.ts";
+export { receivePush } from "./receive-push.ts";
 export {
   cloneUrl,
   keepRepository,

@@ -1,10 +1,8 @@
-import { user } from "@towpath/db/schema";
-import { eq } from "drizzle-orm";
 import type { z } from "zod";
-import { actingUserId } from "../../authorize/index.ts";
 import type { Context } from "../../context/index.ts";
 import { parseInput } from "../../input/index.ts";
 import type { Commit } from "../../projects/project/project.schema.ts";
+import { actingAuthor } from "./acting-author.ts";
 import { findRepositoryForGit } from "./find-repository-for-git.ts";
 import { receivePush } from "./receive-push.ts";
 import { uploadCommitSchema } from "./repository.schema.ts";
@@ -40,20 +38,10 @@ export async function uploadCommit(call: {
     branch,
     archive,
     message,
-    author: await authorOf(ctx),
+    author: await actingAuthor(ctx),
     ...(expectedHead !== undefined && { expectedHead }),
   });
   if (!changed) return { commit, branch, changed, leftOut };
   await receivePush({ ctx, input: { repositoryId: id, refs: [`refs/heads/${branch}`] } });
   return { commit, branch, changed, leftOut };
-}
-
-/** Addresses that lead nowhere, for whoever is no person: `.invalid` is nobody's (RFC 2606). */
-async function authorOf(ctx: Context): Promise<{ readonly name: string; readonly email: string }> {
-  const userId = actingUserId(ctx);
-  const [person] =
-    userId === null
-      ? []
-      : await ctx.db.select({ name: user.name, email: user.email }).from(user).where(eq(user.id, userId));
-  return person ?? { name: "Towpath", email: "towpath@towpath.invalid" };
 }

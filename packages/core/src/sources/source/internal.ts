@@ -17,8 +17,8 @@ export {
   recordLook,
   sameGitSource,
 } from "./git-source.store.ts";
-export { type GitSummaryColumns, sourceSummary, sourceSummarySchema } from "./git-source.view.ts";
-export { openGitSource, openRepository } from "./open-source.ts";
+export { type GitSummaryColumns, nameOfUrl, sourceSummary, sourceSummarySchema } from "./git-source.view.ts";
+export { openGitSource, openRemote, openRepository } from "./open-source.ts";
 export { claimedUntil, nextCheckAt, nextTryAt } from "./pauses.ts";
 export { refusedAt, refusedAtUrl } from "./read-refs.ts";
 export { repositoryHere } from "./repository-here.ts";

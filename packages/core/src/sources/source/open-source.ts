@@ -27,7 +27,7 @@ export async function openGitSource(
 ): Promise<GitReader> {
   if (row.repositoryId !== null) return ctx.instanceRepositories.open(row.repositoryId);
   const url = row.url ?? "";
-  return ctx.gitRemotes.open(await openedRemote(ctx, organizationId, { ...row, url }, reason));
+  return ctx.gitRemotes.open(await openRemote(ctx, organizationId, { ...row, url }, reason));
 }
 
 const storedCredentialSchema = z.discriminatedUnion("kind", [
@@ -46,7 +46,8 @@ export function auditSourceDecryption(
   return auditDecryption(ctx, { organizationId, projectId, action: "source.decrypt", subject: url, detail });
 }
 
-async function openedRemote(
+/** The repository of a Git URL with its credential. */
+export async function openRemote(
   ctx: Context<"secrets">,
   organizationId: string,
   row: UrlSourceRow,

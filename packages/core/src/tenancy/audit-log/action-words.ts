@@ -117,6 +117,10 @@ const words: Readonly<Record<string, Words>> = {
     ({ subject }) => `made a webhook secret for the repository of ${show(subject)}`,
   ],
   "source.removeWebhookSecret": ["servers", ({ subject }) => `removed the webhook secret of ${show(subject)}`],
+  "source.commit": [
+    "builds",
+    ({ subject, detail }) => `committed ${show(detail.sha)} to ${show(detail.branch)} for ${show(subject)}`,
+  ],
   "source.decrypt": ["servers", () => "used the credential of a Git repository"],
   "repository.create": ["servers", ({ subject }) => `made the repository ${show(subject)}`],
   "repository.push": ["builds", ({ subject, detail }) => `pushed ${pushed(detail)} to the repository ${show(subject)}`],
