@@ -13,9 +13,6 @@ import { type CommitChangesInput, type Committed, commitChangesSchema } from "./
 
 type ProjectRow = typeof project.$inferSelect;
 
-/** `detail` of the error for a commit to GitHub by somebody whose account there isn't known: they have to sign in there. */
-export const needsGitHubAccount = "needs_github_account";
-
 /**
  * Commits changed files to the repository of a server, in the name of who acts, and has the branch looked at at once
  * (CAP-5). Commits that came meanwhile stay, below this one; nothing is overwritten.
@@ -78,8 +75,10 @@ async function writerOf(ctx: Context<FileServices>, { at, orgSlug, userToken }: 
     return { to: await at.files(), author: await actingAuthor(ctx), userToken: null };
   }
   if (userToken === null) {
-    const message = "Commits to GitHub are made with your account there. Sign in to GitHub, then commit again.";
-    throw new TowpathError("conflict", message, { detail: needsGitHubAccount });
+    throw new TowpathError(
+      "conflict",
+      "Commits to GitHub are made with your own account there, which isn't known here. Use git, or GitHub's editor.",
+    );
   }
   const { remote, author } = await ctx.gitHubFiles.writing(at.address, userToken);
   return { to: { key: at.name, remote }, author, userToken };

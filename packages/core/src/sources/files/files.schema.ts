@@ -8,7 +8,7 @@ const at = { branch: branchNameSchema, sha: commitShaSchema };
 /** Whether the branch is the one to show: absent means the one that goes live. */
 export const listFilesSchema = z.object({ branch: branchNameSchema.optional() });
 
-export const maxPathLength = 1000;
+const maxPathLength = 1000;
 const path = z.string().min(1).max(maxPathLength);
 export const readFileSchema = z.object({ ...at, path });
 

@@ -1,2 +1,2 @@
-export { commitChanges, needsGitHubAccount } from "./commit-changes.ts";
+export { commitChanges } from "./commit-changes.ts";
 export { listFiles, readFile, searchFiles } from "./look-at-files.ts";

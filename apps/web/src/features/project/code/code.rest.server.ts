@@ -36,7 +36,7 @@ export const codeOperations: readonly Operation[] = [
   }),
   operation("POST /projects/{name}/code/commits", "commitChanges", "build.start", {
     summary:
-      "commits changed files on top of `sha`, to `branch` or a new one, in the name of who calls; refused where one of them was changed meanwhile. To GitHub, commits are made in the dashboard, with the person's account there",
+      "commits changed files on top of `sha`, to `branch` or a new one, in the name of who calls; refused where one of them was changed meanwhile. Not yet to GitHub, where commits need the person's own account",
     body: commitChangesSchema,
     maxBodyBytes,
     answer: committedSchema,
