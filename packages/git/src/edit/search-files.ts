@@ -15,11 +15,16 @@ export async function searchFiles(sha: string, text: string, most: number, run: 
     throw error;
   });
   const found: FoundLine[] = [];
-  // `SHA:PATH NUL NUMBER NUL LINE`
-  const line = /([^\0]*)\0(\d+)\0([^\n]*)\n/g;
-  for (const [, named = "", number, content = ""] of output.matchAll(line)) {
-    if (found.length >= most) break;
-    found.push({ path: named.slice(sha.length + 1), line: Number(number), text: content.slice(0, maxLine) });
+  for (let at = 0; at < output.length && found.length < most; ) {
+    // `SHA:PATH NUL NUMBER NUL LINE`
+    const [pathEnd, numberEnd] = [output.indexOf("\0", at), output.indexOf("\0", output.indexOf("\0", at) + 1)];
+    const end = output.indexOf("\n", numberEnd);
+    found.push({
+      path: output.slice(at + sha.length + 1, pathEnd),
+      line: Number(output.slice(pathEnd + 1, numberEnd)),
+      text: output.slice(numberEnd + 1, Math.min(end, numberEnd + 1 + maxLine)),
+    });
+    at = end + 1;
   }
   return found;
 }
