@@ -18,7 +18,7 @@ import threading
 import time
 from typing import Any
 
-from towpath_pod.fetch import START
+from towpath_pod.fetch import START, exit_at_sigterm
 from towpath_pod.processor_use import ProcessorUse, is_starved, processor_use
 from towpath_pod.records import MAX_LINE_BYTES, FloodGate, Stream, write_record
 from towpath_pod.report import report
@@ -26,6 +26,8 @@ from towpath_pod.report import report
 _PR_SET_DUMPABLE = 4
 _CHUNK = 64 * 1024
 _TICK_SECONDS = 0.5
+#: Between looks for the start, which other runtimes than runc don't report between containers.
+_WAIT_SECONDS = 0.01
 #: For output that is still in the pipes when the server has ended.
 _DRAIN_SECONDS = 1.0
 _DUMP_SECONDS = 2.0
@@ -39,13 +41,16 @@ _BY_SIGNAL = 128
 
 
 def serve(start: str = START) -> int:
+    exit_at_sigterm()
+    # The server runs as the same user: it must not read this process's memory or write to its log.
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    while not os.path.exists(start):
+        time.sleep(_WAIT_SECONDS)
     with open(start, encoding="utf-8") as file:
         document: dict[str, Any] = json.load(file)
     os.unlink(start)
     for directory in document["makeDirectories"]:
         os.makedirs(directory, exist_ok=True)
-    # The server runs as the same user: it must not read this process's memory or write to its log.
-    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     return _Server(document).run()
 
 
@@ -68,7 +73,8 @@ class _Server:
 
         def limit() -> None:
             _lower(resource.RLIMIT_CORE, 0)
-            _lower(resource.RLIMIT_NPROC, limits["processes"])
+            if "processes" in limits:
+                _lower(resource.RLIMIT_NPROC, limits["processes"])
             if "fileBytes" in limits:
                 _lower(resource.RLIMIT_FSIZE, limits["fileBytes"])
 

@@ -75,7 +75,7 @@ test("RUN-7 what the programs in a pod report is read, and only that", () => {
     expect(podEnd(ended(1, { message })), message).toMatchObject({ exit: { code: 1 }, failure: null, late: null });
   const fetch = (message: string) =>
     pod({
-      initContainerStatuses: [
+      containerStatuses: [
         {
           name: "fetch",
           state: { terminated: { exitCode: 1, message } },

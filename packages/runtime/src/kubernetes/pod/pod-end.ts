@@ -61,7 +61,7 @@ export function podEnd(pod: Pod): PodEnd | null {
     const sentence = `Kubernetes evicted the server: ${message}`;
     return ended({ reason: /emptydir|ephemeral/i.test(message) ? "disk-limit" : "platform-ended" }, { sentence });
   }
-  const [fetched] = (status.initContainerStatuses ?? []).filter(({ name }) => name === fetchContainer);
+  const [fetched] = (status.containerStatuses ?? []).filter(({ name }) => name === fetchContainer);
   const [server] = (status.containerStatuses ?? []).filter(({ name }) => name === serverContainer);
   const terminated = server?.state?.terminated;
   const disruption = (status.conditions ?? []).find(
@@ -69,6 +69,14 @@ export function podEnd(pod: Pod): PodEnd | null {
   );
   if (disruption !== undefined && (terminated !== undefined || status.phase === "Failed"))
     return ended({}, { sentence: disruptions[disruption.reason ?? ""] ?? disruption.message ?? "Its node ended it." });
+  // The server waits then, or has been ended with the pod.
+  const failedFetch = fetched?.state?.terminated;
+  if (failedFetch !== undefined && failedFetch.exitCode !== 0 && terminated?.reason !== "ContainerStatusUnknown") {
+    const { layer = "unavailable", detail = failedFetch.reason ?? `status ${failedFetch.exitCode}` } = reportOf(
+      failedFetch.message,
+    );
+    return ended({}, { layer: { code: layer, detail } });
+  }
   if (terminated !== undefined) {
     const { exitCode: code, reason } = terminated;
     const report = reportOf(terminated.message);
@@ -82,13 +90,6 @@ export function podEnd(pod: Pod): PodEnd | null {
     if (code === 137) return ended({ reason: "signaled", signal: "SIGKILL" }, { failure, late });
     return ended({ reason: "exited", code }, { failure, late });
   }
-  const failedFetch = fetched?.state?.terminated;
-  if (failedFetch !== undefined && failedFetch.exitCode !== 0) {
-    const { layer = "unavailable", detail = failedFetch.reason ?? `status ${failedFetch.exitCode}` } = reportOf(
-      failedFetch.message,
-    );
-    return ended({}, { layer: { code: layer, detail } });
-  }
   if (status.phase === "Failed" || status.phase === "Succeeded") {
     const sentence = `Kubernetes ended the server: ${status.message ?? status.reason ?? "it gave no reason"}`;
     return ended({}, { sentence });
@@ -98,8 +99,8 @@ export function podEnd(pod: Pod): PodEnd | null {
 
 /** Why a pod waits though it should run, in a sentence; null if nothing stands in its way. Pure. */
 export function podObstacle(pod: Pod): { readonly kind: "image" | "room"; readonly message: string } | null {
-  const { conditions = [], containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
-  for (const { state } of [...initContainerStatuses, ...containerStatuses]) {
+  const { conditions = [], containerStatuses = [] } = pod.status ?? {};
+  for (const { state } of containerStatuses) {
     const { reason = "", message = "" } = state?.waiting ?? {};
     if (/^(ErrImagePull|ImagePullBackOff|ErrImageNeverPull|InvalidImageName|ImageInspectError)$/.test(reason))
       return { kind: "image", message: `The image of servers can't be had (${reason}): ${message}` };

@@ -76,23 +76,22 @@ test("RUN-7 RUN-1 a server's pod is restricted, waits for its Secret and gives t
         effect: "NoExecute",
         tolerationSeconds: 30,
       })),
-      initContainers: [
+      containers: [
         {
           ...container,
           name: "fetch",
           command: ["python3", "-m", "towpath_pod.fetch"],
           resources: {
-            requests: { cpu: "100m", memory: "128Mi" },
-            limits: { cpu: "1000m", memory: "512Mi" },
+            requests: { cpu: "10m", memory: "16Mi" },
+            limits: { cpu: "1000m", memory: "256Mi" },
           },
           volumeMounts: [
             { name: "secret", mountPath: "/run/towpath-secret", readOnly: true },
             { name: "start", mountPath: "/run/towpath-start" },
-            { name: "layers", mountPath: "/layers" },
+            { name: "dependencies", mountPath: "/layers/dependencies" },
+            { name: "layer", mountPath: "/layers/code" },
           ],
         },
-      ],
-      containers: [
         {
           ...container,
           name: "server",
@@ -105,8 +104,8 @@ test("RUN-7 RUN-1 a server's pod is restricted, waits for its Secret and gives t
           // The Secret is not among them.
           volumeMounts: [
             { name: "start", mountPath: "/run/towpath-start" },
-            { name: "layers", mountPath: "/app/.venv", subPath: "dependencies", readOnly: true },
-            { name: "layers", mountPath: "/app/layer", subPath: "code", readOnly: true },
+            { name: "dependencies", mountPath: "/app/.venv", readOnly: true },
+            { name: "layer", mountPath: "/app/layer", readOnly: true },
             { name: "run", mountPath: "/run/towpath" },
             { name: "tmp", mountPath: "/tmp" },
             { name: "home", mountPath: "/home/towpath" },
@@ -127,7 +126,8 @@ test("RUN-7 RUN-1 a server's pod is restricted, waits for its Secret and gives t
           },
         },
         memory("start", "8Mi"),
-        { name: "layers", emptyDir: { sizeLimit: "8192Mi" } },
+        { name: "dependencies", emptyDir: { sizeLimit: "8192Mi" } },
+        { name: "layer", emptyDir: { sizeLimit: "8192Mi" } },
         memory("run", "4Mi"),
         ...["tmp", "home", "code", "data"].map((each) => memory(each, "64Mi")),
       ],

@@ -18,7 +18,7 @@ import { userOf } from "./restricted.ts";
 
 /** Where a server listens in its pod. */
 export const serverPort = 8000;
-/** The container that runs the server; the other one gets its layers before. */
+/** The container that runs the server; the other one gets its layers, and ends before the server starts. */
 export const serverContainer = "server";
 export const fetchContainer = "fetch";
 
@@ -27,8 +27,11 @@ const ownBytes = 24 * mebibyte;
 /** More than most servers use after their start: what a pod is placed by. */
 const typicalBytes = 128 * mebibyte;
 const typicalCpus = 0.1;
-/** Both layers, unpacked. */
-const layersBytes = 8 * 1024 * mebibyte;
+/** For unpacking. It counts for the pod's place as long as the pod lives, so little is requested. */
+const fetchBytes = { requested: 16 * mebibyte, most: 256 * mebibyte };
+const fetchCpus = 0.01;
+/** Each layer, unpacked. */
+const layerBytes = 8 * 1024 * mebibyte;
 const startBytes = 8 * mebibyte;
 /** For the server's status and its stacks. */
 const runtimeBytes = 4 * mebibyte;
@@ -78,22 +81,22 @@ export function serverPod(spec: InstanceSpec, owner: PodOwner, settings: PodSett
       ...(owner.lifetimeMs !== null && { activeDeadlineSeconds: Math.ceil(owner.lifetimeMs / 1000) }),
       terminationGracePeriodSeconds: 10,
       ...(dataVolume !== undefined && { affinity: besideOthersOf(dataVolume) }),
-      initContainers: [
+      // Both start at once, since the kubelet notices an end only a second later: the server waits for the other's hand-over.
+      containers: [
         containerOf(settings, {
           name: fetchContainer,
           command: podProgram("fetch"),
           resources: {
-            requests: { cpu: processors(typicalCpus), memory: quantity(typicalBytes) },
-            limits: { cpu: processors(Math.max(1, limits.cpus)), memory: quantity(4 * typicalBytes) },
+            requests: { cpu: processors(fetchCpus), memory: quantity(fetchBytes.requested) },
+            limits: { cpu: processors(Math.max(1, limits.cpus)), memory: quantity(fetchBytes.most) },
           },
           volumeMounts: [
             mount("secret", secretDirectory, { readOnly: true }),
             mount("start", startDirectory),
-            mount("layers", "/layers"),
+            mount("dependencies", "/layers/dependencies"),
+            mount("layer", "/layers/code"),
           ],
         }),
-      ],
-      containers: [
         containerOf(settings, {
           name: serverContainer,
           command: podProgram("serve"),
@@ -107,8 +110,8 @@ export function serverPod(spec: InstanceSpec, owner: PodOwner, settings: PodSett
           },
           volumeMounts: [
             mount("start", startDirectory),
-            mount("layers", dependencyPath, { subPath: "dependencies", readOnly: true }),
-            mount("layers", layerPath, { subPath: "code", readOnly: true }),
+            mount("dependencies", dependencyPath, { readOnly: true }),
+            mount("layer", layerPath, { readOnly: true }),
             mount("run", runtimeDirectory),
             ...Object.entries(inMemory).map(([volume, path]) => mount(volume, path)),
             ...(dataVolume === undefined ? [] : [mount("data", dataPath)]),
@@ -122,7 +125,8 @@ export function serverPod(spec: InstanceSpec, owner: PodOwner, settings: PodSett
           secret: { secretName: name, items: ["layers.json", "start.json"].map((key) => ({ key, path: key })) },
         },
         scratch("start", startBytes, "Memory"),
-        scratch("layers", layersBytes, "disk"),
+        scratch("dependencies", layerBytes, "disk"),
+        scratch("layer", layerBytes, "disk"),
         scratch("run", runtimeBytes, "Memory"),
         ...Object.keys(inMemory).map((volume) => scratch(volume, limits.tmpBytes, "Memory")),
         ...(dataVolume === undefined
