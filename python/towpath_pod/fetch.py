@@ -54,7 +54,7 @@ def fetch(secret: str = SECRET, layers: str = LAYERS, start: str = START) -> int
 
 def exit_at_sigterm() -> None:
     """The first process of a container ignores signals that it doesn't handle."""
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(143))
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
 
 
 def hand_over(missing: list[Layer], document: bytes, layers: str = LAYERS, start: str = START) -> int:
@@ -105,8 +105,8 @@ def _get_once(layer: Layer, directory: str) -> None:
         raise
     os.makedirs(directory, exist_ok=True)
     argv = ["tar", "--extract", "--zstd", "--preserve-permissions", "--no-same-owner"]
-    # The directory itself is a volume, of another user.
-    argv += ["--no-overwrite-dir", "--directory", directory]
+    # Without `.`: the directory is a volume, whose mode only its owner may change.
+    argv += ["--strip-components=1", "--directory", directory]
     digest = hashlib.sha256()
     unpack = subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     assert unpack.stdin is not None and unpack.stderr is not None

@@ -19,6 +19,7 @@ import time
 from typing import Any
 
 from towpath_pod.fetch import START, exit_at_sigterm
+from towpath_pod.process_limit import ProcessLimit
 from towpath_pod.processor_use import ProcessorUse, is_starved, processor_use
 from towpath_pod.records import MAX_LINE_BYTES, FloodGate, Stream, write_record
 from towpath_pod.report import report
@@ -62,9 +63,13 @@ class _Server:
         #: What it was doing when its time was up.
         self._late: dict[str, object] | None = None
         self._data_reported = 0.0
+        #: Of a pod whose user has other pods, too.
+        self._processes: ProcessLimit | None = None
 
     def run(self) -> int:
-        limits: dict[str, int] = self._document["limits"]
+        limits: dict[str, Any] = self._document["limits"]
+        if limits["sharesUser"]:
+            self._processes = ProcessLimit(limits["processes"])
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
@@ -73,7 +78,7 @@ class _Server:
 
         def limit() -> None:
             _lower(resource.RLIMIT_CORE, 0)
-            if "processes" in limits:
+            if not limits["sharesUser"]:
                 _lower(resource.RLIMIT_NPROC, limits["processes"])
             if "fileBytes" in limits:
                 _lower(resource.RLIMIT_FSIZE, limits["fileBytes"])
@@ -129,6 +134,11 @@ class _Server:
             for stream in (out, err):
                 stream.report_in_time()
             self._report_data()
+            if self._processes is not None and self._processes.look():
+                err.push(b"The server had more than twice its limit of processes and threads, and was ended.\n")
+                with contextlib.suppress(ProcessLookupError):
+                    # Of its container: none but this one is excepted.
+                    os.kill(-1, signal.SIGKILL)
             # Orphans of the server too, of which this process is the parent.
             if child.poll() is not None:
                 ended_at = ended_at or time.monotonic()

@@ -2,7 +2,9 @@
 
 Both sides know a key. The pod makes a TLS certificate of its own; each side then proves the key over that certificate, the
 pod's uid and a random number of each, so that neither speaks to a third party, and nothing that one side sends is of use
-elsewhere. The key is only in this container, whose last process has ended when the server starts.
+elsewhere. The key is only in this container, which the server's can't look into, and in no memory when the server starts.
+
+Pods of a Deployment start ended containers again. So this one goes on with a program that does nothing.
 
     runner  {"nonce": N}
     pod     {"uid": UID, "nonce": M, "proof": HMAC("pod", UID, N, M, CERTIFICATE)}
@@ -38,6 +40,8 @@ _SECONDS = 5.0
 #: Strangers that hold connections open must not use up this process.
 _MAX_CONNECTIONS = 32
 _MAX_BYTES = 4 << 20
+#: Ends at once with the pod.
+_IDLE = "trap 'exit 0' TERM; sleep infinity & wait"
 
 
 def wait(port: int = PORT, key: str = KEY) -> dict[str, Any]:
@@ -126,13 +130,16 @@ def _certificate() -> tuple[ssl.SSLContext, bytes]:
     return context, ssl.PEM_cert_to_DER_cert(text[text.index("-----BEGIN CERTIFICATE") :])
 
 
-def main() -> int:
+def main() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     exit_at_sigterm()
     document = wait()
-    return hand_over(document["layers"], json.dumps(document["start"]).encode())
+    status = hand_over(document["layers"], json.dumps(document["start"]).encode())
+    if status != 0:
+        # Threads of callers must not keep it.
+        os._exit(status)
+    os.execv("/bin/sh", ["sh", "-c", _IDLE])
 
 
 if __name__ == "__main__":
-    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-    # Threads of callers must not keep it.
-    os._exit(main())
+    main()

@@ -132,6 +132,17 @@ export class KubernetesApi {
     );
   }
 
+  /** Changes it by a JSON patch. Null if there is no such object, or a `test` of the patch fails: nothing has changed then. */
+  async change<K extends Kind>(kind: K, name: string, operations: readonly object[]): Promise<Stored<K> | null> {
+    const contentType = "application/json-patch+json";
+    try {
+      return await this.#json({ method: "PATCH", path: this.#path(kind, name), body: operations, contentType });
+    } catch (error) {
+      if (error instanceof KubernetesError && [404, 409, 422].includes(error.status)) return null;
+      throw error;
+    }
+  }
+
   /**
    * Begins its deletion; does nothing if it is gone. A pod gets SIGTERM, and SIGKILL after `graceSeconds` (at least 1: with
    * 0 the API server would forget a pod that still runs). `uid`: only if it is this one.
@@ -159,12 +170,18 @@ export class KubernetesApi {
   /**
    * The output of a pod's container from its beginning, and what follows until it ends.
    *
+   * @param options.previous that before its restart
    * @throws KubernetesError 400 if the container hasn't started
    */
-  async logs(pod: string, container: string, options: { readonly signal?: AbortSignal } = {}): Promise<Readable> {
-    const query = { container, follow: true };
+  async logs(
+    pod: string,
+    container: string,
+    options: { readonly signal?: AbortSignal; readonly previous?: boolean } = {},
+  ): Promise<Readable> {
+    const { signal, previous = false } = options;
+    const query = { container, ...(previous ? { previous } : { follow: true }) };
     const path = `${this.#path("pods", pod)}/log`;
-    return (await this.#send({ method: "GET", path, query, bodyTimeout: 0, ...options })).body;
+    return (await this.#send({ method: "GET", path, query, bodyTimeout: 0, ...(signal && { signal }) })).body;
   }
 
   async close(): Promise<void> {

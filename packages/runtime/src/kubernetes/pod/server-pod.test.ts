@@ -140,7 +140,7 @@ test("RUN-7 nothing of a server's environment, memo or secret is in its pod", ()
   for (const text of ["hidden", "a memo", "TOKEN"]) expect(pod).not.toContain(text);
   const stored = { metadata: { ...serverPod(spec, owner, settings).metadata, uid: "u-1" } } as Stored<"pods">;
   const layers = [{ url: "https://bucket/a", directory: "code", digest: "b" }];
-  const { metadata, immutable, stringData = {} } = serverSecret(spec, stored, { secret: "s", layers });
+  const { metadata, immutable, stringData = {} } = serverSecret(spec, stored, { secret: "s", layers }, false);
   // It goes with the pod.
   expect(metadata.ownerReferences).toEqual([{ apiVersion: "v1", kind: "Pod", name: metadata.name, uid: "u-1" }]);
   expect({ immutable, memo: stringData.memo, secret: stringData.secret }).toEqual({
@@ -156,10 +156,13 @@ test("RUN-7 nothing of a server's environment, memo or secret is in its pod", ()
     port: 8000,
     secret: "s",
     startSeconds: 60,
-    limits: { processes: 256 },
+    limits: { processes: 256, sharesUser: false },
     environment: { TOKEN: "hidden", PYTHONPATH: "/opt/towpath/python", VIRTUAL_ENV: "/app/.venv" },
   });
   expect(start.argv).toContain("--listen=0.0.0.0:8000");
+  // A pod that has waited gets the rest from the runner.
+  const own = serverSecret(spec, stored, { secret: "s", layers }, true);
+  expect(own.stringData).toEqual({ secret: "s", memo: "a memo" });
 });
 
 test("BLD-19 a server that keeps data has its claim, one user for all its pods, and runs where the others run", () => {

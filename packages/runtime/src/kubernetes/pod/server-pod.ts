@@ -148,11 +148,19 @@ const besideOthersOf = (dataVolume: string): Affinity => ({
 
 export type LayerAddress = { readonly url: string; readonly directory: string; readonly digest: string };
 
-/** What the pod of a server waits for; it is deleted with the pod. Pure. */
+/** What the pod of a server waits for. */
+export type Given = { readonly secret: string; readonly layers: readonly LayerAddress[] };
+
+/**
+ * What the pod of a server waits for, and the next runner needs; it is deleted with the pod. Pure.
+ *
+ * @param handedOver whether the pod gets it by other means, so that only the next runner's part is stored
+ */
 export function serverSecret(
   spec: InstanceSpec,
   pod: Stored<"pods">,
-  { secret, layers }: { readonly secret: string; readonly layers: readonly LayerAddress[] },
+  { secret, layers }: Given,
+  handedOver: boolean,
 ): New<"secrets"> {
   const { name, uid } = pod.metadata;
   return {
@@ -163,16 +171,26 @@ export function serverSecret(
     },
     immutable: true,
     stringData: {
-      "start.json": JSON.stringify(serverStart(spec, secret)),
-      "layers.json": JSON.stringify(layers),
+      ...(!handedOver && {
+        "start.json": JSON.stringify(serverStart(spec, secret, { sharesUser: false })),
+        "layers.json": JSON.stringify(layers),
+      }),
       secret,
       memo: spec.memo ?? "",
     },
   };
 }
 
-/** For python/towpath_pod, `serve`. */
-function serverStart({ server, startTimeoutMs }: InstanceSpec, secret: string) {
+/**
+ * For python/towpath_pod, `serve`. Pure.
+ *
+ * @param options.sharesUser whether other pods have the same user, for whom the kernel would count their processes together
+ */
+export function serverStart(
+  { server, startTimeoutMs }: InstanceSpec,
+  secret: string,
+  { sharesUser }: { readonly sharesUser: boolean },
+) {
   const { processes, fileBytes } = server.limits;
   const listen = `0.0.0.0:${serverPort}`;
   const { argv, env } = harnessCommand(server, { listen, harness: harnessDirectory, startTimeoutMs });
@@ -186,6 +204,6 @@ function serverStart({ server, startTimeoutMs }: InstanceSpec, secret: string) {
     port: serverPort,
     secret,
     startSeconds: startTimeoutMs / 1000,
-    limits: { processes, ...(fileBytes !== undefined && { fileBytes }) },
+    limits: { processes, sharesUser, ...(fileBytes !== undefined && { fileBytes }) },
   };
 }
