@@ -49,6 +49,9 @@ function open(key = testWaitingKey): RuntimeDriver {
   opened.push(driver);
   return driver;
 }
+/** As most are. */
+const instance = (mode: Parameters<typeof instanceOf>[0], change: Parameters<typeof instanceOf>[1] = {}) =>
+  instanceOf(mode, { network: "internet", ...change });
 const podOf = async (instanceId: string) =>
   (await api.list("pods", { "towpath.dev/role": "server" })).items.find(
     ({ metadata }) => metadata.labels?.["towpath.dev/instance"] === instanceId,
@@ -60,14 +63,14 @@ test("RUN-7 RUN-3 a pod that waits becomes a server like any other, once, and an
   const before = await names();
   const { lines, onOutput } = collect();
   const environment = { ...tinyServer.server("serve").environment, TOKEN: "a 'b' $HOME" };
-  const result = await driver.servers.start(instanceOf("serve", { environment }), onOutput);
+  const result = await driver.servers.start(instance("serve", { environment }), onOutput);
   if (!result.ok) throw new Error("did not start");
   const { handle, pool } = result;
   expect(pool).toBe("used");
   const pod = await podOf(handle.instanceId);
   expect(before).toContain(pod?.metadata.name);
   expect(pod?.metadata.ownerReferences).toBeUndefined();
-  const own = await startedBy(open(Buffer.alloc(32)), instanceOf("serve", { environment, network: "none" }));
+  const own = await startedBy(open(Buffer.alloc(32)), instance("serve", { environment, network: "none" }));
   const [pooled, usual] = (
     await Promise.all([handle, own].map(({ endpoint }) => tinyServer.get(endpoint, "/environment")))
   ).map((text) => ({ ...JSON.parse(text ?? "{}"), HOSTNAME: "" }));
@@ -93,7 +96,7 @@ test("RUN-7 a server with other limits, another network or data gets a pod of it
   const driver = open();
   const before = await names();
   const poolOf = async (change: Parameters<typeof instanceOf>[1]) => {
-    const result = await driver.servers.start(instanceOf("serve", change), () => {});
+    const result = await driver.servers.start(instance("serve", change), () => {});
     if (!result.ok) throw new Error("did not start");
     await result.handle.stop(100);
     return result.pool;
@@ -104,7 +107,7 @@ test("RUN-7 a server with other limits, another network or data gets a pod of it
   expect(await poolOf({ dataVolume: "019a0000-0000-7000-8000-000000000001" })).toBe("unsuitable");
   expect(await names()).toEqual(before);
   // Two wait, and three starts at once don't get the same one.
-  const three = await Promise.all([1, 2, 3].map(() => driver.servers.start(instanceOf("serve"), () => {})));
+  const three = await Promise.all([1, 2, 3].map(() => driver.servers.start(instance("serve"), () => {})));
   expect(three.map((result) => (result.ok ? result.pool : "not started")).toSorted()).toEqual([
     "drained",
     "used",
@@ -114,7 +117,7 @@ test("RUN-7 a server with other limits, another network or data gets a pod of it
 
 test("RUN-7 a pod that can't be trusted gets nothing: the server gets one of its own", async () => {
   const { lines, onOutput } = collect();
-  const result = await open(Buffer.alloc(32, 1)).servers.start(instanceOf("serve"), onOutput);
+  const result = await open(Buffer.alloc(32, 1)).servers.start(instance("serve"), onOutput);
   expect(result).toMatchObject({ ok: true, pool: "failed" });
   expect(lines[0]).toMatch(/^stderr: A waiting pod could not be used, so the server gets one of its own: /);
   // That runner has replaced the key, so that pods trust it from now on; the next one replaces it again.
@@ -129,7 +132,7 @@ test("RUN-7 a pod that can't be trusted gets nothing: the server gets one of its
 
 test("RUN-8 the next runner ends a pod that was taken but not given to a server, and takes over one that was", async () => {
   const first = open();
-  const spec = { ...instanceOf("serve"), memo: "what the next one must know" };
+  const spec = { ...instance("serve"), memo: "what the next one must know" };
   const { endpoint } = await startedBy(first, spec);
   await untilWaiting(cluster, rig.namespace, 1);
   const [taken = ""] = await names();
@@ -149,14 +152,14 @@ test("RUN-8 the next runner ends a pod that was taken but not given to a server,
 
 test("RUN-1 how a server ends in a pod that waited is distinguished, and it does not run again", async () => {
   const driver = open();
-  const [crashing, greedy] = await Promise.all([1, 2].map(() => startedBy(driver, instanceOf("serve"))));
+  const [crashing, greedy] = await Promise.all([1, 2].map(() => startedBy(driver, instance("serve"))));
   void tinyServer.get(greedy?.endpoint, "/allocate/512");
   void tinyServer.get(crashing?.endpoint, "/crash");
   expect((await greedy?.exited)?.reason).toBe("out-of-memory");
   expect(await crashing?.exited).toEqual({ reason: "exited", code: 3, signal: null });
   await expect.poll(() => podOf(crashing?.instanceId ?? ""), { timeout: 20_000 }).toBeUndefined();
   await untilWaiting(cluster, rig.namespace, 2);
-  expect(await driver.servers.start(instanceOf("fail"), () => {})).toMatchObject({
+  expect(await driver.servers.start(instance("fail"), () => {})).toMatchObject({
     ok: false,
     cause: "harness",
     status: { code: "module_missing", module: "nowhere" },

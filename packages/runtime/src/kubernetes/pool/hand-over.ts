@@ -1,7 +1,7 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { addAbortListener } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type TLSSocket } from "node:tls";
+import { equalInConstantTime, hmacSha256, randomToken, sha256 } from "@towpath/crypto";
 import { z } from "zod";
 import type { LayerAddress } from "../pod/server-pod.ts";
 
@@ -64,15 +64,13 @@ async function attempt(
   };
   const send = (message: object) => void socket.write(`${JSON.stringify(message)}\n`);
   try {
-    const nonce = randomBytes(32).toString("base64url");
+    const nonce = randomToken();
     send({ nonce });
     const greeting = greetingSchema.parse(await answer());
-    const certificate = createHash("sha256").update(socket.getPeerCertificate().raw).digest("hex");
-    const proof = (side: "pod" | "runner") => {
-      const text = [side, uid, nonce, greeting.nonce, certificate].join("\n");
-      return createHmac("sha256", key).update(text).digest("hex");
-    };
-    if (greeting.uid !== uid || !isSame(greeting.proof, proof("pod")))
+    const certificate = sha256(socket.getPeerCertificate().raw, "hex");
+    const proof = (side: "pod" | "runner") =>
+      hmacSha256(key, [side, uid, nonce, greeting.nonce, certificate].join("\n"), "hex");
+    if (greeting.uid !== uid || !equalInConstantTime(greeting.proof, proof("pod")))
       throw new Error("What answers for the waiting pod is not the pod, or has another key.");
     send({ proof: proof("runner"), ...document });
     await answer();
@@ -80,11 +78,6 @@ async function attempt(
     listening[Symbol.dispose]();
     socket.destroy();
   }
-}
-
-function isSame(one: string, other: string): boolean {
-  const [first, second] = [Buffer.from(one), Buffer.from(other)];
-  return first.length === second.length && timingSafeEqual(first, second);
 }
 
 async function* linesOf(socket: TLSSocket): AsyncGenerator<string, undefined> {

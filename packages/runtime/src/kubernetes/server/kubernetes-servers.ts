@@ -12,18 +12,19 @@ import type {
   ServerDriver,
   StartResult,
 } from "../../port/servers.ts";
-import { type KubernetesApi, KubernetesError } from "../api/client.ts";
+import type { KubernetesApi } from "../api/client.ts";
 import type { New, Stored } from "../api/objects.ts";
 import { PodWatch } from "../api/pod-watch.ts";
 import type { PodSettings } from "../config.ts";
 import type { DataClaims } from "../data-claims.ts";
 import { labels } from "../pod/labels.ts";
-import { lateStart, type PodEnd, podEnd, podObstacle } from "../pod/pod-end.ts";
+import { podEnd, podObstacle } from "../pod/pod-end.ts";
 import { type Given, type PodOwner, serverPod, serverPort, serverSecret } from "../pod/server-pod.ts";
 import type { WaitingPods } from "../pool/waiting-pods.ts";
 import type { RemoteLayers } from "../remote-layers.ts";
 import { type Address, askReady } from "./ask-server.ts";
 import { PodServer, type PodServerParts } from "./pod-server.ts";
+import { failureOf, layerError, noRoom, refusalOf } from "./start-failure.ts";
 import { unlessStored } from "./unless-stored.ts";
 
 const firstPollMs = 20;
@@ -276,36 +277,6 @@ const maxRounds = 3;
 const imageMs = 20_000;
 
 const addressOf = (host: string, secret: string): Address => ({ host, port: serverPort, secret });
-
-/** What a start reports that ended before the server was ready. */
-function failureOf({ exit, failure, late, layer }: PodEnd, stack: readonly string[]): StartResult {
-  if (layer !== null) throw layerError(layer.code, new Error(layer.detail));
-  if (late !== null) return { ok: false, cause: "timeout", status: null, exit, late: lateStart(late, stack) };
-  return { ok: false, cause: failure === null ? "exited" : "harness", status: failure, exit };
-}
-
-const layerProblems = {
-  not_found: "The result of its build is no longer stored.",
-  digest_mismatch: "The stored result of its build is damaged.",
-} as const;
-
-function layerError(code: keyof typeof layerProblems | "unavailable", cause: Error): SandboxError {
-  if (code !== "unavailable") return new SandboxError("layer_unavailable", layerProblems[code], { cause });
-  const message = `The pod of the server did not get its layers: ${cause.message}`;
-  return new SandboxError("setup_failed", message, { cause });
-}
-
-const noRoom = (message: string, cause?: unknown) =>
-  new SandboxError("no_room", `The cluster has no room for it: ${message}`, { cause });
-
-/** Why the API server refused a pod. */
-function refusalOf(error: unknown): unknown {
-  if (!(error instanceof KubernetesError)) return error;
-  if (error.status === 403 && error.message.includes("exceeded quota"))
-    return noRoom("the quota of its namespace is used up.", error);
-  const refused = `Kubernetes refused the pod of a server: ${error.message}`;
-  return new SandboxError("setup_failed", refused, { cause: error });
-}
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
