@@ -42,7 +42,8 @@ afterAll(async () => {
   await rig.close();
 });
 
-function open(key = testWaitingKey): RuntimeDriver {
+/** Without a key it uses no pod that waits. */
+function open(key: Uint8Array | null = testWaitingKey): RuntimeDriver {
   const role = { kind: "servers", identity: rig.identity, adoptWithinMs: 0, onSuperseded: () => {} } as const;
   const settings = { ...rig.settings(directory), waitingKey: key };
   const driver = rig.withRealLayers(openClusterDriver(settings, rig.layers, role));
@@ -70,7 +71,7 @@ test("RUN-7 RUN-3 a pod that waits becomes a server like any other, once, and an
   const pod = await podOf(handle.instanceId);
   expect(before).toContain(pod?.metadata.name);
   expect(pod?.metadata.ownerReferences).toBeUndefined();
-  const own = await startedBy(open(Buffer.alloc(32)), instance("serve", { environment, network: "none" }));
+  const own = await startedBy(open(null), instance("serve", { environment, network: "none" }));
   const [pooled, usual] = (
     await Promise.all([handle, own].map(({ endpoint }) => tinyServer.get(endpoint, "/environment")))
   ).map((text) => ({ ...JSON.parse(text ?? "{}"), HOSTNAME: "" }));
@@ -117,10 +118,20 @@ test("RUN-7 a server with other limits, another network or data gets a pod of it
 
 test("RUN-7 a pod that can't be trusted gets nothing: the server gets one of its own", async () => {
   const { lines, onOutput } = collect();
-  const result = await open(Buffer.alloc(32, 1)).servers.start(instance("serve"), onOutput);
+  const driver = open();
+  await startedBy(driver, instance("serve"));
+  // Pods that somebody else gave a key.
+  const giveKey = async (key: Uint8Array) => {
+    await api.patch("secrets", "towpath-waiting", { stringData: { key: Buffer.from(key).toString("base64") } });
+    await cluster.kubectl("-n", rig.namespace, "delete", "pods", "-l=towpath.dev/role=waiting", "--grace-period=1");
+    await untilWaiting(cluster, rig.namespace, 2);
+  };
+  await giveKey(Buffer.alloc(32));
+  const result = await driver.servers.start(instance("serve"), onOutput);
   expect(result).toMatchObject({ ok: true, pool: "failed" });
-  expect(lines[0]).toMatch(/^stderr: A waiting pod could not be used, so the server gets one of its own: /);
-  // That runner has replaced the key, so that pods trust it from now on; the next one replaces it again.
+  expect(lines[0]).toMatch(/^stderr: A waiting pod could not be used, so the server gets one of its own: What answers/);
+  expect(lines).toContain("stdout: starting in mode serve");
+  // The next runner makes it the key that is derived from the instance's secret.
   await open().servers.adopt(async () => null);
   await expect
     .poll(async () => {
@@ -128,6 +139,7 @@ test("RUN-7 a pod that can't be trusted gets nothing: the server gets one of its
       return Buffer.from(items[0]?.data?.key ?? "", "base64").toString();
     })
     .toBe(Buffer.from(testWaitingKey).toString("base64"));
+  await cluster.kubectl("-n", rig.namespace, "delete", "pods", "-l=towpath.dev/role=waiting", "--grace-period=1");
 });
 
 test("RUN-8 the next runner ends a pod that was taken but not given to a server, and takes over one that was", async () => {
