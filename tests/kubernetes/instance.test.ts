@@ -1,9 +1,7 @@
 import { execFile } from "node:child_process";
-import { createReadStream } from "node:fs";
-import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -15,6 +13,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { modernCall } from "../instance/modern-call.ts";
 import { repositoryRoot } from "../instance/towpath-process.ts";
 import { type S3Service, startVersitygw } from "../s3/versitygw.ts";
+import { auditMark, changesSince } from "./audit-log.ts";
 import { clusterOf, nodeAddress } from "./cluster.ts";
 import { openPlatform, type Platform } from "./platform.ts";
 import { importServersImage } from "./servers-image.ts";
@@ -176,28 +175,17 @@ async function stopServer(): Promise<void> {
   await platform.runner.stop(deployment?.id ?? "");
 }
 
-/** What the platform asked the API server to change since its audit log had so many bytes, but its own lease. */
-async function changesSince(bytes: number): Promise<string[]> {
-  const lines = (await text(createReadStream(cluster.auditLog, { start: bytes }))).split("\n").slice(0, -1);
-  return lines.flatMap((line) => {
-    const { verb, user, objectRef } = JSON.parse(line);
-    const isChange = ["create", "update", "patch", "delete"].includes(verb);
-    const isOurs = user.username === "admin" && objectRef?.namespace === namespace && objectRef.resource !== "leases";
-    return isChange && isOurs ? [`${verb} ${objectRef.resource}`] : [];
-  });
-}
-
 test("RUN-7 RUN-3 OPS-11 an idle server has no pod, and the next call brings one by two changes of the cluster", async () => {
   await expect.poll(() => podsOf("server"), { timeout: 90_000 }).toEqual([]);
   const tookMs: number[] = [];
   for (let round = 0; round < 5; round++) {
     await stopServer();
     await expect.poll(() => podsOf("server")).toEqual([]);
-    const { size } = await stat(cluster.auditLog);
+    const mark = await auditMark(cluster);
     const calledAt = performance.now();
     await greetingAt(round % 2 === 0 ? 0 : 1);
     tookMs.push(Math.round(performance.now() - calledAt));
-    expect(await changesSince(size)).toEqual(["create pods", "create secrets"]);
+    expect(await changesSince(cluster, namespace, mark)).toEqual(["create pods", "create secrets"]);
   }
   const sorted = tookMs.toSorted((one, other) => one - other);
   process.stdout.write(`from stopped to answering: ${sorted.join(", ")} ms, median ${sorted[2]} ms\n`);

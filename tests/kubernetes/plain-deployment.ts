@@ -17,11 +17,7 @@ const name = "plain";
 const labels = { app: name };
 
 /** `pod`: that of a server, whose containers it gets, in the order in which pods usually have them. */
-export async function openPlainDeployment(
-  cluster: Cluster,
-  api: KubernetesApi,
-  pod: string,
-): Promise<PlainDeployment> {
+export async function openPlainDeployment(cluster: Cluster, api: KubernetesApi, pod: string): Promise<PlainDeployment> {
   const spec = (await api.get("pods", pod))?.spec;
   if (spec === undefined) throw new Error("The pod is gone.");
   const { containers, volumes = [], securityContext } = spec;

@@ -73,7 +73,10 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
     buildEnvironment: pickBuildEnvironment(process.env),
   };
   const building = openClusterDriver(settings, layers.remote, { kind: "builds" });
-  const builder = createBuilder({ defaultPython: null }, { driver: building, layers, store, uploadedAt: async () => null });
+  const builder = createBuilder(
+    { defaultPython: null },
+    { driver: building, layers, store, uploadedAt: async () => null },
+  );
   const files = { "server.py": code, "requirements.txt": "mcp<2\n" };
   const { request, text } = requestOf({ organizationId: randomUUID(), openTarball: () => repository(files) });
   const built = await builder.build(request);
@@ -114,7 +117,9 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
     const begun = performance.now();
     const result = await start();
     ms[way] = [...(ms[way] ?? []), performance.now() - begun];
-    changes[way] = (changes[way] ?? new Set()).add((await changesSince(cluster, namespace, mark)).toSorted().join(", "));
+    changes[way] = (changes[way] ?? new Set()).add(
+      (await changesSince(cluster, namespace, mark)).toSorted().join(", "),
+    );
     return result;
   };
   let previous = first;
