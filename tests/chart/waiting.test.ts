@@ -29,7 +29,10 @@ const wanted = (limits: { memory: number; cpus: number; tmp: number }, runtimeCl
     { ...settings, runtimeClass },
   );
 type Waiting = Parameters<typeof fitsServer>[0];
-const templateOf = (object: Rendered | undefined) => (object?.spec as { template: Waiting }).template;
+function templateOf(object: Rendered | undefined): Waiting {
+  if (object === undefined) throw new Error("There is no Deployment.");
+  return (object.spec as { template: Waiting }).template;
+}
 
 test("OPS-2 RUN-7 pods that wait are like those that the runner makes, by the same settings", async () => {
   const usual = { memory: 512, cpus: 1, tmp: 256 };

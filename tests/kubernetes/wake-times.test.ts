@@ -102,10 +102,21 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
   /** Resolves to what ends it. */
   const started = async (driver: typeof own, network: "internet" | "none", pool?: "used") => {
     const spec = { instanceId: randomUUID(), server: { ...server, network }, startTimeoutMs: 60_000 };
-    const result = await driver.servers.start(spec, () => {});
+    const lines: string[] = [];
+    const result = await driver.servers.start(spec, (_, line) => lines.push(line));
     if (!result.ok) throw new Error(JSON.stringify(result));
-    expect(result.pool).toBe(pool);
+    expect([result.pool, ...(result.pool === pool ? [] : lines)]).toEqual([pool]);
     return result.handle;
+  };
+  /** Python names each file of which it runs code, compiled or not. */
+  const expectNothingCompiled = async (instanceId: string) => {
+    const { items } = await api.list("pods", { "towpath.dev/instance": instanceId });
+    const python = "/app/.venv/bin/python -B -v -c 'import mcp.server.fastmcp, towpath_runner.serve' 2>&1";
+    const pod = items[0]?.metadata.name ?? "";
+    const ran = await cluster.kubectl("-n", namespace, "exec", pod, "-c=server", "--", "sh", "-c", python);
+    const files = [...ran.matchAll(/^# code object from '(.*)'$/gm)].map(([, file = ""]) => file);
+    expect(files.filter((file) => file.startsWith("/app/.venv")).length).toBeGreaterThan(100);
+    expect(files.filter((file) => !file.endsWith(".pyc"))).toEqual([]);
   };
   const first = await started(own, "internet");
   const plain = await openPlainDeployment(cluster, api, `server-${first.instanceId}`);
@@ -131,6 +142,7 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
     previous = await measured("pod of its own", () => started(own, "internet"));
     await untilWaiting(cluster, namespace, 2);
     const waited = await measured("waiting pod", () => started(pooled, "internet", "used"));
+    if (round === 0) await expectNothingCompiled(waited.instanceId);
     await waited.stop(1000);
     const local = await measured("sandbox on this machine", () => started(sandbox, "none"));
     await local.stop(1000);

@@ -12,7 +12,7 @@ type Pod = Stored<"pods">;
 /** Secret with the key, which waiting pods mount; the chart's Deployment names it. */
 const keySecret = "towpath-waiting";
 /** A pod of its own takes about as long. */
-const handOverMs = 2000;
+const handOverMs = 3000;
 /** Another runner may be quicker, or a pod may just have gone. */
 const maxAttempts = 3;
 
