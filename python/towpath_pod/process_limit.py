@@ -17,10 +17,10 @@ _MAX_ROUNDS = 10
 
 
 class ProcessLimit:
-    def __init__(self, most: int, own: int | None = None) -> None:
-        """`own`: the process that is not counted, with those that aren't below it."""
+    """For the first process of a container."""
+
+    def __init__(self, most: int) -> None:
         self._most = most
-        self._own = os.getpid() if own is None else own
         self._is_closed = False
 
     def look(self) -> bool:
@@ -41,10 +41,10 @@ class ProcessLimit:
         return sum(processes.values()) >= 2 * self._most
 
     def _processes(self) -> dict[int, int]:
-        """Number of threads by process, of all that this one can see but itself."""
+        """Number of threads by process, of all but this one."""
         found: dict[int, int] = {}
         for name in os.listdir("/proc"):
-            if not name.isdecimal() or int(name) == self._own:
+            if not name.isdecimal() or int(name) == 1:
                 continue
             with contextlib.suppress(OSError, IndexError, ValueError):
                 with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
@@ -56,7 +56,7 @@ class ProcessLimit:
 
 
 def _allow(process: int, more: bool) -> None:
-    # Of another user, in tests, or it has ended.
+    # It has ended.
     with contextlib.suppress(OSError, ValueError):
         _, hard = resource.prlimit(process, resource.RLIMIT_NPROC)
         resource.prlimit(process, resource.RLIMIT_NPROC, (hard if more else min(1, hard), hard))

@@ -68,7 +68,8 @@ class _Server:
 
     def run(self) -> int:
         limits: dict[str, Any] = self._document["limits"]
-        if limits["sharesUser"]:
+        # As the first process of its container it sees that container's processes alone.
+        if limits["sharesUser"] and os.getpid() == 1:
             self._processes = ProcessLimit(limits["processes"])
         reader, writer = os.pipe()
         os.set_blocking(writer, False)

@@ -6,7 +6,7 @@ const image = "registry.example.com/towpath-servers:1";
 const settings = { image, imagePullPolicy: "IfNotPresent", pullSecrets: [], storageClass: null } as const;
 const mebibyte = 1024 ** 2;
 /** The pod that the runner would create for a server with these limits. */
-const wanted = (limits: { memory: number; cpus: number; tmp: number }, runtimeClass: string | null = "gvisor") =>
+const expected = (limits: { memory: number; cpus: number; tmp: number }, runtimeClass: string | null = "gvisor") =>
   serverPod(
     {
       instanceId: "01936d3a-0000-7000-8000-000000000001",
@@ -37,19 +37,19 @@ function templateOf(object: Rendered | undefined): Waiting {
 test("OPS-2 RUN-7 pods that wait are like those that the runner makes, by the same settings", async () => {
   const usual = { memory: 512, cpus: 1, tmp: 256 };
   const waiting = templateOf(named(await render("everything"), "Deployment", "waiting"));
-  expect(fitsServer(waiting, wanted(usual))).toBe(true);
+  expect(fitsServer(waiting, expected(usual))).toBe(true);
   for (const change of [{ memory: 1024 }, { cpus: 2 }, { tmp: 64 }])
-    expect([change, fitsServer(waiting, wanted({ ...usual, ...change }))]).toEqual([change, false]);
-  expect(fitsServer(waiting, wanted(usual, null))).toBe(false);
+    expect([change, fitsServer(waiting, expected({ ...usual, ...change }))]).toEqual([change, false]);
+  expect(fitsServer(waiting, expected(usual, null))).toBe(false);
   const limits = { TOWPATH_SERVER_MEMORY_MIB: 96, TOWPATH_SERVER_CPUS: 0.05, TOWPATH_SERVER_TMP_MIB: 32 };
   const small = Object.entries(limits).map(([name, value]) => `--set-string=settings.${name}=${value}`);
   const other = templateOf(named(await render("everything", ...small), "Deployment", "waiting"));
-  expect(fitsServer(other, wanted({ memory: 96, cpus: 0.05, tmp: 32 }))).toBe(true);
+  expect(fitsServer(other, expected({ memory: 96, cpus: 0.05, tmp: 32 }))).toBe(true);
 });
 
 test("OPS-2 RUN-7 a pod that waits is restricted, and only the container without the server has the key", async () => {
   const { metadata, spec } = templateOf(named(await render("everything"), "Deployment", "waiting"));
-  const own = wanted({ memory: 512, cpus: 1, tmp: 256 }).spec;
+  const own = expected({ memory: 512, cpus: 1, tmp: 256 }).spec;
   expect(metadata.labels).toMatchObject({ "towpath.dev/role": "waiting", "towpath.dev/network": "internet" });
   expect({ ...spec?.securityContext, runAsUser: 0, runAsGroup: 0, fsGroup: 0 }).toEqual({
     ...own?.securityContext,

@@ -178,7 +178,21 @@ test("RUN-1 how a server ends in a pod that waited is distinguished, and it does
   });
 });
 
-test("RUN-7 whoever does not know the key gets nothing from a pod that waits", async () => {
+test("RUN-1 a server that starts too many processes in a pod that waited is ended, and the next one on its node is not disturbed", async () => {
+  const driver = open();
+  const { lines, onOutput } = collect();
+  const [bomb, other] = await Promise.all([
+    startedBy(driver, instance("serve"), onOutput),
+    startedBy(driver, instance("serve")),
+  ]);
+  void tinyServer.get(bomb.endpoint, "/fork-bomb");
+  expect(await bomb.exited).toEqual({ reason: "signaled", code: null, signal: "SIGKILL" });
+  expect(lines).toContain("stderr: The server had more than twice its limit of processes and threads, and was ended.");
+  // It serves each call by a thread.
+  expect(await tinyServer.get(other.endpoint)).toMatch(/^hello/);
+});
+
+test("RUN-7 who does not know the key gets nothing from a pod that waits", async () => {
   const [name = ""] = await names();
   const pod = await api.get("pods", name);
   const socket = connect({ host: pod?.status?.podIP ?? "", port: 8001, rejectUnauthorized: false });

@@ -23,8 +23,8 @@ export function isWaiting(pod: Stored<"pods">): boolean {
  * Whether a waiting pod can become a server: its container is like the one of the pod that would be created for it, with
  * the same image, runtime, limits, network and volumes. What else a cluster adds to pods doesn't matter. Pure.
  */
-export function fitsServer(waiting: Stored<"pods">, wanted: New<"pods">): boolean {
-  const [has, needs] = [shapeOf(waiting), shapeOf(wanted)];
+export function fitsServer(waiting: Stored<"pods">, expected: New<"pods">): boolean {
+  const [has, needs] = [shapeOf(waiting), shapeOf(expected)];
   const { volumes, ...more } = needs;
   return (
     isDeepStrictEqual({ ...has, volumes: [] }, { ...more, volumes: [] }) &&

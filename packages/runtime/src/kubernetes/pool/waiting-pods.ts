@@ -44,7 +44,7 @@ export class WaitingPods {
   }
 
   /** Makes a waiting pod, if one fits, the one that would be created for a server, by one change of the cluster. */
-  async take(wanted: New<"pods">): Promise<Pod | PoolObstacle> {
+  async take(expected: New<"pods">): Promise<Pod | PoolObstacle> {
     await this.open();
     // As after a restart of their node. Their ReplicaSet makes others.
     for (const { metadata } of this.#watch.list().filter(isWorn))
@@ -54,14 +54,14 @@ export class WaitingPods {
       if (free.length === 0) return "drained";
       // The oldest one is the most likely to listen.
       const [pod] = free
-        .filter((each) => fitsServer(each, wanted))
+        .filter((each) => fitsServer(each, expected))
         .toSorted((one, other) => (one.metadata.creationTimestamp < other.metadata.creationTimestamp ? -1 : 1));
       if (pod === undefined) return "unsuitable";
       const { uid } = pod.metadata;
       // Also later: the watch may still have it.
       this.#taking.add(uid);
       setTimeout(() => this.#taking.delete(uid), 60_000).unref();
-      const taken = await this.#api.change("pods", pod.metadata.name, takingOf(pod, wanted));
+      const taken = await this.#api.change("pods", pod.metadata.name, takingOf(pod, expected));
       if (taken !== null) return taken;
     }
     return "drained";
@@ -100,12 +100,12 @@ export class WaitingPods {
 }
 
 /** As a JSON patch: if it still waits, it leaves its ReplicaSet, which then makes the next one. Pure. */
-export function takingOf(pod: Pod, wanted: New<"pods">): readonly object[] {
+export function takingOf(pod: Pod, expected: New<"pods">): readonly object[] {
   const role = `/metadata/labels/${labels.role.replaceAll("/", "~1")}`;
   return [
     { op: "test", path: "/metadata/uid", value: pod.metadata.uid },
     { op: "test", path: role, value: "waiting" },
-    { op: "replace", path: "/metadata/labels", value: wanted.metadata.labels },
+    { op: "replace", path: "/metadata/labels", value: expected.metadata.labels },
     ...(pod.metadata.ownerReferences === undefined ? [] : [{ op: "remove", path: "/metadata/ownerReferences" }]),
   ];
 }

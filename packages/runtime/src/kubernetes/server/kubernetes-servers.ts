@@ -100,7 +100,7 @@ export class KubernetesServers implements ServerDriver {
     return running;
   }
 
-  /** Resolves to why none could be used, whatever the pool lacks. */
+  /** Resolves to why, if none could be used. */
   async #takeWaiting(waiting: WaitingPods, { spec, pod, given, onOutput }: Begun): Promise<PodServer | PoolObstacle> {
     const taken = await waiting.take(pod).catch((): PoolObstacle => "failed");
     if (typeof taken === "string") return taken;
