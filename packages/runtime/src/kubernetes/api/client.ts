@@ -124,21 +124,18 @@ export class KubernetesApi {
     return await this.#json({ method: "PUT", path, body: complete(kind, object) });
   }
 
-  /** Merges into it (JSON merge patch). Null if there is no such object. */
-  async patch<K extends Kind>(kind: K, name: string, patch: object): Promise<Stored<K> | null> {
-    const contentType = "application/merge-patch+json";
-    return await orNull(
-      this.#json<Stored<K>>({ method: "PATCH", path: this.#path(kind, name), body: patch, contentType }),
-    );
-  }
-
-  /** Changes it by a JSON patch. Null if there is no such object, or a `test` of the patch fails: nothing has changed then. */
-  async change<K extends Kind>(kind: K, name: string, operations: readonly object[]): Promise<Stored<K> | null> {
-    const contentType = "application/json-patch+json";
+  /**
+   * Merges an object into it (JSON merge patch), or changes it by operations (JSON patch). Null if there is no such object, or
+   * a `test` of the operations fails: nothing has changed then.
+   */
+  async patch<K extends Kind>(kind: K, name: string, patch: object | readonly object[]): Promise<Stored<K> | null> {
+    const isMerge = !Array.isArray(patch);
+    const contentType = isMerge ? "application/merge-patch+json" : "application/json-patch+json";
     try {
-      return await this.#json({ method: "PATCH", path: this.#path(kind, name), body: operations, contentType });
+      return await this.#json<Stored<K>>({ method: "PATCH", path: this.#path(kind, name), body: patch, contentType });
     } catch (error) {
-      if (error instanceof KubernetesError && [404, 409, 422].includes(error.status)) return null;
+      const without = isMerge ? [404] : [404, 409, 422];
+      if (error instanceof KubernetesError && without.includes(error.status)) return null;
       throw error;
     }
   }

@@ -61,7 +61,7 @@ export class WaitingPods {
       // Also later: the watch may still have it.
       this.#taking.add(uid);
       setTimeout(() => this.#taking.delete(uid), 60_000).unref();
-      const taken = await this.#api.change("pods", pod.metadata.name, takingOf(pod, expected));
+      const taken = await this.#api.patch("pods", pod.metadata.name, takingOf(pod, expected));
       if (taken !== null) return taken;
     }
     return "drained";
