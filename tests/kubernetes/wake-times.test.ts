@@ -95,6 +95,8 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
     ...strictIsolation,
   });
   await pooled.servers.adopt(async () => null);
+  // Each lists the Pythons of its servers at first, which takes a pod.
+  for (const { host } of [own, pooled, sandbox]) await host.pythons.list();
   await deployWaitingPods(cluster, { namespace, image, replicas: 2 });
   const limits = { memoryBytes: 512 * 1024 ** 2, processes: 256, cpus: 1, tmpBytes: 256 * 1024 ** 2 };
   const { pythonVersion } = built.layers;
