@@ -100,7 +100,7 @@ export class WaitingPods {
 }
 
 /** As a JSON patch: if it still waits, it leaves its ReplicaSet, which then makes the next one. Pure. */
-export function takingOf(pod: Pod, expected: New<"pods">): readonly object[] {
+function takingOf(pod: Pod, expected: New<"pods">): readonly object[] {
   const role = `/metadata/labels/${labels.role.replaceAll("/", "~1")}`;
   return [
     { op: "test", path: "/metadata/uid", value: pod.metadata.uid },
