@@ -43,7 +43,7 @@ const allowedPackages = {
   "packages/github": ["core", "crypto"],
   "packages/git": ["core", "crypto", "db", "egress", "artifacts", processes],
   "packages/logs": ["db", coreSchemas],
-  "packages/runtime": [endpoints, coreSchemas],
+  "packages/runtime": ["crypto", endpoints, coreSchemas],
   "packages/mcp": ["egress"],
   "packages/crypto": [],
   "packages/egress": [],

@@ -1,7 +1,8 @@
-"""The first container of a server's pod: gets the layers and hands over what the server starts with.
+"""The container beside the server's: gets the layers, hands over what the server starts with, and ends.
 
 It reads the pod's Secret, which the server's container doesn't have: addresses that need no key, with which the server's
-code could otherwise read layers for some minutes. The start goes to a file in memory that `serve` deletes.
+code could otherwise read layers for some minutes. The start goes to a file in memory that `serve` deletes. In a pod that
+waits for a server, `wait` gets both from the runner.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import http.client
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -29,6 +31,9 @@ _TIMEOUT_SECONDS = 30
 _ATTEMPTS = 3
 _CHUNK = 1 << 20
 
+#: `url`, `directory` and `digest`.
+Layer = dict[str, str]
+
 
 class LayerError(Exception):
     """`code`: `not_found`, `digest_mismatch` or `unavailable`."""
@@ -40,11 +45,23 @@ class LayerError(Exception):
 
 
 def fetch(secret: str = SECRET, layers: str = LAYERS, start: str = START) -> int:
+    exit_at_sigterm()
     with open(os.path.join(secret, "layers.json"), encoding="utf-8") as file:
-        missing: list[dict[str, str]] = json.load(file)
+        missing: list[Layer] = json.load(file)
+    with open(os.path.join(secret, "start.json"), "rb") as file:
+        return hand_over(missing, file.read(), layers, start)
+
+
+def exit_at_sigterm() -> None:
+    """The first process of a container ignores signals that it doesn't handle."""
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+
+
+def hand_over(missing: list[Layer], document: bytes, layers: str = LAYERS, start: str = START) -> int:
+    """Gets layers, then lets `serve` begin with a document. Returns the exit status."""
     failures: list[LayerError] = []
 
-    def get(layer: dict[str, str]) -> None:
+    def get(layer: Layer) -> None:
         try:
             _get(layer, os.path.join(layers, layer["directory"]))
         except LayerError as error:
@@ -60,25 +77,25 @@ def fetch(secret: str = SECRET, layers: str = LAYERS, start: str = START) -> int
         return 1
     # Whole or not at all, and for this user alone.
     descriptor = os.open(start + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "wb") as target, open(os.path.join(secret, "start.json"), "rb") as source:
-        shutil.copyfileobj(source, target)
+    with open(descriptor, "wb") as target:
+        target.write(document)
     os.rename(start + ".new", start)
     return 0
 
 
-def _get(layer: dict[str, str], directory: str) -> None:
+def _get(layer: Layer, directory: str) -> None:
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             _get_once(layer, directory)
             return
         except (OSError, http.client.HTTPException) as error:
-            shutil.rmtree(directory, ignore_errors=True)
+            _empty(directory)
             if attempt == _ATTEMPTS:
                 raise LayerError("unavailable", f"{type(error).__name__}: {error}") from error
             time.sleep(attempt)
 
 
-def _get_once(layer: dict[str, str], directory: str) -> None:
+def _get_once(layer: Layer, directory: str) -> None:
     """Unpacks while it reads. What has another digest is never used: the pod ends."""
     try:
         response = urllib.request.urlopen(layer["url"], timeout=_TIMEOUT_SECONDS)
@@ -86,8 +103,10 @@ def _get_once(layer: dict[str, str], directory: str) -> None:
         if error.code < 500 and error.code != 429:
             raise LayerError("not_found" if error.code == 404 else "unavailable", f"HTTP {error.code}") from error
         raise
-    os.makedirs(directory)
-    argv = ["tar", "--extract", "--zstd", "--preserve-permissions", "--no-same-owner", "--directory", directory]
+    os.makedirs(directory, exist_ok=True)
+    argv = ["tar", "--extract", "--zstd", "--preserve-permissions", "--no-same-owner"]
+    # Without `.`: the directory is a volume, whose mode only its owner may change.
+    argv += ["--strip-components=1", "--directory", directory]
     digest = hashlib.sha256()
     unpack = subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     assert unpack.stdin is not None and unpack.stderr is not None
@@ -114,6 +133,15 @@ def _get_once(layer: dict[str, str], directory: str) -> None:
         raise LayerError("digest_mismatch", "the stored bytes have another digest")
     if status != 0:
         raise LayerError("unavailable", f"tar: {problem.strip()}")
+
+
+def _empty(directory: str) -> None:
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                os.unlink(entry.path)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ import threading
 import time
 from typing import Any
 
-from towpath_pod.fetch import START
+from towpath_pod.fetch import START, exit_at_sigterm
+from towpath_pod.process_limit import ProcessLimit
 from towpath_pod.processor_use import ProcessorUse, is_starved, processor_use
 from towpath_pod.records import MAX_LINE_BYTES, FloodGate, Stream, write_record
 from towpath_pod.report import report
@@ -26,6 +27,8 @@ from towpath_pod.report import report
 _PR_SET_DUMPABLE = 4
 _CHUNK = 64 * 1024
 _TICK_SECONDS = 0.5
+#: Between looks for the start, which other runtimes than runc don't report between containers.
+_WAIT_SECONDS = 0.01
 #: For output that is still in the pipes when the server has ended.
 _DRAIN_SECONDS = 1.0
 _DUMP_SECONDS = 2.0
@@ -39,13 +42,16 @@ _BY_SIGNAL = 128
 
 
 def serve(start: str = START) -> int:
+    exit_at_sigterm()
+    # The server runs as the same user: it must not read this process's memory or write to its log.
+    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    while not os.path.exists(start):
+        time.sleep(_WAIT_SECONDS)
     with open(start, encoding="utf-8") as file:
         document: dict[str, Any] = json.load(file)
     os.unlink(start)
     for directory in document["makeDirectories"]:
         os.makedirs(directory, exist_ok=True)
-    # The server runs as the same user: it must not read this process's memory or write to its log.
-    ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     return _Server(document).run()
 
 
@@ -57,9 +63,14 @@ class _Server:
         #: What it was doing when its time was up.
         self._late: dict[str, object] | None = None
         self._data_reported = 0.0
+        #: Of a pod whose user has other pods, too.
+        self._processes: ProcessLimit | None = None
 
     def run(self) -> int:
-        limits: dict[str, int] = self._document["limits"]
+        limits: dict[str, Any] = self._document["limits"]
+        # As the first process of its container it sees that container's processes alone.
+        if limits["sharesUser"] and os.getpid() == 1:
+            self._processes = ProcessLimit(limits["processes"])
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
@@ -68,7 +79,8 @@ class _Server:
 
         def limit() -> None:
             _lower(resource.RLIMIT_CORE, 0)
-            _lower(resource.RLIMIT_NPROC, limits["processes"])
+            if not limits["sharesUser"]:
+                _lower(resource.RLIMIT_NPROC, limits["processes"])
             if "fileBytes" in limits:
                 _lower(resource.RLIMIT_FSIZE, limits["fileBytes"])
 
@@ -123,6 +135,11 @@ class _Server:
             for stream in (out, err):
                 stream.report_in_time()
             self._report_data()
+            if self._processes is not None and self._processes.look():
+                err.push(b"The server had more than twice its limit of processes and threads, and was ended.\n")
+                with contextlib.suppress(ProcessLookupError):
+                    # Of its container: none but this one is excepted.
+                    os.kill(-1, signal.SIGKILL)
             # Orphans of the server too, of which this process is the parent.
             if child.poll() is not None:
                 ended_at = ended_at or time.monotonic()

@@ -5,7 +5,12 @@ import { namespace, type Rendered, release, render } from "./render.ts";
 
 // What the policies say together. That a plug-in enforces them, no test of this stage shows.
 
-const selectorSchema = z.object({ matchLabels: z.record(z.string(), z.string()).default({}) });
+const selectorSchema = z.strictObject({
+  matchLabels: z.record(z.string(), z.string()).default({}),
+  matchExpressions: z
+    .array(z.strictObject({ key: z.string(), operator: z.literal("In"), values: z.array(z.string()) }))
+    .default([]),
+});
 const portSchema = z.object({ port: z.number(), endPort: z.number().optional(), protocol: z.string() });
 const peerSchema = z.object({
   namespaceSelector: selectorSchema.optional(),
@@ -28,8 +33,9 @@ const policiesIn = (objects: readonly Rendered[], within: string | undefined): P
     .filter(({ kind, metadata }) => kind === "NetworkPolicy" && metadata.namespace === within)
     .map(({ spec }) => policySchema.parse(spec));
 
-const selects = ({ matchLabels }: Policy["podSelector"], labels: Labels) =>
-  Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
+const selects = ({ matchLabels, matchExpressions }: Policy["podSelector"], labels: Labels) =>
+  Object.entries(matchLabels).every(([name, value]) => labels[name] === value) &&
+  matchExpressions.every(({ key, values }) => values.includes(labels[key] ?? ""));
 const includes = (networks: readonly string[], address: string) => {
   const list = new BlockList();
   const family = isIPv6(address) ? "ipv6" : "ipv4";
@@ -108,6 +114,9 @@ test("RUN-2 servers are called by gateway, runner and worker only, builds by the
   const callers = ["web", "gateway", "runner", "worker", "other"];
   const mayCall = (labels: Labels, port: number) => callers.filter((caller) => admits(tenants, labels, caller, port));
   expect(mayCall(pod("server"), 8000)).toEqual(["gateway", "runner", "worker"]);
+  // One that waits becomes a server, and is given it by the runner.
+  expect(mayCall(pod("waiting"), 8000)).toEqual(["gateway", "runner", "worker"]);
+  for (const role of ["server", "waiting"]) expect(mayCall(pod(role), 8001)).toEqual(["runner"]);
   expect(mayCall(pod("server"), 22)).toEqual([]);
   for (const port of [7071, 7072, 7073]) expect(mayCall(pod("build"), port)).toEqual(["worker"]);
   expect(mayCall(pod("probe"), 8000)).toEqual([]);

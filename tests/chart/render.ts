@@ -138,9 +138,11 @@ const workloadSchema = z.object({
   template: z.object({ metadata: z.looseObject({ labels: z.record(z.string(), z.string()) }), spec: podSchema }),
 });
 
-/** Deployments and Jobs with their pods and the one container, by the end of their name: `web`, `migrate`. */
+/** Deployments and Jobs of the roles with their pods and the one container, by the end of their name: `web`, `migrate`. */
 export function podsOf(objects: readonly Rendered[]) {
-  const workloads = objects.filter(({ kind }) => kind === "Deployment" || kind === "Job");
+  const workloads = objects.filter(
+    ({ kind, metadata }) => kind === "Job" || (kind === "Deployment" && metadata.namespace === undefined),
+  );
   return Object.fromEntries(
     workloads.map((object) => {
       const { metadata, spec } = workloadSchema.parse(object.spec).template;

@@ -1,9 +1,7 @@
 import { execFile } from "node:child_process";
-import { createReadStream } from "node:fs";
-import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -12,12 +10,15 @@ import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextp
 import { openDatabase } from "@towpath/db";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@towpath/db/embedded";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { copyProject } from "../bench/copy-project.ts";
 import { modernCall } from "../instance/modern-call.ts";
 import { repositoryRoot } from "../instance/towpath-process.ts";
 import { type S3Service, startVersitygw } from "../s3/versitygw.ts";
+import { auditMark, changesSince } from "./audit-log.ts";
 import { clusterOf, nodeAddress } from "./cluster.ts";
 import { openPlatform, type Platform } from "./platform.ts";
 import { importServersImage } from "./servers-image.ts";
+import { deployWaitingPods, untilWaiting, waitingPods } from "./waiting-pool.ts";
 
 // A whole instance on the cluster: its processes are the node's, its servers and builds are pods. The tests build on each other.
 
@@ -29,6 +30,7 @@ let postgres: EmbeddedPostgres;
 let service: S3Service;
 let database: ReturnType<typeof openDatabase>;
 let platform: Platform;
+let image: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "tp-k8s-"));
@@ -42,6 +44,7 @@ beforeAll(async () => {
   await service.newBucket("towpath");
   await cluster.createNamespace(namespace);
   await cluster.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted");
+  image = await importServersImage(cluster, directory);
   platform = await openPlatform(directory, {
     ...service.settings,
     DATABASE_URL: postgres.url,
@@ -50,8 +53,9 @@ beforeAll(async () => {
     TOWPATH_DRIVER: "kubernetes",
     TOWPATH_KUBERNETES_CONFIG: cluster.kubeconfig,
     TOWPATH_KUBERNETES_NAMESPACE: namespace,
-    TOWPATH_KUBERNETES_IMAGE: await importServersImage(cluster, directory),
+    TOWPATH_KUBERNETES_IMAGE: image,
     TOWPATH_KUBERNETES_IMAGE_PULL_POLICY: "Never",
+    TOWPATH_KUBERNETES_WAITING_PODS: "yes",
     TOWPATH_LEASE_MS: "1000",
     TOWPATH_STOP_AFTER_MS: "20000",
   });
@@ -176,31 +180,88 @@ async function stopServer(): Promise<void> {
   await platform.runner.stop(deployment?.id ?? "");
 }
 
-/** What the platform asked the API server to change since its audit log had so many bytes, but its own lease. */
-async function changesSince(bytes: number): Promise<string[]> {
-  const lines = (await text(createReadStream(cluster.auditLog, { start: bytes }))).split("\n").slice(0, -1);
-  return lines.flatMap((line) => {
-    const { verb, user, objectRef } = JSON.parse(line);
-    const isChange = ["create", "update", "patch", "delete"].includes(verb);
-    const isOurs = user.username === "admin" && objectRef?.namespace === namespace && objectRef.resource !== "leases";
-    return isChange && isOurs ? [`${verb} ${objectRef.resource}`] : [];
-  });
-}
-
 test("RUN-7 RUN-3 OPS-11 an idle server has no pod, and the next call brings one by two changes of the cluster", async () => {
   await expect.poll(() => podsOf("server"), { timeout: 90_000 }).toEqual([]);
   const tookMs: number[] = [];
   for (let round = 0; round < 5; round++) {
     await stopServer();
     await expect.poll(() => podsOf("server")).toEqual([]);
-    const { size } = await stat(cluster.auditLog);
+    const mark = await auditMark(cluster);
     const calledAt = performance.now();
     await greetingAt(round % 2 === 0 ? 0 : 1);
     tookMs.push(Math.round(performance.now() - calledAt));
-    expect(await changesSince(size)).toEqual(["create pods", "create secrets"]);
+    expect(await changesSince(cluster, namespace, mark)).toEqual(["create pods", "create secrets"]);
   }
   const sorted = tookMs.toSorted((one, other) => one - other);
   process.stdout.write(`from stopped to answering: ${sorted.join(", ")} ms, median ${sorted[2]} ms\n`);
+}, 240_000);
+
+async function putToSleep(): Promise<void> {
+  await stopServer();
+  await expect.poll(() => podsOf("server"), { timeout: 30_000 }).toEqual([]);
+}
+
+test("RUN-7 RUN-3 fifty callers at once through both gateways wake one pod, and one that leaves takes nobody along", async () => {
+  await putToSleep();
+  const mark = await auditMark(cluster);
+  const left = new AbortController();
+  const first = fetch(urlAt(0), { ...modernCall("greeting", {}, "cluster"), signal: left.signal }).then(
+    ({ status }) => status,
+    () => "left",
+  );
+  await expect.poll(() => changesSince(cluster, namespace, mark), { interval: 50 }).toContain("create pods");
+  const others = Array.from({ length: 50 }, (_, at) => greetingAt(at % 2 === 0 ? 0 : 1));
+  await sleep(100);
+  left.abort();
+  expect(new Set(await Promise.all(others)).size).toBe(1);
+  expect(await first).toBe("left");
+  expect(await changesSince(cluster, namespace, mark)).toEqual(["create pods", "create secrets"]);
+}, 120_000);
+
+/** Names of tools as a gateway lists them. */
+async function toolsAt(gateway: 0 | 1, server: string): Promise<string[]> {
+  const client = new Client({ name: "cluster", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${platform.gateways[gateway]}/${server}/mcp`)));
+  const { tools } = await client.listTools();
+  await client.close();
+  return tools.map((tool) => tool.name);
+}
+
+test("RUN-7 RUN-3 GW-12 a thousand sleeping servers answer lists, and cost no pod and no object of the cluster", async () => {
+  await putToSleep();
+  const kinds = "all,configmaps,secrets,serviceaccounts,persistentvolumeclaims,endpointslices,leases";
+  const objects = async () => (await cluster.kubectl("-n", namespace, "get", kinds, "-o=name")).split("\n").toSorted();
+  const before = await objects();
+  const copies = Array.from({ length: 1000 }, (_, at) => `copy-${at}`);
+  for (const copy of copies) await copyProject(database.pool, name, copy);
+  expect(await rows("SELECT count(*)::int AS count FROM route")).toEqual([{ count: 1001 }]);
+  const mark = await auditMark(cluster);
+  const last = copies.at(-1) ?? "";
+  await expect.poll(() => toolsAt(0, last).catch(String), { timeout: 60_000 }).toEqual(["greeting", "count"]);
+  for (const [at, copy] of [name, ...copies].entries())
+    if (at % 50 === 0)
+      expect([copy, await toolsAt(at % 100 === 0 ? 0 : 1, copy)]).toEqual([copy, ["greeting", "count"]]);
+  expect(await changesSince(cluster, namespace, mark)).toEqual([]);
+  expect(await objects()).toEqual(before);
+}, 300_000);
+
+test("RUN-7 RUN-3 OPS-11 a call takes a pod that waits, by two changes of the cluster, and the next one waits soon", async () => {
+  await deployWaitingPods(cluster, { namespace, image, replicas: 2 });
+  const tookMs: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    await putToSleep();
+    await untilWaiting(cluster, namespace, 2);
+    const waiting = (await waitingPods(cluster, namespace)).map((pod) => pod.name);
+    const mark = await auditMark(cluster);
+    const calledAt = performance.now();
+    expect(waiting).toContain(await greetingAt(round % 2 === 0 ? 0 : 1));
+    tookMs.push(Math.round(performance.now() - calledAt));
+    expect(await changesSince(cluster, namespace, mark)).toEqual(["patch pods", "create secrets"]);
+  }
+  const sorted = tookMs.toSorted((one, other) => one - other);
+  process.stdout.write(
+    `from stopped to answering, in a pod that waited: ${sorted.join(", ")} ms, median ${sorted[2]} ms\n`,
+  );
 }, 240_000);
 
 /** Calls the server through both gateways until it is stopped. */

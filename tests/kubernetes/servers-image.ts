@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -15,7 +16,9 @@ export const buildah = (...args: readonly string[]) => run("buildah", args, opti
 
 /** Made once on a machine. */
 const base = "localhost/towpath-servers-test-base";
-export const builtServersImage = "localhost/towpath-servers-test";
+/** Of this checkout: others on the machine may have other programs. */
+const checkout = createHash("sha256").update(repositoryRoot).digest("hex").slice(0, 8);
+export const builtServersImage = `localhost/towpath-servers-test-${checkout}`;
 /** For pods, with `imagePullPolicy: Never`. */
 const serversImage = "towpath.test/servers:1";
 

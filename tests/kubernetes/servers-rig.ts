@@ -54,6 +54,7 @@ export async function openServersRig(cluster: Cluster, parent: string): Promise<
         ...change,
       },
       leaderService: null,
+      waitingKey: null,
       cache: { storageClass: namespace, accessMode: "ReadWriteOnce", bytes: 2 ** 28 },
       dataBytes: 16 * 1024 ** 2,
       dataDirectory,
@@ -107,7 +108,7 @@ const tinyImage = "towpath.test/tiny:1";
 
 /** Builds the image of servers with the tiny server in place of the harness, and brings it to the cluster. */
 async function importTinyImage(cluster: Cluster, directory: string): Promise<string> {
-  const built = "localhost/towpath-tiny-test";
+  const built = `${builtServersImage}-tiny`;
   await importServersImage(cluster, directory);
   const file = join(directory, "tiny.Dockerfile");
   await writeFile(file, `FROM ${builtServersImage}\nCOPY towpath_runner /opt/towpath/python/towpath_runner\n`);

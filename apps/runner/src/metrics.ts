@@ -1,5 +1,5 @@
 import { type AroundCall, RunnerError } from "@towpath/runner-api";
-import type { StartResult } from "@towpath/runtime";
+import { poolObstacles, type StartResult } from "@towpath/runtime";
 import { addReadings, type Reading } from "@towpath/telemetry";
 import { describeSpan, inSpan } from "@towpath/telemetry/trace";
 import { Counter, Histogram, type Registry } from "prom-client";
@@ -9,8 +9,8 @@ import type { ServerLogWriter } from "./logs/server-log-writer.ts";
 import type { Places } from "./places/places.ts";
 import type { PrewarmPool } from "./prewarm/prewarm-pool.ts";
 
-/** `frozen`: it was woken. */
-const startKinds = ["prewarmed", "cold", "frozen"] as const;
+/** `frozen`: it was woken; `pooled`: it began in a pod that waited. */
+const startKinds = ["prewarmed", "pooled", "cold", "frozen"] as const;
 type StartKind = (typeof startKinds)[number];
 
 const startSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
@@ -24,6 +24,7 @@ export class RunnerMetrics {
   readonly #startDuration: Histogram<"kind">;
   readonly #ended: Counter<"how">;
   readonly #restarts: Counter;
+  readonly #poolMisses: Counter<"reason">;
 
   constructor(registry: Registry) {
     this.#registry = registry;
@@ -68,6 +69,13 @@ export class RunnerMetrics {
       help: "Starts after a crash or a failed start, which wait for their back-off",
       registers,
     });
+    this.#poolMisses = new Counter({
+      name: "towpath_pool_misses_total",
+      help: "Starts that no waiting pod was used for, by reason: drained, unsuitable (other limits), failed (lost, or a hand-over that failed)",
+      labelNames: ["reason"],
+      registers,
+    });
+    for (const reason of poolObstacles) this.#poolMisses.inc({ reason }, 0);
   }
 
   readonly aroundCall: AroundCall = async ({ name: call }, run) => {
@@ -101,7 +109,8 @@ export class RunnerMetrics {
   }
 
   #started(result: StartResult, ms: number): void {
-    const kind: StartKind = result.ok && result.prewarm === "used" ? "prewarmed" : "cold";
+    const kind = kindOf(result);
+    if (result.ok && result.pool !== undefined && result.pool !== "used") this.#poolMisses.inc({ reason: result.pool });
     describeSpan({ "towpath.start.kind": kind, ...(!result.ok && { failure: result.cause }) });
     this.#starts.inc({ kind, result: result.ok ? "ready" : "failed" });
     if (result.ok) this.#startDuration.observe({ kind }, ms / 1000);
@@ -130,6 +139,11 @@ export class RunnerMetrics {
   read(parts: Parts): void {
     addReadings(this.#registry, readingsOf(parts));
   }
+}
+
+function kindOf(result: StartResult): StartKind {
+  if (result.ok && result.prewarm === "used") return "prewarmed";
+  return result.ok && result.pool === "used" ? "pooled" : "cold";
 }
 
 type Parts = {

@@ -19,6 +19,8 @@ export const keyPurposes = {
   "portal-member": "towpath/portal-member/v1",
   /** Calls of the runner's API over the network. */
   "runner-api": "towpath/runner-api/v1",
+  /** What pods that wait for a server know the runner by. */
+  "waiting-pods": "towpath/waiting-pods/v1",
   /** The successor of a refresh token, derived from the token itself instead of the root secret. */
   "refresh-token": "towpath/refresh-token/v1",
   /** The private halves of the keys that sign our tokens. */

@@ -31,6 +31,7 @@ export {
   type LateStart,
   type Prewarmed,
   type PrewarmSpec,
+  poolObstacles,
   type ServerDriver,
   type ServerSpec,
   type StartResult,

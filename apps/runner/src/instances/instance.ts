@@ -109,10 +109,15 @@ export class Instance {
     return shown;
   }
 
-  ready({ handle, startMs, prewarm, bridge, incomplete }: Started): void {
+  ready({ handle, startMs, prewarm, pool, bridge, incomplete }: Started): void {
     this.#shown = { ...this.#shown, ...(bridge && { bridge }), ...(incomplete && { incomplete }) };
     this.#becomeReady(handle, new Date());
-    const how = prewarm === "used" ? ", with the frameworks imported ahead of time" : "";
+    const how =
+      prewarm === "used"
+        ? ", with the frameworks imported ahead of time"
+        : pool === "used"
+          ? ", in a pod that waited"
+          : "";
     this.#log("info", `Started in ${Math.round(startMs)} ms${how}.`);
   }
 

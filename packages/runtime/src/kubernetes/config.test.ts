@@ -50,6 +50,21 @@ test("RUN-7 in a pod it uses the pod's account, else a kubeconfig; an empty sett
   });
 });
 
+test("RUN-7 waiting pods are used by a setting, and get a key that is derived from the instance's secret", () => {
+  const keyOf = (more: Record<string, string>) => {
+    const configured = configOf({ ...needed, ...inCluster, ...more });
+    return configured.kind === "kubernetes" ? configured.waitingKey : null;
+  };
+  const waiting = { TOWPATH_KUBERNETES_WAITING_PODS: "yes" };
+  expect(keyOf({ TOWPATH_SECRET: "x".repeat(32) })).toBeNull();
+  expect(keyOf({ ...waiting, TOWPATH_SECRET: "x".repeat(32) })).toHaveLength(32);
+  expect(keyOf({ ...waiting, TOWPATH_SECRET: "x".repeat(32) })).not.toEqual(
+    keyOf({ ...waiting, TOWPATH_SECRET: "y".repeat(32) }),
+  );
+  expect(() => keyOf(waiting)).toThrow("TOWPATH_SECRET: must be set, because waiting pods know the runner by a key");
+  expect(() => keyOf({ TOWPATH_KUBERNETES_WAITING_PODS: "3" })).toThrow("must be yes or no");
+});
+
 test("RUN-7 OPS-2 pods of servers, builds and probes are pulled with the Secrets that a setting names", () => {
   const configured = configOf({
     ...needed,

@@ -1,3 +1,4 @@
+import { deriveKey } from "@towpath/crypto";
 import { z } from "zod";
 import { type sandboxSettings, sandboxSettingsFrom } from "../host/config.ts";
 import type { ApiLocation } from "./api/connection.ts";
@@ -43,6 +44,8 @@ export const kubernetesSettings = {
   TOWPATH_KUBERNETES_RUNTIME_CLASS: optional(z.string()),
   /** Storage of servers' `/data`. Without it, servers that keep data don't start. */
   TOWPATH_KUBERNETES_STORAGE_CLASS: optional(z.string()),
+  /** Whether servers start in pods that wait, which the chart's `tenants.waiting` makes. */
+  TOWPATH_KUBERNETES_WAITING_PODS: z.enum(["yes", "no"], "must be yes or no").default("no"),
   /** Service that the leading runner makes lead to itself, where several runners wait for each other. */
   TOWPATH_KUBERNETES_RUNNER_SERVICE: optional(
     z
@@ -63,6 +66,8 @@ export type KubernetesSettings = {
   readonly leaderService: LeaderService | null;
   /** Null: builds share no cache. */
   readonly cache: CacheSettings | null;
+  /** What waiting pods know the runner by, 32 bytes; null: there are none. */
+  readonly waitingKey: Uint8Array | null;
   /** Size of a server's `/data`. */
   readonly dataBytes: number;
   readonly dataDirectory: string;
@@ -102,6 +107,9 @@ export function kubernetesSettingsFrom(
     problems.push("TOWPATH_KUBERNETES_CONFIG: must be the path of a kubeconfig, because this process isn't in a pod");
   if (environment.TOWPATH_ARTIFACTS?.startsWith("s3://") !== true)
     problems.push("TOWPATH_ARTIFACTS: must be a bucket (s3://…), from which pods get layers");
+  const usesPool = values.TOWPATH_KUBERNETES_WAITING_PODS === "yes";
+  if (usesPool && !environment.TOWPATH_SECRET)
+    problems.push("TOWPATH_SECRET: must be set, because waiting pods know the runner by a key that is derived from it");
   if (problems.length > 0)
     throw new Error(`The settings of the Kubernetes driver are not valid:\n  ${problems.join("\n  ")}`);
   const { dataDirectory, runDirectory, dataBytes, buildEnvironment } = sandboxSettingsFrom(values, environment);
@@ -117,6 +125,7 @@ export function kubernetesSettingsFrom(
     },
     leaderService: leaderServiceFrom(service, address),
     cache: cacheSettingsFrom(values),
+    waitingKey: usesPool ? deriveKey(environment.TOWPATH_SECRET ?? "", "waiting-pods").bytes : null,
     dataBytes,
     dataDirectory,
     runDirectory,

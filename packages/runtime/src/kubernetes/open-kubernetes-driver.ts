@@ -9,6 +9,7 @@ import { DataClaims, noData } from "./data-claims.ts";
 import { cachedProbe, kubernetesHost } from "./host-report.ts";
 import { keepLeaderEndpoint, type LeaderEndpoint } from "./leader-endpoint.ts";
 import { claimLease, type KeptLease, keepLease, leaseRequestMs } from "./leadership.ts";
+import { WaitingPods } from "./pool/waiting-pods.ts";
 import { probeCluster } from "./probe.ts";
 import type { RemoteLayers } from "./remote-layers.ts";
 import { KubernetesServers } from "./server/kubernetes-servers.ts";
@@ -41,7 +42,10 @@ export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLa
     role.kind === "servers"
       ? { id: role.identity.id, lifetimeMs: null }
       : { id: randomUUID(), lifetimeMs: inspectionMs };
-  const servers = new KubernetesServers({ api, layers, pythons: host.pythons, settings: pods, owner, placeMs, data });
+  const waiting =
+    role.kind === "servers" && settings.waitingKey !== null ? new WaitingPods(api, settings.waitingKey) : null;
+  const parts = { api, layers, pythons: host.pythons, settings: pods, owner, placeMs, data, waiting };
+  const servers = new KubernetesServers(parts);
   return {
     name: "kubernetes",
     capabilities: new Set<Capability>(data === null ? [] : ["lastingData"]),

@@ -138,6 +138,13 @@ export type LateStart = {
   readonly stack: readonly StackFrame[];
 };
 
+/**
+ * Why a server didn't start in a place that waits: none was there (`drained`), those that were are for other limits or
+ * networks (`unsuitable`), or one could not be used (`failed`).
+ */
+export const poolObstacles = ["drained", "unsuitable", "failed"] as const;
+export type PoolObstacle = (typeof poolObstacles)[number];
+
 export type StartResult =
   | {
       readonly ok: true;
@@ -145,6 +152,8 @@ export type StartResult =
       readonly startMs: number;
       /** See `HarnessStatus`; the server itself could have written both. */
       readonly prewarm?: "used" | PrewarmObstacle;
+      /** Of a driver whose servers may start in a place that waits: whether this one has. */
+      readonly pool?: "used" | PoolObstacle;
       readonly bridge?: BridgeKind;
       readonly incomplete?: Incomplete;
     }

@@ -57,6 +57,28 @@ test("BLD-3 dependencies are compiled once: the next build takes bytecode over t
   expect(await cachedFiles()).toHaveLength(4);
 });
 
+test("BLD-3 RUN-7 modules of a layer that was packed and unpacked run from its bytecode: nothing is compiled again", async () => {
+  await finish({
+    "shop/__init__.py": "",
+    "shop/prices.py": "VAT = 20\n",
+    "shop/stock.py": "from shop import prices\n",
+  });
+  const unpacked = join(directory, "unpacked");
+  await mkdir(unpacked);
+  // As layers are packed: no file keeps its time.
+  const archive = join(directory, "layer.tar");
+  await promisify(execFile)("tar", ["--create", "--mtime=@0", "--file", archive, "--directory", environment, "."]);
+  await promisify(execFile)("tar", ["--extract", "--file", archive, "--directory", unpacked]);
+  const own = join(unpacked, "lib/python3.11/site-packages");
+  // It names each file of which it runs code, compiled or not.
+  const python = ["-B", "-v", "-c", "import shop.stock"];
+  const { stderr } = await promisify(execFile)("python3", python, { env: { PATH: process.env.PATH, PYTHONPATH: own } });
+  const ran = [...stderr.matchAll(/^# code object from '(.*)'$/gm)].map(([, file = ""]) => file);
+  expect(
+    ran.filter((file) => file.startsWith(own)).map((file) => file.replace(/^.*\/(\w+)\..*(\.\w+)$/, "$1$2")),
+  ).toEqual(["__init__.pyc", "stock.pyc", "prices.pyc"]);
+});
+
 test("BLD-3 bytecode that a package brings stays, and a cache that can't be used costs nothing but time", async () => {
   await rm(cache, { recursive: true, force: true });
   await writeFile(cache, "not a directory");

@@ -124,12 +124,20 @@ export class KubernetesApi {
     return await this.#json({ method: "PUT", path, body: complete(kind, object) });
   }
 
-  /** Merges into it (JSON merge patch). Null if there is no such object. */
-  async patch<K extends Kind>(kind: K, name: string, patch: object): Promise<Stored<K> | null> {
-    const contentType = "application/merge-patch+json";
-    return await orNull(
-      this.#json<Stored<K>>({ method: "PATCH", path: this.#path(kind, name), body: patch, contentType }),
-    );
+  /**
+   * Merges an object into it (JSON merge patch), or changes it by operations (JSON patch). Null if there is no such object, or
+   * a `test` of the operations fails: nothing has changed then.
+   */
+  async patch<K extends Kind>(kind: K, name: string, patch: object | readonly object[]): Promise<Stored<K> | null> {
+    const isMerge = !Array.isArray(patch);
+    const contentType = isMerge ? "application/merge-patch+json" : "application/json-patch+json";
+    try {
+      return await this.#json<Stored<K>>({ method: "PATCH", path: this.#path(kind, name), body: patch, contentType });
+    } catch (error) {
+      const without = isMerge ? [404] : [404, 409, 422];
+      if (error instanceof KubernetesError && without.includes(error.status)) return null;
+      throw error;
+    }
   }
 
   /**
@@ -159,12 +167,18 @@ export class KubernetesApi {
   /**
    * The output of a pod's container from its beginning, and what follows until it ends.
    *
+   * @param options.previous that before its restart
    * @throws KubernetesError 400 if the container hasn't started
    */
-  async logs(pod: string, container: string, options: { readonly signal?: AbortSignal } = {}): Promise<Readable> {
-    const query = { container, follow: true };
+  async logs(
+    pod: string,
+    container: string,
+    options: { readonly signal?: AbortSignal; readonly previous?: boolean } = {},
+  ): Promise<Readable> {
+    const { signal, previous = false } = options;
+    const query = { container, ...(previous ? { previous } : { follow: true }) };
     const path = `${this.#path("pods", pod)}/log`;
-    return (await this.#send({ method: "GET", path, query, bodyTimeout: 0, ...options })).body;
+    return (await this.#send({ method: "GET", path, query, bodyTimeout: 0, ...(signal && { signal }) })).body;
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 /** Labels of the driver's objects. NetworkPolicies select pods by role and network. */
 export const labels = {
-  /** `server`, `probe` or `build`. */
+  /** `server`, `probe` or `build`; `waiting`: it becomes a server. */
   role: "towpath.dev/role",
   /** Who made it: a runner's id, or a worker's. */
   owner: "towpath.dev/owner",

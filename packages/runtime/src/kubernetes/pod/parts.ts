@@ -57,3 +57,22 @@ export const quantity = (bytes: number): string =>
 
 /** Processors as Kubernetes writes them. */
 export const processors = (cpus: number): string => `${Math.ceil(cpus * 1000)}m`;
+
+const suffixes: Readonly<Record<string, number>> = {
+  "": 1,
+  m: 0.001,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+};
+
+/** Bytes or processors, however Kubernetes writes them; NaN for other texts. */
+export function amountOf(text: string): number {
+  const [, number, suffix = ""] = /^([0-9.]+)([A-Za-z]*)$/.exec(text) ?? [];
+  return Number(number) * (suffixes[suffix] ?? Number.NaN);
+}

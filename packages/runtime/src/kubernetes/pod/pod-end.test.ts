@@ -57,6 +57,14 @@ test("RUN-7 how a pod ended is distinguished: by itself, by its memory, by its n
   });
 });
 
+test("RUN-7 a server that has ended in a pod that waited has ended, though its container starts again", () => {
+  const status = { name: "server", image: "", imageID: "", ready: false, restartCount: 1, state: { running: {} } };
+  const again = (terminated: { exitCode: number; reason?: string }) =>
+    pod({ containerStatuses: [{ ...status, lastState: { terminated } }] });
+  expect(podEnd(again({ exitCode: 3 }))?.exit).toMatchObject({ reason: "exited", code: 3 });
+  expect(podEnd(again({ exitCode: 137, reason: "OOMKilled" }))?.exit.reason).toBe("out-of-memory");
+});
+
 test("RUN-7 what the programs in a pod report is read, and only that", () => {
   const failed = {
     state: "failed",
@@ -75,7 +83,7 @@ test("RUN-7 what the programs in a pod report is read, and only that", () => {
     expect(podEnd(ended(1, { message })), message).toMatchObject({ exit: { code: 1 }, failure: null, late: null });
   const fetch = (message: string) =>
     pod({
-      initContainerStatuses: [
+      containerStatuses: [
         {
           name: "fetch",
           state: { terminated: { exitCode: 1, message } },

@@ -61,14 +61,21 @@ export function podEnd(pod: Pod): PodEnd | null {
     const sentence = `Kubernetes evicted the server: ${message}`;
     return ended({ reason: /emptydir|ephemeral/i.test(message) ? "disk-limit" : "platform-ended" }, { sentence });
   }
-  const [fetched] = (status.initContainerStatuses ?? []).filter(({ name }) => name === fetchContainer);
-  const [server] = (status.containerStatuses ?? []).filter(({ name }) => name === serverContainer);
-  const terminated = server?.state?.terminated;
+  const terminated = endOf(pod, serverContainer);
   const disruption = (status.conditions ?? []).find(
     ({ type, status: is }) => type === "DisruptionTarget" && is === "True",
   );
   if (disruption !== undefined && (terminated !== undefined || status.phase === "Failed"))
     return ended({}, { sentence: disruptions[disruption.reason ?? ""] ?? disruption.message ?? "Its node ended it." });
+  // The server waits then, or has been ended with the pod.
+  const failedFetch = endOf(pod, fetchContainer);
+  if (failedFetch !== undefined && failedFetch.exitCode !== 0 && terminated?.reason !== "ContainerStatusUnknown") {
+    const { exitCode, reason, message } = failedFetch;
+    const { layer: code = "unavailable", detail } = reportOf(message);
+    // A container that can't start has no report but the runtime's message.
+    const other = reason === "StartError" ? `${reason}: ${message}` : (reason ?? `status ${exitCode}`);
+    return ended({}, { layer: { code, detail: detail ?? other } });
+  }
   if (terminated !== undefined) {
     const { exitCode: code, reason } = terminated;
     const report = reportOf(terminated.message);
@@ -82,13 +89,6 @@ export function podEnd(pod: Pod): PodEnd | null {
     if (code === 137) return ended({ reason: "signaled", signal: "SIGKILL" }, { failure, late });
     return ended({ reason: "exited", code }, { failure, late });
   }
-  const failedFetch = fetched?.state?.terminated;
-  if (failedFetch !== undefined && failedFetch.exitCode !== 0) {
-    const { layer = "unavailable", detail = failedFetch.reason ?? `status ${failedFetch.exitCode}` } = reportOf(
-      failedFetch.message,
-    );
-    return ended({}, { layer: { code: layer, detail } });
-  }
   if (status.phase === "Failed" || status.phase === "Succeeded") {
     const sentence = `Kubernetes ended the server: ${status.message ?? status.reason ?? "it gave no reason"}`;
     return ended({}, { sentence });
@@ -96,10 +96,16 @@ export function podEnd(pod: Pod): PodEnd | null {
   return null;
 }
 
+/** How a container ended first. Those of a pod that has waited are started again, and do nothing then. */
+function endOf({ status }: Pod, container: string) {
+  const [found] = (status?.containerStatuses ?? []).filter(({ name }) => name === container);
+  return found?.lastState?.terminated ?? found?.state?.terminated;
+}
+
 /** Why a pod waits though it should run, in a sentence; null if nothing stands in its way. Pure. */
 export function podObstacle(pod: Pod): { readonly kind: "image" | "room"; readonly message: string } | null {
-  const { conditions = [], containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
-  for (const { state } of [...initContainerStatuses, ...containerStatuses]) {
+  const { conditions = [], containerStatuses = [] } = pod.status ?? {};
+  for (const { state } of containerStatuses) {
     const { reason = "", message = "" } = state?.waiting ?? {};
     if (/^(ErrImagePull|ImagePullBackOff|ErrImageNeverPull|InvalidImageName|ImageInspectError)$/.test(reason))
       return { kind: "image", message: `The image of servers can't be had (${reason}): ${message}` };
@@ -113,6 +119,10 @@ export function hasStarted(pod: Pod): boolean {
   const [server] = (pod.status?.containerStatuses ?? []).filter(({ name }) => name === serverContainer);
   return server?.state?.running !== undefined || server?.state?.terminated !== undefined;
 }
+
+/** Whether the server's container has been started again after its end. Pure. */
+export const hasRestarted = (pod: Pod | null): boolean =>
+  (pod?.status?.containerStatuses ?? []).some(({ name, restartCount }) => name === serverContainer && restartCount > 0);
 
 export const lateStart = (late: Omit<LateStart, "stack">, dump: readonly string[]): LateStart => ({
   ...late,

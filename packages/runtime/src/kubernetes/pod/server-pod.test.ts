@@ -76,23 +76,22 @@ test("RUN-7 RUN-1 a server's pod is restricted, waits for its Secret and gives t
         effect: "NoExecute",
         tolerationSeconds: 30,
       })),
-      initContainers: [
+      containers: [
         {
           ...container,
           name: "fetch",
           command: ["python3", "-m", "towpath_pod.fetch"],
           resources: {
-            requests: { cpu: "100m", memory: "128Mi" },
-            limits: { cpu: "1000m", memory: "512Mi" },
+            requests: { cpu: "10m", memory: "16Mi" },
+            limits: { cpu: "1000m", memory: "256Mi" },
           },
           volumeMounts: [
             { name: "secret", mountPath: "/run/towpath-secret", readOnly: true },
             { name: "start", mountPath: "/run/towpath-start" },
-            { name: "layers", mountPath: "/layers" },
+            { name: "dependencies", mountPath: "/layers/dependencies" },
+            { name: "layer", mountPath: "/layers/code" },
           ],
         },
-      ],
-      containers: [
         {
           ...container,
           name: "server",
@@ -105,8 +104,8 @@ test("RUN-7 RUN-1 a server's pod is restricted, waits for its Secret and gives t
           // The Secret is not among them.
           volumeMounts: [
             { name: "start", mountPath: "/run/towpath-start" },
-            { name: "layers", mountPath: "/app/.venv", subPath: "dependencies", readOnly: true },
-            { name: "layers", mountPath: "/app/layer", subPath: "code", readOnly: true },
+            { name: "dependencies", mountPath: "/app/.venv", readOnly: true },
+            { name: "layer", mountPath: "/app/layer", readOnly: true },
             { name: "run", mountPath: "/run/towpath" },
             { name: "tmp", mountPath: "/tmp" },
             { name: "home", mountPath: "/home/towpath" },
@@ -127,7 +126,8 @@ test("RUN-7 RUN-1 a server's pod is restricted, waits for its Secret and gives t
           },
         },
         memory("start", "8Mi"),
-        { name: "layers", emptyDir: { sizeLimit: "8192Mi" } },
+        { name: "dependencies", emptyDir: { sizeLimit: "8192Mi" } },
+        { name: "layer", emptyDir: { sizeLimit: "8192Mi" } },
         memory("run", "4Mi"),
         ...["tmp", "home", "code", "data"].map((each) => memory(each, "64Mi")),
       ],
@@ -140,7 +140,7 @@ test("RUN-7 nothing of a server's environment, memo or secret is in its pod", ()
   for (const text of ["hidden", "a memo", "TOKEN"]) expect(pod).not.toContain(text);
   const stored = { metadata: { ...serverPod(spec, owner, settings).metadata, uid: "u-1" } } as Stored<"pods">;
   const layers = [{ url: "https://bucket/a", directory: "code", digest: "b" }];
-  const { metadata, immutable, stringData = {} } = serverSecret(spec, stored, { secret: "s", layers });
+  const { metadata, immutable, stringData = {} } = serverSecret(spec, stored, { secret: "s", layers }, false);
   // It goes with the pod.
   expect(metadata.ownerReferences).toEqual([{ apiVersion: "v1", kind: "Pod", name: metadata.name, uid: "u-1" }]);
   expect({ immutable, memo: stringData.memo, secret: stringData.secret }).toEqual({
@@ -156,10 +156,13 @@ test("RUN-7 nothing of a server's environment, memo or secret is in its pod", ()
     port: 8000,
     secret: "s",
     startSeconds: 60,
-    limits: { processes: 256 },
+    limits: { processes: 256, sharesUser: false },
     environment: { TOKEN: "hidden", PYTHONPATH: "/opt/towpath/python", VIRTUAL_ENV: "/app/.venv" },
   });
   expect(start.argv).toContain("--listen=0.0.0.0:8000");
+  // A pod that has waited gets the rest from the runner.
+  const own = serverSecret(spec, stored, { secret: "s", layers }, true);
+  expect(own.stringData).toEqual({ secret: "s", memo: "a memo" });
 });
 
 test("BLD-19 a server that keeps data has its claim, one user for all its pods, and runs where the others run", () => {

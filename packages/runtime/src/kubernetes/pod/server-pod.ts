@@ -18,7 +18,7 @@ import { userOf } from "./restricted.ts";
 
 /** Where a server listens in its pod. */
 export const serverPort = 8000;
-/** The container that runs the server; the other one gets its layers before. */
+/** The container that runs the server; the other one gets its layers, and ends before the server starts. */
 export const serverContainer = "server";
 export const fetchContainer = "fetch";
 
@@ -27,8 +27,11 @@ const ownBytes = 24 * mebibyte;
 /** More than most servers use after their start: what a pod is placed by. */
 const typicalBytes = 128 * mebibyte;
 const typicalCpus = 0.1;
-/** Both layers, unpacked. */
-const layersBytes = 8 * 1024 * mebibyte;
+/** For unpacking. It counts for the pod's place as long as the pod lives, so little is requested. */
+const fetchBytes = { requested: 16 * mebibyte, most: 256 * mebibyte };
+const fetchCpus = 0.01;
+/** Each layer, unpacked. */
+const layerBytes = 8 * 1024 * mebibyte;
 const startBytes = 8 * mebibyte;
 /** For the server's status and its stacks. */
 const runtimeBytes = 4 * mebibyte;
@@ -78,22 +81,22 @@ export function serverPod(spec: InstanceSpec, owner: PodOwner, settings: PodSett
       ...(owner.lifetimeMs !== null && { activeDeadlineSeconds: Math.ceil(owner.lifetimeMs / 1000) }),
       terminationGracePeriodSeconds: 10,
       ...(dataVolume !== undefined && { affinity: besideOthersOf(dataVolume) }),
-      initContainers: [
+      // Both start at once, since the kubelet notices an end only a second later: the server waits for the other's hand-over.
+      containers: [
         containerOf(settings, {
           name: fetchContainer,
           command: podProgram("fetch"),
           resources: {
-            requests: { cpu: processors(typicalCpus), memory: quantity(typicalBytes) },
-            limits: { cpu: processors(Math.max(1, limits.cpus)), memory: quantity(4 * typicalBytes) },
+            requests: { cpu: processors(fetchCpus), memory: quantity(fetchBytes.requested) },
+            limits: { cpu: processors(Math.max(1, limits.cpus)), memory: quantity(fetchBytes.most) },
           },
           volumeMounts: [
             mount("secret", secretDirectory, { readOnly: true }),
             mount("start", startDirectory),
-            mount("layers", "/layers"),
+            mount("dependencies", "/layers/dependencies"),
+            mount("layer", "/layers/code"),
           ],
         }),
-      ],
-      containers: [
         containerOf(settings, {
           name: serverContainer,
           command: podProgram("serve"),
@@ -107,8 +110,8 @@ export function serverPod(spec: InstanceSpec, owner: PodOwner, settings: PodSett
           },
           volumeMounts: [
             mount("start", startDirectory),
-            mount("layers", dependencyPath, { subPath: "dependencies", readOnly: true }),
-            mount("layers", layerPath, { subPath: "code", readOnly: true }),
+            mount("dependencies", dependencyPath, { readOnly: true }),
+            mount("layer", layerPath, { readOnly: true }),
             mount("run", runtimeDirectory),
             ...Object.entries(inMemory).map(([volume, path]) => mount(volume, path)),
             ...(dataVolume === undefined ? [] : [mount("data", dataPath)]),
@@ -122,7 +125,8 @@ export function serverPod(spec: InstanceSpec, owner: PodOwner, settings: PodSett
           secret: { secretName: name, items: ["layers.json", "start.json"].map((key) => ({ key, path: key })) },
         },
         scratch("start", startBytes, "Memory"),
-        scratch("layers", layersBytes, "disk"),
+        scratch("dependencies", layerBytes, "disk"),
+        scratch("layer", layerBytes, "disk"),
         scratch("run", runtimeBytes, "Memory"),
         ...Object.keys(inMemory).map((volume) => scratch(volume, limits.tmpBytes, "Memory")),
         ...(dataVolume === undefined
@@ -144,11 +148,19 @@ const besideOthersOf = (dataVolume: string): Affinity => ({
 
 export type LayerAddress = { readonly url: string; readonly directory: string; readonly digest: string };
 
-/** What the pod of a server waits for; it is deleted with the pod. Pure. */
+/** What the pod of a server waits for. */
+export type Given = { readonly secret: string; readonly layers: readonly LayerAddress[] };
+
+/**
+ * What the pod of a server waits for, and the next runner needs; it is deleted with the pod. Pure.
+ *
+ * @param handedOver whether the pod gets it by other means, so that only the next runner's part is stored
+ */
 export function serverSecret(
   spec: InstanceSpec,
   pod: Stored<"pods">,
-  { secret, layers }: { readonly secret: string; readonly layers: readonly LayerAddress[] },
+  { secret, layers }: Given,
+  handedOver: boolean,
 ): New<"secrets"> {
   const { name, uid } = pod.metadata;
   return {
@@ -159,16 +171,26 @@ export function serverSecret(
     },
     immutable: true,
     stringData: {
-      "start.json": JSON.stringify(serverStart(spec, secret)),
-      "layers.json": JSON.stringify(layers),
+      ...(!handedOver && {
+        "start.json": JSON.stringify(serverStart(spec, secret, { sharesUser: false })),
+        "layers.json": JSON.stringify(layers),
+      }),
       secret,
       memo: spec.memo ?? "",
     },
   };
 }
 
-/** For python/towpath_pod, `serve`. */
-function serverStart({ server, startTimeoutMs }: InstanceSpec, secret: string) {
+/**
+ * For python/towpath_pod, `serve`. Pure.
+ *
+ * @param options.sharesUser whether other pods have the same user, for whom the kernel would count their processes together
+ */
+export function serverStart(
+  { server, startTimeoutMs }: InstanceSpec,
+  secret: string,
+  { sharesUser }: { readonly sharesUser: boolean },
+) {
   const { processes, fileBytes } = server.limits;
   const listen = `0.0.0.0:${serverPort}`;
   const { argv, env } = harnessCommand(server, { listen, harness: harnessDirectory, startTimeoutMs });
@@ -182,6 +204,6 @@ function serverStart({ server, startTimeoutMs }: InstanceSpec, secret: string) {
     port: serverPort,
     secret,
     startSeconds: startTimeoutMs / 1000,
-    limits: { processes, ...(fileBytes !== undefined && { fileBytes }) },
+    limits: { processes, sharesUser, ...(fileBytes !== undefined && { fileBytes }) },
   };
 }

@@ -12,6 +12,7 @@ const silentFailures = 20;
  * after an outage.
  *
  * @param options.hasEnded whether the container has ended
+ * @param options.hasRestarted whether it has been started again since, with a log of its own
  * @param options.signal ends it earlier
  * @param options.onLost called once if the output can't be read for a while
  */
@@ -21,18 +22,20 @@ export async function followLog(
   records: Records,
   options: {
     readonly hasEnded: () => boolean;
+    readonly hasRestarted: () => boolean;
     readonly signal: AbortSignal;
     readonly onLost: (error: unknown) => void;
   },
 ): Promise<void> {
-  const { hasEnded, signal, onLost } = options;
+  const { hasEnded, hasRestarted, signal, onLost } = options;
   let failures = 0;
   while (!signal.aborted) {
     // Before the request: a log that is read after the end is complete.
     const isLast = hasEnded();
     try {
       records.restart();
-      for await (const chunk of await api.logs(pod, serverContainer, { signal })) records.push(chunk as Buffer);
+      const log = await api.logs(pod, serverContainer, { signal, previous: isLast && hasRestarted() });
+      for await (const chunk of log) records.push(chunk as Buffer);
       failures = 0;
       if (isLast || hasEnded()) return;
     } catch (error) {

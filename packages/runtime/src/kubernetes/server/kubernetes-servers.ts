@@ -4,18 +4,27 @@ import type { Ready } from "../../host/server/harness-status.ts";
 import { SandboxError } from "../../port/errors.ts";
 import type { OutputSink } from "../../port/execution.ts";
 import type { DataUsage, Pythons } from "../../port/host.ts";
-import type { AdoptedServer, InstanceSpec, PrewarmResult, ServerDriver, StartResult } from "../../port/servers.ts";
-import { type KubernetesApi, KubernetesError } from "../api/client.ts";
-import type { Stored } from "../api/objects.ts";
+import type {
+  AdoptedServer,
+  InstanceSpec,
+  PoolObstacle,
+  PrewarmResult,
+  ServerDriver,
+  StartResult,
+} from "../../port/servers.ts";
+import type { KubernetesApi } from "../api/client.ts";
+import type { New, Stored } from "../api/objects.ts";
 import { PodWatch } from "../api/pod-watch.ts";
 import type { PodSettings } from "../config.ts";
 import type { DataClaims } from "../data-claims.ts";
 import { labels } from "../pod/labels.ts";
-import { lateStart, type PodEnd, podEnd, podObstacle } from "../pod/pod-end.ts";
-import { type PodOwner, serverPod, serverPort, serverSecret } from "../pod/server-pod.ts";
+import { podEnd, podObstacle } from "../pod/pod-end.ts";
+import { type Given, type PodOwner, serverPod, serverPort, serverSecret } from "../pod/server-pod.ts";
+import type { WaitingPods } from "../pool/waiting-pods.ts";
 import type { RemoteLayers } from "../remote-layers.ts";
 import { type Address, askReady } from "./ask-server.ts";
 import { PodServer, type PodServerParts } from "./pod-server.ts";
+import { failureOf, layerError, noRoom, refusalOf } from "./start-failure.ts";
 import { unlessStored } from "./unless-stored.ts";
 
 const firstPollMs = 20;
@@ -31,6 +40,15 @@ export type KubernetesServersParts = {
   readonly placeMs: number;
   /** Null without the capability `lastingData`. */
   readonly data: DataClaims | null;
+  /** Null: each server gets a pod of its own. */
+  readonly waiting: WaitingPods | null;
+};
+
+type Begun = {
+  readonly spec: InstanceSpec;
+  readonly pod: New<"pods">;
+  readonly given: Given;
+  readonly onOutput: OutputSink;
 };
 
 /** Runs each server as a pod. */
@@ -59,16 +77,48 @@ export class KubernetesServers implements ServerDriver {
       ),
       this.#watch.start(),
     ]);
-    const secret = randomBytes(32).toString("base64url");
-    const pod = await this.#create(spec);
-    const running = this.#follow(this.#podServer(spec.instanceId, pod, { onOutput, secret }));
+    const given = { secret: randomBytes(32).toString("base64url"), layers };
+    const pod = serverPod(spec, this.#parts.owner, this.#parts.settings);
+    const { waiting } = this.#parts;
+    const pooled = waiting === null ? null : await this.#takeWaiting(waiting, { spec, pod, given, onOutput });
+    const running = pooled instanceof PodServer ? pooled : await this.#startOwn({ spec, pod, given, onOutput });
+    const result = await this.#awaitReady(running, spec.startTimeoutMs, startedAt);
+    if (!result.ok || pooled === null) return result;
+    return { ...result, pool: pooled instanceof PodServer ? "used" : pooled };
+  }
+
+  async #startOwn({ spec, pod, given, onOutput }: Begun): Promise<PodServer> {
+    const created = await this.#create(pod);
+    const { secret } = given;
+    const running = this.#follow(this.#podServer(spec.instanceId, created, { onOutput, secret }));
     try {
-      await this.#parts.api.create("secrets", serverSecret(spec, pod, { secret, layers }));
+      await this.#parts.api.create("secrets", serverSecret(spec, created, given, false));
     } catch (error) {
       void running.stop(0);
       throw refusalOf(error);
     }
-    return await this.#awaitReady(running, spec.startTimeoutMs, startedAt);
+    return running;
+  }
+
+  /** Resolves to why, if none could be used. */
+  async #takeWaiting(waiting: WaitingPods, { spec, pod, given, onOutput }: Begun): Promise<PodServer | PoolObstacle> {
+    const taken = await waiting.take(pod).catch((): PoolObstacle => "failed");
+    if (typeof taken === "string") return taken;
+    this.#watch.learn(taken);
+    const { secret } = given;
+    const running = this.#follow(this.#podServer(spec.instanceId, taken, { onOutput, secret }));
+    try {
+      await Promise.all([
+        waiting.handOver(taken, spec, given),
+        this.#parts.api.create("secrets", serverSecret(spec, taken, given, true)),
+      ]);
+      return running;
+    } catch (error) {
+      void running.stop(0);
+      const why = `A waiting pod could not be used, so the server gets one of its own: ${messageOf(error)}`;
+      onOutput("stderr", why, new Date());
+      return "failed";
+    }
   }
 
   prewarm(): Promise<PrewarmResult> {
@@ -77,6 +127,8 @@ export class KubernetesServers implements ServerDriver {
   }
 
   async adopt(claim: Parameters<ServerDriver["adopt"]>[0]): Promise<AdoptedServer[]> {
+    // Pods wait for their key.
+    void this.#parts.waiting?.open().catch(() => {});
     await this.#watch.start();
     const { items: secrets } = await this.#parts.api.list("secrets", { [labels.owner]: this.#parts.owner.id });
     const byName = new Map(secrets.map((secret) => [secret.metadata.name, secret]));
@@ -90,6 +142,7 @@ export class KubernetesServers implements ServerDriver {
   async close(): Promise<void> {
     await Promise.all([...this.#running].map((server) => server.stop(0)));
     this.#watch.stop();
+    this.#parts.waiting?.stop();
   }
 
   async #adoptOne(
@@ -155,11 +208,11 @@ export class KubernetesServers implements ServerDriver {
     }
   }
 
-  async #create(spec: InstanceSpec): Promise<Stored<"pods">> {
+  async #create(pod: New<"pods">): Promise<Stored<"pods">> {
     try {
-      const pod = await this.#parts.api.create("pods", serverPod(spec, this.#parts.owner, this.#parts.settings));
-      this.#watch.learn(pod);
-      return pod;
+      const created = await this.#parts.api.create("pods", pod);
+      this.#watch.learn(created);
+      return created;
     } catch (error) {
       throw refusalOf(error);
     }
@@ -225,35 +278,7 @@ const imageMs = 20_000;
 
 const addressOf = (host: string, secret: string): Address => ({ host, port: serverPort, secret });
 
-/** What a start reports that ended before the server was ready. */
-function failureOf({ exit, failure, late, layer }: PodEnd, stack: readonly string[]): StartResult {
-  if (layer !== null) throw layerError(layer.code, new Error(layer.detail));
-  if (late !== null) return { ok: false, cause: "timeout", status: null, exit, late: lateStart(late, stack) };
-  return { ok: false, cause: failure === null ? "exited" : "harness", status: failure, exit };
-}
-
-const layerProblems = {
-  not_found: "The result of its build is no longer stored.",
-  digest_mismatch: "The stored result of its build is damaged.",
-} as const;
-
-function layerError(code: keyof typeof layerProblems | "unavailable", cause: Error): SandboxError {
-  if (code !== "unavailable") return new SandboxError("layer_unavailable", layerProblems[code], { cause });
-  const message = `The pod of the server did not get its layers: ${cause.message}`;
-  return new SandboxError("setup_failed", message, { cause });
-}
-
-const noRoom = (message: string, cause?: unknown) =>
-  new SandboxError("no_room", `The cluster has no room for it: ${message}`, { cause });
-
-/** Why the API server refused a pod. */
-function refusalOf(error: unknown): unknown {
-  if (!(error instanceof KubernetesError)) return error;
-  if (error.status === 403 && error.message.includes("exceeded quota"))
-    return noRoom("the quota of its namespace is used up.", error);
-  const refused = `Kubernetes refused the pod of a server: ${error.message}`;
-  return new SandboxError("setup_failed", refused, { cause: error });
-}
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function decoded(secret: Stored<"secrets"> | undefined): Readonly<Record<string, string>> {
   const entries = Object.entries(secret?.data ?? {});

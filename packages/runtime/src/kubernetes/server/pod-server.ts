@@ -5,7 +5,7 @@ import type { InstanceHandle } from "../../port/servers.ts";
 import type { KubernetesApi } from "../api/client.ts";
 import type { Stored } from "../api/objects.ts";
 import type { PodWatch } from "../api/pod-watch.ts";
-import { deletedByOthers, hasStarted, type PodEnd, podEnd } from "../pod/pod-end.ts";
+import { deletedByOthers, hasRestarted, hasStarted, type PodEnd, podEnd } from "../pod/pod-end.ts";
 import { serverPort } from "../pod/server-pod.ts";
 import { type Address, isListening } from "./ask-server.ts";
 import { followLog } from "./follow-log.ts";
@@ -120,6 +120,7 @@ export class PodServer {
     if (hasStarted(pod))
       this.#log ??= followLog(this.#parts.api, this.#name, this.#records, {
         hasEnded: () => this.#over.signal.aborted,
+        hasRestarted: () => hasRestarted(this.pod),
         signal: this.#parts.watch.stopped,
         onLost: (error) => this.#say(`The output of the server can't be read now: ${String(error)}`),
       });

@@ -39,7 +39,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function started(mode: string, startSeconds = 30) {
+async function started(mode: string, startSeconds = 30, limits: object = { processes: 100_000, sharesUser: false }) {
   const port = await freePort();
   const start = join(directory, "start.json");
   const document = {
@@ -57,7 +57,7 @@ async function started(mode: string, startSeconds = 30) {
     port,
     secret: "the secret",
     startSeconds,
-    limits: { processes: 100_000 },
+    limits,
   };
   await writeFile(start, JSON.stringify(document));
   const report = join(directory, "report");
