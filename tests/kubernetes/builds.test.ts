@@ -38,6 +38,7 @@ beforeAll(async () => {
       namespace,
       pods: { image, imagePullPolicy: "Never", pullSecrets: [], runtimeClass: null, storageClass: null, ...change },
       leaderService: null,
+      network: { targets: [], isRequired: false },
       cache: { storageClass: namespace, accessMode: "ReadWriteOnce", bytes: 2 ** 29 },
       dataBytes: 0,
       dataDirectory: directory,

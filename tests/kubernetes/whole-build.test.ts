@@ -51,6 +51,7 @@ test("RUN-7 a repository is installed from the index, inspected and becomes laye
     namespace,
     pods: { image, imagePullPolicy: "Never", pullSecrets: [], runtimeClass: null, storageClass: null } as const,
     leaderService: null,
+    network: { targets: [], isRequired: false },
     cache: null,
     dataBytes: 0,
     dataDirectory: directory,
