@@ -67,12 +67,12 @@ export async function reachedFrom(
   }
 }
 
-/** Something that listens at addresses of the node's own, as if it were elsewhere. */
+/** Something that listens at addresses that the node doesn't have otherwise, as if it were elsewhere. */
 export async function listenElsewhere(addresses: readonly string[]) {
-  const link = "elsewhere";
-  await run("ip", ["link", "add", link, "type", "dummy"]);
-  for (const address of addresses) await run("ip", ["address", "add", `${address}/32`, "dev", link]);
-  await run("ip", ["link", "set", link, "up"]);
+  const change = async (verb: "add" | "delete") => {
+    for (const address of addresses) await run("ip", ["address", verb, `${address}/32`, "dev", "lo"]);
+  };
+  await change("add");
   const server = createServer((socket) => socket.on("error", () => {}).end());
   server.listen(0, "0.0.0.0");
   await once(server, "listening");
@@ -80,7 +80,7 @@ export async function listenElsewhere(addresses: readonly string[]) {
     port: (server.address() as AddressInfo).port,
     async stop() {
       server.close();
-      await run("ip", ["link", "delete", link]);
+      await change("delete");
     },
   };
 }
