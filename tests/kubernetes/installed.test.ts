@@ -263,7 +263,7 @@ test("RUN-7 RUN-1 a server reaches the internet and the bucket, and nothing of t
     `${await clusterIp("web")}:3000`,
     `${await clusterIp("gateway")}:8080`,
     `${await clusterIp("runner")}:9000`,
-    ...(await Promise.all((["web", "gateway", "runner"] as const).map(async (role) => `${await ipOf(role)}:9090`))),
+    ...(await Promise.all((["web", "gateway", "worker"] as const).map(async (role) => `${await ipOf(role)}:9090`))),
     `${await ipOf("runner")}:9000`,
     `${server}:8000`,
     `${privately}:${elsewhere.port}`,
@@ -313,7 +313,7 @@ test("OPS-3 OPS-11 an upgrade under 60 calls a second fails no call and starts n
   await upgrade();
   const { calls: made, failed } = await calls.stop();
   process.stdout.write(`${made} calls during the upgrade\n`);
-  expect(failed).toEqual([]);
+  expect(Object.groupBy(failed, ({ reason }) => reason)).toEqual({});
   expect(made).toBeGreaterThan(600);
   for (const [index, role] of roles.entries())
     for (const name of await namesOf(role)) expect(former[index]).not.toContain(name);
