@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { cachedProbe, isolationOf, kubernetesHost } from "./host-report.ts";
 
-const good = { "own user": "", capabilities: "", privileges: "", "no token": "", metadata: "" };
+const good = { "own user": "", capabilities: "", privileges: "", "no token": "", "system calls": "" };
 
 test("RUN-7 RUN-1 a cluster is trusted if pods lack no protection that tenants' code needs", () => {
   expect(isolationOf({ pythons: [], checks: good })).toMatchObject({ trusted: true, problems: [] });
-  const open = isolationOf({ pythons: [], checks: { ...good, metadata: "it reaches it" } });
+  const open = isolationOf({ pythons: [], checks: { ...good, "system calls": "not filtered" } });
   expect(open).toMatchObject({
     trusted: true,
-    problems: ["Pods of servers lack a protection (metadata): it reaches it."],
+    problems: ["Pods of servers lack a protection (system calls): not filtered."],
   });
   expect(isolationOf({ pythons: [], checks: { ...good, "own user": "it runs as root" } }).trusted).toBe(false);
 });

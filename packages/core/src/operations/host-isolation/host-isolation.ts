@@ -148,7 +148,7 @@ const checksOf: Readonly<Record<ProtectionName, readonly string[]>> = {
     "privileges",
     "no token",
   ],
-  network: ["no host sockets", "own network", "metadata", "network policies", "calls"],
+  network: ["no host sockets", "own network", "network policies", "calls"],
   memory: ["memory limit"],
   cpu: ["cpu limit"],
   processes: ["process limit"],
