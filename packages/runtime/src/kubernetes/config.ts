@@ -75,7 +75,7 @@ export type KubernetesSettings = {
   readonly buildEnvironment: Readonly<Record<string, string>>;
 };
 
-export type NetworkSettings = {
+type NetworkSettings = {
   /** What pods of servers must not reach, that listens wherever this process runs. */
   readonly targets: readonly Target[];
   /** Whether servers and builds are refused while they reach it. */
