@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import socket
 import sys
 
 from towpath_pod.report import report
@@ -13,9 +12,6 @@ from towpath_pod.report import report
 #: Written by about.py when the image was made.
 _ABOUT = "/opt/towpath-build/about.json"
 _TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"
-#: Where clouds answer with the credentials of a machine.
-_METADATA = ("169.254.169.254", 80)
-_NETWORK_SECONDS = 2.0
 
 
 def probe() -> int:
@@ -64,14 +60,6 @@ def _token() -> str:
     return "it has a token for the Kubernetes API" if os.path.exists(_TOKEN) else ""
 
 
-def _metadata() -> str:
-    try:
-        socket.create_connection(_METADATA, _NETWORK_SECONDS).close()
-    except OSError:
-        return ""
-    return "it reaches the cloud's metadata service at 169.254.169.254"
-
-
 _CHECKS = {
     "own user": _user,
     "capabilities": _capabilities,
@@ -79,7 +67,6 @@ _CHECKS = {
     "system calls": _system_calls,
     "read-only root": _root,
     "no token": _token,
-    "metadata": _metadata,
 }
 
 if __name__ == "__main__":

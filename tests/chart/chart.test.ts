@@ -140,6 +140,35 @@ test("OPS-2 requests for the dashboard go to web, those for any other name to th
     expect(kindsIn(objectsOf(variant))).not.toContain("HTTPRoute");
 });
 
+test("OPS-2 where other addresses lead here, nothing asks for a certificate", () => {
+  expect(kindsIn(objectsOf("existingSecrets"))).not.toContain("Certificate");
+});
+
+test("OPS-2 a secret that changes starts the pods that use it again, also one of the settings of all", async () => {
+  const marks = async (...args: readonly string[]) => {
+    const objects = await render("everything", ...args);
+    return Object.fromEntries(
+      ["web", "gateway", "worker", "runner"].map((role) => {
+        const spec = named(objects, "Deployment", role)?.spec as { template: { metadata: { annotations: object } } };
+        return [role, spec.template.metadata.annotations];
+      }),
+    );
+  };
+  const [before, again, mail, database] = await Promise.all([
+    marks(),
+    marks(),
+    marks("--set", "mail.url=smtp://changed.example"),
+    marks("--set", "database.url=postgresql://changed.example/towpath"),
+  ]);
+  expect(again).toEqual(before);
+  const changed = (after: typeof before) =>
+    Object.keys(before).filter((role) => JSON.stringify(after[role]) !== JSON.stringify(before[role]));
+  expect([changed(mail), changed(database)]).toEqual([
+    ["web", "worker"],
+    ["web", "gateway", "worker", "runner"],
+  ]);
+});
+
 test("OPS-2 settings follow from the values", () => {
   expect(dataOf(named(objectsOf("everything"), "ConfigMap", "settings"))).toMatchObject({
     TOWPATH_URL: "https://towpath.example.com",

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { repositoryRoot } from "../instance/towpath-process.ts";
@@ -34,6 +34,8 @@ export type Cluster = {
   create(namespace: string, object: object): Promise<void>;
   /** Imports the images of a docker-archive; pods need `imagePullPolicy: Never`. */
   importImages(archive: string): Promise<void>;
+  /** Gives an image that it has another name. */
+  tagImage(name: string, other: string): Promise<void>;
 };
 
 /** The cluster that was started with this directory. */
@@ -60,6 +62,9 @@ export function clusterOf(directory: string): Cluster {
     },
     importImages: async (archive) => {
       await run("ctr", ["-a", socketOf(directory), "-n", "k8s.io", "images", "import", archive]);
+    },
+    tagImage: async (name, other) => {
+      await run("ctr", ["-a", socketOf(directory), "-n", "k8s.io", "images", "tag", "--force", name, other]);
     },
   };
 }
@@ -136,7 +141,7 @@ export async function startCluster(directory: string): Promise<() => Promise<voi
   await startContainerd(directory, processes);
   const archive = await writePauseImage(directory);
   await until("containerd", () => importImages(archive).then(() => true), processes);
-  const controlGroup = await createControlGroup(basename(directory));
+  const controlGroup = await createControlGroup(directory.slice(1).replaceAll("/", "-"));
   await startKubelet(directory, processes, { controlGroup, kubeconfig: configs.kubelet, path });
   processes.start("kube-proxy", program("kube-proxy"), [
     `--kubeconfig=${configs.proxy}`,
@@ -241,6 +246,11 @@ async function startKubelet(
     evictionHard: { "nodefs.available": "1%", "imagefs.available": "1%", "memory.available": "50Mi" },
     imageGCHighThresholdPercent: 100,
     resolvConf: "/etc/resolv.conf",
+    // Not the machine's, where the kubelet of another cluster would remove what it doesn't know.
+    podLogsDir: join(directory, "pod-logs"),
+    // Where a test that needs names of Services starts a resolver.
+    clusterDNS: [nodeAddress],
+    clusterDomain: "cluster.local",
     podCIDR: "10.244.0.0/24",
   };
   const file = join(directory, "kubelet.json");

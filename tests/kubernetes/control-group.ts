@@ -21,6 +21,12 @@ export async function createControlGroup(name: string): Promise<string> {
     for (const file of ["cpuset.cpus", "cpuset.mems"])
       if (existsSync(join(hierarchy, file)))
         await writeFile(join(hierarchy, name, file), await readFile(join(hierarchy, file)));
+    // All pods together would get as much processor time as one process of this machine.
+    for (const [file, share] of [
+      ["cpu.shares", "4096"],
+      ["cpu.weight", "400"],
+    ] as const)
+      if (existsSync(join(hierarchy, name, file))) await writeFile(join(hierarchy, name, file), share);
   }
   return name;
 }

@@ -55,6 +55,7 @@ export async function openServersRig(cluster: Cluster, parent: string): Promise<
       },
       leaderService: null,
       waitingKey: null,
+      network: { targets: [], isRequired: false },
       cache: { storageClass: namespace, accessMode: "ReadWriteOnce", bytes: 2 ** 28 },
       dataBytes: 16 * 1024 ** 2,
       dataDirectory,

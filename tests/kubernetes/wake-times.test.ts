@@ -66,6 +66,7 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
     pods: { image, imagePullPolicy: "Never", pullSecrets: [], runtimeClass: null, storageClass: null } as const,
     leaderService: null,
     waitingKey: null,
+    network: { targets: [], isRequired: false },
     cache: null,
     dataBytes: 0,
     dataDirectory: directory,

@@ -43,11 +43,16 @@ async function serveByWorkers({ workers, gatewayId, listen }: GatewayConfig, log
   const onSocketLost = () =>
     exitOnFailure(log, new Error("no worker is left that holds the listening socket of the supervisor"));
   const primary = new Primary({ count: workers, gatewayId, onSocketLost: "fd" in listen ? onSocketLost : null, log });
-  stopOnSignal(log, (reason) =>
-    primary.stop(reason, reason === "replaced" ? replacedLimits.requestsMs + workerKillMs : workerKillMs),
-  );
+  let isReady = false;
+  stopOnSignal(log, (reason) => {
+    // Workers that haven't started yet have nothing to end, and don't hear it.
+    const drains = reason === "replaced" && isReady;
+    return primary.stop(drains ? reason : "SIGTERM", drains ? replacedLimits.requestsMs + workerKillMs : workerKillMs);
+  });
   try {
-    return await primary.ready;
+    const port = await primary.ready;
+    isReady = true;
+    return port;
   } catch (error) {
     await primary.stop("SIGTERM", workerKillMs);
     throw error;

@@ -13,7 +13,7 @@ import {
   RunnerError,
   type RunnerHandlers,
 } from "@towpath/runner-api";
-import { claimServers, type Isolation, openDriver, type RunnerIdentity, type RuntimeDriver } from "@towpath/runtime";
+import { claimServers, openDriver, type RunnerIdentity, type RuntimeDriver } from "@towpath/runtime";
 import { checkDatabase, createSecretBox, versionsOf } from "@towpath/secrets";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { addReadings, openExporter, openRegistry, poolReadings, serveMetrics, spanReadings } from "@towpath/telemetry";
@@ -38,9 +38,10 @@ import { LineSpool, lastLinesOf } from "./logs/line-spool.ts";
 import { serverLog } from "./logs/server-log.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
 import { RunnerMetrics } from "./metrics.ts";
+import { watchNeeds } from "./needs.ts";
 import { budgetOf, Places } from "./places/places.ts";
 import { PrewarmPool } from "./prewarm/prewarm-pool.ts";
-import { roundsOf } from "./rounds.ts";
+import { logsIsolation, roundsOf } from "./rounds.ts";
 
 const closeWithinMs = 1500;
 /** Time for the last spans when the runner stops. */
@@ -153,7 +154,8 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   if (adopted + interrupted.length > 0)
     log.info({ adopted, interrupted: interrupted.length }, "took over the servers of the previous runner");
   // After the adoption, which would end the self-test's sandboxes as leftovers.
-  const tested = host.selfTest().then((isolation) => reportIsolation(isolation, log));
+  const onIsolation = logsIsolation(log);
+  const tested = host.selfTest().then(onIsolation);
   tested.catch(complain("the isolation of this host could not be tested"));
   void expectRecent(database, prewarm, config).catch(complain("recent servers could not be read"));
   metrics.read({ places, prewarm, lines });
@@ -165,9 +167,9 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   if (address.kind === "tcp") runtime.lead?.(address.port, complain("callers can't be led to this runner"));
   pool.startAgain(interrupted);
   const inUse = () => layersInUse(pool, prewarm, deployments);
-  const stopRounds = startRounds(roundsOf({ db: database.db, driver: runtime, layersInUse: inUse }), (name, error) =>
-    complain(`${name} failed`)(error),
-  );
+  const needs = watchNeeds(database, config.artifacts, log);
+  const rounds = roundsOf({ db: database.db, driver: runtime, layersInUse: inUse, onIsolation, needs });
+  const stopRounds = startRounds(rounds, (name, error) => complain(`${name} failed`)(error));
   /** Writes the buffers. After the servers: these wait for the database. */
   const endRecords = async () => {
     await Promise.all([stopRounds(), stopMetrics(), record.close(closeWithinMs), lines.close(closeWithinMs)]);
@@ -263,12 +265,6 @@ function openServerDriver(
     process.exit(1);
   };
   return openDriver(driver, layers, { kind: "servers", identity, adoptWithinMs, onSuperseded });
-}
-
-function reportIsolation({ checks, trusted, problems }: Isolation, log: Logger): void {
-  const failed = checks.filter((check) => !check.ok);
-  if (!trusted) log.error({ failed, problems }, "servers are not isolated on this host");
-  else if (failed.length > 0) log.warn({ failed, problems }, "some protections are missing on this host");
 }
 
 const maxCached = 1000;

@@ -58,3 +58,20 @@ must be there if the part is used; `generated`: made if it isn't given. JSON, so
 {{- end -}}
 {{- end -}}
 {{- end -}}
+
+{{/*
+Changes with the secrets of a role that are among the values. Other people may read annotations, so it takes a tenth of a
+second to try a value (scrypt). Argument: (dict "root" $ "role" "web").
+*/}}
+{{- define "towpath.secretChecksum" -}}
+{{- $role := .role -}}
+{{- $given := list -}}
+{{- range $part, $secret := include "towpath.secrets" .root | fromJson -}}
+{{- range $key := $secret.keys -}}
+{{- if and $secret.used (not $secret.existing) $key.value (has $role $key.roles) -}}
+{{- $given = append $given (list $key.key $key.value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- derivePassword 1 "maximum" (toJson $given) "towpath" $role | sha256sum -}}
+{{- end -}}

@@ -4,6 +4,7 @@
 {{- $ports := include "towpath.ports" . | fromYaml -}}
 {{- $settings := dict
   "TOWPATH_ENVIRONMENT" "production"
+  "TOWPATH_SIGTERM" "drain"
   "TOWPATH_URL" (include "towpath.url.dashboard" .)
   "TOWPATH_SERVER_URL" (include "towpath.url.servers" .)
   "TOWPATH_RUN_DIR" "/tmp/run"
@@ -38,6 +39,7 @@
   "TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS" (join "," $v.serversImage.pullSecrets)
   "TOWPATH_KUBERNETES_RUNTIME_CLASS" $v.tenants.runtimeClass
   "TOWPATH_KUBERNETES_WAITING_PODS" (ternary "yes" "" (gt (int $v.tenants.waiting.replicas) 0))
+  "TOWPATH_KUBERNETES_NETWORK_POLICIES" (ternary "require" "" $v.tenants.networkPolicies.required)
   "TOWPATH_KUBERNETES_STORAGE_CLASS" (ternary $v.tenants.data.storageClass "" $v.tenants.data.enabled)
   "TOWPATH_SERVER_DATA_MIB" (ternary (toString $v.tenants.data.mib) "" $v.tenants.data.enabled)
   "TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS" $v.tenants.cache.storageClass

@@ -1,6 +1,7 @@
 // How every process of an instance starts and stops. The supervisor (apps/cli) relies on it: one message says that the
 // process is ready, and after SIGTERM it exits on its own before the supervisor sends SIGKILL.
 import type { Logger } from "pino";
+import { onSigterm } from "./config.ts";
 import { openFilesProblem } from "./open-files.ts";
 
 export { resolveDrizzleFaster } from "./faster-imports.ts";
@@ -34,12 +35,20 @@ export type StopReason = "SIGTERM" | "SIGINT" | "replaced";
 
 /** Reads the settings. When they are invalid, prints what is wrong, without a stack, and exits with status 1. */
 export function settingsOrExit<Settings>(read: () => Settings): Settings {
-  try {
-    return read();
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
-  }
+  const problems: string[] = [];
+  const tried = <Read>(part: () => Read): Read | null => {
+    try {
+      return part();
+    } catch (error) {
+      problems.push(error instanceof Error ? error.message : String(error));
+      return null;
+    }
+  };
+  const settings = tried(() => ({ read: read() }));
+  tried(onSigterm);
+  if (settings !== null && problems.length === 0) return settings.read;
+  process.stderr.write(`${problems.join("\n")}\n`);
+  process.exit(1);
 }
 
 /** Exits with status 1, and says what to do, when this process may open fewer files than that. */
@@ -73,7 +82,7 @@ export function exitOnFailure(log: Logger, error: unknown, reason?: string): nev
 /**
  * On the first SIGTERM or SIGINT, or when the supervisor has replaced the process, runs `stop`, then exits: with status
  * 0, or 1 if `stop` resolved to false, rejected or took longer than `withinMs` after the signal. A process that was
- * replaced has as long as it needs until a signal arrives.
+ * replaced has as long as it needs until a signal arrives, and so has one that drains on SIGTERM (TOWPATH_SIGTERM).
  */
 export function stopOnSignal(
   log: Logger,
@@ -106,7 +115,8 @@ export function stopOnSignal(
     );
     process.exit(isClean ? 0 : 1);
   };
-  process.on("SIGTERM", () => void end("SIGTERM"));
+  // Whoever sends another one doesn't want to wait.
+  process.on("SIGTERM", () => void end(onSigterm() === "drain" && !isStopping ? "replaced" : "SIGTERM"));
   process.on("SIGINT", () => void end("SIGINT"));
   process.on("message", (message) => {
     if (isReplaced(message)) void end("replaced");

@@ -96,7 +96,6 @@ test("RUN-8 a call whose connection closes, as when the runner restarts, is retr
 test("responses that violate the contract are errors of the runner, and an unknown code keeps its message", async () => {
   const answers = [
     ['{"instances":[{}]}', 200],
-    ["<html>", 502],
     ["", 200],
     ['{"error":{"code":"quota","message":"Over quota.","retryAfterMs":7}}', 429],
   ] as const;
@@ -203,4 +202,9 @@ test("RUN-8 a runner that waits for the lease is healthy, says so, and refuses c
   api.serve({ ...rest, list, health: async () => ({ status: "ok" }) });
   expect(await client.list()).toEqual([]);
   expect(await health()).toEqual([200, { status: "ok" }]);
+});
+
+test("OPS-11 what answers in place of a runner that is away is no runner", async () => {
+  const client = await clientOfAnswers((_request, response) => void response.writeHead(502).end("no healthy upstream"));
+  await expect(client.ensure(randomUUID())).rejects.toMatchObject({ code: "unreachable" });
 });

@@ -106,6 +106,11 @@ class Transport {
       if (answer.success) return answer.data as RunnerAnswer<Call>;
     }
     const failure = failureSchema.safeParse(body);
+    // A proxy or a mesh between may answer in place of a runner that is away.
+    if (!failure.success && status !== 200)
+      throw new RunnerError("unreachable", "something else answers in place of the runner", {
+        cause: new Error(`HTTP ${status}: ${text.slice(0, 200)}`),
+      });
     if (!failure.success) throw new RunnerError("internal", "The runner's response is not valid.");
     const { code, message, retryAfterMs = null, timedOut = null } = failure.data.error;
     throw new RunnerError(code, message, { retryAfterMs, timedOut });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { IsolationReport } from "@towpath/core/operations/host-isolation/schema";
-import { createRunnerClient } from "@towpath/runner-api";
+import { createRunnerClient, type RunnerAddress, runnerAddressFrom, runnerSettings } from "@towpath/runner-api";
 import {
   type DriverConfig,
   driverConfigFrom,
@@ -25,6 +25,8 @@ export type Facts = {
   readonly settings: Environment;
   /** Null: no instance runs on the data directory. */
   readonly running: Running | null;
+  /** Whether this is the container of a role that finds the others over a network, with its own settings. */
+  readonly isSeparate: boolean;
   /** Address of servers, with `{name}`. */
   readonly serverUrl: string;
   /** Null: the embedded PostgreSQL, which isn't running. */
@@ -62,11 +64,12 @@ export async function gatherFacts(flags: Flags, environment: Environment): Promi
     databaseUrl === null ? null : { url: databaseUrl, directUrl: options.directDatabaseUrl ?? databaseUrl };
   const settings = settingsOf({ options, identity, serverUrl, database, environment: given });
   let host: Promise<Host> | null = null;
+  const runner = separateRunner(given);
   const look = () => {
-    host ??= lookAtHost(settings, options, running);
+    host ??= runner === null ? lookAtHost(settings, options, running) : askSeparate(runner);
     return host;
   };
-  return { options, settings, running, serverUrl, database, host: look };
+  return { options, settings, running, isSeparate: runner !== null, serverUrl, database, host: look };
 }
 
 function identityOrNull(directory: string): Identity | null {
@@ -111,11 +114,27 @@ async function lookAtHost(settings: Environment, options: UpOptions, running: Ru
     return { leftovers: none, isolation: { problem: reasonOf(error) } };
   }
   const leftovers = await findLeftovers(config);
-  const isolation = running === null ? testHost(config) : askRunner(join(options.runDirectory, "runner.sock"));
-  return { leftovers, isolation: await isolation.catch((error: unknown) => ({ problem: reasonOf(error) })) };
+  const own: RunnerAddress = { kind: "unix", path: join(options.runDirectory, "runner.sock") };
+  return { leftovers, isolation: await orProblem(running === null ? testHost(config) : askRunner(own)) };
 }
 
-async function askRunner(path: string): Promise<IsolationReport> {
-  const runner = createRunnerClient({ kind: "unix", path }, { timeoutMs: runnerTimeoutMs });
+const orProblem = (isolation: Promise<IsolationReport>): Promise<Host["isolation"]> =>
+  isolation.catch((error: unknown) => ({ problem: reasonOf(error) }));
+
+const askSeparate = async (address: RunnerAddress): Promise<Host> => ({
+  leftovers: none,
+  isolation: await orProblem(askRunner(address)),
+});
+
+/** Where a role in a container of its own finds the runner; null where `up` starts it. */
+function separateRunner(environment: Environment): RunnerAddress | null {
+  const { TOWPATH_SECRET = "", TOWPATH_RUN_DIR = "" } = environment;
+  const parsed = z.object(runnerSettings).safeParse(environment);
+  if (parsed.data?.TOWPATH_RUNNER_ADDRESS === undefined || TOWPATH_SECRET === "") return null;
+  return runnerAddressFrom({ ...parsed.data, TOWPATH_SECRET, TOWPATH_RUN_DIR });
+}
+
+async function askRunner(address: RunnerAddress): Promise<IsolationReport> {
+  const runner = createRunnerClient(address, { timeoutMs: runnerTimeoutMs });
   return await runner.isolation().finally(() => runner.close());
 }

@@ -126,6 +126,20 @@ test.each([
   expect((await isolation(await tested("", { isolatedBy })))[0]).toMatchObject({ state: "ok", detail });
 });
 
+test("OPS-6 RUN-7 doctor: a cluster that enforces no network policies is to be mended, as its report says", async () => {
+  const enforced = { isolatedBy: "pods", checks: [check("own user"), check("network policies")] };
+  expect(await isolation(await tested("", enforced))).toMatchObject([
+    { name: "pods", state: "ok" },
+    { name: "network policies", state: "ok" },
+  ]);
+  const problems = ["Policies have a gap: network policies is broken. Use a plug-in."];
+  const open = { ...enforced, checks: [check("own user"), check("network policies", false)], problems };
+  expect(await isolation(await tested("", open))).toMatchObject([
+    { name: "pods", state: "ok" },
+    { name: "network policies", state: "mend", detail: expect.stringContaining("gap"), remedy: "Use a plug-in." },
+  ]);
+});
+
 test("OPS-6 RUN-1 doctor: gVisor that was chosen and is missing is to be installed", async () => {
   const missing = [check("gVisor", false)];
   expect((await isolation(await tested("", { isolatedBy: "none", checks: missing })))[0]).toMatchObject({

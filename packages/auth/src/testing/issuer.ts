@@ -2,13 +2,14 @@ import { createServer } from "node:http";
 import { argv } from "node:process";
 import Provider from "oidc-provider";
 
-// A real OpenID Connect issuer for tests, in its own process: `node issuer.ts PORT REDIRECT_URI …`. Signing in as `name`
+// A real OpenID Connect issuer for tests, in its own process: `node issuer.ts [ADDRESS:]PORT REDIRECT_URI …`. Signing in as `name`
 // gives the subject `name` and the email address `name@example.com`; as `name~address`, that address. Clients may
 // register themselves, and an access token for a resource (RFC 8707) is a JWT with that audience and the scope `use`.
 
-const [port = "", ...redirectUris] = argv.slice(2);
+const [at = "", ...redirectUris] = argv.slice(2);
+const [port, address] = at.split(":").toReversed();
 const origins = redirectUris.map((uri) => new URL(uri).origin);
-const issuer = `http://localhost:${port}`;
+const issuer = `http://${address ?? "localhost"}:${port}`;
 
 const provider = new Provider(issuer, {
   clients: [
@@ -56,7 +57,7 @@ const provider = new Provider(issuer, {
 });
 
 const server = createServer(provider.callback());
-server.listen(Number(port), "127.0.0.1", () => process.stdout.write("ready\n"));
+server.listen(Number(port), address ?? "127.0.0.1", () => process.stdout.write("ready\n"));
 process.on("SIGTERM", () => {
   server.closeAllConnections();
   server.close(() => process.exit(0));

@@ -4,6 +4,7 @@ import { type sandboxSettings, sandboxSettingsFrom } from "../host/config.ts";
 import type { ApiLocation } from "./api/connection.ts";
 import type { CacheSettings } from "./build/pod-caches.ts";
 import type { LeaderService } from "./leader-endpoint.ts";
+import type { Target } from "./network-test.ts";
 
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === "" ? undefined : value), schema.optional());
@@ -54,6 +55,8 @@ export const kubernetesSettings = {
   ),
   /** The runner's own address for it. */
   TOWPATH_KUBERNETES_POD_ADDRESS: optional(z.union([z.ipv4(), z.ipv6()], "must be the IP address of the runner's pod")),
+  /** `require`: no server and no build starts while pods reach what network policies should refuse. */
+  TOWPATH_KUBERNETES_NETWORK_POLICIES: optional(z.enum(["warn", "require"], "must be warn or require")),
   /** Path of a kubeconfig; unset in the cluster, where the pod's service account is used. */
   TOWPATH_KUBERNETES_CONFIG: optional(z.string().startsWith("/", "must be an absolute path")),
 };
@@ -64,6 +67,7 @@ export type KubernetesSettings = {
   readonly pods: PodSettings;
   /** Null: callers find the runner by other means. */
   readonly leaderService: LeaderService | null;
+  readonly network: NetworkSettings;
   /** Null: builds share no cache. */
   readonly cache: CacheSettings | null;
   /** What waiting pods know the runner by, 32 bytes; null: there are none. */
@@ -74,6 +78,13 @@ export type KubernetesSettings = {
   readonly runDirectory: string;
   /** Set for every build step. */
   readonly buildEnvironment: Readonly<Record<string, string>>;
+};
+
+type NetworkSettings = {
+  /** What pods of servers must not reach, that listens wherever this process runs. */
+  readonly targets: readonly Target[];
+  /** Whether servers and builds are refused while they reach it. */
+  readonly isRequired: boolean;
 };
 
 /** What all pods have in common. */
@@ -124,6 +135,10 @@ export function kubernetesSettingsFrom(
       storageClass: values.TOWPATH_KUBERNETES_STORAGE_CLASS ?? null,
     },
     leaderService: leaderServiceFrom(service, address),
+    network: {
+      targets: targetsFrom(environment, address),
+      isRequired: values.TOWPATH_KUBERNETES_NETWORK_POLICIES === "require",
+    },
     cache: cacheSettingsFrom(values),
     waitingKey: usesPool ? deriveKey(environment.TOWPATH_SECRET ?? "", "waiting-pods").bytes : null,
     dataBytes,
@@ -136,6 +151,20 @@ export function kubernetesSettingsFrom(
 function leaderServiceFrom(service: string | undefined, address: string | undefined): LeaderService | null {
   const [namespace = "", name = ""] = service?.split("/") ?? [];
   return name === "" || address === undefined ? null : { namespace, name, address };
+}
+
+/** The runner, as a Service and itself, by the settings of its role. */
+function targetsFrom(
+  { TOWPATH_RUNNER_ADDRESS: service, TOWPATH_RUNNER_LISTEN: listen }: Readonly<Record<string, string | undefined>>,
+  address: string | undefined,
+): Target[] {
+  const at = (name: string, host: string | undefined, of: string | undefined) => {
+    const [, found, port] = /^(.+):(\d+)$/.exec(of ?? "") ?? [];
+    const named = host ?? found;
+    return named === undefined || port === undefined ? [] : [{ name, host: named, port: Number(port) }];
+  };
+  const own = address === undefined ? [] : at("the runner", address, listen);
+  return [...at("the runner's Service", undefined, service), ...own];
 }
 
 function cacheSettingsFrom(values: Values): CacheSettings | null {

@@ -6,9 +6,11 @@ import { connectionOf } from "./api/connection.ts";
 import { PodBuilds } from "./build/pod-builds.ts";
 import type { KubernetesSettings } from "./config.ts";
 import { DataClaims, noData } from "./data-claims.ts";
-import { cachedProbe, kubernetesHost } from "./host-report.ts";
+import { cachedProbe, kubernetesHost, type NetworkFound } from "./host-report.ts";
+import { kept } from "./kept.ts";
 import { keepLeaderEndpoint, type LeaderEndpoint } from "./leader-endpoint.ts";
 import { claimLease, type KeptLease, keepLease, leaseRequestMs } from "./leadership.ts";
+import { type Target, testNetwork } from "./network-test.ts";
 import { WaitingPods } from "./pool/waiting-pods.ts";
 import { probeCluster } from "./probe.ts";
 import type { RemoteLayers } from "./remote-layers.ts";
@@ -37,14 +39,19 @@ export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLa
   const data =
     role.kind === "servers" && pods.storageClass !== null ? new DataClaims(api, pods.storageClass, dataBytes) : null;
   const probe = cachedProbe(() => probeCluster(api, pods, probeMs));
-  const host = kubernetesHost({ namespace, dataDirectory, probe, data: data ?? noData });
+  // One process tests it for all, unless each has to know it before it starts anything.
+  const isTested = role.kind === "servers" || settings.network.isRequired;
+  const network = isTested ? kept(() => networkOf(api, settings), { isGood: isEnforced, ...networkAges }) : null;
+  const { isRequired: isNetworkRequired } = settings.network;
+  const host = kubernetesHost({ namespace, dataDirectory, probe, network, isNetworkRequired, data: data ?? noData });
   const owner =
     role.kind === "servers"
       ? { id: role.identity.id, lifetimeMs: null }
       : { id: randomUUID(), lifetimeMs: inspectionMs };
+  const isolation = isNetworkRequired ? host.selfTest : null;
   const waiting =
     role.kind === "servers" && settings.waitingKey !== null ? new WaitingPods(api, settings.waitingKey) : null;
-  const parts = { api, layers, pythons: host.pythons, settings: pods, owner, placeMs, data, waiting };
+  const parts = { api, layers, pythons: host.pythons, isolation, settings: pods, owner, placeMs, data, waiting };
   const servers = new KubernetesServers(parts);
   return {
     name: "kubernetes",
@@ -101,8 +108,37 @@ export async function testCluster(settings: KubernetesSettings): Promise<Isolati
   const api = kubernetesApi(settings);
   try {
     const probe = cachedProbe(() => probeCluster(api, settings.pods, probeMs));
-    return await kubernetesHost({ ...settings, probe, data: noData }).selfTest();
+    const network = () => networkOf(api, settings);
+    const { isRequired: isNetworkRequired } = settings.network;
+    return await kubernetesHost({ ...settings, probe, network, isNetworkRequired, data: noData }).selfTest();
   } finally {
     await api.close();
+  }
+}
+
+/** Policies and plug-ins change while a runner runs. Each test makes two pods. */
+const networkAges = { goodMs: 600_000, badMs: 60_000 };
+
+const isEnforced = (found: NetworkFound) => "reached" in found && found.reached.length === 0 && found.isCalled;
+
+async function networkOf(
+  api: KubernetesApi,
+  { api: location, pods, network }: Pick<KubernetesSettings, "api" | "pods" | "network">,
+): Promise<NetworkFound> {
+  try {
+    const { server } = await connectionOf(location);
+    const { hostname, port } = new URL(server);
+    const apiServer: Target = {
+      name: "the API server",
+      host: hostname.replace(/^\[|\]$/g, ""),
+      port: Number(port || 443),
+    };
+    return await testNetwork(api, {
+      settings: pods,
+      targets: [apiServer, ...network.targets],
+      timeoutMs: probeMs,
+    });
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { IsolationReport } from "@towpath/core/operations/host-isolation/schema";
 import type { Facts } from "../facts.ts";
-import { type Check, type Finding, mend, notNeeded, ok } from "../finding.ts";
+import { type Check, type Finding, mend, mendAs, notNeeded, ok } from "../finding.ts";
 
 type Part = {
   readonly name: string;
@@ -44,11 +44,15 @@ const parts: readonly Part[] = [
   },
 ];
 
+/** Of a cluster, whose report says what to do about each. */
+const networkPolicies = ["network policies", "calls"];
+
 /** What isolates and limits servers, by the runner's self-test. */
 export const isolation: Check = async ({ host, options }) => {
   const { isolation: report } = await host();
   if ("problem" in report)
     return [mend(namespaces.name, report.problem, "Mend what else is reported, then try again.")];
+  if (report.isolatedBy === "pods") return podFindings(report);
   const named = [...parts.flatMap(({ checks }) => checks), "data quota", "freezer"];
   const own = report.checks.map(({ name }) => name).filter((name) => !named.includes(name));
   return [
@@ -57,6 +61,24 @@ export const isolation: Check = async ({ host, options }) => {
     await dataFinding(report, options),
   ];
 };
+
+function podFindings({ checks, problems }: IsolationReport): readonly Finding[] {
+  const problemOf = (names: (name: string) => boolean) => {
+    const failed = checks.filter(({ name, ok: passed }) => !passed && names(name));
+    return problems.filter((problem) => failed.some(({ detail }) => problem.includes(detail)));
+  };
+  const found = (name: string, whenOk: string, mine: readonly string[]): Finding =>
+    mine.length === 0 ? ok(name, whenOk) : mendAs(name, mine.join(" "), "See docs/kubernetes.md.");
+  const isNetwork = (name: string) => networkPolicies.includes(name);
+  return [
+    found(
+      "pods",
+      "servers and builds are isolated in pods",
+      problemOf((name) => !isNetwork(name)),
+    ),
+    found("network policies", "enforced: servers reach the internet only", problemOf(isNetwork)),
+  ];
+}
 
 /** For what the operator has chosen. */
 function wordsFor({ isolatedBy, checks }: IsolationReport): Partial<Part> {

@@ -16,6 +16,8 @@ const restore = 'Restore it from a back-up: see "Keys" in docs/operating.md.';
 /** The files with the instance's secrets, and whether its key opens what the database has. */
 export const secrets: Check = async (facts) => {
   const { dataDirectory } = facts.options;
+  // Otherwise its data directory has no identity.
+  if (facts.isSeparate) return [await keyFinding(facts)];
   try {
     const identity = findIdentity(dataDirectory);
     if (identity === null && facts.settings.TOWPATH_SECRET === undefined)

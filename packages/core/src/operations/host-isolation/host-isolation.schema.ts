@@ -6,10 +6,14 @@ export const isolationReportSchema = z.object({
   isolatedBy: z.enum(["bubblewrap", "gvisor", "pods", "none"]).optional(),
   /** False when a required check failed: nothing runs there unless a setting allows it. */
   trusted: z.boolean(),
+  /** Whether nothing starts, because a required check failed and no setting permits it. Earlier releases didn't say. */
+  refuses: z.boolean().optional(),
   checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })).readonly(),
   /** Settings by which the operator relaxed the isolation, and what each of them means on this host. */
   exceptions: z.array(z.object({ setting: z.string(), meaning: z.string() })).readonly(),
   /** What cannot run on this host, why, and what the operator can do, in whole sentences. */
   problems: z.array(z.string()).readonly(),
+  /** What else the instance lacks, with the remedy: a bucket, the right time. */
+  warnings: z.array(z.string()).readonly().optional(),
 });
 export type IsolationReport = z.infer<typeof isolationReportSchema>;

@@ -49,8 +49,9 @@ test("RUN-1 admins see which protections are active, and when the runner last re
   });
   expect(view.protections.find(({ name }) => name === "memory")?.detail).toContain("memory limit is missing");
   expect(view.exceptions).toEqual(report.exceptions);
-  await recordHostIsolation(database.db, { host: "b", report: { ...report, isolatedBy: "gvisor" }, at });
-  expect(await getHostIsolation({ ctx, input })).toMatchObject({ isolatedBy: "gvisor" });
+  const warnings = ["The clock is off: set it."];
+  await recordHostIsolation(database.db, { host: "b", report: { ...report, isolatedBy: "gvisor", warnings }, at });
+  expect(await getHostIsolation({ ctx, input })).toMatchObject({ isolatedBy: "gvisor", warnings });
   const viewer = testContext(database.db, await organization.join("viewer"));
   expect(await getIsolationWarning({ ctx: viewer, input })).toEqual({ missing: ["memory", "cpu"], refused: false });
 
@@ -66,6 +67,23 @@ test("RUN-1 every member sees that a host refuses to run servers", async () => {
   const refusing = { ...report, trusted: false, exceptions: [], problems: ["The limits can't be enforced."] };
   await recordHostIsolation(database.db, { host: "b", report: refusing, at: new Date() });
   expect(await getIsolationWarning({ ctx, input: { orgSlug: organization.slug } })).toMatchObject({ refused: true });
+});
+
+test("RUN-1 RUN-7 a cluster that enforces no network policies is without a network protection, and refuses servers if it shall", async () => {
+  const ctx = testContext(database.db, organization.owner);
+  const input = { orgSlug: organization.slug };
+  const open: IsolationReport = {
+    ...report,
+    isolatedBy: "pods",
+    checks: [check("own user", true), check("network policies", false)],
+    problems: ["Network policies are not enforced."],
+    refuses: false,
+  };
+  await recordHostIsolation(database.db, { host: "b", report: open, at: new Date() });
+  expect(await getIsolationWarning({ ctx, input })).toEqual({ missing: ["network"], refused: false });
+  await recordHostIsolation(database.db, { host: "b", report: { ...open, refuses: true }, at: new Date() });
+  expect(await getIsolationWarning({ ctx, input })).toEqual({ missing: ["network"], refused: true });
+  expect(await getHostIsolation({ ctx, input })).toMatchObject({ refuses: true, problems: open.problems });
 });
 
 test("RUN-1 admins of an organization see details of the host, its members the warning", async () => {

@@ -33,9 +33,13 @@ export type HostIsolationView = {
   /** What servers and builds run in; null if the report doesn't say. */
   readonly isolatedBy: "bubblewrap" | "gvisor" | "pods" | "none" | null;
   readonly trusted: boolean;
+  /** Whether nothing starts; of hosts with sandboxes, `trusted` and `problems` say what does. */
+  readonly refuses: boolean;
   readonly protections: readonly Protection[];
   readonly exceptions: readonly { readonly setting: string; readonly meaning: string }[];
   readonly problems: readonly string[];
+  /** What else the instance lacks, with the remedy. */
+  readonly warnings: readonly string[];
 };
 
 /** For all members: the protections known to be missing, without details of the host. */
@@ -75,9 +79,11 @@ const unknownIsolation = {
   current: false,
   isolatedBy: null,
   trusted: false,
+  refuses: false,
   protections: [],
   exceptions: [],
   problems: [],
+  warnings: [],
 } as const;
 
 type Call = { ctx: Context; input: { readonly orgSlug: string } };
@@ -90,15 +96,17 @@ export async function getHostIsolation({ ctx, input }: Call): Promise<HostIsolat
   await authorize(ctx, "organization.manage", { orgSlug: input.orgSlug });
   const found = await newestHostIsolation(ctx.db);
   if (found === null) return { ...unknownIsolation, reportedAt: null };
-  const { isolatedBy = null, trusted, exceptions, problems } = found.report;
+  const { isolatedBy = null, trusted, refuses = false, exceptions, problems, warnings = [] } = found.report;
   return {
     reportedAt: found.reportedAt.toISOString(),
     current: isCurrent(ctx, found),
     isolatedBy,
     trusted,
+    refuses,
     protections: protectionsOf(found.report),
     exceptions,
     problems,
+    warnings,
   };
 }
 
@@ -110,7 +118,10 @@ export async function getIsolationWarning({ ctx, input }: Call): Promise<Isolati
   // Without a quota on /data nothing is unprotected: servers that keep data are refused.
   const missing = protectionsOf(found.report).filter(({ name, state }) => state === "off" && name !== "data");
   if (missing.length === 0) return null;
-  return { missing: missing.map(({ name }) => name), refused: found.report.problems.length > 0 };
+  const { isolatedBy, refuses = false, problems } = found.report;
+  // In pods, servers run with a problem unless that is refused.
+  const refused = isolatedBy === "pods" ? refuses : problems.length > 0;
+  return { missing: missing.map(({ name }) => name), refused };
 }
 
 /** The driver's checks by the protection that they test. Other checks are not shown. */
@@ -123,15 +134,27 @@ const checksOf: Readonly<Record<ProtectionName, readonly string[]>> = {
     "no host files",
     "no writing outside",
     "no platform environment",
+    "read-only root",
+    "pods",
   ],
-  users: ["unprivileged user", "no capabilities", "no new privileges", "no user namespaces", "no host processes"],
-  network: ["no host sockets", "own network"],
+  users: [
+    "unprivileged user",
+    "no capabilities",
+    "no new privileges",
+    "no user namespaces",
+    "no host processes",
+    "own user",
+    "capabilities",
+    "privileges",
+    "no token",
+  ],
+  network: ["no host sockets", "own network", "network policies", "calls"],
   memory: ["memory limit"],
   cpu: ["cpu limit"],
   processes: ["process limit"],
   disk: ["disk limit"],
   data: ["data quota"],
-  "system-calls": ["system call filter"],
+  "system-calls": ["system call filter", "system calls"],
 };
 
 /** Groups a report's checks by protection. */

@@ -4,6 +4,8 @@ export const labels = {
   role: "towpath.dev/role",
   /** Who made it: a runner's id, or a worker's. */
   owner: "towpath.dev/owner",
+  /** Of pods that test the cluster. */
+  probe: "towpath.dev/probe",
   instance: "towpath.dev/instance",
   /** Of a build's pod, and of those of servers that it inspects. */
   build: "towpath.dev/build",

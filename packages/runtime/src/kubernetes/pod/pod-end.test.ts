@@ -108,5 +108,10 @@ test("RUN-7 an image that can't be had and a cluster without room are named", ()
   });
   const conditions = [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/3 nodes fit" }];
   expect(podObstacle(pod({ conditions }))).toEqual({ kind: "room", message: "0/3 nodes fit" });
+  const message = "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.";
+  const unbound = [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message }];
+  expect(podObstacle(pod({ conditions: unbound }))?.message).toMatch(
+    /Claims\. Check that TOWPATH_KUBERNETES_STORAGE_CLASS/,
+  );
   expect(podObstacle(server({ waiting: { reason: "ContainerCreating" } }))).toBeNull();
 });

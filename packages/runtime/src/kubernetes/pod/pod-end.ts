@@ -102,6 +102,9 @@ function endOf({ status }: Pod, container: string) {
   return found?.lastState?.terminated ?? found?.state?.terminated;
 }
 
+const noVolume =
+  "Check that TOWPATH_KUBERNETES_STORAGE_CLASS and TOWPATH_KUBERNETES_CACHE_STORAGE_CLASS name classes that kubectl get storageclass lists.";
+
 /** Why a pod waits though it should run, in a sentence; null if nothing stands in its way. Pure. */
 export function podObstacle(pod: Pod): { readonly kind: "image" | "room"; readonly message: string } | null {
   const { conditions = [], containerStatuses = [] } = pod.status ?? {};
@@ -111,7 +114,10 @@ export function podObstacle(pod: Pod): { readonly kind: "image" | "room"; readon
       return { kind: "image", message: `The image of servers can't be had (${reason}): ${message}` };
   }
   const scheduled = conditions.find(({ type, reason }) => type === "PodScheduled" && reason === "Unschedulable");
-  return scheduled === undefined ? null : { kind: "room", message: scheduled.message ?? "" };
+  if (scheduled === undefined) return null;
+  const { message = "" } = scheduled;
+  const hint = / PersistentVolumeClaim/i.test(message) ? ` ${noVolume}` : "";
+  return { kind: "room", message: `${message}${hint}` };
 }
 
 /** Whether the server's program has begun, so that there is output. Pure. */

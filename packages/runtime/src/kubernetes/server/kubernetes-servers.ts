@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Ready } from "../../host/server/harness-status.ts";
 import { SandboxError } from "../../port/errors.ts";
 import type { OutputSink } from "../../port/execution.ts";
-import type { DataUsage, Pythons } from "../../port/host.ts";
+import type { DataUsage, Isolation, Pythons } from "../../port/host.ts";
 import type {
   AdoptedServer,
   InstanceSpec,
@@ -34,6 +34,8 @@ export type KubernetesServersParts = {
   readonly api: KubernetesApi;
   readonly layers: RemoteLayers;
   readonly pythons: Pythons;
+  /** Asked before each start, which it may refuse. Null: nothing is refused. */
+  readonly isolation: (() => Promise<Isolation>) | null;
   readonly settings: PodSettings;
   readonly owner: PodOwner;
   /** How long a pod may wait for a node and its image, milliseconds. */
@@ -65,6 +67,7 @@ export class KubernetesServers implements ServerDriver {
   async start(spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult> {
     const startedAt = performance.now();
     const { server } = spec;
+    await this.#requireIsolation();
     await this.#requirePython(server.pythonVersion);
     await this.#openData(server.dataVolume);
     const directories = ["dependencies", "code"] as const;
@@ -183,6 +186,11 @@ export class KubernetesServers implements ServerDriver {
     this.#running.add(server);
     void server.ended.then(() => this.#running.delete(server));
     return server;
+  }
+
+  async #requireIsolation(): Promise<void> {
+    const found = await this.#parts.isolation?.();
+    if (found?.refuses) throw new SandboxError("isolation_unavailable", found.problems.join(" "));
   }
 
   async #requirePython(version: string): Promise<void> {

@@ -46,12 +46,13 @@ function Report({ view, reportedAt }: { readonly view: HostIsolationView; readon
         </Callout>
       )}
       {view.problems.map((problem) => (
-        <Callout
-          key={problem}
-          tone="bad"
-          title={view.trusted ? "Servers that need the network are refused" : "Servers and builds are refused"}
-        >
+        <Callout key={problem} tone="bad" title={problemTitle(view)}>
           {problem}
+        </Callout>
+      ))}
+      {view.warnings.map((warning) => (
+        <Callout key={warning} tone="warn" title="This instance lacks what it needs">
+          {warning}
         </Callout>
       ))}
       <Card>
@@ -73,6 +74,14 @@ function Report({ view, reportedAt }: { readonly view: HostIsolationView; readon
       {view.exceptions.length > 0 ? <Exceptions exceptions={view.exceptions} /> : null}
     </div>
   );
+}
+
+/** What a problem means for servers. */
+function problemTitle({ isolatedBy, trusted, refuses }: HostIsolationView): string {
+  if (isolatedBy === "pods" && !refuses) return "Servers and builds run without a protection";
+  return isolatedBy !== "pods" && trusted
+    ? "Servers that need the network are refused"
+    : "Servers and builds are refused";
 }
 
 const isolationWords = {

@@ -1,0 +1,47 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { artifactsConfigSchema } from "@towpath/artifacts";
+import { openTestDatabase } from "@towpath/db/testing";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { watchNeeds } from "./needs.ts";
+
+const database = openTestDatabase();
+const log = { error: vi.fn(), info: vi.fn() };
+
+test("OPS-6 OPS-13 a bucket that refuses the key is a warning with the remedy until it takes objects", async () => {
+  let allows = false;
+  const bucket = createServer((request, response) => {
+    request.resume();
+    response.writeHead(allows ? (request.method === "DELETE" ? 204 : 200) : 403).end();
+  });
+  await new Promise<void>((done) => bucket.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void bucket.close().closeAllConnections());
+  const artifacts = artifactsConfigSchema.parse({
+    TOWPATH_ARTIFACTS: "s3://layers/of",
+    TOWPATH_ARTIFACTS_ENDPOINT: `http://127.0.0.1:${(bucket.address() as AddressInfo).port}`,
+    TOWPATH_ARTIFACTS_ACCESS_KEY_ID: "ada",
+    TOWPATH_ARTIFACTS_SECRET_ACCESS_KEY: "no right",
+  });
+  const needs = watchNeeds(database, artifacts, log);
+  await needs.check();
+  expect(needs.warnings).toEqual([
+    expect.stringMatching(/^Artifacts can't be stored in .*: .* The bucket must exist, and the key .* may list it/),
+  ]);
+  expect(log.error).toHaveBeenCalledOnce();
+  await needs.check();
+  expect(log.error).toHaveBeenCalledOnce();
+  allows = true;
+  await needs.check();
+  expect([needs.warnings, log.info.mock.calls.length]).toEqual([[], 1]);
+});
+
+test("OPS-6 a clock that differs from the database's is a warning with the difference", async () => {
+  const needs = watchNeeds(database, null, log);
+  await needs.check();
+  expect(needs.warnings).toEqual([]);
+  const now = Date.now;
+  vi.spyOn(Date, "now").mockImplementation(() => now() + 90_000);
+  onTestFinished(() => void vi.restoreAllMocks());
+  await needs.check();
+  expect(needs.warnings).toEqual([expect.stringMatching(/ is (89|90|91) s ahead of the database's.*timedatectl/)]);
+});

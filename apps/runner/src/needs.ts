@@ -1,0 +1,62 @@
+import { type ArtifactsConfig, tryBucket } from "@towpath/artifacts";
+import type { DatabaseClient } from "@towpath/db";
+import type { Logger } from "pino";
+
+/** Services refuse what was signed at another time; the strictest allows a minute. */
+const maxSkewMs = 30_000;
+
+/** What an instance needs beside its host, as it was found last. */
+export type Needs = {
+  /** What is missing, each in a sentence with the remedy. */
+  readonly warnings: readonly string[];
+  /** Tries the bucket and compares the clock with the database's. Logs what has changed. Never rejects. */
+  check(): Promise<void>;
+};
+
+export function watchNeeds(
+  { pool }: Pick<DatabaseClient, "pool">,
+  artifacts: ArtifactsConfig,
+  log: Pick<Logger, "error" | "info">,
+): Needs {
+  let warnings: readonly string[] = [];
+  return {
+    get warnings() {
+      return warnings;
+    },
+    async check() {
+      const found = (await Promise.all([bucketWarning(artifacts), clockWarning(pool)])).filter((each) => each !== null);
+      if (JSON.stringify(found) !== JSON.stringify(warnings)) {
+        if (found.length > 0) log.error({ warnings: found }, "this instance lacks what it needs");
+        else log.info("bucket and clock are as they should be again");
+      }
+      warnings = found;
+    },
+  };
+}
+
+async function bucketWarning(config: ArtifactsConfig): Promise<string | null> {
+  if (config === null) return null;
+  try {
+    await tryBucket(config);
+    return null;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `Artifacts can't be stored in ${config.url}: ${reason.replace(/\.?$/, ".")} The bucket must exist, and the key of the settings TOWPATH_ARTIFACTS… may list it, and get, put and delete its objects.`;
+  }
+}
+
+async function clockWarning(pool: DatabaseClient["pool"]): Promise<string | null> {
+  try {
+    // Connects first: the time of an answer is read from the middle of its round trip.
+    await pool.query("SELECT 1");
+    const before = Date.now();
+    const { rows } = await pool.query<{ now: Date }>("SELECT clock_timestamp() AS now");
+    const skewMs = (before + Date.now()) / 2 - (rows[0]?.now.getTime() ?? before);
+    if (Math.abs(skewMs) <= maxSkewMs) return null;
+    const relation = skewMs > 0 ? "ahead of" : "behind";
+    return `The clock of the runner's machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${relation} the database's, so sign-ins and addresses of the bucket may be refused: synchronize both, for example by timedatectl set-ntp true.`;
+  } catch {
+    // While the database can't be asked, others report that.
+    return null;
+  }
+}
