@@ -1,18 +1,16 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { chart, valuesOf } from "../chart/render.ts";
-import { repositoryRoot } from "../instance/towpath-process.ts";
 import { clusterOf } from "./cluster.ts";
+import { helmIn } from "./helm.ts";
 
 // What only an API server says about the chart's objects. The roles themselves don't run here: the image is another.
 
-const { createNamespace, kubectl, kubeconfig } = clusterOf(inject("clusterDirectory"));
+const cluster = clusterOf(inject("clusterDirectory"));
+const { createNamespace, kubectl } = cluster;
 const [namespace, tenants] = ["chart-test", "chart-test-servers"];
-const helm = join(repositoryRoot, ".toolchain/chart/helm");
 let directory = "";
 let common: readonly string[];
 
@@ -32,12 +30,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** `helm`, with homes of its own. Rejects with what it prints. */
-async function runHelm(...args: readonly string[]): Promise<string> {
-  const homes = ["CACHE", "CONFIG", "DATA"].map((each) => [`HELM_${each}_HOME`, join(directory, each)]);
-  const env = { ...process.env, KUBECONFIG: kubeconfig, ...Object.fromEntries(homes) };
-  return (await promisify(execFile)(helm, ["--namespace", namespace, ...args], { env })).stdout;
-}
+const runHelm = (...args: readonly string[]) => helmIn(cluster, { namespace, directory })(...args);
 const upgrade = (...args: readonly string[]) => runHelm("upgrade", "--install", "towpath", chart, ...common, ...args);
 const secret = () =>
   kubectl("-n", namespace, "get", "secret", "towpath-instance", "-o=jsonpath={.data.TOWPATH_SECRET}");
