@@ -167,5 +167,6 @@ const auditPolicy = {
 
 async function prepareNetwork(): Promise<void> {
   await run("ip", ["link", "set", "lo", "up"]);
+  for (const { address } of nodes) await run("ip", ["address", "add", `${address}/32`, "dev", "lo"]);
   await writeFile("/proc/sys/net/ipv4/ip_forward", "1");
 }

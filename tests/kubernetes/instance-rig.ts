@@ -18,6 +18,7 @@ export type InstanceRig = {
   readonly platform: Platform;
   readonly bucket: S3Service;
   readonly namespace: string;
+  readonly directory: string;
   /** Directory of the bucket's objects. */
   readonly objects: string;
   rows<Row extends object>(sql: string): Promise<Row[]>;
@@ -25,6 +26,8 @@ export type InstanceRig = {
   startPostgres(): Promise<void>;
   /** Deploys a server that everybody may call. Resolves to what the terminal printed. */
   deploy(name: string, source: string, ...options: readonly string[]): Promise<string>;
+  /** Stops what is live of a server. */
+  stopServer(name: string): Promise<void>;
   /** Names of pods with a role. */
   podsOf(role: "server" | "build"): Promise<string[]>;
   close(): Promise<void>;
@@ -68,6 +71,7 @@ export async function openInstanceRig(
     platform,
     bucket,
     namespace,
+    directory,
     objects: join(bucket.directory, "towpath/of"),
     rows: async (sql) => (await database.pool.query(sql)).rows,
     async stopPostgres() {
@@ -83,6 +87,11 @@ export async function openInstanceRig(
       await writeFile(join(code, "server.py"), source);
       await writeFile(join(code, "requirements.txt"), "mcp>=2,<3\nuvicorn\n");
       return await platform.terminal("deploy", code, "--name", name, "--public", ...more);
+    },
+    async stopServer(name) {
+      const route = "SELECT deployment_id AS id FROM route JOIN project ON project.id = route.project_id";
+      const { rows } = await database.pool.query(`${route} WHERE name = $1`, [name]);
+      await platform.runner.stop(rows[0]?.id ?? "");
     },
     async podsOf(role) {
       const output = ["-o=jsonpath={.items[*].metadata.name}"];
@@ -104,6 +113,7 @@ export async function openInstanceRig(
 export async function callTool(url: string, tool: string, input: Record<string, unknown>, withinMs = 65_000) {
   const answer = await fetch(url, { ...modernCall(tool, input, "two"), signal: AbortSignal.timeout(withinMs) });
   const text = await answer.text();
-  if (answer.status !== 200 || /"isError":\s*true|"error":\s*\{/.test(text)) throw new Error(`${answer.status} ${text}`);
+  if (answer.status !== 200 || /"isError":\s*true|"error":\s*\{/.test(text))
+    throw new Error(`${answer.status} ${text}`);
   return text;
 }

@@ -37,7 +37,6 @@ export async function startNode(cluster: string, processes: ProcessGroup, plan: 
   const directory = join(cluster, name);
   const certificates = join(cluster, "certificates");
   const subnet = `10.244.${at}.0/24`;
-  await run("ip", ["address", "add", `${address}/32`, "dev", "lo"]);
   await startContainerd(directory, processes, { ...plan, subnet });
   await until("containerd", () => importImages(cluster, name, pauseArchive(cluster)).then(() => true), processes);
   const controlGroup = await createControlGroup(`${basename(cluster)}-${name}`);

@@ -47,15 +47,17 @@ test("RUN-8 OPS-11 GW-14 one of every role is killed at random moments under loa
     startLoad({ clientName: `kills-${at}`, targets: [{ url }], clientsPerEra, pauseMs: 100, callTimeoutMs }),
   );
   await sleep(2000);
-  const builds = ["one", "other"].map((name) => rig.deploy(`built-${name}`, `${source}# ${name}\n`).then(String, String));
+  const builds = ["one", "other"].map((name) =>
+    rig.deploy(`built-${name}`, `${source}# ${name}\n`).then(String, String),
+  );
   const windows: { readonly gateway: number; readonly from: number; to: number }[] = [];
   const takeOverMs: number[] = [];
-  const victims = ["runner-1", "worker-1", "gateway-1", "web-1", "worker-2", "gateway-2", "web-2"] as const;
+  const victims = ["runner-1", "worker-1", "gateway-1", "web-1", "runner-2", "worker-2", "gateway-2", "web-2"] as const;
   for (const victim of shuffled(victims, random)) {
     await sleep(500 + random() * 2500);
     const window = { gateway: Number(victim.at(-1)) - 1, from: performance.now(), to: Number.POSITIVE_INFINITY };
     await rig.platform.kill(victim);
-    if (victim === "runner-1") takeOverMs.push(await untilRunnerLeads());
+    if (victim.startsWith("runner")) takeOverMs.push(await untilRunnerLeads());
     await sleep(random() * 1000);
     await rig.platform.start(victim);
     window.to = performance.now();
@@ -71,8 +73,10 @@ test("RUN-8 OPS-11 GW-14 one of every role is killed at random moments under loa
     expect([gateway, others, ...(others.length > 0 ? [...errors] : [])]).toEqual([gateway, []]);
     expect(calls).toBeGreaterThan(100);
   }
-  process.stdout.write(`Another runner led ${Math.round(takeOverMs[0] ?? 0)} ms after the kill.\n`);
-  expect(takeOverMs[0]).toBeLessThan(10_000);
+  // One of both led.
+  const slowest = Math.round(Math.max(...takeOverMs));
+  process.stdout.write(`A runner led at most ${slowest} ms after a kill.\n`);
+  expect(slowest).toBeLessThan(10_000);
 
   for (const [at, { answered }] of totals.entries()) {
     const logged = `SELECT count(*)::int AS n, count(DISTINCT id)::int AS ids FROM request_log
