@@ -58,7 +58,7 @@ const linesOf = async (name: string) => {
   return (await rig.rows<{ line: string }>(sql)).map(({ line }) => line).join("\n");
 };
 
-/** Starts a server at the second node, whatever the scheduler prefers. */
+/** Starts a server at the second node, also if the scheduler prefers the first. */
 async function startThere(name: string): Promise<void> {
   await rig.stopServer(name);
   await cluster.kubectl("uncordon", secondNode.name);
@@ -67,7 +67,7 @@ async function startThere(name: string): Promise<void> {
   await cluster.kubectl("uncordon", firstNode.name);
 }
 
-test("RUN-7 OPS-11 a node is drained: its server starts at another one with the next call, and the owner is told why", async () => {
+test("RUN-7 OPS-11 a node is drained: its server starts at another one with the next call, and its log says why", async () => {
   await rig.deploy(server, source);
   await startThere(server);
   expect(await nodesOfServers()).toEqual([secondNode.name]);

@@ -35,7 +35,7 @@ def echo(text: str) -> str:
 const seed = Number(process.env.TOWPATH_TEST_SEED ?? Date.now() % 100_000);
 /** A call that was sent to a killed gateway ends at once; one that it held may take as long as its timeout. */
 const callTimeoutMs = 30_000;
-const clientsPerEra = 3;
+const clientsPerEra = 1;
 
 test("RUN-8 OPS-11 GW-14 one of every role is killed at random moments under load: no row is lost, nothing runs twice, only calls at the killed gateway fail", async () => {
   process.stdout.write(`Seed of the kills: ${seed} (TOWPATH_TEST_SEED).\n`);
@@ -67,11 +67,11 @@ test("RUN-8 OPS-11 GW-14 one of every role is killed at random moments under loa
   await sleep(3000);
   const totals = await Promise.all(loads.map((load) => load.stop()));
   for (const [gateway, { calls, failed, failures, errors }] of totals.entries()) {
-    process.stdout.write(`Gateway ${gateway + 1}: ${calls} calls, ${failed} failed while it was away.\n`);
+    process.stdout.write(`Gateway ${gateway + 1}: ${calls} calls, ${failed} failed while it was down.\n`);
     const own = windows.filter((window) => window.gateway === gateway);
     const others = failures.filter(({ from, to }) => !own.some((window) => to >= window.from && from <= window.to));
     expect([gateway, others, ...(others.length > 0 ? [...errors] : [])]).toEqual([gateway, []]);
-    expect(calls).toBeGreaterThan(100);
+    expect(calls).toBeGreaterThan(50);
   }
   // One of both led.
   const slowest = Math.round(Math.max(...takeOverMs));

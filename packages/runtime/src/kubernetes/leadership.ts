@@ -58,7 +58,7 @@ export async function claimLease(
     return isFree ? await taken(api, lease, holder, durationSeconds) : null;
   };
   let claimed = await attempt().catch((error: unknown) => {
-    // An API server that is busy or away for a moment; a wrong address fails at once.
+    // An API server that is busy or unreachable for a moment; a wrong address fails at once.
     if (error instanceof Error && error.name === "TimeoutError") return null;
     throw error;
   });

@@ -230,7 +230,7 @@ export class KubernetesServers implements ServerDriver {
   }
 }
 
-/** Whether a pod is being deleted, and may still run: its node hasn't said that it has ended. */
+/** Whether a pod is being deleted, and may still run: its node hasn't reported that it has ended. */
 const holdsData = (pod: Stored<"pods">, id: string): boolean =>
   pod.metadata.labels?.[labels.data] === id && pod.metadata.deletionTimestamp !== undefined && podEnd(pod) === null;
 

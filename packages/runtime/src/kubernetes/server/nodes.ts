@@ -6,7 +6,7 @@ const retryMs = 250;
 
 /**
  * Whether nodes still answer. Kubernetes finds a node lost after 40 s, and calls would wait meanwhile. A server that doesn't
- * answer may be busy, so its node is asked, too: the kernel answers at the port of the kubelet, whatever runs there.
+ * answer may be busy, so its node is asked, too: the kernel answers at the port of the kubelet, even if nothing listens there.
  */
 export class Nodes {
   /** Others may be behind a firewall: their silence means nothing. */
