@@ -53,18 +53,24 @@ export async function startNode(cluster: string, processes: ProcessGroup, plan: 
   const kubectl = (...args: string[]) =>
     run(join(bin, "kubectl"), [`--kubeconfig=${join(certificates, "admin.kubeconfig")}`, ...args]);
   const ready = '-o=jsonpath={.status.conditions[?(@.type=="Ready")].status}';
+  const dropPackets = async (action: "-I" | "-D") => {
+    for (const network of [subnet, `${address}/32`])
+      for (const chain of ["OUTPUT", "FORWARD"]) await run("iptables", [action, chain, "-d", network, "-j", "DROP"]);
+  };
+  let isCutOff = false;
   const programs = ["kubelet", "containerd"].map((program) => `${program}-${name}`);
   return {
     isReady: () =>
       until("The node", async () => (await kubectl("get", "node", name, ready)).stdout === "True", processes),
     lose: async () => {
-      for (const network of [subnet, `${address}/32`])
-        for (const chain of ["OUTPUT", "FORWARD"]) await run("iptables", ["-I", chain, "-d", network, "-j", "DROP"]);
+      isCutOff = true;
+      await dropPackets("-I");
       for (const program of programs) await processes.end(program, "SIGKILL");
       await endShims(socketOf(cluster, name));
       await endProcessesIn(controlGroup);
     },
     cleanUp: async () => {
+      if (isCutOff) await dropPackets("-D");
       for (const program of programs) await processes.end(program);
       await endShims(socketOf(cluster, name));
       await removeControlGroup(controlGroup);

@@ -42,7 +42,7 @@ def echo(text: str) -> str:
     """Repeats the text."""
     return text
 `;
-const [server, keeper] = ["moved", "keeper"];
+const [server, keeper] = ["moved-server", "keeps-data"];
 const urlAt = (gateway: 0 | 1, name = server) => `${rig.platform.gateways[gateway]}/${name}/mcp`;
 const call = (gateway: 0 | 1, name = server) => callTool(urlAt(gateway, name), "echo", { text: "hello" });
 
@@ -81,7 +81,9 @@ test("RUN-7 OPS-11 a node is drained: its server starts at another one with the 
   );
   await drained;
   expect(await nodesOfServers()).toEqual([firstNode.name]);
-  await expect.poll(() => linesOf(server), { timeout: 15_000 }).toContain("The node of the server is being emptied.");
+  await expect
+    .poll(() => linesOf(server), { timeout: 15_000 })
+    .toContain("Stopped: the node of the server is being emptied.");
 }, 400_000);
 
 test("RUN-7 RUN-5 OPS-11 a node is lost: another one serves before Kubernetes knows, and what keeps data waits until its volume is free", async () => {
@@ -111,7 +113,9 @@ test("RUN-7 RUN-5 OPS-11 a node is lost: another one serves before Kubernetes kn
   expect(answeredMs[0]).toBeLessThan(40_000);
   // Those that were sent into a connection of the lost node.
   expect(failed.filter((each) => !each.includes(" 502 "))).toEqual([]);
-  await expect.poll(() => linesOf(server), { timeout: 15_000 }).toContain("doesn't answer any more: it is lost");
+  await expect
+    .poll(() => linesOf(server), { timeout: 15_000 })
+    .toContain("Stopped: the node of the server doesn't answer any more: it is lost.");
 
   // Never two pods with one claim.
   await expect(call(0, keeper)).rejects.toThrow(/\/data is in use on the node node-2, which doesn't answer/);

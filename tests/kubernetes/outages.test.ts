@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, 900_000);
 afterAll(() => rig?.close(), 60_000);
 
-const [awake, asleep] = ["awake", "asleep"];
+const [awake, asleep] = ["awake-server", "asleep-server"];
 const source = `
 import socket
 

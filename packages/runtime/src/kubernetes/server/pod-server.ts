@@ -171,7 +171,9 @@ export class PodServer {
     // Else somebody has begun it.
     if (this.pod !== null && this.pod.metadata.deletionTimestamp === undefined) void this.#delete(0).catch(() => {});
     if (this.#isStopping) return { ...end, exit: { ...end.exit, reason: "stopped" } };
-    if (end.sentence !== null) this.#say(end.sentence);
-    return end;
+    if (end.sentence === null) return end;
+    this.#say(end.sentence);
+    const detail = `${end.sentence[0]?.toLowerCase()}${end.sentence.slice(1)}`.replace(/\.$/, "");
+    return { ...end, exit: { ...end.exit, detail: detail.replace(/^kubernetes/, "Kubernetes") } };
   }
 }
