@@ -55,7 +55,20 @@ const allowedPackages = {
   "packages/db": [],
   "packages/export": ["core"],
   "apps/gateway": [
-    ...["db", "auth", "crypto", "egress", "limits", "secrets", "mcp", "logs", "role", "runner-api", "telemetry"],
+    ...[
+      "db",
+      "artifacts",
+      "auth",
+      "crypto",
+      "egress",
+      "limits",
+      "secrets",
+      "mcp",
+      "logs",
+      "role",
+      "runner-api",
+      "telemetry",
+    ],
   ],
   "apps/runner": ["core", "db", "secrets", "logs", "runtime", "artifacts", "role", "runner-api", "telemetry"],
   "apps/worker": [

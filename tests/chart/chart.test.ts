@@ -180,6 +180,7 @@ test("OPS-2 settings follow from the values", () => {
     TOWPATH_KUBERNETES_STORAGE_CLASS: "fast",
     TOWPATH_KUBERNETES_CACHE_MIB: "4096",
     TOWPATH_ARTIFACTS: "s3://towpath/production",
+    TOWPATH_GATEWAY_SPOOL_TO: "s3://towpath/production/request-logs",
     TOWPATH_PROXIES: "10.244.0.0/16,fd00::/8",
     TOWPATH_KEEP_AUDIT_LOG_DAYS: "730",
   });
@@ -199,6 +200,8 @@ test("OPS-2 a role gets only the secrets that it uses", () => {
       "TOWPATH_OTLP_HEADERS",
       "TOWPATH_PREVIOUS_SECRETS",
       "TOWPATH_SECRET",
+      "TOWPATH_ARTIFACTS_ACCESS_KEY_ID",
+      "TOWPATH_ARTIFACTS_SECRET_ACCESS_KEY",
     ].toSorted(),
   );
   for (const role of ["gateway", "worker", "runner"])

@@ -1,22 +1,21 @@
 import { execFile } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { repositoryRoot } from "../instance/towpath-process.ts";
-import { endShims, unmountBelow } from "./clean-up.ts";
-import { createControlGroup, removeControlGroup } from "./control-group.ts";
+import { unmountBelow } from "./clean-up.ts";
+import { firstNode, importImages, nodeAddress, nodes, startNode, tagImage } from "./node.ts";
 import { writePauseImage } from "./pause-image.ts";
 import { createCertificates } from "./pki.ts";
-import { type ProcessGroup, processGroup, until } from "./processes.ts";
+import { processGroup, until } from "./processes.ts";
 
 const run = promisify(execFile);
 /** As the launcher has built them. */
 const program = (name: string) => join(repositoryRoot, ".toolchain/kubernetes", name);
 
-const nodeName = "node-1";
-/** The node, as pods see it. */
-export const nodeAddress = "10.250.0.2";
+export { nodeAddress } from "./node.ts";
+
 const server = `https://${nodeAddress}:6443`;
 const podNetwork = "10.244.0.0/16";
 const serviceNetwork = "10.96.0.0/16";
@@ -36,6 +35,8 @@ export type Cluster = {
   importImages(archive: string): Promise<void>;
   /** Gives an image that it has another name. */
   tagImage(name: string, other: string): Promise<void>;
+  /** Sends a signal to one of its programs, such as `kube-apiserver`. */
+  signal(program: string, signal: NodeJS.Signals): Promise<void>;
 };
 
 /** The cluster that was started with this directory. */
@@ -61,15 +62,17 @@ export function clusterOf(directory: string): Cluster {
       await created;
     },
     importImages: async (archive) => {
-      await run("ctr", ["-a", socketOf(directory), "-n", "k8s.io", "images", "import", archive]);
+      for (const node of (await kubectl("get", "nodes", "-o=name")).split("\n").filter(Boolean))
+        await importImages(directory, node.replace("node/", ""), archive);
     },
     tagImage: async (name, other) => {
-      await run("ctr", ["-a", socketOf(directory), "-n", "k8s.io", "images", "tag", "--force", name, other]);
+      for (const node of (await kubectl("get", "nodes", "-o=name")).split("\n").filter(Boolean))
+        await tagImage(directory, node.replace("node/", ""), name, other);
     },
+    signal: async (name, signal) =>
+      void process.kill(Number(await readFile(join(directory, `${name}.pid`), "utf8")), signal),
   };
 }
-
-const socketOf = (directory: string) => join(directory, "containerd.sock");
 
 /**
  * Starts a cluster of one node in the network and mount namespace of this process, which have to be its own: see
@@ -79,19 +82,14 @@ export async function startCluster(directory: string): Promise<() => Promise<voi
   const certificates = join(directory, "certificates");
   await mkdir(certificates, { recursive: true });
   await prepareNetwork();
-  const { path, kubeconfig } = await createCertificates(certificates, nodeName, [
-    nodeAddress,
-    "127.0.0.1",
-    "10.96.0.1",
-  ]);
+  const { path, kubeconfig } = await createCertificates(certificates, nodes, [nodeAddress, "127.0.0.1", "10.96.0.1"]);
   const configs = {
-    kubelet: await kubeconfig("kubelet", server),
     manager: await kubeconfig("controller-manager", server),
     scheduler: await kubeconfig("scheduler", server),
     proxy: await kubeconfig("proxy", server),
   };
-  await kubeconfig("admin", server);
-  const { kubectl, importImages, auditLog } = clusterOf(directory);
+  for (const name of ["admin", ...nodes.map((each) => each.name)]) await kubeconfig(name, server);
+  const { kubectl, auditLog } = clusterOf(directory);
   const processes = processGroup(directory);
 
   processes.start("etcd", "etcd", [
@@ -138,30 +136,21 @@ export async function startCluster(directory: string): Promise<() => Promise<voi
     `--kubeconfig=${configs.scheduler}`,
     "--leader-elect=false",
   ]);
-  await startContainerd(directory, processes);
-  const archive = await writePauseImage(directory);
-  await until("containerd", () => importImages(archive).then(() => true), processes);
-  const controlGroup = await createControlGroup(directory.slice(1).replaceAll("/", "-"));
-  await startKubelet(directory, processes, { controlGroup, kubeconfig: configs.kubelet, path });
+  await writePauseImage(directory);
+  const node = await startNode(directory, processes, firstNode);
   processes.start("kube-proxy", program("kube-proxy"), [
     `--kubeconfig=${configs.proxy}`,
-    `--hostname-override=${nodeName}`,
+    `--hostname-override=${firstNode.name}`,
     `--cluster-cidr=${podNetwork}`,
     "--conntrack-max-per-core=0",
     "--conntrack-tcp-timeout-established=0",
     "--conntrack-tcp-timeout-close-wait=0",
   ]);
-  const ready = '{.status.conditions[?(@.type=="Ready")].status}';
-  await until(
-    "The node",
-    async () => (await kubectl("get", "node", nodeName, `-o=jsonpath=${ready}`)) === "True",
-    processes,
-  );
+  await node.isReady();
   return async () => {
     await kubectl("delete", "pods", "--all", "--all-namespaces", "--force", "--grace-period=0").catch(() => undefined);
     await processes.stop();
-    await endShims(socketOf(directory));
-    await removeControlGroup(controlGroup);
+    await node.cleanUp();
     await unmountBelow(directory);
   };
 }
@@ -182,84 +171,8 @@ const auditPolicy = {
   ],
 };
 
-/** The bridge for pods comes with the first of them. The node's address doesn't depend on the machine. */
 async function prepareNetwork(): Promise<void> {
   await run("ip", ["link", "set", "lo", "up"]);
-  await run("ip", ["address", "add", `${nodeAddress}/32`, "dev", "lo"]);
+  for (const { address } of nodes) await run("ip", ["address", "add", `${address}/32`, "dev", "lo"]);
   await writeFile("/proc/sys/net/ipv4/ip_forward", "1");
-}
-
-async function startContainerd(directory: string, processes: ProcessGroup): Promise<void> {
-  const network = join(directory, "cni");
-  await mkdir(network);
-  const bridge = {
-    type: "bridge",
-    bridge: "cni0",
-    isDefaultGateway: true,
-    ipMasq: true,
-    hairpinMode: true,
-    ipam: { type: "host-local", dataDir: join(directory, "addresses"), ranges: [[{ subnet: "10.244.0.0/24" }]] },
-  };
-  const list = {
-    cniVersion: "0.4.0",
-    name: "pods",
-    plugins: [bridge, { type: "portmap", capabilities: { portMappings: true } }],
-  };
-  await writeFile(join(network, "10-pods.conflist"), JSON.stringify(list));
-  const config = `version = 2
-root = "${directory}/containerd"
-state = "${directory}/containerd-state"
-[grpc]
-  address = "${socketOf(directory)}"
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = "towpath.test/pause:1"
-  restrict_oom_score_adj = true
-  [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "/usr/lib/cni"
-    conf_dir = "${network}"
-`;
-  await writeFile(join(directory, "containerd.toml"), config);
-  processes.start("containerd", "containerd", [`--config=${join(directory, "containerd.toml")}`]);
-}
-
-async function startKubelet(
-  directory: string,
-  processes: ProcessGroup,
-  at: { readonly controlGroup: string; readonly kubeconfig: string; readonly path: (file: string) => string },
-): Promise<void> {
-  const config = {
-    apiVersion: "kubelet.config.k8s.io/v1beta1",
-    kind: "KubeletConfiguration",
-    authentication: {
-      anonymous: { enabled: false },
-      webhook: { enabled: true },
-      x509: { clientCAFile: at.path("ca.crt") },
-    },
-    tlsCertFile: at.path("kubelet.crt"),
-    tlsPrivateKeyFile: at.path("kubelet.key"),
-    cgroupDriver: "cgroupfs",
-    cgroupRoot: `/${at.controlGroup}`,
-    failCgroupV1: false,
-    failSwapOn: false,
-    enforceNodeAllocatable: [],
-    containerRuntimeEndpoint: `unix://${socketOf(directory)}`,
-    evictionHard: { "nodefs.available": "1%", "imagefs.available": "1%", "memory.available": "50Mi" },
-    imageGCHighThresholdPercent: 100,
-    resolvConf: "/etc/resolv.conf",
-    // Not the machine's, where the kubelet of another cluster would remove what it doesn't know.
-    podLogsDir: join(directory, "pod-logs"),
-    // Where a test that needs names of Services starts a resolver.
-    clusterDNS: [nodeAddress],
-    clusterDomain: "cluster.local",
-    podCIDR: "10.244.0.0/24",
-  };
-  const file = join(directory, "kubelet.json");
-  await writeFile(file, JSON.stringify(config));
-  processes.start("kubelet", program("kubelet"), [
-    `--config=${file}`,
-    `--kubeconfig=${at.kubeconfig}`,
-    `--hostname-override=${nodeName}`,
-    `--node-ip=${nodeAddress}`,
-    `--root-dir=${join(directory, "kubelet")}`,
-  ]);
 }

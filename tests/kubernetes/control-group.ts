@@ -46,3 +46,14 @@ async function removeTree(group: string): Promise<void> {
     await rmdir(group).catch(() => sleep(20));
   }
 }
+
+/** Ends all processes in it. */
+export async function endProcessesIn(name: string): Promise<void> {
+  const endTree = async (group: string): Promise<void> => {
+    for (const entry of await readdir(group, { withFileTypes: true }).catch(() => []))
+      if (entry.isDirectory()) await endTree(join(group, entry.name));
+    const pids = (await readFile(join(group, "cgroup.procs"), "utf8").catch(() => "")).split("\n").filter(Boolean);
+    for (const pid of pids) endProcess(Number(pid));
+  };
+  for (const hierarchy of await hierarchies()) await endTree(join(hierarchy, name));
+}

@@ -60,8 +60,8 @@ beforeAll(async () => {
     TOWPATH_STOP_AFTER_MS: "20000",
   });
   await run(join(repositoryRoot, "towpath"), ["migrate"], { env: { ...process.env, DATABASE_URL: postgres.url } });
-  await Promise.all((["runner-1", "worker"] as const).map((name) => platform.start(name)));
-  await Promise.all((["web", "gateway-1", "gateway-2"] as const).map((name) => platform.start(name)));
+  await Promise.all((["runner-1", "worker-1"] as const).map((name) => platform.start(name)));
+  await Promise.all((["web-1", "gateway-1", "gateway-2"] as const).map((name) => platform.start(name)));
 }, 900_000);
 afterAll(async () => {
   await platform?.stop();
@@ -314,9 +314,9 @@ test("RUN-7 RUN-8 a build whose worker is killed goes live", async () => {
   const deployed = deploy("built-twice", "--env", "GREETING=hello");
   await expect.poll(() => podsOf("build"), { timeout: 60_000, interval: 50 }).toHaveLength(1);
   await sleep(3000);
-  await platform.kill("worker");
+  await platform.kill("worker-1");
   expect(await rows("SELECT 1 FROM build WHERE status = 'building'")).toHaveLength(1);
-  await platform.start("worker");
+  await platform.start("worker-1");
   expect(await deployed).toContain(`Live: ${platform.gateways[0]}/built-twice/mcp`);
   await expect.poll(() => podsOf("build"), { timeout: 30_000 }).toEqual([]);
 }, 240_000);

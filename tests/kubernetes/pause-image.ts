@@ -7,8 +7,11 @@ import { promisify } from "node:util";
 const tar = async (directory: string, file: string, ...paths: readonly string[]) =>
   promisify(execFile)("tar", ["-C", directory, "--owner=0", "--group=0", "-cf", file, ...paths]);
 
-/** What holds a pod's network: a program that waits. Resolves to the path of its image as a docker-archive. */
-export async function writePauseImage(directory: string): Promise<string> {
+/** Of a cluster, as a docker-archive. */
+export const pauseArchive = (directory: string): string => join(directory, "pause.tar");
+
+/** Makes the image that holds a pod's network: a program that waits. */
+export async function writePauseImage(directory: string): Promise<void> {
   const [files, archive] = [join(directory, "pause-files"), join(directory, "pause-archive")];
   await mkdir(files, { recursive: true });
   await mkdir(archive, { recursive: true });
@@ -28,6 +31,5 @@ export async function writePauseImage(directory: string): Promise<string> {
   await writeFile(join(archive, "config.json"), JSON.stringify(config));
   const manifest = [{ Config: "config.json", RepoTags: ["towpath.test/pause:1"], Layers: ["layer.tar"] }];
   await writeFile(join(archive, "manifest.json"), JSON.stringify(manifest));
-  await tar(archive, join(directory, "pause.tar"), "manifest.json", "config.json", "layer.tar");
-  return join(directory, "pause.tar");
+  await tar(archive, pauseArchive(directory), "manifest.json", "config.json", "layer.tar");
 }

@@ -20,10 +20,10 @@ const subjects = {
   proxy: "/CN=system:kube-proxy",
 } as const;
 
-/** Makes the authority and the certificates of a cluster with one node. */
+/** Makes the authority and the certificates of a cluster: of its API server, and of each node, by the node's name. */
 export async function createCertificates(
   directory: string,
-  node: string,
+  nodes: readonly { readonly name: string; readonly address: string }[],
   addresses: readonly string[],
 ): Promise<Certificates> {
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30"];
@@ -62,7 +62,9 @@ export async function createCertificates(
   const ips = addresses.map((address) => `IP:${address}`).join(",");
   await Promise.all([
     sign("apiserver", "/CN=kube-apiserver", `DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,${ips}`),
-    sign("kubelet", `/O=system:nodes/CN=system:node:${node}`, `DNS:${node},${ips}`),
+    ...nodes.map(({ name, address }) =>
+      sign(name, `/O=system:nodes/CN=system:node:${name}`, `DNS:${name},IP:${address}`),
+    ),
     ...Object.entries(subjects).map(([name, subject]) => sign(name, subject)),
     openssl(directory, "genpkey", "-algorithm", "RSA", "-out", "service-accounts.key").then(() =>
       openssl(directory, "pkey", "-in", "service-accounts.key", "-pubout", "-out", "service-accounts.pub"),

@@ -11,7 +11,7 @@ import { repositoryRoot, towpathWith } from "../instance/towpath-process.ts";
 import { until } from "./processes.ts";
 
 type Runner = "runner-1" | "runner-2";
-type Name = "web" | "gateway-1" | "gateway-2" | "worker" | Runner;
+export type Name = "web-1" | "web-2" | "gateway-1" | "gateway-2" | "worker-1" | "worker-2" | Runner;
 
 export type Platform = {
   /** Base URLs of the gateways. */
@@ -19,8 +19,10 @@ export type Platform = {
   readonly runner: RunnerClient;
   /** Starts a process; resolves once it answers, except for worker and runners. */
   start(name: Name): Promise<void>;
-  /** Resolves once it has ended. */
-  kill(name: Name): Promise<void>;
+  /** Resolves once it has ended; `signal`: SIGKILL by default. */
+  kill(name: Name, signal?: NodeJS.Signals): Promise<void>;
+  /** Directory of a process's data, which a pod would lose with itself. */
+  dataOf(name: Name): string;
   /** Runs a command of the terminal against this instance. @throws Error with its output */
   terminal(...args: readonly string[]): Promise<string>;
   /** What a process has printed. */
@@ -35,7 +37,8 @@ export type Platform = {
  * @param settings of all processes
  */
 export async function openPlatform(directory: string, settings: Readonly<Record<string, string>>): Promise<Platform> {
-  const [web = 0, one = 0, other = 0, service = 0, first = 0, second = 0] = await freePorts(6);
+  const [web = 0, oneWeb = 0, otherWeb = 0, one = 0, other = 0, service = 0, first = 0, second = 0] =
+    await freePorts(8);
   const gateways = [`http://localhost:${one}`, `http://localhost:${other}`] as const;
   const operatorToken = randomBytes(24).toString("hex");
   const common = {
@@ -48,20 +51,23 @@ export async function openPlatform(directory: string, settings: Readonly<Record<
     ...settings,
   };
   const own: Readonly<Record<Name, Readonly<Record<string, string>>>> = {
-    web: { TOWPATH_PORT: String(web), TOWPATH_OPERATOR_TOKEN: operatorToken },
+    "web-1": { TOWPATH_PORT: String(oneWeb), TOWPATH_OPERATOR_TOKEN: operatorToken },
+    "web-2": { TOWPATH_PORT: String(otherWeb), TOWPATH_OPERATOR_TOKEN: operatorToken },
     "gateway-1": { TOWPATH_GATEWAY_PORT: String(one), TOWPATH_GATEWAY_WORKERS: "1" },
     "gateway-2": { TOWPATH_GATEWAY_PORT: String(other), TOWPATH_GATEWAY_WORKERS: "1" },
-    worker: {},
+    "worker-1": {},
+    "worker-2": {},
     "runner-1": { TOWPATH_RUNNER_LISTEN: `127.0.0.1:${first}` },
     "runner-2": { TOWPATH_RUNNER_LISTEN: `127.0.0.1:${second}` },
   };
   const healthOf: Partial<Record<Name, string>> = {
-    web: `http://localhost:${web}/healthz`,
+    "web-1": `http://localhost:${oneWeb}/healthz`,
+    "web-2": `http://localhost:${otherWeb}/healthz`,
     "gateway-1": `${gateways[0]}/-/healthz`,
     "gateway-2": `${gateways[1]}/-/healthz`,
   };
   const children = new Map<Name, ChildProcess>();
-  const runners = await serviceOf(service, [first, second]);
+  const services = await Promise.all([serviceOf(web, [oneWeb, otherWeb]), serviceOf(service, [first, second])]);
   const address = runnerAddressFrom({
     TOWPATH_RUNNER_ADDRESS: { host: "127.0.0.1", port: service },
     TOWPATH_RUN_DIR: directory,
@@ -97,7 +103,8 @@ export async function openPlatform(directory: string, settings: Readonly<Record<
       // Web is built at first.
       await until(name, async () => (await fetch(health)).status === 200, { ended }, 400_000);
     },
-    kill: (name) => end(name, "SIGKILL"),
+    kill: (name, signal = "SIGKILL") => end(name, signal),
+    dataOf: (name) => join(directory, name),
     async terminal(...args) {
       const env = { TOWPATH_URL: common.TOWPATH_URL, TOWPATH_API_KEY: operatorToken };
       const { status, stdout, stderr } = await towpathWith({ env: { ...env, XDG_CONFIG_HOME: directory } }, ...args);
@@ -109,16 +116,17 @@ export async function openPlatform(directory: string, settings: Readonly<Record<
       await runner.close();
       for (const name of [...children.keys()].toReversed())
         await end(name, name.startsWith("runner") ? "SIGINT" : "SIGTERM");
-      runners.close();
+      for (const each of services) each.close();
     },
   };
 }
 
-/** Passes connections on to the runner that leads, as the chart's Service does. */
+/** Passes connections on to a web that is ready, or to the runner that leads, as the chart's Services do. */
 async function serviceOf(port: number, targets: readonly number[]): Promise<Server> {
   const dial = async (target: number) => {
-    const { status } = (await (await fetch(`http://127.0.0.1:${target}/healthz`)).json()) as { status: string };
-    if (status === "waiting") throw new Error("It does not lead.");
+    const health = await fetch(`http://127.0.0.1:${target}/healthz`);
+    const { status } = (await health.json().catch(() => ({}))) as { status?: string };
+    if (!health.ok || status === "waiting") throw new Error("It is not ready, or does not lead.");
     const socket = connect(target, "127.0.0.1");
     await once(socket, "connect");
     return socket;

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export type ProcessGroup = {
-  /** Writes its output to `NAME.log`. */
+  /** Writes its output to `NAME.log`, and its process id to `NAME.pid`. */
   start(name: string, program: string, argv: readonly string[]): void;
   /** Describes the first process that has ended by itself. */
   ended(): Promise<string | null>;
@@ -36,6 +36,7 @@ export function processGroup(directory: string): ProcessGroup {
       const tied = ["--pdeathsig", "KILL", "--", program, ...argv];
       const child = spawn("setpriv", tied, { stdio: ["ignore", log, log] });
       closeSync(log);
+      writeFileSync(join(directory, `${name}.pid`), String(child.pid));
       children.set(name, child);
       child.on("error", () => ended.add(name));
       child.on("exit", () => children.get(name) === child && ended.add(name));

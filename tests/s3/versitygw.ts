@@ -14,6 +14,9 @@ export type S3Service = {
   /** Has the objects of a bucket as files below its name. */
   readonly directory: string;
   newBucket(name: string): Promise<void>;
+  /** As if its machine hung: it answers nothing until `resume`. */
+  pause(): void;
+  resume(): void;
   stop(): Promise<void>;
 };
 
@@ -42,6 +45,8 @@ export async function startVersitygw(directory: string, address = "127.0.0.1"): 
       TOWPATH_ARTIFACTS_SECRET_ACCESS_KEY: secretAccessKey,
     },
     newBucket: async (name) => void (await mkdir(join(directory, name))),
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const closed = once(child, "close");

@@ -96,3 +96,20 @@ test("OPS-1 GW-9 the limits of connections follow from how many files may be ope
   expect(() => readConfig(many, 4000)).toThrow(/PROXIES: .*"proxy.example" is neither/);
   expect(readConfig({ ...many, TOWPATH_GATEWAY_PROXIES: "" }, 5000).connections.maxConnections).toBe(2000);
 });
+
+test("GW-10 OPS-1 a bucket for log rows that wait is a setting, and one without its key is refused", () => {
+  expect(readConfig(complete).spoolBucket).toBeNull();
+  const bucket = {
+    TOWPATH_GATEWAY_SPOOL_TO: "s3://towpath/rows",
+    TOWPATH_ARTIFACTS_ENDPOINT: "https://s3.example.com",
+  };
+  expect(() => readConfig(bucket as NodeJS.ProcessEnv)).toThrow(
+    /ACCESS_KEY_ID: is missing, and TOWPATH_GATEWAY_SPOOL_TO names a bucket\n.*SECRET_ACCESS_KEY: is missing/,
+  );
+  expect(() => readConfig({ ...complete, TOWPATH_GATEWAY_SPOOL_TO: "/rows" })).toThrow(/SPOOL_TO: must be s3:/);
+  const key = { TOWPATH_ARTIFACTS_ACCESS_KEY_ID: "id", TOWPATH_ARTIFACTS_SECRET_ACCESS_KEY: "key" };
+  expect(readConfig({ ...complete, ...bucket, ...key }).spoolBucket).toMatchObject({
+    url: "https://s3.example.com/towpath",
+    prefix: "rows/",
+  });
+});

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
+// From this file, as those of the runner's contract below.
+import { bucketAddressPattern, bucketFrom, bucketServiceSettings } from "@towpath/artifacts/config";
 import { externalNetworkSettings, networkList, networksSetting } from "@towpath/egress";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { inheritedSocketSettings, listenAddressFrom, openFilesLimit } from "@towpath/role";
@@ -76,6 +78,12 @@ const environmentSchema = z.object({
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_CALLER: count.optional(),
   TOWPATH_GATEWAY_MAX_REQUESTS_PER_ORGANIZATION: count.optional(),
   ...callLimitSettings,
+  /** Where log rows also go that the database doesn't take, because this process's disk may go with it. */
+  TOWPATH_GATEWAY_SPOOL_TO: z
+    .string()
+    .refine((text) => text === "" || bucketAddressPattern.test(text), "must be s3://BUCKET/PREFIX")
+    .default(""),
+  ...bucketServiceSettings,
   /** MiB of request bodies held at a time; one server may use at most half. */
   TOWPATH_GATEWAY_MAX_BODY_MIB: z.coerce.number().int().min(minBodyMiB, `must be ${minBodyMiB} or more`).default(256),
   /** Fraction of the traces that start at the gateway; a client's sampling decision takes precedence. */
@@ -99,8 +107,22 @@ function workersOf(values: Pick<Settings, "TOWPATH_GATEWAY_WORKERS" | "TOWPATH_G
   return values.TOWPATH_GATEWAY_WORKERS ?? Math.min(availableParallelism(), maxDefaultWorkers, fitting);
 }
 
+/** Time for the last log rows to get to the bucket when the gateway ends and the database doesn't take them. */
+export const lastRowsMs = 20_000;
+
+const bucketKeys = ["TOWPATH_ARTIFACTS_ACCESS_KEY_ID", "TOWPATH_ARTIFACTS_SECRET_ACCESS_KEY"] as const;
+
 function schemaFor(openFiles: number) {
-  return environmentSchema
+  return bucketKeys
+    .reduce(
+      (schema, key) =>
+        schema.refine((values) => values.TOWPATH_GATEWAY_SPOOL_TO === "" || Boolean(values[key]), {
+          path: [key],
+          message: "is missing, and TOWPATH_GATEWAY_SPOOL_TO names a bucket",
+          when: () => true,
+        }),
+      environmentSchema,
+    )
     .refine(
       (values) => {
         const { TOWPATH_GATEWAY_MAX_CONNECTIONS: connections = 0 } = values;
@@ -176,6 +198,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env, openFil
     directDatabaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     /** Directory of the route snapshot and the log spool. */
     stateDirectory: `${values.TOWPATH_DATA_DIR}/gateway`,
+    /** Null: log rows wait on this host only. */
+    spoolBucket: values.TOWPATH_GATEWAY_SPOOL_TO === "" ? null : bucketFrom(values.TOWPATH_GATEWAY_SPOOL_TO, values),
     runner: runnerAddressFrom(values),
     secret: values.TOWPATH_SECRET,
     /** Origin of the dashboard: the issuer of tokens. */

@@ -13,16 +13,19 @@ import {
   stopOnSignal,
 } from "@towpath/role";
 import type { Logger } from "pino";
-import { configOfWorker, type GatewayConfig, readConfig } from "./config.ts";
+import { configOfWorker, type GatewayConfig, lastRowsMs, readConfig } from "./config.ts";
 import type { Peers } from "./workers/peers.ts";
 
 /** Time for running requests to end after SIGTERM. Buffers are written in the 1.3 s after it. */
 const graceMs = 4000;
 /** Without its primary a worker keeps idle connections open for a while: clients that call often leave by themselves. */
 const orphanIdleMs = 3000;
-/** The primary kills workers in time to exit by itself; a worker exits before that. */
-const workerKillMs = stopLimits.exitMs - 500;
-const workerExitMs = workerKillMs - 300;
+/** The primary kills workers in time to exit by itself; a worker exits before that. Only a pod has time for a bucket. */
+function endLimits({ spoolBucket }: GatewayConfig) {
+  const exitMs = stopLimits.exitMs + (spoolBucket === null ? 0 : lastRowsMs);
+  const workerKillMs = exitMs - 500;
+  return { exitMs, workerKillMs, workerExitMs: workerKillMs - 300 };
+}
 
 /** Serves in this process. Resolves to the port. */
 async function serve(settings: GatewayConfig, log: Logger, peers?: Peers): Promise<number> {
@@ -34,21 +37,25 @@ async function serve(settings: GatewayConfig, log: Logger, peers?: Peers): Promi
     const isOrphan = peers !== undefined && !process.connected;
     return gateway.stop(graceMs, isOrphan ? orphanIdleMs : 0);
   };
-  stopOnSignal(log, stop, peers ? workerExitMs : stopLimits.exitMs);
+  const { exitMs, workerExitMs } = endLimits(settings);
+  stopOnSignal(log, stop, peers ? workerExitMs : exitMs);
   return gateway.port;
 }
 
-async function serveByWorkers({ workers, gatewayId, listen }: GatewayConfig, log: Logger): Promise<number> {
+async function serveByWorkers(settings: GatewayConfig, log: Logger): Promise<number> {
+  const { workers, gatewayId, listen } = settings;
+  const { exitMs, workerKillMs } = endLimits(settings);
   const { Primary } = await import("./workers/primary.ts");
   const onSocketLost = () =>
     exitOnFailure(log, new Error("no worker is left that holds the listening socket of the supervisor"));
   const primary = new Primary({ count: workers, gatewayId, onSocketLost: "fd" in listen ? onSocketLost : null, log });
   let isReady = false;
-  stopOnSignal(log, (reason) => {
+  const stop = (reason: StopReason) => {
     // Workers that haven't started yet have nothing to end, and don't hear it.
     const drains = reason === "replaced" && isReady;
     return primary.stop(drains ? reason : "SIGTERM", drains ? replacedLimits.requestsMs + workerKillMs : workerKillMs);
-  });
+  };
+  stopOnSignal(log, stop, exitMs);
   try {
     const port = await primary.ready;
     isReady = true;

@@ -13,7 +13,7 @@ import { createSecretBox, guardDatabase, type SecretBox } from "@towpath/secrets
 import { SpanExporter } from "@towpath/telemetry";
 import pg from "pg";
 import type { Logger } from "pino";
-import type { GatewayConfig } from "./config.ts";
+import { type GatewayConfig, lastRowsMs } from "./config.ts";
 import { ExternalUpstreams } from "./external/external-upstreams.ts";
 import { UpstreamCredentials } from "./external/upstream-credentials.ts";
 import { createAssertIdentity } from "./forward/assertions.ts";
@@ -40,6 +40,7 @@ import { PendingCalls } from "./record/pending-calls.ts";
 import { Recorder } from "./record/recorder.ts";
 import { Redactors } from "./record/redactors.ts";
 import { RefusalLimit } from "./record/refusal-limit.ts";
+import { SegmentCopies } from "./record/segment-copies.ts";
 import { SignIns } from "./record/sign-ins.ts";
 import { maxSpoolBytes, Spool } from "./record/spool.ts";
 import { RouteTable } from "./route/route-table.ts";
@@ -66,6 +67,9 @@ export type Base = {
 
 /** Time for the last spans when the gateway stops. */
 const lastSpansMs = 500;
+
+/** Between two searches for log rows in the bucket whose gateway has ended. */
+const takeEveryMs = 30_000;
 
 /** For the gateway as a whole, plus one for each worker that listens; a worker has at least two. */
 const maxDatabaseConnections = 4;
@@ -195,7 +199,8 @@ export async function createRecord({ config, log, pool, box, routes, announce }:
   const spool = await Spool.open(join(config.stateDirectory, "spool"), { maxBytes: maxSpoolBytes * share });
   const exporter = otlp && new SpanExporter({ settings: otlp, log, role: "gateway", share, worker, spanOf });
   const tracer = exporter && createTracer(exporter, otlp?.sampleRatio ?? 0);
-  const recorder = new Recorder({ pool, spool, log, share, onRecorded: tracer?.end });
+  const copies = config.spoolBucket && (await copiesOf(config, spool, log));
+  const recorder = new Recorder({ pool, spool, log, share, copies, onRecorded: tracer?.end });
   const pendingCalls = new PendingCalls({
     onSettled: (call) => recorder.record(call),
     cancelElsewhere: (session, requestId) => announce({ kind: "canceled", session, requestId }),
@@ -216,6 +221,23 @@ export async function createRecord({ config, log, pool, box, routes, announce }:
       return Promise.all([recorder.stop(), signIns.stop(), exporter?.stop(lastSpansMs)]);
     },
   };
+}
+
+/** One process of a gateway looks for what others have left. */
+async function copiesOf(
+  { spoolBucket, workerIndex }: GatewayConfig,
+  spool: Spool,
+  log: Logger,
+): Promise<SegmentCopies | null> {
+  if (spoolBucket === null) return null;
+  const { openBucket } = await import("@towpath/artifacts/bucket");
+  return new SegmentCopies({
+    bucket: openBucket(spoolBucket, "bucket of log rows"),
+    spool,
+    log,
+    takeEveryMs: workerIndex === 0 ? takeEveryMs : null,
+    finishMs: lastRowsMs,
+  });
 }
 
 /** The servers, on this instance and external. */

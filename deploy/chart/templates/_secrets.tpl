@@ -16,8 +16,8 @@ must be there if the part is used; `generated`: made if it isn't given. JSON, so
     (dict "key" "DATABASE_URL" "path" "url" "value" $v.database.url "roles" (append $all "migrate") "required" true)
     (dict "key" "DATABASE_DIRECT_URL" "path" "directUrl" "value" $v.database.directUrl "roles" (list "web" "gateway" "worker" "migrate"))))
   "bucket" (dict "existing" $v.bucket.existingSecret "used" true "keys" (list
-    (dict "key" "TOWPATH_ARTIFACTS_ACCESS_KEY_ID" "path" "accessKeyId" "value" $v.bucket.accessKeyId "roles" (list "web" "worker" "runner") "required" true)
-    (dict "key" "TOWPATH_ARTIFACTS_SECRET_ACCESS_KEY" "path" "secretAccessKey" "value" $v.bucket.secretAccessKey "roles" (list "web" "worker" "runner") "required" true)))
+    (dict "key" "TOWPATH_ARTIFACTS_ACCESS_KEY_ID" "path" "accessKeyId" "value" $v.bucket.accessKeyId "roles" $all "required" true)
+    (dict "key" "TOWPATH_ARTIFACTS_SECRET_ACCESS_KEY" "path" "secretAccessKey" "value" $v.bucket.secretAccessKey "roles" $all "required" true)))
   "oidc" (dict "existing" $v.oidc.existingSecret "used" (or $v.oidc.issuer $v.oidc.clientId $v.oidc.clientSecret $v.oidc.existingSecret) "keys" (list
     (dict "key" "TOWPATH_OIDC_CLIENT_SECRET" "path" "clientSecret" "value" $v.oidc.clientSecret "roles" (list "web") "required" true)))
   "github" (dict "existing" $v.github.existingSecret "used" $gitHub "keys" (list

@@ -17,7 +17,7 @@ export type Bucket = {
    *
    * @param digest lower-case hex SHA-256
    */
-  put(key: string, file: string, digest: string): Promise<void>;
+  put(key: string, file: string, digest: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
   /** Null: there is none. */
   get(key: string): Promise<AsyncIterable<Uint8Array> | null>;
   delete(key: string): Promise<void>;
@@ -66,9 +66,10 @@ export function openBucket(
   return {
     has: async (key) => (await askShortly("HEAD", object(key))).ok,
 
-    async put(key, file, digest) {
+    async put(key, file, digest, options = {}) {
       const body = await openAsBlob(file);
-      const stored = await ask("PUT", object(key), { body, headers: { "x-amz-content-sha256": digest } });
+      const headers = { "x-amz-content-sha256": digest };
+      const stored = await ask("PUT", object(key), { body, headers, ...options });
       if (!stored.ok) throw unavailable("PUT", "the bucket doesn't exist");
     },
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createRunnerClient, type Endpoint, type RunnerClient } from "@towpath/runner-api";
+import { createRunnerClient, type Endpoint, type RunnerClient, secretHeader } from "@towpath/runner-api";
 import { createRunnerStandIn, type RunnerStandIn, standInSecret } from "@towpath/runner-api/testing";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { until } from "../testing/rig.ts";
@@ -182,3 +182,32 @@ test("GW-10 without the runner, servers that another worker had leased are reach
   for (const leases of [one, other]) leases?.stop();
   await server.close();
 });
+
+test("GW-13 RUN-7 a request at an instance that ended without closing its connection ends once another one runs", async () => {
+  runner.leaseMs = 60_000;
+  const upstreams = new Upstreams();
+  const leases = new Leases({ runner: client, upstreams });
+  const [silent, next] = await Promise.all([1, 2].map(() => startUnixServer(() => {})));
+  onTestFinished(async () => {
+    leases.stop();
+    await Promise.all([silent?.close(), next?.close(), upstreams.destroy()]);
+  });
+  const deploymentId = deploy(silent?.endpoint);
+  leases.requestStarted(deploymentId);
+  const first = await leases.acquire(deploymentId);
+  const headers = { [secretHeader]: first.endpoint.secret };
+  const sent = first.upstream.request({ path: "/", method: "POST", body: "x", headers }).then(
+    () => "answered",
+    () => "ended",
+  );
+  leases.invalidate(first);
+  // The same instance: it may still answer.
+  const again = await leases.acquire(deploymentId);
+  expect(again.instanceId).toBe(first.instanceId);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(await Promise.race([sent, "open"])).toBe("open");
+  leases.invalidate(again);
+  runner.servers.set(deploymentId, { instanceId: randomUUID(), endpoint: next?.endpoint ?? first.endpoint });
+  await leases.acquire(deploymentId);
+  expect(await sent).toBe("ended");
+}, 20_000);

@@ -2,6 +2,7 @@ import type { StartAttempt } from "@towpath/logs/schema";
 import { type RunnerClient, RunnerError, type ServerEndpoint, type ServerState } from "@towpath/runner-api";
 import { type TraceContext, traceparentOf } from "@towpath/telemetry";
 import type { Dispatcher } from "undici";
+import { type Entry, newEntry } from "./lease-entry.ts";
 import { asleep, refused, runnerUnreachable } from "./runner-refusals.ts";
 import { type SavedLease, SavedLeases } from "./saved-leases.ts";
 import { alreadyRunning, startOf } from "./start-attempts.ts";
@@ -17,18 +18,6 @@ export type Lease = {
   readonly validUntil: number;
   /** What the runner had to do for it. */
   readonly start: StartAttempt;
-};
-
-type Entry = {
-  lease: Lease | null;
-  pending: Promise<Lease> | null;
-  inFlight: number;
-  usedAt: number;
-  /** When the server was last known to be awake while the runner was unreachable. */
-  awakeAt: number;
-  /** Unused in its first half: not renewed until it is used again. */
-  isIdle: boolean;
-  timer: NodeJS.Timeout | undefined;
 };
 
 /** A lease is not used shortly before it expires: the request must reach the server while it is valid. */
@@ -172,7 +161,7 @@ export class Leases {
   #entry(deploymentId: string): Entry {
     let entry = this.#entries.get(deploymentId);
     if (!entry) {
-      entry = { lease: null, pending: null, inFlight: 0, usedAt: 0, awakeAt: 0, isIdle: false, timer: undefined };
+      entry = newEntry();
       this.#entries.set(deploymentId, entry);
     }
     return entry;
@@ -279,7 +268,11 @@ export class Leases {
     entry.lease = lease;
     if (previous?.instanceId !== lease?.instanceId) this.#version++;
     // Requests on the old connections finish there.
-    if (previous && previous.upstream !== lease?.upstream) this.#upstreams.retire(previous.endpoint);
+    if (previous && previous.upstream !== lease?.upstream) {
+      this.#upstreams.retire(previous.endpoint);
+      if (entry.inFlight > 0) entry.former.dropped(previous);
+    }
+    if (lease) entry.former.replacedBy(lease);
   }
 
   #schedule(deploymentId: string, entry: Entry, askedAt: number, afterMs: number): void {

@@ -11,6 +11,7 @@ import type { Logger } from "pino";
 import type { Logged } from "../call/states.ts";
 import { LostRows } from "./lost-rows.ts";
 import { rowsOf } from "./rows.ts";
+import type { SegmentCopies } from "./segment-copies.ts";
 import type { Segment, Spool } from "./spool.ts";
 import { lineOf } from "./spool-lines.ts";
 
@@ -27,6 +28,8 @@ const adoptMs = 5000;
 const firstDoubtMs = 1000;
 const maxDoubtMs = 60_000;
 const closeWithinMs = 800;
+/** Pause between two looks whether rows wait for so long that they have to be copied. */
+const copyMs = 1000;
 
 /** Receives the rows of each call once, when they are recorded. */
 type OnRecorded = (call: Logged, rows: readonly RequestLogRow[]) => void;
@@ -58,11 +61,21 @@ export class Recorder {
   #isReplaying = false;
   #adoptAt = Number.NEGATIVE_INFINITY;
   #replayTimer: NodeJS.Timeout | undefined;
+  #copyTimer: NodeJS.Timeout | undefined;
+  readonly #copies: SegmentCopies | null;
 
-  /** `share`: this process's share of the bounds in memory. */
-  constructor(parts: { pool: Pool; spool: Spool; log: Logger; share?: number; onRecorded?: OnRecorded | undefined }) {
-    const { pool, log, share = 1 } = parts;
+  /** `share`: this process's share of the bounds in memory. `copies`: null: the disk outlives this process. */
+  constructor(parts: {
+    pool: Pool;
+    spool: Spool;
+    log: Logger;
+    share?: number;
+    copies?: SegmentCopies | null;
+    onRecorded?: OnRecorded | undefined;
+  }) {
+    const { pool, log, share = 1, copies = null } = parts;
     this.#spool = parts.spool;
+    this.#copies = copies;
     this.#log = log;
     this.#onRecorded = parts.onRecorded;
     this.#writer = new BatchWriter<Held>({
@@ -101,6 +114,7 @@ export class Recorder {
     void this.#replay();
     this.#replayTimer = setInterval(() => void this.#replay(), replayMs);
     this.#replayTimer.unref();
+    if (this.#copies) this.#copyTimer = setInterval(() => this.#copies?.look(this.#writer), copyMs).unref();
   }
 
   /** Adds the rows of a call, unless that has been done. */
@@ -132,6 +146,7 @@ export class Recorder {
 
   async stop(): Promise<void> {
     clearInterval(this.#replayTimer);
+    clearInterval(this.#copyTimer);
     this.#endTurn();
     const unwritten = await this.#writer.close(closeWithinMs);
     const inMemoryOnly = unwritten.filter(({ segment }) => segment === null);
@@ -141,6 +156,7 @@ export class Recorder {
     // One message, which the terminal shows, too.
     const lost = this.#lost.describe();
     if (lost !== null) this.#log.error(lost);
+    await this.#copies?.finish();
     await this.#spool.close();
   }
 
@@ -210,6 +226,7 @@ export class Recorder {
           this.#spool.replayed(next.segment);
         }
       }
+      await this.#copies?.take((rows) => this.#writeRows(rows, null));
     } catch (error) {
       this.#log.error({ err: error }, "the log spool cannot be read");
     } finally {
@@ -227,8 +244,11 @@ export class Recorder {
     }
   }
 
-  async #replaySegment(segment: Segment, rows: readonly RequestLogRow[]): Promise<WriteOutcome> {
-    const since = this.#doubtful.get(segment)?.since ?? null;
+  #replaySegment(segment: Segment, rows: readonly RequestLogRow[]): Promise<WriteOutcome> {
+    return this.#writeRows(rows, this.#doubtful.get(segment)?.since ?? null);
+  }
+
+  async #writeRows(rows: readonly RequestLogRow[], since: number | null): Promise<WriteOutcome> {
     let isDoubtful = false;
     for (let at = 0; at < rows.length; at += requestLogBatches.batchRows) {
       const batch = rows.slice(at, at + requestLogBatches.batchRows).map(fromDisk);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { removeReserve } from "./spool-reserve.ts";
 
 /** Earlier versions wrote `.ndjson` and cannot read `.rows.ndjson`, which they therefore leave alone. */
-const segmentName = /^\d{15}-[0-9a-f]{12}-\d{6}(?:\.rows)?\.ndjson$/;
+export const segmentName = /^\d{15}-[0-9a-f]{12}-\d{6}(?:\.rows)?\.ndjson$/;
 const owningName = /^[0-9a-f]{12}$/;
 
 /**

@@ -25,8 +25,11 @@ export type Segment = {
   mustReplay: boolean;
 };
 
+/** A segment that nothing is appended to any more, and its file. */
+export type Sealed = { readonly segment: Segment; readonly path: string };
+
 /** The database doesn't have all of its rows. */
-const isPending = ({ heldRows, mustReplay }: Segment) => heldRows > 0 || mustReplay;
+export const isPending = ({ heldRows, mustReplay }: Segment) => heldRows > 0 || mustReplay;
 
 type OpenFile = {
   readonly descriptor: number;
@@ -136,6 +139,17 @@ export class Spool {
       this.#seal();
       return null;
     }
+  }
+
+  /** All segments that have rows which the database lacks. Begins a new one, if rows are appended later. */
+  sealPending(): Sealed[] {
+    if (this.#file && isPending(this.#file.segment)) this.#seal();
+    const pending = [...this.#segments.values()].filter((segment) => isPending(segment));
+    return pending.map((segment) => ({ segment, path: this.#pathOf(segment) }));
+  }
+
+  has(name: string): boolean {
+    return this.#segments.has(name);
   }
 
   /** Rows that memory no longer holds. `areWritten`: they are in the database, else only in the file. */

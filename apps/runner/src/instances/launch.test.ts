@@ -16,6 +16,7 @@ test.each([
   [signaled("SIGSEGV"), false, /SIGSEGV/],
   [ended("stopped"), true, /stopped/],
   [ended("platform-ended"), true, /process of Towpath/],
+  [{ ...ended("platform-ended"), detail: "the node of the server is being emptied" }, true, /^the node .* emptied$/],
   [ended("out-of-memory"), false, /512 MiB of memory/],
   [ended("process-limit"), false, /256 processes and threads/],
 ] as const)("RUN-6 an exit is described by its cause: %o, stopped: %s", (exit, isStop, description) => {

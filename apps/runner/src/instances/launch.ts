@@ -98,7 +98,7 @@ export async function launch(
       return null;
     }
     if (result.exit?.reason === "platform-ended")
-      return { code: "ended", reason: platformEnded, exit: result.exit, late: null };
+      return { code: "ended", reason: result.exit.detail ?? platformEnded, exit: result.exit, late: null };
     const reason = describeStartFailure(result, instance.limits);
     return { code: "start_failed", reason, exit: result.exit, late: result.cause === "timeout" ? result.late : null };
   } catch (error) {
@@ -127,7 +127,7 @@ export function describeExit(exit: Exit | null, { memoryBytes, processes }: Serv
         "(pools, threads, subprocesses), or ask the operator to raise TOWPATH_SERVER_PROCESSES"
       );
     case "platform-ended":
-      return platformEnded;
+      return exit.detail ?? platformEnded;
     case "signaled":
       return `it was killed by ${exit.signal}`;
     case "exited":

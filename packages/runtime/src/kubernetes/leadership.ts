@@ -36,7 +36,7 @@ export const leaseRequestMs = leaseTimes.sureMs / 2;
  * written. The id is that of the lease; the generation grows with each holder.
  *
  * @param options.onWaiting called once if somebody has it; ends the wait by rejecting
- * @throws an error of the first request; later ones are tried again
+ * @throws an error of the first request, unless it took too long; later ones are tried again
  */
 export async function claimLease(
   api: KubernetesApi,
@@ -57,7 +57,11 @@ export async function claimLease(
     const isFree = !lease.spec?.holderIdentity || performance.now() - seen.at >= heldMs;
     return isFree ? await taken(api, lease, holder, durationSeconds) : null;
   };
-  let claimed = await attempt();
+  let claimed = await attempt().catch((error: unknown) => {
+    // An API server that is busy or unreachable for a moment; a wrong address fails at once.
+    if (error instanceof Error && error.name === "TimeoutError") return null;
+    throw error;
+  });
   if (claimed === null) await onWaiting();
   while (claimed === null) {
     await sleep(times.lookMs);

@@ -50,4 +50,6 @@ export type Exit = {
   /** Exit status when it exited by itself, else null. */
   readonly code: number | null;
   readonly signal: string | null;
+  /** Why the platform ended it, to follow a colon, without a period; absent: its parent process ended. */
+  readonly detail?: string;
 };

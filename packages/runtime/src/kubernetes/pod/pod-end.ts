@@ -45,6 +45,8 @@ const ended = (exit: Partial<Exit>, more: Partial<PodEnd> = {}): PodEnd => ({
 
 export const deletedByOthers = ended({}, { sentence: "The server's pod was deleted." });
 
+export const lostNode = ended({}, { sentence: "The node of the server doesn't answer any more: it is lost." });
+
 const disruptions: Readonly<Record<string, string>> = {
   PreemptionByScheduler: "Kubernetes ended the server to make room for pods of a higher priority.",
   DeletionByTaintManager: "The node of the server was lost or must not run it any more.",

@@ -30,16 +30,21 @@ export function askReady({ host, port, secret }: Address, done: AbortSignal): Pr
   });
 }
 
-/** Whether something listens there. Slow networks count as yes. */
-export function isListening({ host, port }: Address): Promise<boolean> {
+/** `silent`: nothing answered in time, or the network leads nowhere: its node may be lost, slow, or behind a firewall. */
+export type Dialed = "listening" | "refused" | "silent";
+
+/** Opens a connection and closes it. */
+export function dial({ host, port }: Pick<Address, "host" | "port">): Promise<Dialed> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
-    const answer = (is: boolean) => {
+    const answer = (dialed: Dialed) => {
       socket.destroy();
-      resolve(is);
+      resolve(dialed);
     };
-    socket.setTimeout(connectMs, () => answer(true));
-    socket.once("connect", () => answer(true));
-    socket.once("error", ({ code = "" }: NodeJS.ErrnoException) => answer(!/REFUSED|UNREACH/.test(code)));
+    socket.setTimeout(connectMs, () => answer("silent"));
+    socket.once("connect", () => answer("listening"));
+    socket.once("error", ({ code = "" }: NodeJS.ErrnoException) =>
+      answer(code === "ECONNREFUSED" ? "refused" : "silent"),
+    );
   });
 }

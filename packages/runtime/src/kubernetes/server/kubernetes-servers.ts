@@ -23,6 +23,7 @@ import { type Given, type PodOwner, serverPod, serverPort, serverSecret } from "
 import type { WaitingPods } from "../pool/waiting-pods.ts";
 import type { RemoteLayers } from "../remote-layers.ts";
 import { type Address, askReady } from "./ask-server.ts";
+import { Nodes } from "./nodes.ts";
 import { PodServer, type PodServerParts } from "./pod-server.ts";
 import { failureOf, layerError, noRoom, refusalOf } from "./start-failure.ts";
 import { unlessStored } from "./unless-stored.ts";
@@ -57,6 +58,7 @@ type Begun = {
 export class KubernetesServers implements ServerDriver {
   readonly #parts: KubernetesServersParts;
   readonly #watch: PodWatch;
+  readonly #nodes = new Nodes();
   readonly #running = new Set<PodServer>();
 
   constructor(parts: KubernetesServersParts) {
@@ -179,7 +181,7 @@ export class KubernetesServers implements ServerDriver {
     const { api, data } = this.#parts;
     const volume = pod.metadata.labels?.[labels.data];
     const onUsage = (usage: Omit<DataUsage, "id">) => volume !== undefined && data?.learn(volume, usage);
-    return new PodServer(instanceId, pod, { api, watch: this.#watch, onUsage, ...own });
+    return new PodServer(instanceId, pod, { api, watch: this.#watch, nodes: this.#nodes, onUsage, ...own });
   }
 
   #follow(server: PodServer): PodServer {
@@ -205,6 +207,18 @@ export class KubernetesServers implements ServerDriver {
     if (this.#parts.data === null)
       throw new SandboxError("data_unavailable", "its lasting directory /data is not available here.");
     await this.#parts.data.open(id);
+    await this.#untilReleased(id);
+  }
+
+  /** Until its pod is known to have ended, its volume may still be written: only Kubernetes knows when another node may. */
+  async #untilReleased(id: string): Promise<void> {
+    for (let waitedMs = 0; ; waitedMs += checkMs) {
+      const holder = this.#watch.list().find((pod) => holdsData(pod, id));
+      if (holder === undefined) return;
+      if (waitedMs >= releaseMs)
+        throw new SandboxError("data_unavailable", lostDataOf(holder.spec?.nodeName ?? "that is unknown"));
+      await sleep(checkMs);
+    }
   }
 
   async #addressOf(digest: string): Promise<string> {
@@ -277,6 +291,15 @@ export class KubernetesServers implements ServerDriver {
   }
 }
 
+/** Whether a pod is being deleted, and may still run: its node hasn't reported that it has ended. */
+const holdsData = (pod: Stored<"pods">, id: string): boolean =>
+  pod.metadata.labels?.[labels.data] === id && pod.metadata.deletionTimestamp !== undefined && podEnd(pod) === null;
+
+const lostDataOf = (node: string): string =>
+  `its lasting directory /data is in use on the node ${node}, which doesn't answer. It starts when the node is back, or ` +
+  "when the operator of the cluster has declared it out of service or deleted it.";
+
+const releaseMs = 5000;
 const adoptMs = 5000;
 const checkMs = 500;
 /** As in serve.py. */

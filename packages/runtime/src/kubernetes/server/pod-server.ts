@@ -5,10 +5,11 @@ import type { InstanceHandle } from "../../port/servers.ts";
 import type { KubernetesApi } from "../api/client.ts";
 import type { Stored } from "../api/objects.ts";
 import type { PodWatch } from "../api/pod-watch.ts";
-import { deletedByOthers, hasRestarted, hasStarted, type PodEnd, podEnd } from "../pod/pod-end.ts";
+import { deletedByOthers, hasRestarted, hasStarted, lostNode, type PodEnd, podEnd } from "../pod/pod-end.ts";
 import { serverPort } from "../pod/server-pod.ts";
-import { type Address, isListening } from "./ask-server.ts";
+import { type Address, dial } from "./ask-server.ts";
 import { followLog } from "./follow-log.ts";
+import type { Nodes } from "./nodes.ts";
 import { Records } from "./records.ts";
 
 type Pod = Stored<"pods">;
@@ -22,6 +23,7 @@ const lostAfterMs = 30_000;
 export type PodServerParts = {
   readonly api: KubernetesApi;
   readonly watch: PodWatch;
+  readonly nodes: Nodes;
   readonly onOutput: OutputSink;
   readonly onUsage: (usage: Omit<DataUsage, "id">) => void;
   /** Of an adopted server: the lines that were kept before. */
@@ -44,6 +46,7 @@ export class PodServer {
   #log: Promise<void> | null = null;
   #lost: NodeJS.Timeout | null = null;
   #isStopping = false;
+  #asking: Promise<boolean> | null = null;
 
   constructor(instanceId: string, pod: Pod, parts: PodServerParts) {
     this.instanceId = instanceId;
@@ -90,6 +93,8 @@ export class PodServer {
   }
 
   handle(address: Address): InstanceHandle {
+    const host = this.pod?.status?.hostIP;
+    if (host !== undefined) void this.#parts.nodes.learn(host);
     const exited = this.ended.then(({ exit }) => exit);
     return {
       instanceId: this.instanceId,
@@ -98,9 +103,24 @@ export class PodServer {
       wake: async () => {},
       stop: (graceMs) => this.stop(graceMs),
       memoryBytes: async () => null,
-      isAlive: async () => !this.#over.signal.aborted && (await isListening(address)),
+      isAlive: () => this.#isAlive(address),
       exited,
     };
+  }
+
+  /** Takes seconds if nothing answers. */
+  async #isAlive(address: Address): Promise<boolean> {
+    if (this.#over.signal.aborted) return false;
+    const dialed = await dial(address);
+    if (dialed !== "silent") return dialed === "listening" && !this.#over.signal.aborted;
+    const host = this.pod?.status?.hostIP;
+    this.#asking ??= (host === undefined ? Promise.resolve(false) : this.#parts.nodes.isLost(address, host)).finally(
+      () => {
+        this.#asking = null;
+      },
+    );
+    if (await this.#asking) this.#end(lostNode);
+    return !this.#over.signal.aborted;
   }
 
   #say(sentence: string): void {
@@ -152,7 +172,9 @@ export class PodServer {
     // Else somebody has begun it.
     if (this.pod !== null && this.pod.metadata.deletionTimestamp === undefined) void this.#delete(0).catch(() => {});
     if (this.#isStopping) return { ...end, exit: { ...end.exit, reason: "stopped" } };
-    if (end.sentence !== null) this.#say(end.sentence);
-    return end;
+    if (end.sentence === null) return end;
+    this.#say(end.sentence);
+    const detail = `${end.sentence[0]?.toLowerCase()}${end.sentence.slice(1)}`.replace(/\.$/, "");
+    return { ...end, exit: { ...end.exit, detail: detail.replace(/^kubernetes/, "Kubernetes") } };
   }
 }
