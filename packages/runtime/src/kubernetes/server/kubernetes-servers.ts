@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Ready } from "../../host/server/harness-status.ts";
 import { SandboxError } from "../../port/errors.ts";
 import type { OutputSink } from "../../port/execution.ts";
 import type { DataUsage, Isolation, Pythons } from "../../port/host.ts";
@@ -18,18 +17,16 @@ import { PodWatch } from "../api/pod-watch.ts";
 import type { PodSettings } from "../config.ts";
 import type { DataClaims } from "../data-claims.ts";
 import { labels } from "../pod/labels.ts";
-import { podEnd, podObstacle } from "../pod/pod-end.ts";
+import { podEnd } from "../pod/pod-end.ts";
 import { type Given, type PodOwner, serverPod, serverPort, serverSecret } from "../pod/server-pod.ts";
 import type { WaitingPods } from "../pool/waiting-pods.ts";
 import type { RemoteLayers } from "../remote-layers.ts";
 import { type Address, askReady } from "./ask-server.ts";
+import { awaitReady } from "./await-ready.ts";
 import { Nodes } from "./nodes.ts";
 import { PodServer, type PodServerParts } from "./pod-server.ts";
-import { failureOf, layerError, noRoom, refusalOf } from "./start-failure.ts";
+import { layerError, refusalOf } from "./start-failure.ts";
 import { unlessStored } from "./unless-stored.ts";
-
-const firstPollMs = 20;
-const maxPollMs = 250;
 
 export type KubernetesServersParts = {
   readonly api: KubernetesApi;
@@ -87,7 +84,11 @@ export class KubernetesServers implements ServerDriver {
     const { waiting } = this.#parts;
     const pooled = waiting === null ? null : await this.#takeWaiting(waiting, { spec, pod, given, onOutput });
     const running = pooled instanceof PodServer ? pooled : await this.#startOwn({ spec, pod, given, onOutput });
-    const result = await this.#awaitReady(running, spec.startTimeoutMs, startedAt);
+    const result = await awaitReady(running, {
+      startTimeoutMs: spec.startTimeoutMs,
+      startedAt,
+      placeMs: this.#parts.placeMs,
+    });
     if (!result.ok || pooled === null) return result;
     return { ...result, pool: pooled instanceof PodServer ? "used" : pooled };
   }
@@ -239,56 +240,6 @@ export class KubernetesServers implements ServerDriver {
       throw refusalOf(error);
     }
   }
-
-  async #awaitReady(running: PodServer, startTimeoutMs: number, startedAt: number): Promise<StartResult> {
-    const done = new AbortController();
-    try {
-      const first = await Promise.race([
-        this.#untilReady(running, done.signal),
-        running.ended,
-        this.#untilStuck(running, startTimeoutMs, done.signal),
-      ]);
-      if (first instanceof SandboxError) {
-        void running.stop(0);
-        throw first;
-      }
-      if ("address" in first) {
-        const { address, ready } = first;
-        const { prewarm, bridge, incomplete } = ready;
-        const more = { ...(prewarm && { prewarm }), ...(bridge && { bridge }), ...(incomplete && { incomplete }) };
-        return { ok: true, handle: running.handle(address), startMs: performance.now() - startedAt, ...more };
-      }
-      return failureOf(first, running.stack);
-    } finally {
-      done.abort();
-    }
-  }
-
-  async #untilReady(running: PodServer, signal: AbortSignal): Promise<{ address: Address; ready: Ready }> {
-    for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pauseMs * 1.5, maxPollMs)) {
-      const { address } = running;
-      const ready = address === null ? null : await askReady(address, signal);
-      if (address !== null && ready !== null) return { address, ready };
-      await sleep(pauseMs, undefined, { signal }).catch(() => new Promise(() => {}));
-    }
-  }
-
-  /** Resolves when the pod can't begin. */
-  async #untilStuck(running: PodServer, startTimeoutMs: number, signal: AbortSignal): Promise<SandboxError> {
-    for (let waitedMs = 0; ; waitedMs += checkMs) {
-      await sleep(checkMs, undefined, { signal }).catch(() => new Promise(() => {}));
-      const { pod } = running;
-      const obstacle = pod === null ? null : podObstacle(pod);
-      if (obstacle?.kind === "image" && waitedMs >= imageMs) return new SandboxError("setup_failed", obstacle.message);
-      const isWaiting = pod === null || pod.status?.phase === "Pending";
-      // A pod that runs ends by itself when its start takes too long, unless its node hangs.
-      const maxMs = this.#parts.placeMs + (isWaiting ? 0 : maxRounds * startTimeoutMs);
-      if (waitedMs < maxMs) continue;
-      if (obstacle?.kind === "room") return noRoom(obstacle.message);
-      const what = isWaiting ? "start" : "get ready";
-      return new SandboxError("setup_failed", `The pod of the server did not ${what} within ${waitedMs / 1000} s.`);
-    }
-  }
 }
 
 /** Whether a pod is being deleted, and may still run: its node hasn't reported that it has ended. */
@@ -302,10 +253,6 @@ const lostDataOf = (node: string): string =>
 const releaseMs = 5000;
 const adoptMs = 5000;
 const checkMs = 500;
-/** As in serve.py. */
-const maxRounds = 3;
-/** A registry may fail once. */
-const imageMs = 20_000;
 
 const addressOf = (host: string, secret: string): Address => ({ host, port: serverPort, secret });
 
