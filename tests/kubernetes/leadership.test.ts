@@ -146,22 +146,3 @@ test("RUN-8 a pause of the API shorter than the lease holds changes back and los
   expect((await next).generation).toBe(2);
   expect(performance.now() - releasedAt).toBeLessThan(leaseTimes.durationMs / 2);
 });
-
-test("RUN-8 a runner that starts while the API answers nothing waits for it", async () => {
-  const link = await openLink(cluster);
-  const cut = new KubernetesApi(link.connect, api.namespace, { requestMs: leaseRequestMs });
-  onTestFinished(async () => {
-    await cut.close();
-    link.close();
-  });
-  link.cut();
-  let isWaiting = false;
-  const claimed = claimLease(cut, {
-    onWaiting: async () => {
-      isWaiting = true;
-    },
-  });
-  await expect.poll(() => isWaiting, { timeout: 3 * leaseRequestMs }).toBe(true);
-  link.mend();
-  expect((await claimed).generation).toBe(1);
-});

@@ -59,7 +59,7 @@ export async function claimLease(
   };
   let claimed = await attempt().catch((error: unknown) => {
     // An API server that is busy or unreachable for a moment; a wrong address fails at once.
-    if (error instanceof Error && error.name === "TimeoutError") return null;
+    if (error instanceof Error && /^(Connect)?TimeoutError$/.test(error.name)) return null;
     throw error;
   });
   if (claimed === null) await onWaiting();
