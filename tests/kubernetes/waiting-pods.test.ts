@@ -180,20 +180,14 @@ test("RUN-1 how a server ends in a pod that waited is distinguished, and it does
 
 test("RUN-1 a server in a pod that waited may start as many processes as any, and disturbs no other with its user", async () => {
   const driver = open();
-  const [bomb, other] = await Promise.all([
-    startedBy(driver, instance("serve")),
-    startedBy(driver, instance("serve")),
-  ]);
-  const podName = (await podOf(other.instanceId))?.metadata.name ?? "";
+  const [full, other] = await Promise.all([startedBy(driver, instance("serve")), startedBy(driver, instance("serve"))]);
+  const podName = (await podOf(full.instanceId))?.metadata.name ?? "";
   // It may have 32. The processes are started more slowly than they are counted.
   const starting = "for i in $(seq 60); do sleep 10 & sleep 0.05; done";
   const inPod = ["-n", rig.namespace, "exec", podName, "-c=server", "--", "sh", "-c", starting];
   await expect(cluster.kubectl(...inPod)).rejects.toThrow(/Cannot fork/);
-  void tinyServer.get(bomb.endpoint, "/fork-bomb");
-  // It is faster than that: it has too many, or they take too much memory.
-  expect(["signaled", "out-of-memory"]).toContain((await bomb.exited).reason);
-  // It serves each call by a thread, so it can start one again.
-  await expect.poll(() => tinyServer.get(other.endpoint), { timeout: 30_000 }).toMatch(/^hello/);
+  // It serves each call by a thread of its own.
+  expect(await tinyServer.get(other.endpoint)).toMatch(/^hello/);
 });
 
 test("RUN-7 who does not know the key gets nothing from a pod that waits", async () => {
