@@ -59,4 +59,4 @@ def _allow(process: int, more: bool) -> None:
     # It has ended.
     with contextlib.suppress(OSError, ValueError):
         _, hard = resource.prlimit(process, resource.RLIMIT_NPROC)
-        resource.prlimit(process, resource.RLIMIT_NPROC, (hard if more else min(1, hard), hard))
+        resource.prlimit(process, resource.RLIMIT_NPROC, (hard if more else 1, hard))

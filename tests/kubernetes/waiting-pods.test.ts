@@ -178,17 +178,15 @@ test("RUN-1 how a server ends in a pod that waited is distinguished, and it does
   });
 });
 
-test("RUN-1 a server that starts too many processes in a pod that waited is ended, and the next one on its node is not disturbed", async () => {
+test("RUN-1 a server in a pod that waited may start as many processes as any, and disturbs no other with its user", async () => {
   const driver = open();
-  const { lines, onOutput } = collect();
-  const [bomb, other] = await Promise.all([
-    startedBy(driver, instance("serve"), onOutput),
-    startedBy(driver, instance("serve")),
-  ]);
-  void tinyServer.get(bomb.endpoint, "/fork-bomb");
-  expect(await bomb.exited).toEqual({ reason: "signaled", code: null, signal: "SIGKILL" });
-  expect(lines).toContain("stderr: The server had more than twice its limit of processes and threads, and was ended.");
-  // It serves each call by a thread.
+  const [full, other] = await Promise.all([startedBy(driver, instance("serve")), startedBy(driver, instance("serve"))]);
+  const podName = (await podOf(full.instanceId))?.metadata.name ?? "";
+  // It may have 32. The processes are started more slowly than they are counted.
+  const starting = "for i in $(seq 60); do sleep 10 & sleep 0.05; done";
+  const inPod = ["-n", rig.namespace, "exec", podName, "-c=server", "--", "sh", "-c", starting];
+  await expect(cluster.kubectl(...inPod)).rejects.toThrow(/Cannot fork/);
+  // It serves each call by a thread of its own.
   expect(await tinyServer.get(other.endpoint)).toMatch(/^hello/);
 });
 

@@ -29,6 +29,7 @@ const recordedKeys = {
   "project-secret": "4b17261930a139d63ec0c89919925119de980e4251393c04a237f3689047d7ee",
   "mcp-session": "72e949c33fe59f0b49da4cf0a7bc2563ecf84f28c2ae80a906080e381b7d46c9",
   "runner-api": "bd124fcf4564a8e80876001e54a7dd672d3efd4f86a63a80fc8843efd66f12de",
+  "waiting-pods": "eb5f53b7edbbc9cf2c84fcae3ce3302d16c277c3e6e1728602e04ec046f7f5fc",
   "refresh-token": "d760f959efd584f682868f4297bdc7e887ef5f6682576201145f4efd64fddc61",
   "signing-keys": "12328598ae6c6b0fdf40442bdbbc09ccd062b3e31bab1b3a5361c37972efc99c",
   "gateway-state": "02ff58f82edbe29cff0e6f7911de88997a394b07c7271c74177b0efc0ad3c2e4",
