@@ -10,7 +10,7 @@ import { registerExisting } from "./register-existing.ts";
 import { s3Blobs } from "./s3-blobs.ts";
 
 export { openBucket } from "./bucket.ts";
-export { type BucketReport, checkBucket } from "./check-bucket.ts";
+export { checkBucket } from "./check-bucket.ts";
 export {
   type ArtifactsConfig,
   artifactsConfigSchema,
