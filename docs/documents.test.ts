@@ -8,7 +8,7 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 /** Names of settings in a text, without prefixes such as `UV_*` and abbreviated names. */
 const settingsIn = (text: string) =>
-  new Set([...text.matchAll(/\b(?:TOWPATH|GITHUB|DATABASE)_[A-Z_]*[A-Z]\b/g)].map(([name]) => name));
+  new Set([...text.matchAll(/\b(?:TOWPATH|GITHUB|DATABASE|KUBERNETES)_[A-Z_]*[A-Z]\b/g)].map(([name]) => name));
 
 /** The keys of every process's settings schema. */
 async function settingsOfTheProcesses(): Promise<Set<string>> {

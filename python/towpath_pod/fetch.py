@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import http.client
+import itertools
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 
 from towpath_pod.report import report
 
@@ -66,6 +68,8 @@ def hand_over(missing: list[Layer], document: bytes, layers: str = LAYERS, start
             _get(layer, os.path.join(layers, layer["directory"]))
         except LayerError as error:
             failures.append(error)
+        except OSError as error:
+            failures.append(LayerError("unavailable", f"{type(error).__name__}: {error}"))
 
     threads = [threading.Thread(target=get, args=(layer,)) for layer in missing]
     for thread in threads:
@@ -83,26 +87,54 @@ def hand_over(missing: list[Layer], document: bytes, layers: str = LAYERS, start
     return 0
 
 
-def _get(layer: Layer, directory: str) -> None:
-    for attempt in range(1, _ATTEMPTS + 1):
+def _read(url: str) -> Iterator[bytes]:
+    """What an address has, to its end. A connection that breaks is replaced where it broke, for as long as each attempt
+    but a few in a row brings more.
+    """
+    done = 0
+    failures = 0
+    while True:
         try:
-            _get_once(layer, directory)
-            return
+            with _open(url, done) as response:
+                # A service that ignores the range sends all again.
+                skip = 0 if response.status == 206 else done
+                expected = response.headers.get("Content-Length")
+                left = int(expected) if expected is not None else None
+                while chunk := response.read1(_CHUNK):
+                    if left is not None:
+                        left -= len(chunk)
+                    fresh = chunk[skip:]
+                    skip -= len(chunk) - len(fresh)
+                    if fresh:
+                        done += len(fresh)
+                        failures = 0
+                        yield fresh
+                # Reading in pieces doesn't report an early end.
+                if left:
+                    raise http.client.IncompleteRead(b"", left)
+                return
         except (OSError, http.client.HTTPException) as error:
-            _empty(directory)
-            if attempt == _ATTEMPTS:
+            failures += 1
+            if failures == _ATTEMPTS:
                 raise LayerError("unavailable", f"{type(error).__name__}: {error}") from error
-            time.sleep(attempt)
+            time.sleep(failures)
 
 
-def _get_once(layer: Layer, directory: str) -> None:
-    """Unpacks while it reads. What has another digest is never used: the pod ends."""
+def _open(url: str, start: int) -> http.client.HTTPResponse:
+    request = urllib.request.Request(url, headers={"Range": f"bytes={start}-"} if start else {})
     try:
-        response = urllib.request.urlopen(layer["url"], timeout=_TIMEOUT_SECONDS)
+        response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS)
+        return response
     except urllib.error.HTTPError as error:
         if error.code < 500 and error.code != 429:
             raise LayerError("not_found" if error.code == 404 else "unavailable", f"HTTP {error.code}") from error
         raise
+
+
+def _get(layer: Layer, directory: str) -> None:
+    """Unpacks while it reads. What has another digest is never used: the pod ends."""
+    chunks = _read(layer["url"])
+    first = next(chunks, b"")
     os.makedirs(directory, exist_ok=True)
     argv = ["tar", "--extract", "--zstd", "--preserve-permissions", "--no-same-owner"]
     # Without `.`: the directory is a volume, whose mode only its owner may change.
@@ -112,7 +144,7 @@ def _get_once(layer: Layer, directory: str) -> None:
     assert unpack.stdin is not None and unpack.stderr is not None
     is_read = True
     try:
-        while chunk := response.read(_CHUNK):
+        for chunk in itertools.chain([first], chunks):
             digest.update(chunk)
             if is_read:
                 try:
@@ -124,7 +156,6 @@ def _get_once(layer: Layer, directory: str) -> None:
         unpack.kill()
         raise
     finally:
-        response.close()
         with contextlib.suppress(BrokenPipeError):
             unpack.stdin.close()
         problem = unpack.stderr.read(2000).decode("utf-8", "replace")
@@ -133,15 +164,6 @@ def _get_once(layer: Layer, directory: str) -> None:
         raise LayerError("digest_mismatch", "the stored bytes have another digest")
     if status != 0:
         raise LayerError("unavailable", f"tar: {problem.strip()}")
-
-
-def _empty(directory: str) -> None:
-    with contextlib.suppress(OSError), os.scandir(directory) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
-            else:
-                os.unlink(entry.path)
 
 
 if __name__ == "__main__":

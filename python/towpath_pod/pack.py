@@ -8,6 +8,7 @@ import os
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Mapping
 from typing import IO
 from urllib.parse import urlsplit
@@ -34,6 +35,8 @@ _TAR = [
     "--blocking-factor=512",
 ]
 _BLOCK = 1 << 20
+_MOST_AT_ONCE = 5 * 1024**3
+_ATTEMPTS = 3
 
 
 def pack(directory: str, target: str, max_bytes: int) -> dict[str, object]:
@@ -76,7 +79,28 @@ def _keep(source: IO[bytes], target: IO[bytes], digest: hashlib._Hash) -> None:
 
 
 def send(path: str, url: str, headers: Mapping[str, str]) -> dict[str, object]:
-    """PUTs a file to a presigned address. Returns the status and the beginning of the answer."""
+    """PUTs a file to a presigned address, again after a connection that broke or a failure of the service. Returns the
+    status and the beginning of the answer.
+    """
+    size = os.stat(path).st_size
+    if size > _MOST_AT_ONCE:
+        limit = f"{_MOST_AT_ONCE // 1024**3} GB, the most that a bucket takes at once"
+        raise RequestError("too_large", f"The packed layer has {size / 1024**3:.1f} GB, more than {limit}.")
+    attempt = 1
+    while True:
+        try:
+            answer = _put(path, size, url, headers)
+            if attempt == _ATTEMPTS or answer["status"] not in (408, 429, 500, 502, 503, 504):
+                return answer
+        except (OSError, http.client.HTTPException) as error:
+            if attempt == _ATTEMPTS:
+                message = f"The artifact store can't be reached from the pod: {error}"
+                raise RequestError("unavailable", message) from None
+        time.sleep(attempt)
+        attempt += 1
+
+
+def _put(path: str, size: int, url: str, headers: Mapping[str, str]) -> dict[str, object]:
     address = urlsplit(url)
     host, port = address.hostname or "", address.port
     connection = (
@@ -86,12 +110,9 @@ def send(path: str, url: str, headers: Mapping[str, str]) -> dict[str, object]:
     )
     try:
         with open(path, "rb") as body:
-            length = str(os.fstat(body.fileno()).st_size)
             target = f"{address.path}?{address.query}"
-            connection.request("PUT", target, body, {**headers, "Content-Length": length})
+            connection.request("PUT", target, body, {**headers, "Content-Length": str(size)})
             answer = connection.getresponse()
             return {"status": answer.status, "text": answer.read(2000).decode(errors="replace")}
-    except (OSError, http.client.HTTPException) as error:
-        raise RequestError("unavailable", f"The artifact store can't be reached from the pod: {error}") from None
     finally:
         connection.close()

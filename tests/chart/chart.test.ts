@@ -28,6 +28,21 @@ beforeAll(async () => {
   for (const variant of variants) rendered.set(variant, await render(variant));
 });
 
+test("OPS-2 KEY-6 web and gateway get a token of an account without a Role where workloads of the cluster may be trusted", async () => {
+  const objects = await render("ingress", "--set", "workloads.clusterIssuer=true");
+  const pods = podsOf(objects);
+  for (const role of ["web", "gateway"])
+    expect(pods[role]?.pod).toMatchObject({
+      serviceAccountName: `${release}-issuer`,
+      automountServiceAccountToken: true,
+    });
+  const bound = objects.filter(({ kind }) => kind === "RoleBinding" || kind === "ClusterRoleBinding");
+  expect(JSON.stringify(bound)).not.toContain(`${release}-issuer`);
+  expect(JSON.stringify(objects.filter(({ kind }) => kind === "ConfigMap"))).toContain(
+    '"TOWPATH_WORKLOAD_ISSUER":"cluster"',
+  );
+});
+
 describe.each(variants)("with the values %s", (variant) => {
   test("OPS-2 the chart passes Helm's lint without a warning", async () => {
     const printed = await runProgram("helm", ["lint", "--strict", chart, ...valuesOf(variant)]);

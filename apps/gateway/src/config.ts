@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 // From this file, as those of the runner's contract below.
 import { bucketAddressPattern, bucketFrom, bucketServiceSettings } from "@towpath/artifacts/config";
+import { operatorIssuerSchema } from "@towpath/auth/workloads/config";
 import { externalNetworkSettings, networkList, networksSetting } from "@towpath/egress";
 import { callLimitSettings, callLimitsFrom } from "@towpath/limits";
 import { inheritedSocketSettings, listenAddressFrom, openFilesLimit } from "@towpath/role";
@@ -180,8 +181,10 @@ export type GatewayConfig = ReturnType<typeof readConfig>;
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env, openFiles: number = openFilesLimit()) {
   const result = schemaFor(openFiles).safeParse(environment);
-  if (!result.success) {
-    const problems = result.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+  const operatorIssuer = operatorIssuerSchema().safeParse(environment);
+  if (!result.success || !operatorIssuer.success) {
+    const issues = [result, operatorIssuer].flatMap(({ error }) => error?.issues ?? []);
+    const problems = issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
     throw new Error(`The gateway's settings are not valid:\n${problems.join("\n")}`);
   }
   const values = result.data;
@@ -218,6 +221,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env, openFil
     holdMs: values.TOWPATH_GATEWAY_HOLD_MS,
     outageMs: values.TOWPATH_GATEWAY_OUTAGE_MS,
     externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
+    /** Null: issuers are public, or in `externalNetworks`. */
+    operatorIssuer: operatorIssuer.data,
     externalTimeoutMs: values.TOWPATH_EXTERNAL_TIMEOUT_MS,
     ...connectionLimits(values, openFiles),
     callLimits: callLimitsFrom(values),

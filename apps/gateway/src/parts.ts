@@ -128,6 +128,7 @@ export function createCallers({ config, pool, notifications, routes, log }: Base
   const workloads = createWorkloadChecker(pool, { outageMs });
   const issuerKeys = new IssuerKeyCache({
     policy: createAddressPolicy(config.externalNetworks),
+    operator: config.operatorIssuer,
     outageMs,
     onProblem: (source, problem) => void workloads.storeProblem(source, problem),
   });
@@ -142,6 +143,7 @@ export function createCallers({ config, pool, notifications, routes, log }: Base
       members: members.cache,
       grants: grants.cache,
       workloads: workloads.cache,
+      issuerKeys,
       signingKeys,
     },
     parts: {

@@ -25,7 +25,8 @@ test("OPS-6 OPS-13 a bucket that refuses the key is a warning with the remedy un
   const needs = watchNeeds(database, artifacts, log);
   await needs.check();
   expect(needs.warnings).toEqual([
-    expect.stringMatching(/^Artifacts can't be stored in .*: .* The bucket must exist, and the key .* may list it/),
+    expect.stringMatching(/^Artifacts can't be kept in .* may not list the bucket: allow s3:ListBucket .* put objects/),
+    expect.stringMatching(/^The bucket .* needs attention/),
   ]);
   expect(log.error).toHaveBeenCalledOnce();
   await needs.check();

@@ -1,4 +1,4 @@
-import { type ArtifactsConfig, tryBucket } from "@towpath/artifacts";
+import { type ArtifactsConfig, checkBucket } from "@towpath/artifacts";
 import type { DatabaseClient } from "@towpath/db";
 import type { Logger } from "pino";
 
@@ -24,7 +24,7 @@ export function watchNeeds(
       return warnings;
     },
     async check() {
-      const found = (await Promise.all([bucketWarning(artifacts), clockWarning(pool)])).filter((each) => each !== null);
+      const found = (await Promise.all([bucketWarnings(artifacts), clockWarnings(pool)])).flat();
       if (JSON.stringify(found) !== JSON.stringify(warnings)) {
         if (found.length > 0) log.error({ warnings: found }, "this instance lacks what it needs");
         else log.info("bucket and clock are as they should be again");
@@ -34,29 +34,38 @@ export function watchNeeds(
   };
 }
 
-async function bucketWarning(config: ArtifactsConfig): Promise<string | null> {
-  if (config === null) return null;
+async function bucketWarnings(config: ArtifactsConfig): Promise<readonly string[]> {
+  if (config === null) return [];
+  const sentence = (found: readonly { readonly what: string; readonly remedy: string }[]) =>
+    found.map(({ what, remedy }) => `${what}: ${remedy}.`).join(" ");
   try {
-    await tryBucket(config);
-    return null;
+    const { problems, warnings } = await checkBucket(config);
+    return [
+      ...(problems.length > 0 ? [`Artifacts can't be kept in ${config.url}. ${sentence(problems)}`] : []),
+      ...(warnings.length > 0 ? [`The bucket ${config.url} needs attention. ${sentence(warnings)}`] : []),
+    ];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return `Artifacts can't be stored in ${config.url}: ${reason.replace(/\.?$/, ".")} The bucket must exist, and the key of the settings TOWPATH_ARTIFACTS… may list it, and get, put and delete its objects.`;
+    return [
+      `Artifacts can't be kept in ${config.url}: ${reason.replace(/\.?$/, ".")} Check the settings TOWPATH_ARTIFACTS… and whether the bucket exists.`,
+    ];
   }
 }
 
-async function clockWarning(pool: DatabaseClient["pool"]): Promise<string | null> {
+async function clockWarnings(pool: DatabaseClient["pool"]): Promise<readonly string[]> {
   try {
     // Connects first: the time of an answer is read from the middle of its round trip.
     await pool.query("SELECT 1");
     const before = Date.now();
     const { rows } = await pool.query<{ now: Date }>("SELECT clock_timestamp() AS now");
     const skewMs = (before + Date.now()) / 2 - (rows[0]?.now.getTime() ?? before);
-    if (Math.abs(skewMs) <= maxSkewMs) return null;
+    if (Math.abs(skewMs) <= maxSkewMs) return [];
     const relation = skewMs > 0 ? "ahead of" : "behind";
-    return `The clock of the runner's machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${relation} the database's, so sign-ins and addresses of the bucket may be refused: synchronize both, for example by timedatectl set-ntp true.`;
+    return [
+      `The clock of the runner's machine is ${Math.round(Math.abs(skewMs) / 1000)} s ${relation} the database's, so sign-ins and addresses of the bucket may be refused: synchronize both, for example by timedatectl set-ntp true.`,
+    ];
   } catch {
     // While the database can't be asked, others report that.
-    return null;
+    return [];
   }
 }

@@ -170,7 +170,7 @@ function compose(config: WebConfig): Services {
       reach: (url) => reachExternal(url, { policy }),
       inspect: (target) => inspectExternal(target, { policy }),
     },
-    readIssuerKeys: (source) => readIssuerKeys(source, policy),
+    readIssuerKeys: (source) => readIssuerKeys(source, { policy, operator: config.operatorIssuer }),
     domainNames,
     serverHost,
     adminTokens,

@@ -1,5 +1,6 @@
 import { artifactsConfigSchema } from "@towpath/artifacts";
 import { parseOidcSettings } from "@towpath/auth/config";
+import { operatorIssuerSchema } from "@towpath/auth/workloads/config";
 import { chatSettings } from "@towpath/chat/config";
 import {
   dnsSettings,
@@ -134,6 +135,7 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
   const gitHub = optionalGitHubConfig.safeParse(given);
   const mail = mailConfigSchema.safeParse(given);
   const artifacts = artifactsConfigSchema.safeParse(given);
+  const operatorIssuer = operatorIssuerSchema().safeParse(given);
   const isAddressed = given.TOWPATH_URL !== undefined || (main.data?.TOWPATH_ENVIRONMENT ?? "local") === "local";
   if (
     !isAddressed ||
@@ -141,9 +143,12 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
     !mail.success ||
     signIn?.success === false ||
     !gitHub.success ||
-    !artifacts.success
+    !artifacts.success ||
+    !operatorIssuer.success
   ) {
-    const issues = [main, mail, signIn, gitHub, artifacts].flatMap((parsed) => parsed?.error?.issues ?? []);
+    const issues = [main, mail, signIn, gitHub, artifacts, operatorIssuer].flatMap(
+      (parsed) => parsed?.error?.issues ?? [],
+    );
     const problems = issues.map((issue) => `${issue.path.join(".")} ${issue.message}`);
     throw new SettingsError(
       isAddressed ? problems : [...problems, "TOWPATH_URL is missing: only a local instance has a default"],
@@ -185,6 +190,8 @@ export function readWebConfig(environment: Readonly<Record<string, string | unde
       },
     },
     externalNetworks: values.TOWPATH_EXTERNAL_NETWORKS,
+    /** Null: issuers of workloads' tokens are public, or in these networks. */
+    operatorIssuer: operatorIssuer.data,
     /** Where DNS records of servers' domains are looked up; empty: where the host looks names up. */
     dnsServers: values.TOWPATH_DNS_SERVERS,
     maxPushBytes: values.TOWPATH_MAX_PUSH_MB * 1024 * 1024,

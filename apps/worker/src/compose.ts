@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { openArtifacts } from "@towpath/artifacts";
+import { type ArtifactsConfig, checkBucket, openArtifacts } from "@towpath/artifacts";
 import { createBuilder, defaultBuildLimits } from "@towpath/builder";
 import { openGitHub } from "@towpath/core/sources/github-connection";
 import { openDatabase } from "@towpath/db";
@@ -95,12 +95,22 @@ async function reportIsolation({ isolation, log }: Services): Promise<void> {
   log.error({ missing, refuses, problems }, "isolation cannot be set up");
 }
 
+/** @throws an error that names all rights that the key of the bucket lacks */
+async function checkArtifacts(config: ArtifactsConfig, log: Logger): Promise<void> {
+  if (config === null) return;
+  const { problems, warnings } = await checkBucket(config);
+  const [refused, warned] = [problems, warnings].map((found) => found.map(({ what, remedy }) => `${what}: ${remedy}.`));
+  for (const text of warned ?? []) log.warn(text);
+  if (refused?.length) throw new Error(`Artifacts can't be kept in ${config.url}. ${refused.join(" ")}`);
+}
+
 async function openParts(config: WorkerConfig, log: Logger) {
   const database = openDatabase(config.databaseUrl);
   const secrets = createSecretBox(config.secrets);
   await checkDatabase(database.pool, secrets.masterKeys);
   const { dataDirectory } = config;
   const artifacts = openArtifacts({ db: database.db, dataDirectory, config: config.artifacts });
+  await checkArtifacts(config.artifacts, log);
   await artifacts.registerExisting();
   const { layers, store, firstRelease } = artifacts;
   const driver = openDriver(config.driver, layers, { kind: "builds" });

@@ -33,6 +33,7 @@
   "GITHUB_API_URL" $v.github.apiUrl
   "TOWPATH_MAIL_FROM" $v.mail.from
   "TOWPATH_OTLP_ENDPOINT" $v.tracing.endpoint
+  "TOWPATH_WORKLOAD_ISSUER" (ternary "cluster" "" $v.workloads.clusterIssuer)
   "TOWPATH_DRIVER" "kubernetes"
   "TOWPATH_KUBERNETES_NAMESPACE" $v.tenants.namespace
   "TOWPATH_KUBERNETES_IMAGE" (include "towpath.image" (dict "root" . "image" $v.serversImage))

@@ -6,6 +6,8 @@ import { artifact, artifactTag } from "@towpath/db/schema";
 import { and, eq, lte, sql } from "drizzle-orm";
 import { ArtifactError, type ArtifactStore, type BlobStore, digestSchema, notStored } from "./port.ts";
 
+const longestUploadMs = 24 * 3_600_000;
+
 export type ArtifactStoreConfig = {
   readonly db: Database;
   readonly blobs: BlobStore;
@@ -109,7 +111,12 @@ export function createArtifactStore({ db, blobs, incoming }: ArtifactStoreConfig
       return null;
     },
 
-    removeIncomplete: (olderThanMs) => removeOld(incoming, Date.now() - olderThanMs),
+    async removeIncomplete(olderThanMs) {
+      const removed = await removeOld(incoming, Date.now() - olderThanMs);
+      // Other hosts may be uploading.
+      const before = new Date(Date.now() - Math.max(olderThanMs, longestUploadMs));
+      return removed + ((await blobs.abortUnfinished?.(before)) ?? 0);
+    },
   };
   return store;
 }

@@ -1,27 +1,28 @@
 import { openAsBlob } from "node:fs";
-import { AwsClient } from "aws4fetch";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BucketRequests, createBucketRequests, retried, textOf } from "./bucket-requests.ts";
 import type { BucketConfig } from "./config.ts";
-import { ArtifactError } from "./port.ts";
-
-type Method = "GET" | "HEAD" | "PUT" | "DELETE";
-
-/** For requests without a body in either direction, and for pages of a listing. */
-const shortMs = 30_000;
+import { abortUnfinished, partBytes, putInParts } from "./multipart.ts";
 
 /** Objects of a bucket below its prefix, by the rest of their keys. Calls throw ArtifactError `unavailable`. */
 export type Bucket = {
   has(key: string): Promise<boolean>;
   /**
-   * Stores a file by one PUT, as a whole, so that nothing partial is ever seen or left; services take 5 GB at once. The
-   * signature of the request contains the digest, so the service refuses other bytes.
+   * Stores a file as a whole, by one PUT or in parts, of which nothing is seen before the last. Signatures contain the
+   * digest, so the service refuses other bytes.
    *
    * @param digest lower-case hex SHA-256
    */
   put(key: string, file: string, digest: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** Null: there is none. */
+  /** Null: there is none. A connection that breaks is replaced where it broke. */
   get(key: string): Promise<AsyncIterable<Uint8Array> | null>;
   delete(key: string): Promise<void>;
   list(): AsyncIterable<string>;
+  /**
+   * Aborts uploads in parts that killed processes left, begun before a time. Resolves to their number.
+   * @param isOurs says of which keys, as others may use the bucket
+   */
+  abortUnfinished(before: Date, isOurs: (key: string) => boolean): Promise<number>;
   /** An address for one request with this method and these headers, which needs no key. */
   sign(
     method: "GET" | "PUT",
@@ -31,68 +32,47 @@ export type Bucket = {
   ): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }>;
 };
 
+/** Before each request for the rest of an object. */
+const resumePausesMs = [0, 1000, 4000];
+
 /** `name`: what errors call it. */
-export function openBucket(
-  { url: bucket, prefix, region, accessKeyId, secretAccessKey }: BucketConfig,
-  name: string,
-): Bucket {
-  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 4 });
-  const object = (key: string) => `${bucket}/${prefix}${key}`;
-  const unavailable = (method: Method, what: string, cause?: unknown) =>
-    new ArtifactError("unavailable", `The ${name} failed to answer a ${method} request: ${what.trim()}.`, { cause });
-
-  /** The response to a request: success, or that there is no such object. @throws ArtifactError `unavailable` */
-  async function ask(method: Method, url: string, init: RequestInit = {}): Promise<Response> {
-    const send = () => client.fetch(url, { method, ...init });
-    // Retried once: the service may have closed the connection just when it was reused.
-    const response = await send()
-      .catch(send)
-      .catch((error: unknown) => {
-        throw unavailable(method, "got no answer", error);
-      });
-    if (response.ok || response.status === 404) return response;
-    throw unavailable(method, `${response.status} ${textOf(await response.text(), "Code")[0] ?? ""}`);
-  }
-  const askShortly = (method: Method, url: string) => ask(method, url, { signal: AbortSignal.timeout(shortMs) });
-
-  async function* readAll(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-    try {
-      yield* body;
-    } catch (error) {
-      throw unavailable("GET", "the connection broke", error);
-    }
-  }
-
+export function openBucket(config: BucketConfig, name: string): Bucket {
+  const requests = createBucketRequests(config, name);
+  const { prefix } = config;
+  const object = (key: string) => requests.url(`${prefix}${key}`);
   return {
-    has: async (key) => (await askShortly("HEAD", object(key))).ok,
+    has: async (key) => (await requests.askShortly("HEAD", object(key))).ok,
 
     async put(key, file, digest, options = {}) {
       const body = await openAsBlob(file);
+      if (body.size > partBytes) return putInParts(requests, `${prefix}${key}`, body, digest);
       const headers = { "x-amz-content-sha256": digest };
-      const stored = await ask("PUT", object(key), { body, headers, ...options });
-      if (!stored.ok) throw unavailable("PUT", "the bucket doesn't exist");
+      const stored = await requests.ask("PUT", object(key), { body, headers, ...options });
+      if (!stored.ok) throw requests.problem("PUT", "the bucket doesn't exist");
     },
 
     async get(key) {
-      const { ok, body } = await ask("GET", object(key));
-      return ok && body !== null ? readAll(body) : null;
+      const response = await requests.ask("GET", object(key));
+      return response.ok && response.body !== null ? readAll(requests, object(key), response) : null;
     },
 
     async sign(method, key, validMs, headers = {}) {
-      const url = new URL(object(key));
-      url.searchParams.set("X-Amz-Expires", String(Math.ceil(validMs / 1000)));
-      const signed = await client.sign(url, { method, headers, aws: { signQuery: true } });
-      return { url: signed.url, headers };
+      const expiry = { "X-Amz-Expires": String(Math.ceil(validMs / 1000)) };
+      return { url: await requests.sign(method, requests.url(`${prefix}${key}`, expiry), headers), headers };
     },
 
-    delete: async (key) => void (await askShortly("DELETE", object(key))),
+    delete: async (key) => void (await requests.askShortly("DELETE", object(key))),
+
+    abortUnfinished: (before, isOurs) => abortUnfinished(requests, { prefix, before, isOurs }),
 
     async *list() {
       for (let after = prefix; ; ) {
-        const query = new URLSearchParams({ "list-type": "2", prefix, "start-after": after });
-        const response = await askShortly("GET", `${bucket}/?${query}`);
+        const response = await requests.askShortly(
+          "GET",
+          requests.url("", { "list-type": "2", prefix, "start-after": after }),
+        );
         const page = await response.text();
-        if (!response.ok) throw unavailable("GET", "the bucket doesn't exist");
+        if (!response.ok) throw requests.problem("GET", "the bucket doesn't exist");
         const keys = textOf(page, "Key");
         for (const key of keys) yield key.slice(prefix.length);
         const last = keys.at(-1);
@@ -103,9 +83,32 @@ export function openBucket(
   };
 }
 
-/** Texts of all elements with this name, which contain no others; the requested ones have no escapes. */
-const textOf = (xml: string, name: string): string[] =>
-  xml
-    .split(`<${name}>`)
-    .slice(1)
-    .map((rest) => rest.slice(0, Math.max(rest.indexOf("<"), 0)));
+/** The bytes of an object to their end, also over connections that break, as long as each brings more of them. */
+async function* readAll(requests: BucketRequests, url: string, first: Response): AsyncIterable<Uint8Array> {
+  const tag = first.headers.get("etag");
+  let read = 0;
+  let breaks = 0;
+  for (let response = first; ; ) {
+    // What was read already, of a service that ignores ranges.
+    let known = response.status === 206 ? 0 : read;
+    try {
+      for await (const chunk of response.body ?? []) {
+        const fresh = chunk.subarray(Math.min(known, chunk.length));
+        known -= chunk.length - fresh.length;
+        if (fresh.length === 0) continue;
+        read += fresh.length;
+        breaks = 0;
+        yield fresh;
+      }
+      return;
+    } catch (error) {
+      const pauseMs = resumePausesMs[breaks];
+      if (pauseMs === undefined) throw requests.problem("GET", "the connection broke", error);
+      breaks += 1;
+      await sleep(pauseMs);
+    }
+    const headers = { range: `bytes=${read}-`, ...(tag === null ? {} : { "if-match": tag }) };
+    response = await retried(resumePausesMs, () => requests.ask("GET", url, { headers }));
+    if (!response.ok) throw requests.problem("GET", "the object was deleted while it was read");
+  }
+}

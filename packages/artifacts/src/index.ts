@@ -10,6 +10,7 @@ import { registerExisting } from "./register-existing.ts";
 import { s3Blobs } from "./s3-blobs.ts";
 
 export { openBucket } from "./bucket.ts";
+export { checkBucket } from "./check-bucket.ts";
 export {
   type ArtifactsConfig,
   artifactsConfigSchema,
@@ -22,7 +23,6 @@ export type { FirstReleaseLayers } from "./first-release-layers.ts";
 export type { LayerCache } from "./layer-cache.ts";
 export { ArtifactError, type ArtifactStore } from "./port.ts";
 export { restoreArtifact } from "./restore-artifact.ts";
-export { tryBucket } from "./try-bucket.ts";
 
 export type Artifacts = {
   readonly store: ArtifactStore;

@@ -20,6 +20,8 @@ export type BlobStore = {
   delete(digest: string): Promise<void>;
   /** Digests of all complete ones, in any order. */
   list(): AsyncIterable<string>;
+  /** Ends uploads that killed processes left, begun before a time, and resolves to their number. Absent: there are none. */
+  readonly abortUnfinished?: (before: Date) => Promise<number>;
   /** Absent where only this host reaches the bytes. */
   readonly addresses?: BlobAddresses;
 };
@@ -84,7 +86,10 @@ export type ArtifactStore = {
   tag(name: string, digest: string): Promise<string>;
   /** The digest of a tag's artifact, which then counts as used; null if there is none. */
   resolve(name: string): Promise<string | null>;
-  /** Removes partial files of this host that killed processes left longer ago than this. Resolves to their number. */
+  /**
+   * Removes partial files of this host that killed processes left longer ago than this, and uploads that they left a day
+   * ago. Resolves to their number.
+   */
   removeIncomplete(olderThanMs: number): Promise<number>;
 };
 

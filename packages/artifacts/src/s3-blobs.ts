@@ -24,6 +24,7 @@ export function s3Blobs(config: BucketConfig): BlobStore {
       put: (digest, validMs) =>
         bucket.sign("PUT", keyOf(digest), validMs, { "x-amz-checksum-sha256": base64Of(digest) }),
     },
+    abortUnfinished: (before) => bucket.abortUnfinished(before, (key) => digestSchema.safeParse(key).success),
     async *list() {
       for await (const key of bucket.list()) if (digestSchema.safeParse(key).success) yield key;
     },

@@ -23,6 +23,7 @@ type MadeBackup = {
   readonly removed: readonly string[];
 };
 
+const dayMs = 24 * 3_600_000;
 const named = /^towpath-\d{8}T\d{6}Z\.age$/;
 /** Of a worker that was killed: one at a time makes back-ups. */
 const leftOver = /^towpath-\d{8}T\d{6}Z\.age\.unfinished$/;
@@ -86,13 +87,15 @@ function directoryPlace(directory: string): Place {
   };
 }
 
-/** Written on this host first: the service is sent the digest in front of the bytes. It takes 5 GB at once. */
+/** Written on this host first: the service is sent the digest in front of the bytes. */
 function bucketPlace({ bucket: config }: Extract<BackupPlaceConfig, { kind: "bucket" }>, scratch: string): Place {
   const bucket = openBucket(config, "bucket of back-ups");
   return {
     async list() {
       const names: string[] = [];
       for await (const name of bucket.list()) names.push(name);
+      // Parts that killed processes left. Not every key may look for them.
+      await bucket.abortUnfinished(new Date(Date.now() - dayMs), (name) => named.test(name)).catch(() => {});
       return names;
     },
     async add(name, write) {

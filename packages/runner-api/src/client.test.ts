@@ -204,7 +204,7 @@ test("RUN-8 a runner that waits for the lease is healthy, says so, and refuses c
   expect(await health()).toEqual([200, { status: "ok" }]);
 });
 
-test("OPS-11 what answers in place of a runner that is away is no runner", async () => {
+test("OPS-11 what answers in place of a runner that is gone is no runner", async () => {
   const client = await clientOfAnswers((_request, response) => void response.writeHead(502).end("no healthy upstream"));
   await expect(client.ensure(randomUUID())).rejects.toMatchObject({ code: "unreachable" });
 });

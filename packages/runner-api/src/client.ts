@@ -106,7 +106,7 @@ class Transport {
       if (answer.success) return answer.data as RunnerAnswer<Call>;
     }
     const failure = failureSchema.safeParse(body);
-    // A proxy or a mesh between may answer in place of a runner that is away.
+    // A proxy or a mesh between may answer in place of a runner that is gone.
     if (!failure.success && status !== 200)
       throw new RunnerError("unreachable", "something else answers in place of the runner", {
         cause: new Error(`HTTP ${status}: ${text.slice(0, 200)}`),

@@ -51,7 +51,9 @@ const bucketSettings = (endpoint: string) => ({
   TOWPATH_ARTIFACTS_SECRET_ACCESS_KEY: "secret",
 });
 
-test("OPS-6 doctor: an S3 service that is dead, refuses the key or lacks the bucket is reported", async () => {
+const rule = (content: string) => `<Rule><Status>Enabled</Status>${content}</Rule>`;
+
+test("OPS-6 OPS-13 doctor: an S3 service that is dead, refuses the key, lacks the bucket or deletes artifacts is reported", async () => {
   const remedy = expect.stringContaining("TOWPATH_ARTIFACTS");
   expect(await examine(bucket, bucketSettings(`http://${await deadAddress()}`))).toMatchObject([
     { state: "mend", detail: expect.stringContaining("ECONNREFUSED"), remedy },
@@ -70,10 +72,28 @@ test("OPS-6 doctor: an S3 service that is dead, refuses the key or lacks the buc
   const working = await serve((request, response) => {
     methods.push(request.method);
     request.resume();
-    response.writeHead(request.method === "HEAD" ? 404 : 200).end();
+    response.end(request.url?.includes("lifecycle") ? rules : "");
   });
+  let rules = "";
   expect(await examine(bucket, bucketSettings(working))).toMatchObject([{ state: "ok" }]);
-  expect(methods).toEqual(["HEAD", "PUT", "DELETE"]);
+  expect(methods).toEqual(["GET", "PUT", "GET", "DELETE", "GET", "POST", "GET"]);
+  rules = rule("<ID>Tidy</ID><Filter><Prefix></Prefix></Filter><Expiration><Days>30</Days></Expiration>");
+  expect(await examine(bucket, bucketSettings(working))).toMatchObject([
+    { state: "mend", detail: expect.stringContaining('lifecycle rule "Tidy" deletes artifacts'), remedy },
+  ]);
+  rules = rule("<Prefix>a</Prefix><Transition><Days>9</Days><StorageClass>GLACIER</StorageClass></Transition>");
+  expect(await examine(bucket, bucketSettings(working))).toMatchObject([
+    { state: "mend", detail: expect.stringContaining('rule "without a name" archives artifacts'), remedy },
+  ]);
+  // Not of artifacts, of parts that were never put together, of instant access, and switched off.
+  rules =
+    rule("<Filter><Prefix>logs/</Prefix></Filter><Expiration><Days>1</Days></Expiration>") +
+    rule(
+      "<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation></AbortIncompleteMultipartUpload>",
+    ) +
+    rule("<Transition><Days>9</Days><StorageClass>GLACIER_IR</StorageClass></Transition>") +
+    rule("<Expiration><Days>1</Days></Expiration>").replace("Enabled", "Disabled");
+  expect(await examine(bucket, bucketSettings(working))).toMatchObject([{ state: "ok" }]);
 });
 
 test("OPS-6 doctor: a dead mail server and one that refuses the sign-in are reported, one that works is not", async () => {

@@ -32,7 +32,10 @@ type Creation = {
   readonly organization: string | undefined;
   readonly variables: readonly unknown[];
   readonly tokenVariable: string | undefined;
+  /** Who may call it once it is live; absent: the defaults. */
+  readonly access: InitialAccess | undefined;
 };
+type InitialAccess = Omit<NonNullable<ExportDocument["access"]>, "apiKeys"> & { readonly apiKeys: "all" | readonly [] };
 
 /** `towpath import SOURCE`: an export → server → build → live (OPS-8). Exit status 0 when it is live, 1 when it is not. */
 export async function importServer(args: string[]): Promise<number> {
@@ -46,9 +49,11 @@ export async function importServer(args: string[]): Promise<number> {
     const api = await connectApi(values);
     const { organization, "token-env": tokenVariable } = values;
     await requireFreeName(api, name, organization);
-    const { project, build } = await create(api, opened, { name, organization, variables, tokenVariable });
+    const access = document.access === null ? undefined : accessHere(document.access);
+    const { project, build } = await create(api, opened, { name, organization, variables, tokenVariable, access });
     await finish(api, build.id, name, document);
     print(`Importing ${document.name} as ${project.name}.`);
+    if (access?.apiKeys.length === 0) print("No API key may call it yet: choose them on its page Access.");
     const page = buildPage(api, { organization: project.orgSlug, project }, { name, buildId: build.id });
     return followBuild(api, build.id, page);
   });
@@ -90,10 +95,10 @@ function createFromPackage(
   api: Api,
   document: ExportDocument,
   { name: packageName, version, follows: follow }: SourceOf<"package">,
-  { name, organization, variables }: Creation,
+  { name, organization, variables, access }: Creation,
 ): Promise<Deployed> {
   const { requirements: _, rootDirectory: __, ...settings } = buildSettings(document);
-  const body = { ...settings, name, organization, packageName, version, follow, variables };
+  const body = { ...settings, name, organization, packageName, version, follow, variables, access };
   return api.call("POST", "/api/v1/packages", deployedSchema, { body });
 }
 
@@ -101,10 +106,10 @@ async function createFromUrl(
   api: Api,
   document: ExportDocument,
   { url: gitUrl, branch, commit }: SourceOf<"git">,
-  { name, organization, variables, tokenVariable }: Creation,
+  { name, organization, variables, tokenVariable, access }: Creation,
 ): Promise<Deployed> {
   const credential = credentialOf(tokenVariable);
-  const body = { ...buildSettings(document), name, organization, gitUrl, branch, credential, variables };
+  const body = { ...buildSettings(document), name, organization, gitUrl, branch, credential, variables, access };
   const deployed = await api.call("POST", "/api/v1/git-urls", deployedSchema, { body });
   if (deployed.build.commitSha !== commit)
     print(`${gitUrl} has newer commits than the export: the newest of ${branch} is built.`);
@@ -116,7 +121,7 @@ function createFromFiles(
   api: Api,
   { document, directory }: GivenExport,
   source: SourceOf<"repository" | "github">,
-  { name, organization: given, variables }: Creation,
+  { name, organization: given, variables, access }: Creation,
 ): Promise<Deployed> {
   const create = async (pushHistory: ((remote: Remote) => Promise<void>) | null) => {
     const body = { name, organization: given };
@@ -126,7 +131,7 @@ function createFromFiles(
     const settings = buildSettings(document);
     const deploy = (changes: Partial<typeof settings>) =>
       api.call("POST", `/api/v1/repositories/${repository.name}/deploy`, deployedSchema, {
-        body: { ...settings, ...changes, name, organization, variables },
+        body: { ...settings, ...changes, name, organization, variables, access },
       });
     if (pushHistory !== null) {
       await step("Pushing the repository with its history", () => pushHistory(remote));
@@ -151,14 +156,13 @@ function createFromFiles(
  *
  * @throws CommandError
  */
-async function finish(api: Api, buildId: string, name: string, { settings, access }: ExportDocument): Promise<void> {
+async function finish(api: Api, buildId: string, name: string, { settings }: ExportDocument): Promise<void> {
   const { description, watchPaths, failOnBreakingChanges, isPublic, identityAssertion, sleepingLists, keepsData } =
     settings;
   const later = { description, failOnBreakingChanges, isPublic, identityAssertion, sleepingLists, keepsData };
   // Relative to a repository that only a history brings along.
   const body = settings.rootDirectory === null ? { ...later, watchPaths } : later;
   try {
-    if (access !== null) await restrict(api, name, access);
     await api.call("PATCH", projectPath(name), z.looseObject({}), { body });
   } catch (error) {
     await api.call("POST", `/api/v1/builds/${buildId}/cancel`, z.looseObject({})).catch(() => null);
@@ -170,10 +174,8 @@ async function finish(api: Api, buildId: string, name: string, { settings, acces
 }
 
 /** Keys of the other instance aren't known here: of chosen ones, none may call until an admin chooses some again. */
-async function restrict(api: Api, name: string, access: NonNullable<ExportDocument["access"]>): Promise<void> {
-  const apiKeys = access.apiKeys === "all" ? access.apiKeys : [];
+function accessHere({ roles, apiKeys, ...access }: NonNullable<ExportDocument["access"]>): InitialAccess {
   // A policy must let somebody call.
-  const roles = access.roles.length > 0 || apiKeys === "all" ? access.roles : ["owner"];
-  await api.call("PUT", `${projectPath(name)}/access`, z.looseObject({}), { body: { ...access, roles, apiKeys } });
-  if (apiKeys !== "all") print("No API key may call it yet: choose them on its page Access.");
+  if (apiKeys === "all") return { ...access, roles, apiKeys };
+  return { ...access, roles: roles.length > 0 ? roles : ["owner"], apiKeys: [] };
 }

@@ -9,7 +9,12 @@ import type {
   SavedKey,
   SigningKeys,
 } from "@towpath/auth/credentials";
-import { type WorkloadIdentity, workloadIdentitySchema } from "@towpath/auth/workloads";
+import {
+  type IssuerKeyCache,
+  savedIssuerSchema,
+  type WorkloadIdentity,
+  workloadIdentitySchema,
+} from "@towpath/auth/workloads";
 import { deriveKey, openWithKeyId, sealWithKeyId } from "@towpath/crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
@@ -53,6 +58,7 @@ const stateSchema = z.object({
   ) satisfies z.ZodType<SavedConfirmation<OAuthGrant>[]>,
   /** Files of earlier versions lack it. */
   workloads: confirmations(z.array(workloadIdentitySchema)).default([]),
+  issuerKeys: z.array(savedIssuerSchema).default([]),
   signingKeys: z.array(
     z.object({ id: z.string(), createdAt: z.number(), expiresAt: z.number(), publicKey: z.string() }),
   ) satisfies z.ZodType<SavedKey[]>,
@@ -71,6 +77,7 @@ export type SavedStateParts = {
   readonly members: ConfirmedCache<Member>;
   readonly grants: ConfirmedCache<OAuthGrant>;
   readonly workloads: ConfirmedCache<WorkloadIdentity[]>;
+  readonly issuerKeys: IssuerKeyCache;
   readonly signingKeys: SigningKeys;
   readonly leases: Leases;
   readonly log: Logger;
@@ -79,7 +86,7 @@ export type SavedStateParts = {
 /**
  * What a gateway process has learned and needs when PostgreSQL and the runner are unavailable, on disk (GW-10): for its
  * successor after a crash, and for the other workers, each of which learns by itself. Every process writes its own file
- * and reads them all. They hold API keys as hashes, no access tokens, and the public halves of signing keys; they are
+ * and reads them all. They hold API keys as hashes, no access tokens, and the public halves of signing keys, ours and issuers'; they are
  * sealed, so that a copy doesn't reveal who may call and a change lets nobody in.
  */
 export class SavedState {
@@ -105,6 +112,7 @@ export class SavedState {
     const load = () => this.load();
     for (const cache of [parts.apiKeys, parts.members, parts.grants, parts.workloads]) cache.onUnknown = load;
     parts.leases.saved.onUnknown = load;
+    parts.issuerKeys.onUnknown = load;
   }
 
   /** Loads what all processes saved into this one's caches; at most once a second. Never rejects. */
@@ -138,8 +146,8 @@ export class SavedState {
   }
 
   get #version(): string {
-    const { apiKeys, members, grants, leases } = this.#parts;
-    return [apiKeys, members, grants, leases].map(({ version }) => version).join(" ");
+    const { apiKeys, members, grants, workloads, issuerKeys, leases } = this.#parts;
+    return [apiKeys, members, grants, workloads, issuerKeys, leases].map(({ version }) => version).join(" ");
   }
 
   #save(): Promise<void> {
@@ -191,12 +199,13 @@ export class SavedState {
   }
 
   #state(): State {
-    const { apiKeys, members, grants, workloads, signingKeys, leases } = this.#parts;
+    const { apiKeys, members, grants, workloads, issuerKeys, signingKeys, leases } = this.#parts;
     return {
       apiKeys: apiKeys.save().map(({ value, ...rest }) => ({ ...rest, value: unshared(value) })),
       members: members.save(),
       grants: grants.save(),
       workloads: workloads.save(),
+      issuerKeys: issuerKeys.save(),
       signingKeys: [...signingKeys.save()],
       leases: leases.save(),
     };
@@ -217,11 +226,12 @@ export class SavedState {
     if (Date.now() - mtimeMs > this.#parts.outageMs) return rm(path, { force: true });
     const state = this.#opened(await readFile(path, "utf8"));
     if (!state) return;
-    const { apiKeys, members, grants, workloads, signingKeys, leases } = this.#parts;
+    const { apiKeys, members, grants, workloads, issuerKeys, signingKeys, leases } = this.#parts;
     apiKeys.restore(state.apiKeys);
     members.restore(state.members);
     grants.restore(state.grants);
     workloads.restore(state.workloads);
+    issuerKeys.restore(state.issuerKeys);
     signingKeys.restore(state.signingKeys);
     leases.saved.restore(state.leases);
   }

@@ -1,4 +1,4 @@
-export { IssuerKeyCache } from "./issuer-key-cache.ts";
+export { IssuerKeyCache, savedIssuerSchema } from "./issuer-key-cache.ts";
 export { readIssuerKeys } from "./issuer-keys.ts";
 export type { TokenHead, WorkloadTokenProblem } from "./token-head.ts";
 export {

@@ -1,7 +1,17 @@
 import { sha256 } from "@towpath/crypto";
-import type { AddressPolicy } from "@towpath/egress";
 import { LRUCache } from "lru-cache";
-import { type IssuerKey, type IssuerKeys, IssuerKeysError, type KeySource, readIssuerKeys } from "./issuer-keys.ts";
+import { z } from "zod";
+import {
+  type IssuerKey,
+  type IssuerKeys,
+  IssuerKeysError,
+  type IssuerReach,
+  type KeySource,
+  readIssuerKeys,
+  restoreIssuerKeys,
+  savedKeySchema,
+  saveIssuerKeys,
+} from "./issuer-keys.ts";
 
 const maxSources = 1000;
 /** How long keys are used before they are read again, in the background. */
@@ -20,8 +30,11 @@ type Entry = {
   problem: IssuerKeysError | null;
 };
 
-type Options = {
-  readonly policy: AddressPolicy;
+/** Keys of a source by its name, with when they were read, milliseconds since 1970. */
+export const savedIssuerSchema = z.object({ source: z.string(), readAt: z.number(), keys: z.array(savedKeySchema) });
+type SavedIssuer = z.infer<typeof savedIssuerSchema>;
+
+type Options = IssuerReach & {
   /** How long keys count after they were last read, while the issuer does not answer; never less than they are fresh. */
   readonly outageMs: number;
   /** Called when a source could not be read, or could again (null). */
@@ -38,6 +51,9 @@ export class IssuerKeyCache {
   readonly #options: Options;
   readonly #now: () => number;
   readonly #entries = new LRUCache<string, Entry>({ max: maxSources });
+  #version = 0;
+  /** Called when an issuer does not answer and no keys of it count; may `restore` what an earlier process saved. */
+  onUnknown: (() => Promise<void>) | null = null;
 
   constructor(options: Options) {
     this.#options = options;
@@ -51,19 +67,52 @@ export class IssuerKeyCache {
    */
   async find(source: KeySource, kid: string): Promise<IssuerKey | null> {
     const name = nameOfSource(source);
-    let entry = this.#entries.get(name);
-    if (!entry) {
-      entry = { keys: null, readAt: 0, askedAt: Number.NEGATIVE_INFINITY, reading: null, problem: null };
-      this.#entries.set(name, entry);
-    }
+    const entry = this.#entryOf(name);
     if (this.#isUsable(entry)) {
       if (this.#now() - entry.readAt > keysFreshMs) void this.#read(entry, source);
     } else await this.#read(entry, source);
     const known = this.#isUsable(entry) ? entry.keys?.get(kid) : undefined;
     if (known) return known;
     await this.#read(entry, source);
+    if (!this.#isUsable(entry)) await this.onUnknown?.();
     if (!this.#isUsable(entry)) throw entry.problem ?? new IssuerKeysError("The issuer's keys could not be read.");
     return entry.keys?.get(kid) ?? null;
+  }
+
+  /** Changes with what `save` returns. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Keys that count now. */
+  save(): SavedIssuer[] {
+    const offset = Date.now() - this.#now();
+    return [...this.#entries].flatMap(([source, entry]) =>
+      entry.keys === null || !this.#isUsable(entry)
+        ? []
+        : [{ source, readAt: entry.readAt + offset, keys: saveIssuerKeys(entry.keys) }],
+    );
+  }
+
+  /** Takes keys that are newer than what is known; they count for as long as if this process had read them. */
+  restore(saved: readonly SavedIssuer[]): void {
+    const offset = Date.now() - this.#now();
+    for (const { source, readAt, keys } of saved) {
+      const entry = this.#entryOf(source);
+      // Never from the future, for a clock that was set back.
+      const at = Math.min(readAt - offset, this.#now());
+      if (entry.keys !== null && entry.readAt >= at) continue;
+      entry.keys = restoreIssuerKeys(keys);
+      entry.readAt = at;
+    }
+  }
+
+  #entryOf(name: string): Entry {
+    const known = this.#entries.get(name);
+    if (known) return known;
+    const entry = { keys: null, readAt: 0, askedAt: Number.NEGATIVE_INFINITY, reading: null, problem: null };
+    this.#entries.set(name, entry);
+    return entry;
   }
 
   #isUsable({ keys, readAt }: Entry): boolean {
@@ -76,11 +125,12 @@ export class IssuerKeyCache {
     const askedAt = this.#now();
     if (askedAt - entry.askedAt < pauseMs) return Promise.resolve();
     entry.askedAt = askedAt;
-    entry.reading = readIssuerKeys(source, this.#options.policy)
+    entry.reading = readIssuerKeys(source, this.#options)
       .then(
         (keys) => {
           entry.keys = keys;
           entry.readAt = askedAt;
+          this.#version++;
           this.#settle(entry, source, null);
         },
         (error: unknown) => {

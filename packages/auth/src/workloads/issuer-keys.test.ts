@@ -12,7 +12,8 @@ import { IssuerKeyCache } from "./issuer-key-cache.ts";
 import { type KeySource, readIssuerKeys } from "./issuer-keys.ts";
 import { startTokenIssuer } from "./testing/token-issuer.ts";
 
-const here = createAddressPolicy(["127.0.0.0/8", "::1/128"]);
+const reach = (...networks: string[]) => ({ policy: createAddressPolicy(networks), operator: null });
+const here = reach("127.0.0.0/8", "::1/128");
 const source = (issuer: string, more: Partial<KeySource> = {}): KeySource => ({
   issuer,
   jwksUrl: null,
@@ -63,8 +64,8 @@ test("KEY-6 keys are found by discovery, at an address, in a pasted set, and beh
 
 test("KEY-6 what is no key set, too large, redirected, private or silent is refused with the reason", async () => {
   const issuer = await startIssuer();
-  const refused = (from: KeySource, policy = here) => expect(readIssuerKeys(from, policy)).rejects;
-  await refused(source(issuer.url), createAddressPolicy([])).toThrow("TOWPATH_EXTERNAL_NETWORKS");
+  const refused = (from: KeySource, within = here) => expect(readIssuerKeys(from, within)).rejects;
+  await refused(source(issuer.url), reach()).toThrow("TOWPATH_EXTERNAL_NETWORKS");
   await refused(source("https://metadata.test", { jwksUrl: "http://169.254.169.254/keys" })).toThrow("not a host");
   issuer.state.calledItself = "https://kubernetes.default.svc";
   await refused(source(issuer.url)).toThrow("calls itself https://kubernetes.default.svc");
@@ -106,7 +107,7 @@ test("KEY-6 keys are cached; an unknown key id reads them again, at most twice a
   let now = 0;
   const problems: (string | null)[] = [];
   const cache = new IssuerKeyCache({
-    policy: here,
+    ...here,
     outageMs: 3_600_000,
     now: () => now,
     onProblem: (_source, problem) => problems.push(problem),

@@ -1,6 +1,8 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { type AddressPolicy, createCheckedFetch, EgressError, privateNetworkRemedy } from "@towpath/egress";
 import { z } from "zod";
+import type { OperatorIssuer } from "./operator-issuer.config.ts";
 
 /** Where the keys of an issuer are: see the columns of `workload_identity`. */
 export type KeySource = {
@@ -29,15 +31,21 @@ const [minModulusBits, maxModulusBits] = [2048, 8192];
 const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
 const keySetSchema = z.object({ keys: z.array(z.record(z.string(), z.unknown())) });
 
+/** Whose addresses may be asked: those that everybody's must have, and the operator's own issuer, wherever it is. */
+export type IssuerReach = { readonly policy: AddressPolicy; readonly operator: OperatorIssuer | null };
+
 /**
  * The keys of an issuer that may sign tokens with RS256 or ES256: from its key set, or fetched from where its discovery
- * document says (OpenID Connect Discovery 1.0), within bounds of time and size.
+ * document says (OpenID Connect Discovery 1.0), within bounds of time and size. Those of the operator's issuer, if nobody
+ * says where else they are, from where the operator says.
  *
  * @throws IssuerKeysError
  */
-export async function readIssuerKeys(source: KeySource, policy: AddressPolicy): Promise<IssuerKeys> {
-  if (source.keySet !== null) return keysOf(parsed(source.keySet, "The key set"), "The key set");
-  const checked = createCheckedFetch(policy, undefined, source.ca === null ? {} : { ca: source.ca });
+export async function readIssuerKeys(source: KeySource, { policy, operator }: IssuerReach): Promise<IssuerKeys> {
+  const { issuer, jwksUrl, keySet, ca } = source;
+  if (keySet !== null) return keysOf(parsed(keySet, "The key set"), "The key set");
+  if (issuer === operator?.issuer && jwksUrl === null && ca === null) return readOperatorKeys(operator);
+  const checked = createCheckedFetch(policy, undefined, ca === null ? {} : { ca });
   const signal = AbortSignal.timeout(timeoutMs);
   const fetchJson = async (url: string) => parsed(await read(url, { checked, signal }), url);
   try {
@@ -50,6 +58,31 @@ export async function readIssuerKeys(source: KeySource, policy: AddressPolicy): 
   }
 }
 
+const anywhere: AddressPolicy = { allows: () => true };
+
+/** The address is a setting, so neither it nor where it leads is a tenant's choice. */
+async function readOperatorKeys({ issuer, keysUrl, caFile, tokenFile }: OperatorIssuer): Promise<IssuerKeys> {
+  const ca = caFile && (await fileOf(caFile));
+  const token = tokenFile && (await fileOf(tokenFile));
+  const checked = createCheckedFetch(anywhere, undefined, ca === null ? {} : { ca });
+  const signal = AbortSignal.timeout(timeoutMs);
+  const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token.trim()}` };
+  try {
+    return keysOf(parsed(await read(keysUrl, { checked, signal, headers }), keysUrl), keysUrl);
+  } catch (error) {
+    const { message } = explained(error, { issuer, jwksUrl: keysUrl, keySet: null, ca });
+    const what = message.replace(` ${publicRemedy}`, "");
+    throw new IssuerKeysError(`${what} It is the operator who sets where these keys are.`, { cause: error });
+  } finally {
+    await checked.close();
+  }
+}
+
+const fileOf = (path: string) =>
+  readFile(path, "utf8").catch((error: unknown) => {
+    throw new IssuerKeysError(`The file ${path} can't be read.`, { cause: error });
+  });
+
 const discoveryUrl = (issuer: string) => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
 
 function keySetUrl(issuer: string, document: unknown): string {
@@ -60,16 +93,25 @@ function keySetUrl(issuer: string, document: unknown): string {
   throw new IssuerKeysError(`The issuer calls itself ${data.issuer.slice(0, 300)}: enter it like that.`);
 }
 
-type Fetching = { readonly checked: ReturnType<typeof createCheckedFetch>; readonly signal: AbortSignal };
+type Fetching = {
+  readonly checked: ReturnType<typeof createCheckedFetch>;
+  readonly signal: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
-async function read(url: string, { checked, signal }: Fetching): Promise<string> {
+const publicRemedy = "Let it answer without a sign-in, or enter its keys.";
+
+/** The API server of Kubernetes answers 406 to those who don't name the type of a key set. */
+const accept = "application/json, application/jwk-set+json";
+
+async function read(url: string, { checked, signal, headers }: Fetching): Promise<string> {
   const response = await checked.fetch(url, {
     signal,
-    headers: { accept: "application/json", "user-agent": "towpath" },
+    headers: { ...headers, accept, "user-agent": "towpath" },
   });
   if (response.status !== 200) {
     await response.body?.cancel();
-    const remedy = [401, 403].includes(response.status) ? " Let it answer without a sign-in, or enter its keys." : "";
+    const remedy = [401, 403].includes(response.status) ? ` ${publicRemedy}` : "";
     throw new IssuerKeysError(`${url} answered with HTTP ${response.status}.${remedy}`);
   }
   const chunks: Uint8Array[] = [];
@@ -98,6 +140,16 @@ function keysOf(document: unknown, what: string): IssuerKeys {
   if (keys.size > 0) return keys;
   throw new IssuerKeysError(`${what} has no key for RS256 (RSA, 2048 bits or more) or ES256 (P-256) with a \`kid\`.`);
 }
+
+/** Public keys as JSON, and the way back. */
+export const savedKeySchema = z.object({ kid: z.string(), jwk: z.record(z.string(), z.unknown()) });
+export type SavedIssuerKey = z.infer<typeof savedKeySchema>;
+
+export const saveIssuerKeys = (keys: IssuerKeys): SavedIssuerKey[] =>
+  [...keys].map(([kid, { key }]) => ({ kid, jwk: { ...key.export({ format: "jwk" }) } }));
+
+export const restoreIssuerKeys = (saved: readonly SavedIssuerKey[]): IssuerKeys =>
+  new Map(saved.flatMap(({ kid, jwk }) => keyOf({ ...jwk, kid })));
 
 function keyOf(jwk: Record<string, unknown>): [string, IssuerKey][] {
   const { kid, kty, use = "sig", crv } = jwk;

@@ -1,17 +1,18 @@
-import { artifactsConfigSchema, tryBucket } from "@towpath/artifacts";
+import { artifactsConfigSchema, checkBucket } from "@towpath/artifacts";
 import { type Check, invalidSettings, mend, notNeeded, ok, reasonOf } from "../finding.ts";
 
 const name = "bucket";
 
-/** Whether artifacts can be stored in the bucket. */
+/** Whether artifacts can be stored in the bucket, and stay there. */
 export const bucket: Check = async ({ settings }) => {
   const parsed = artifactsConfigSchema.safeParse(settings);
   if (!parsed.success) return [invalidSettings(name, parsed)];
   const config = parsed.data;
   if (config === null) return [notNeeded(name, "artifacts are in the data directory")];
   try {
-    await tryBucket(config);
-    return [ok(name, `${config.url} takes, returns and deletes objects`)];
+    const { problems, warnings } = await checkBucket(config);
+    const found = [...problems, ...warnings].map(({ what, remedy }) => mend(name, `${config.url}: ${what}`, remedy));
+    return found.length > 0 ? found : [ok(name, `${config.url} takes, returns and deletes objects`)];
   } catch (error) {
     const remedy =
       "Look at the settings TOWPATH_ARTIFACTS…: the bucket must exist, and the key may list it, and get, put and delete its objects.";

@@ -17,20 +17,24 @@ type Tls = { readonly cert: string; readonly key: string };
 
 /**
  * An issuer of tokens on this machine, with discovery document and key set as a Kubernetes API server has them: its tokens
- * are like those that a kubelet projects. It can rotate its keys, fail, and counts the requests for them.
+ * are like those that a kubelet projects. `requires`: a token without which it says nothing. It can rotate its keys, fail, and counts the requests for them.
  */
-export async function startTokenIssuer(options: { algorithm?: Algorithm; tls?: Tls } = {}) {
-  const { algorithm = "RS256", tls } = options;
+export async function startTokenIssuer(options: { algorithm?: Algorithm; tls?: Tls; requires?: string } = {}) {
+  const { algorithm = "RS256", tls, requires } = options;
   const makeKey = async () => ({ kid: randomUUID(), ...(await generateKeyPair(algorithm, { extractable: true })) });
   let key = await makeKey();
   const state = { keyRequests: 0, fails: false, calledItself: null as string | null };
   const answer: RequestListener = async (request, response) => {
     if (state.fails) return void response.writeHead(503).end();
+    if (requires !== undefined && request.headers.authorization !== `Bearer ${requires}`)
+      return void response.writeHead(401).end();
     const json = (body: unknown) =>
       response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
     if (request.url === "/.well-known/openid-configuration")
       return void json({ issuer: state.calledItself ?? url, jwks_uri: `${url}/openid/v1/jwks` });
     if (request.url !== "/openid/v1/jwks") return void response.writeHead(404).end();
+    // As that API server does.
+    if (!request.headers.accept?.includes("application/jwk-set+json")) return void response.writeHead(406).end();
     state.keyRequests++;
     json(await keySet());
   };

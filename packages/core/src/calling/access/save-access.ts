@@ -3,10 +3,10 @@ import { accessPolicy, project as projectTable } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
-import type { Call } from "../../context/index.ts";
+import type { Call, Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
-import { type AccessInput, accessSchema } from "./access.schema.ts";
+import { type AccessInput, accessSchema, type InitialAccess } from "./access.schema.ts";
 import { hasDefaultRoles, listKeys, liveTools, type Policy, readPolicy } from "./access.store.ts";
 import { type AccessView, accessView } from "./access.view.ts";
 
@@ -19,31 +19,54 @@ import { type AccessView, accessView } from "./access.view.ts";
  */
 export async function saveAccess(call: Call<ProjectScope & AccessInput>): Promise<AccessView> {
   const { ctx } = call;
-  const { project, organization } = await authorizeProject(ctx, "access.manage", call.input);
+  const { project } = await authorizeProject(ctx, "access.manage", call.input);
   const { revision, ...chosen } = parseInput(accessSchema, call.input);
   const policy = await ctx.db.transaction(async (tx) => {
     // A policy that isn't stored has no row to lock.
     await tx.select({ id: projectTable.id }).from(projectTable).where(eq(projectTable.id, project.id)).for("update");
     const before = await readPolicy(tx, project.id);
     if (revision !== undefined && revision !== before.revision) throw changedMeanwhile();
-    const after: Policy = {
-      roles: chosen.roles,
-      apiKeyIds: chosen.apiKeys === "all" ? null : await ownKeys(tx, project, chosen.apiKeys),
-      tools: chosen.tools === "all" ? null : [...new Set(chosen.tools)],
-      knownTools: (await liveTools(tx, project))?.map(({ tool_name }) => tool_name) ?? [],
-      revision: before.revision + 1,
-    };
-    await store(tx, { projectId: project.id, policy: after, now: ctx.clock.now() });
-    await audit(tx, ctx, {
-      organizationId: organization.id,
-      projectId: project.id,
-      action: "access.update",
-      subject: project.name,
-      detail: { before: described(before), after: described(after) },
-    });
-    return after;
+    return change(tx, ctx, { project, before, chosen });
   });
   return accessView(ctx, policy, project);
+}
+
+/**
+ * Sets it for a server in the transaction that makes it, so that it was never callable by others. The caller has checked
+ * `access.manage`.
+ *
+ * @throws TowpathError `invalid_input` for a key that the organization doesn't have
+ */
+export async function storeInitialAccess(
+  tx: Transaction,
+  ctx: Context,
+  project: Project,
+  chosen: InitialAccess,
+): Promise<void> {
+  await change(tx, ctx, { project, before: await readPolicy(tx, project.id), chosen });
+}
+
+async function change(
+  tx: Transaction,
+  ctx: Context,
+  { project, before, chosen }: { project: Project; before: Policy; chosen: InitialAccess },
+): Promise<Policy> {
+  const after: Policy = {
+    roles: chosen.roles,
+    apiKeyIds: chosen.apiKeys === "all" ? null : await ownKeys(tx, project, chosen.apiKeys),
+    tools: chosen.tools === "all" ? null : [...new Set(chosen.tools)],
+    knownTools: (await liveTools(tx, project))?.map(({ tool_name }) => tool_name) ?? [],
+    revision: before.revision + 1,
+  };
+  await store(tx, { projectId: project.id, policy: after, now: ctx.clock.now() });
+  await audit(tx, ctx, {
+    organizationId: project.organizationId,
+    projectId: project.id,
+    action: "access.update",
+    subject: project.name,
+    detail: { before: described(before), after: described(after) },
+  });
+  return after;
 }
 
 async function store(
@@ -65,7 +88,7 @@ async function store(
     .onConflictDoUpdate({ target: accessPolicy.projectId, set: values });
 }
 
-type Project = { id: string; organizationId: string };
+type Project = Parameters<typeof liveTools>[1] & { readonly organizationId: string; readonly name: string };
 
 async function ownKeys(tx: Transaction, project: Project, ids: readonly string[]): Promise<string[]> {
   const own = new Set((await listKeys(tx, project)).map(({ id }) => id));

@@ -2,6 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { branch, project } from "@towpath/db/schema";
 import { audit } from "../../audit/index.ts";
 import { actingUserId } from "../../authorize/index.ts";
+import { storeInitialAccess } from "../../calling/access/internal.ts";
 import type { Context } from "../../context/index.ts";
 import { enqueueBuild, insertBuild } from "../../delivery/build/internal.ts";
 import { TowpathError } from "../../errors/index.ts";
@@ -14,7 +15,7 @@ import type { ProjectRow } from "./project.store.ts";
 
 type Columns = Omit<typeof project.$inferInsert, "id" | "organizationId" | "createdAt" | "updatedAt">;
 
-export type NewProject = Pick<ReturnType<typeof deployProjectSchema.parse>, "trigger" | "secrets"> & {
+export type NewProject = Pick<ReturnType<typeof deployProjectSchema.parse>, "trigger" | "secrets" | "access"> & {
   readonly columns: Columns;
   /** What its first build builds; null for none. */
   readonly source: BuildSource | null;
@@ -33,7 +34,7 @@ export async function createProject(
   tx: Transaction,
   ctx: Context<"secrets">,
   organizationId: string,
-  { columns, source, trigger, secrets, origin, storeSource }: NewProject,
+  { columns, source, trigger, secrets, access, origin, storeSource }: NewProject,
 ): Promise<{ readonly row: ProjectRow; readonly buildId: string | null }> {
   await lockLabels(tx);
   await requireFreeName(tx, columns.name);
@@ -56,6 +57,8 @@ export async function createProject(
     .values({ id: branchId, projectId: row.id, name: row.defaultBranch, isDefault: true, createdAt: now });
   await insertSecrets(tx, ctx, { organizationId, projectId: row.id }, secrets);
   await storeSource?.(row);
+  // Before the first build, which may go live at once.
+  if (access !== undefined) await storeInitialAccess(tx, ctx, row, access);
   const queued = source && (await insertBuild(tx, ctx, { project: row, branchId, commit: source, trigger }));
   if (queued) await enqueueBuild(tx, ctx, queued.id);
   await audit(tx, ctx, {

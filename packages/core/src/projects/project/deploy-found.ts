@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { authorize } from "../../authorize/index.ts";
 import type { Context } from "../../context/index.ts";
 import { type BuildView, findBuildView } from "../../delivery/build/internal.ts";
 import { TowpathError } from "../../errors/index.ts";
@@ -22,10 +23,11 @@ type Deployed<Build> = { readonly project: ProjectView; readonly build: Build };
 export async function deployFound(
   ctx: Context<"secrets">,
   organization: { readonly id: string; readonly slug: string },
-  { trigger, secrets, ...settings }: Settings,
+  { trigger, secrets, access, ...settings }: Settings,
   found: FoundRepository & { readonly origin: Readonly<Record<string, unknown>> },
 ): Promise<Deployed<BuildView | null>> {
   const { branch, columns, git, origin, field } = found;
+  if (access !== undefined) await authorize(ctx, "access.manage", { orgSlug: organization.slug });
   const commit = await refusedAt(field, () => readCommit(found, settings));
   const { row, buildId } = await ctx.db.transaction((tx) =>
     createProject(tx, ctx, organization.id, {
@@ -33,6 +35,7 @@ export async function deployFound(
       source: commit,
       trigger,
       secrets,
+      access,
       origin,
       storeSource: async (of) => {
         if (git !== null) await storeGitSource(tx, ctx, of, branch, git);

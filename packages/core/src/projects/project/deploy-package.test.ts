@@ -2,6 +2,7 @@ import { auditLog, build, project } from "@towpath/db/schema";
 import { openTestDatabase } from "@towpath/db/testing";
 import { desc, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
+import { getAccess } from "../../calling/access/index.ts";
 import { buildNewVersions, cancelBuild, redeployBuild, startBuild } from "../../delivery/build/index.ts";
 import { versionText } from "../../delivery/build/version.schema.ts";
 import { findDeployments, getServerStatus, listRecentDeployments } from "../../delivery/deployment/index.ts";
@@ -206,4 +207,25 @@ test("BLD-17 a package that the index lost is reported, and others are still che
     }),
   );
   expect(refused.fields).toEqual({ followsPackage: "This server doesn't run a package of the index." });
+});
+
+test("BLD-17 GW-15 OPS-8 who may call a new server is stored with it, before anything is built, or nothing is", async () => {
+  published.set("restricted", ["1.0"]);
+  const access = { roles: ["owner" as const], apiKeys: [], tools: ["echo"] };
+  const given = newPackage("restricted", { access });
+  const { project: made } = await deployPackage({ ctx: as(organization.owner), input: given });
+  const of = { orgSlug: organization.slug, projectName: made.name };
+  expect(await getAccess({ ctx: as(organization.owner), input: of })).toMatchObject({ ...access, revision: 1 });
+  const { entries } = await listAuditEntries({ ctx: as(organization.owner), input: { orgSlug: organization.slug } });
+  expect(entries.slice(0, 3).map(({ action }) => action)).toContain("access.update");
+
+  // A member may make servers, but not decide that.
+  const byMember = newPackage("restricted", { access });
+  expect(await refusalCode(deployPackage({ ctx: as(await organization.join("member")), input: byMember }))).toBe(
+    "forbidden",
+  );
+  const unknownKey = newPackage("restricted", { access: { ...access, apiKeys: [crypto.randomUUID()] } });
+  expect(await refusalCode(deployPackage({ ctx: as(organization.owner), input: unknownKey }))).toBe("invalid_input");
+  for (const { name } of [byMember, unknownKey])
+    expect(await database.db.select().from(project).where(eq(project.name, name))).toEqual([]);
 });

@@ -23,7 +23,8 @@ export async function deployPackage(call: {
 }): Promise<{ readonly project: ProjectView; readonly build: BuildView }> {
   const { ctx } = call;
   const { organization } = await authorize(ctx, "project.create", { orgSlug: call.input.orgSlug });
-  const { packageName, version, follow, secrets, ...settings } = parseInput(deployPackageSchema, call.input);
+  const { packageName, version, follow, secrets, access, ...settings } = parseInput(deployPackageSchema, call.input);
+  if (access !== undefined) await authorize(ctx, "access.manage", { orgSlug: call.input.orgSlug });
   await requireFreeName(ctx.db, settings.name);
   await requireStorageForBuilds(ctx);
   const release = chooseRelease(await releasesOf(ctx, packageName), version);
@@ -33,6 +34,7 @@ export async function deployPackage(call: {
       source: versionCommit(packageName, release.version),
       trigger: "package",
       secrets,
+      access,
       origin: { package: packageName, version: release.version, follow },
     }),
   );

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { initialAccessSchema } from "../../calling/access/access.schema.ts";
 import { initialSecretsSchema } from "../secret/secret.schema.ts";
 import { argumentsSchema } from "./arguments.schema.ts";
 import { entrypointSchema, entrypointSettingSchema, requirementsSchema } from "./entrypoint.schema.ts";
@@ -137,6 +138,8 @@ export const deployProjectSchema = z.object({
   /** Default: the newest commit of the default branch. */
   commitSha: commitShaSchema.optional(),
   secrets: initialSecretsSchema,
+  /** Who may call it from the beginning, for those who may decide that; absent: the defaults. */
+  access: initialAccessSchema.optional(),
 });
 export type DeployProjectInput = z.input<typeof deployProjectSchema> & { readonly orgSlug: string };
 

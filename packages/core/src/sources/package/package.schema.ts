@@ -36,6 +36,7 @@ export const deployPackageSchema = deployProjectSchema
     isPublic: true,
     capturePayloads: true,
     secrets: true,
+    access: true,
   })
   .extend({
     packageName: packageNameSchema,

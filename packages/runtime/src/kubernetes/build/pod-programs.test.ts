@@ -1,7 +1,9 @@
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -9,7 +11,7 @@ import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { RunOptions, VolumeEntry } from "../../port/builds.ts";
 import type { ExitReason } from "../../port/execution.ts";
 import { entryFrames } from "./entry-frames.ts";
@@ -210,6 +212,29 @@ test("RUN-1 the watch reports what a build has written, without what the cache h
   await expect(watching).rejects.toThrow();
   await writeFile(at("dependencies/large"), Buffer.alloc(20_000_000, 1));
   expect(await watch(10_000_000)).toEqual({ reason: "disk-limit" });
+});
+
+test("RUN-7 a layer is sent again when the connection breaks or the store fails, and too large a one is refused", async () => {
+  await writeFile(at("code/file"), "of the layer");
+  const packed = await files.json<{ digest: string }>({ path: "/pack", query: { volume: "code", maxBytes: 1e6 } });
+  const sent: string[] = [];
+  const store = createServer(async (request, response) => {
+    const bytes = Buffer.concat(await request.toArray());
+    sent.push(createHash("sha256").update(bytes).digest("hex"));
+    if (sent.length === 1) return void request.socket.resetAndDestroy();
+    response.writeHead(sent.length === 2 ? 503 : 200).end();
+  });
+  store.listen(0, "127.0.0.1");
+  await once(store, "listening");
+  onTestFinished(() => void store.close());
+  const body = { url: `http://127.0.0.1:${(store.address() as AddressInfo).port}/layer?signed=1`, headers: {} };
+  const send = () => files.json<{ status: number }>({ path: "/send", query: { volume: "code" }, body });
+  expect((await send()).status).toBe(200);
+  expect(sent).toEqual([packed.digest, packed.digest, packed.digest]);
+  await writeFile(at("packed/code"), "");
+  await truncate(at("packed/code"), 5 * 1024 ** 3 + 1);
+  await expect(send()).rejects.toMatchObject({ code: "too_large" });
+  expect(sent).toHaveLength(3);
 });
 
 test("a service that has ended is reported as unreachable", async () => {

@@ -8,7 +8,7 @@ import {
   projectNameSchema,
 } from "@towpath/core/projects/project/schema";
 import { initialSecretsSchema } from "@towpath/core/projects/secret/schema";
-import { packageNameSchema, packageVersionSchema } from "@towpath/core/sources/package/schema";
+import { deployPackageSchema, packageNameSchema, packageVersionSchema } from "@towpath/core/sources/package/schema";
 import { searchServerRegistry } from "@towpath/core/sources/server-registry";
 import { z } from "zod";
 import { answers } from "~/features/shared/answers/answers.server.ts";
@@ -29,6 +29,8 @@ const savePackageSchema = settingsSchema.extend({
   version: packageVersionSchema.nullish(),
   follow: z.boolean().optional(),
   variables: initialSecretsSchema,
+  /** Of a new server only. */
+  access: deployPackageSchema.shape.access,
 });
 
 /**
@@ -37,19 +39,19 @@ const savePackageSchema = settingsSchema.extend({
  */
 async function savePackage(ctx: Context<SourceServices | "packages">, input: z.output<typeof savePackageSchema>) {
   const orgSlug = await organizationSlug(ctx, input.organization);
-  const { name, packageName, version, follow, variables } = input;
+  const { name, packageName, version, follow, variables, access } = input;
   const settings = settingsSchema.parse(input);
   const existing = await saveExisting(ctx, {
     orgSlug,
     name,
     settings: { ...settings, followsPackage: follow },
     variables,
-    isSame: (of) => of.package?.name === packageName,
+    isSame: (of) => access === undefined && of.package?.name === packageName,
   });
   if (!existing) {
     const deployed = await deployPackage({
       ctx,
-      input: { ...settings, orgSlug, name, packageName, version, follow, secrets: variables },
+      input: { ...settings, orgSlug, name, packageName, version, follow, secrets: variables, access },
     });
     return { ...deployed, created: true };
   }
@@ -60,7 +62,7 @@ async function savePackage(ctx: Context<SourceServices | "packages">, input: z.o
 export const packageOperations: readonly Operation[] = [
   operation("POST /packages", "savePackage", "project.create", {
     summary:
-      "deploys a package of the index (`packageName`, `version`, `follow`): creates a server with its first build, or changes its settings and builds that version",
+      "deploys a package of the index (`packageName`, `version`, `follow`): creates a server with its first build, for callers as in `access` from its beginning, or changes its settings and builds that version",
     body: savePackageSchema,
     answer: answers.savedPackage,
     handle: ({ ctx, body }) => savePackage(ctx, body),

@@ -51,6 +51,8 @@ const saveGitUrlSchema = settingsSchema.extend({
   name: shape.name,
   gitUrl: shape.gitUrl,
   variables: initialSecretsSchema,
+  /** Of a new server only. */
+  access: shape.access,
 });
 
 const saveRepositorySchema = settingsSchema.extend({
@@ -59,6 +61,8 @@ const saveRepositorySchema = settingsSchema.extend({
   branch: shape.branch,
   previews: z.boolean().optional(),
   variables: initialSecretsSchema,
+  /** Of a new server only. */
+  access: shape.access,
 });
 
 type SourceContext = Context<SourceServices | "packages">;
@@ -68,12 +72,14 @@ type GitSource = {
   readonly orgSlug: string;
   readonly name: string;
   readonly variables: z.output<typeof initialSecretsSchema>;
+  readonly access: z.output<typeof shape.access>;
   readonly settings: z.output<typeof settingsSchema>;
   /** Settings of the source. */
   readonly source: Readonly<Record<string, unknown>>;
   readonly isSame: (of: SourceSummary) => boolean;
   readonly deploy: (
     settings: z.output<typeof settingsSchema> & {
+      readonly access: GitSource["access"];
       readonly requirements: string | null;
       readonly rootDirectory: string | null;
     },
@@ -86,7 +92,7 @@ type GitSource = {
  */
 async function saveGitServer(
   ctx: SourceContext,
-  { orgSlug, name, variables, settings, source, isSame, deploy }: GitSource,
+  { orgSlug, name, variables, access, settings, source, isSame, deploy }: GitSource,
 ) {
   const changes = Object.entries(source).filter(([, value]) => value !== undefined && value !== null);
   const existing = await saveExisting(ctx, {
@@ -94,7 +100,7 @@ async function saveGitServer(
     name,
     settings,
     variables,
-    isSame: (of) => of.source !== null && isSame(of.source),
+    isSame: (of) => access === undefined && of.source !== null && isSame(of.source),
     remedy: "Choose another name, or change its source under Settings → Source.",
     change: async (key) => {
       if (changes.length > 0) await updateSource({ ctx, input: { ...key, ...Object.fromEntries(changes) } });
@@ -102,7 +108,7 @@ async function saveGitServer(
   });
   if (!existing) {
     const { requirements = null, rootDirectory = null, ...others } = settings;
-    return { ...(await deploy({ ...others, requirements, rootDirectory })), created: true };
+    return { ...(await deploy({ ...others, access, requirements, rootDirectory })), created: true };
   }
   const { key, project, reuse } = existing;
   return { project, ...(await startBuild({ ctx, input: { ...key, trigger: "cli", reuse } })) };
@@ -111,7 +117,7 @@ async function saveGitServer(
 /** Deploys the repository behind a Git URL (SRC-2). */
 async function saveGitUrl(ctx: SourceContext, input: z.output<typeof saveGitUrlSchema>) {
   const orgSlug = await organizationSlug(ctx, input.organization);
-  const { name, gitUrl, variables } = input;
+  const { name, gitUrl, variables, access } = input;
   const source = sourceSchema.parse(input);
   // The clone URL of a repository of this instance deploys that.
   const here = await findRepositoryHere({ ctx, input: { orgSlug, gitUrl } });
@@ -119,6 +125,7 @@ async function saveGitUrl(ctx: SourceContext, input: z.output<typeof saveGitUrlS
     orgSlug,
     name,
     variables,
+    access,
     source,
     settings: settingsSchema.parse(input),
     isSame: (of) =>
@@ -138,12 +145,13 @@ async function saveRepository(ctx: SourceContext, repository: string, input: z.o
   const orgSlug = await organizationSlug(ctx, input.organization);
   // The repository is part of the address, not a field: refuse it as not found.
   await getRepository({ ctx, input: { orgSlug, name: repository } });
-  const { name, branch, previews, variables } = input;
+  const { name, branch, previews, variables, access } = input;
   const source = { branch, previews };
   return saveGitServer(ctx, {
     orgSlug,
     name,
     variables,
+    access,
     source,
     settings: settingsSchema.parse(input),
     isSame: (of) => of.kind === "repository" && of.name === repository,
@@ -169,7 +177,7 @@ function isSameRepository(one: string, two: string): boolean {
 export const sourceOperations: readonly Operation[] = [
   operation("POST /git-urls", "saveGitUrl", "project.create", {
     summary:
-      "deploys the repository behind a Git URL (`gitUrl`, `branch`, `credential` if it is private): creates a server with its first build, or changes its settings and builds the branch's newest commit",
+      "deploys the repository behind a Git URL (`gitUrl`, `branch`, `credential` if it is private): creates a server with its first build, for callers as in `access` from its beginning, or changes its settings and builds the branch's newest commit",
     body: saveGitUrlSchema,
     answer: answers.savedPackage,
     handle: ({ ctx, body }) => saveGitUrl(ctx, body),
@@ -184,7 +192,7 @@ export const sourceOperations: readonly Operation[] = [
   }),
   operation("POST /repositories/{repository}/deploy", "deployRepository", "project.create", {
     summary:
-      "deploys a repository of this instance: creates a server (`name`) with its first build, or changes its settings and builds the branch's newest commit",
+      "deploys a repository of this instance: creates a server (`name`) with its first build, for callers as in `access` from its beginning, or changes its settings and builds the branch's newest commit",
     body: saveRepositorySchema,
     answer: answers.savedPackage,
     handle: ({ ctx, params, body }) => saveRepository(ctx, params.repository, body),
