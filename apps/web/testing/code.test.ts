@@ -76,9 +76,9 @@ test("CAP-5 OPS-4 files of a server's repository are listed, read and searched b
   ]);
   const at = `branch=main&sha=${answer.commit.sha}`;
   const file = async (path: string) => (await call("GET", `/projects/look-inside/code/file?${at}&path=${path}`)).answer;
-  expect(await file("server.py")).toEqual({ kind: "text", text: content["server.py"] });
-  expect(await file("logo.bin")).toEqual({ kind: "binary", bytes: 2 });
-  expect(await file("none.py")).toEqual({ kind: "unreadable" });
+  expect(await file("server.py")).toEqual({ kind: "text", text: content["server.py"], bytes: 22 });
+  expect(await file("logo.bin")).toEqual({ kind: "binary", text: null, bytes: 2 });
+  expect(await file("none.py")).toEqual({ kind: "unreadable", text: null, bytes: null });
   expect((await call("GET", `/projects/look-inside/code/search?${at}&text=MCP`)).answer).toEqual({
     lines: [{ path: "server.py", line: 3, text: "mcp = None" }],
     isComplete: true,

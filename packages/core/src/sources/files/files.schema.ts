@@ -52,11 +52,11 @@ export const filesViewSchema = z.object({
 });
 export type FilesView = z.infer<typeof filesViewSchema>;
 
-export const fileViewSchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("text"), text: z.string() }),
-  z.object({ kind: z.literal("binary"), bytes: z.number() }),
-  z.object({ kind: z.literal("unreadable") }).describe("it is larger than 1 MB, a link, or not there"),
-]);
+export const fileViewSchema = z.object({
+  kind: z.enum(["text", "binary", "unreadable"]).describe("`unreadable`: it is larger than 1 MB, a link, or not there"),
+  text: z.string().nullable().describe("of a text in UTF-8"),
+  bytes: z.number().nullable().describe("its size, where it can be read"),
+});
 export type FileView = z.infer<typeof fileViewSchema>;
 
 export const foundLinesSchema = z.object({

@@ -65,9 +65,9 @@ export async function readFile(
   const { path, ...at } = parseInput(readFileSchema, call.input);
   return withFiles(call, at, async (opened) => {
     const bytes = await opened.read(path);
-    if (bytes === null) return { kind: "unreadable" };
+    if (bytes === null) return { kind: "unreadable", text: null, bytes: null };
     const text = textOf(bytes);
-    return text === null ? { kind: "binary", bytes: bytes.length } : { kind: "text", text };
+    return { kind: text === null ? "binary" : "text", text, bytes: bytes.length };
   });
 }
 
