@@ -70,5 +70,6 @@ test("PRJ-5 the text of any filters parses to the same filters", () => {
   const resource = { ...none, methodType: "resources/read", target: "a b" };
   expect(formatQueryText(resource)).toBe('resource:"a b"');
   expect(formatQueryText({ ...none, search: "tool:echo" })).toBe('"tool:echo"');
+  expect(formatQueryText({ ...none, client: "//x" })).toBe('client:"//x"');
   expect(queryKeys.every((key) => parseQueryText(`${key}:`).problems.length === 1)).toBe(true);
 });

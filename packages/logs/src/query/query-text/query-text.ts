@@ -151,7 +151,8 @@ export const formatQueryText = (filters: LogFilters): string => queryParts(filte
 
 /** One filter as typed, in quotes if it needs them. */
 export function formatPart({ key, value }: QueryPart): string {
-  if (key !== null) return `${key}:${/^[^\s"]+$/.test(value) ? value : quoted(value)}`;
+  // What `key://` begins is a URL, not a value.
+  if (key !== null) return `${key}:${/^(?!\/\/)[^\s"]+$/.test(value) ? value : quoted(value)}`;
   return needsNoQuotes(value) ? value : quoted(value);
 }
 
