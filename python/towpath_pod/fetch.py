@@ -13,7 +13,6 @@ import http.client
 import itertools
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
