@@ -66,7 +66,8 @@ test("OPS-13 a large file is sent in parts: of those that break each is sent aga
   expect(await digestOf(await blobs.get(digest))).toBe(digest);
   expect(proxy.breaks).toEqual([]);
   expect(proxy.passed.up - size).toBeLessThan(2 * partBytes);
-  expect(Number(stdout)).toBeLessThan(3 * partBytes);
+  // A part, the one whose connection broke, and what has been read of them ahead.
+  expect(Number(stdout)).toBeLessThan(4 * partBytes);
   expect(await blobs.abortUnfinished?.(later())).toBe(0);
 });
 
