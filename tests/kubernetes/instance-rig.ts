@@ -28,7 +28,7 @@ export type InstanceRig = {
   deploy(name: string, source: string, ...options: readonly string[]): Promise<string>;
   /** Stops what is live of a server. */
   stopServer(name: string): Promise<void>;
-  /** Names of pods with a role. */
+  /** Names of pods with a role, without those that try the network. */
   podsOf(role: "server" | "build"): Promise<string[]>;
   close(): Promise<void>;
 };
@@ -95,7 +95,14 @@ export async function openInstanceRig(
     },
     async podsOf(role) {
       const output = ["-o=jsonpath={.items[*].metadata.name}"];
-      const listed = await cluster.kubectl("-n", namespace, "get", "pods", `-l=towpath.dev/role=${role}`, ...output);
+      const listed = await cluster.kubectl(
+        "-n",
+        namespace,
+        "get",
+        "pods",
+        `-l=towpath.dev/role=${role},!towpath.dev/probe`,
+        ...output,
+      );
       return listed.split(" ").filter((each) => each !== "");
     },
     async close() {
