@@ -48,7 +48,14 @@ const call = (gateway: 0 | 1, name = server) => callTool(urlAt(gateway, name), "
 
 /** The nodes of all pods of servers that aren't being deleted. */
 async function nodesOfServers(): Promise<string[]> {
-  const listed = await cluster.kubectl("-n", rig.namespace, "get", "pods", "-l=towpath.dev/role=server,!towpath.dev/probe", "-o=json");
+  const listed = await cluster.kubectl(
+    "-n",
+    rig.namespace,
+    "get",
+    "pods",
+    "-l=towpath.dev/role=server,!towpath.dev/probe",
+    "-o=json",
+  );
   type Pods = { items: { metadata: { deletionTimestamp?: string }; spec: { nodeName?: string } }[] };
   const { items } = JSON.parse(listed) as Pods;
   return items.flatMap(({ metadata, spec }) => (metadata.deletionTimestamp === undefined ? [spec.nodeName ?? ""] : []));
