@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { GitCommitRef } from "@towpath/core/ports";
 import type { Connection } from "./connection.ts";
 import { hasCommit } from "./objects.ts";
 import { noLongerThere, publicProblem, tooLarge } from "./problems.ts";
@@ -18,9 +19,21 @@ export type FetchOptions = {
 /** Depths of history to search for a commit, at hosts that serve heads of branches only. */
 const depths = [1, 50, 1000];
 
-export async function initRepository({ repository }: Scratch, sha: string, run: GitRun): Promise<void> {
+async function initRepository({ repository }: Scratch, sha: string, run: GitRun): Promise<void> {
   const format = sha.length === 64 ? "sha256" : "sha1";
   await runGit(["init", "--quiet", "--bare", "--template=", `--object-format=${format}`, repository], run);
+}
+
+/** Makes the scratch directory's repository, and fetches commits of a branch into it: see `fetchCommits`. */
+export async function fetchInto(
+  { sha, branch }: GitCommitRef,
+  shas: readonly string[],
+  connection: Connection,
+  scratch: Scratch,
+  options: Omit<FetchOptions, "branch">,
+): Promise<void> {
+  await initRepository(scratch, sha, { scratch, signal: options.signal });
+  await fetchCommits(shas, connection, scratch, { branch, ...options });
 }
 
 /**

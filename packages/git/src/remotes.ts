@@ -4,7 +4,7 @@ import { commitShaSchema } from "@towpath/core/projects/project/schema";
 import { archiveOf } from "./archive/archive.ts";
 import { openCheckout } from "./checkout.ts";
 import type { Connection } from "./connection.ts";
-import { type FetchOptions, fetchCommits, initRepository } from "./fetch-commits.ts";
+import { type FetchOptions, fetchInto } from "./fetch-commits.ts";
 import { readCommit } from "./read-commit.ts";
 import { parseRefs, refListLimit } from "./refs.ts";
 import { GitFailure, gitText } from "./run-git.ts";
@@ -16,16 +16,13 @@ export function createGitRemotes(options: GitRemotesOptions): GitRemotes {
   const { refsMs, fetchMs, connection } = remoteLimits(options);
   const use = useRemote(options);
 
-  const fetchInto = async (
+  const fetch = (
     at: GitCommitRef,
     shas: readonly string[],
     scratch: Scratch,
     connected: Connection,
     more: Pick<FetchOptions, "filter" | "signal">,
-  ) => {
-    await initRepository(scratch, at.sha, { scratch, signal: more.signal });
-    await fetchCommits(shas, connected, scratch, { branch: at.branch, timeoutMs: fetchMs, ...more });
-  };
+  ) => fetchInto(at, shas, connected, scratch, { timeoutMs: fetchMs, ...more });
 
   const open = (remote: GitRemote): GitReader => ({
     refs: () =>
@@ -41,13 +38,13 @@ export function createGitRemotes(options: GitRemotesOptions): GitRemotes {
     commit: (given, signal) =>
       use(remote, signal, false, async (scratch, connected) => {
         const at = parseAt(given, connected);
-        await fetchInto(at, [at.sha], scratch, connected, { filter: "blob:none", signal });
+        await fetch(at, [at.sha], scratch, connected, { filter: "blob:none", signal });
         return readCommit(at.sha, { scratch });
       }),
     checkout: (given, signal) =>
       use(remote, signal, true, async (scratch, connected) => {
         const at = parseAt(given, connected);
-        await fetchInto(at, [at.sha], scratch, connected, { filter: "blob:limit=1m", signal });
+        await fetch(at, [at.sha], scratch, connected, { filter: "blob:limit=1m", signal });
         return openCheckout(await readCommit(at.sha, { scratch }), scratch, signal);
       }),
     changedPaths: (since, given, signal) =>
@@ -55,7 +52,7 @@ export function createGitRemotes(options: GitRemotesOptions): GitRemotes {
         const at = parseAt(given, connected);
         if (!commitShaSchema.safeParse(since).success || since.length !== at.sha.length) return null;
         try {
-          await fetchInto(at, [since, at.sha], scratch, connected, { filter: "blob:none", signal });
+          await fetch(at, [since, at.sha], scratch, connected, { filter: "blob:none", signal });
         } catch (error) {
           if (error instanceof TowpathError && error.code === "not_found") return null;
           throw error;
@@ -67,7 +64,7 @@ export function createGitRemotes(options: GitRemotesOptions): GitRemotes {
     tarball: (given, { warn, signal }) =>
       use(remote, signal, true, async (scratch, connected) => {
         const at = parseAt(given, connected);
-        await fetchInto(at, [at.sha], scratch, connected, { signal });
+        await fetch(at, [at.sha], scratch, connected, { signal });
         return archiveOf(at.sha, scratch, connected, { connection, warn, signal, timeoutMs: fetchMs });
       }),
   });

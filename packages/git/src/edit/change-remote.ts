@@ -3,7 +3,7 @@ import type { FileChanges } from "@towpath/core/ports";
 import type { Commit } from "@towpath/core/projects/project/schema";
 import { branchNameSchema } from "@towpath/core/sources/source/schema";
 import type { Connection } from "../connection.ts";
-import { fetchCommits, initRepository } from "../fetch-commits.ts";
+import { fetchInto } from "../fetch-commits.ts";
 import { readCommit } from "../read-commit.ts";
 import { movedOn } from "../repositories/branch-head.ts";
 import { deniedPush, reasonOf, refusedPush } from "../repositories/push-problems.ts";
@@ -15,20 +15,14 @@ type At = { readonly scratch: Scratch; readonly connection: Connection; readonly
 
 const own = "refs/towpath/changed";
 
-/** Fetches the parent's trees, commits on top of it and pushes: see `GitRemotes.changeFiles`. */
+/** Fetches the parent's trees, commits on top of it and pushes: see `GitFiles.change`. */
 export async function changeRemote(
   { branch, parent, ...rest }: FileChanges,
   { scratch, connection, timeoutMs }: At,
   signal?: AbortSignal,
 ): Promise<Commit> {
   const run = { scratch, signal };
-  await initRepository(scratch, parent.sha, run);
-  await fetchCommits([parent.sha], connection, scratch, {
-    branch: parent.branch,
-    filter: "blob:none",
-    timeoutMs,
-    signal,
-  });
+  await fetchInto(parent, [parent.sha], connection, scratch, { filter: "blob:none", timeoutMs, signal });
   const made = await commitChanges({ branch, parent, ...rest }, own, run);
   const ref = `refs/heads/${branchNameSchema.parse(branch)}`;
   const isNew = branch !== parent.branch;

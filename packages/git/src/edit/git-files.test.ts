@@ -120,7 +120,9 @@ describe.each(Object.entries(places))("a repository %s", (_name, make) => {
     const edit = [{ path: "server.py", content: "new\n" }];
     const made = await change(edit, { branch: "fix/one" });
     expect(await inBare("rev-parse", "main", "fix/one")).toBe(`${head}\n${made.sha}`);
-    expect(await refusal(change(edit, { branch: "fix/one" }))).toMatch(/^conflict: .*fix\/one/);
+    // The same one within a second would be the same commit, which is there already.
+    const other = [{ path: "server.py", content: "other\n" }];
+    expect(await refusal(change(other, { branch: "fix/one" }))).toMatch(/^conflict: .*fix\/one/);
     expect(await inBare("rev-parse", "fix/one")).toBe(made.sha);
   });
 

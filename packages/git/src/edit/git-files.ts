@@ -1,7 +1,7 @@
 import { TowpathError } from "@towpath/core/errors";
 import type { GitCommitRef, GitFiles, GitRemote } from "@towpath/core/ports";
 import { commitShaSchema } from "@towpath/core/projects/project/schema";
-import { fetchCommits, initRepository } from "../fetch-commits.ts";
+import { fetchInto } from "../fetch-commits.ts";
 import { hasCommit } from "../objects.ts";
 import { runOn } from "../repositories/bare-repository.ts";
 import type { Repositories } from "../repositories/repositories.ts";
@@ -22,10 +22,8 @@ export function createGitFiles({ repositories, ...options }: Options): GitFiles 
 
   const openRemote = (remote: GitRemote, at: GitCommitRef) =>
     use(remote, undefined, true, async (scratch, connected) => {
-      const { sha, branch } = parseAt(at, connected);
-      const limits = { branch, filter: "blob:limit=1m", timeoutMs: fetchMs };
-      await initRepository(scratch, sha, { scratch });
-      await fetchCommits([sha], connected, scratch, limits);
+      const { sha } = parseAt(at, connected);
+      await fetchInto(at, [sha], connected, scratch, { filter: "blob:limit=1m", timeoutMs: fetchMs });
       return { ...(await openFiles(sha, { scratch })), close: scratch.close };
     });
 
