@@ -62,7 +62,7 @@ async function portalUrl(): Promise<string> {
   return url.href;
 }
 
-test("ORG-3 GW-2 the server behind a portal ends every scenario as it does bare", async () => {
+test.runIf(isThorough)("ORG-3 GW-2 the server behind a portal ends every scenario as it does bare", async () => {
   const url = await portalUrl();
   for (const revision of isThorough ? revisions : revisions.slice(0, 1)) {
     const direct = await bareVerdicts(revision);

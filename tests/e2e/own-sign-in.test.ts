@@ -6,6 +6,7 @@ import { inspectPath } from "@towpath/runtime";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { launchChromium } from "../chromium.ts";
 import { towpath } from "../instance/towpath-process.ts";
+import { isThorough } from "../thorough.ts";
 import { expectAccessible } from "./accessible.ts";
 import { memoryProvider } from "./authorize.ts";
 import { newVisitor } from "./browser.ts";
@@ -82,8 +83,10 @@ def ping() -> str:
   }
 });
 
-test("GW-4 BLD-10 a server with its own OAuth pages and files runs in its sandbox; its consent leads to its provider", async () => {
-  const deployed = await deploy(`import os
+test.runIf(isThorough)(
+  "GW-4 BLD-10 a server with its own OAuth pages and files runs in its sandbox; its consent leads to its provider",
+  async () => {
+    const deployed = await deploy(`import os
 
 from fastmcp import FastMCP
 from fastmcp.server.auth import OAuthProxy
@@ -104,24 +107,25 @@ mcp = FastMCP("Proxied", auth=auth)
 def ping() -> str:
     return "pong"
 `);
-  expect([deployed.status, deployed.stdout]).toEqual([0, expect.stringContaining(`Live: ${url}`)]);
-  expect(deployed.stdout).not.toContain("Warning:");
-  const authProvider = memoryProvider("http://127.0.0.1:1/callback", "A client");
-  const client = new Client({ name: "e2e", version: "1" });
-  const connected = client.connect(new StreamableHTTPClientTransport(new URL(url), { authProvider }));
-  await expect(connected).rejects.toThrow(UnauthorizedError);
-  const browser = await launchChromium();
-  onTestFinished(() => browser.close());
-  const { page } = await newVisitor(browser);
-  await page.goto(authProvider.kept.asked?.href ?? "");
-  await page.getByRole("button", { name: "Allow Access" }).click();
-  await page.getByRole("heading", { name: `Continue to ${name}?` }).waitFor();
-  await expectAccessible(page);
-  const led = page.waitForRequest((asked) => asked.url().startsWith("https://login.example/authorize?"));
-  await page.getByRole("button", { name: "Continue" }).press("Enter");
-  const { searchParams } = new URL((await led).url());
-  expect(searchParams.get("redirect_uri")).toBe(`${inject("serversUrl")}/${name}/auth/callback`);
-});
+    expect([deployed.status, deployed.stdout]).toEqual([0, expect.stringContaining(`Live: ${url}`)]);
+    expect(deployed.stdout).not.toContain("Warning:");
+    const authProvider = memoryProvider("http://127.0.0.1:1/callback", "A client");
+    const client = new Client({ name: "e2e", version: "1" });
+    const connected = client.connect(new StreamableHTTPClientTransport(new URL(url), { authProvider }));
+    await expect(connected).rejects.toThrow(UnauthorizedError);
+    const browser = await launchChromium();
+    onTestFinished(() => browser.close());
+    const { page } = await newVisitor(browser);
+    await page.goto(authProvider.kept.asked?.href ?? "");
+    await page.getByRole("button", { name: "Allow Access" }).click();
+    await page.getByRole("heading", { name: `Continue to ${name}?` }).waitFor();
+    await expectAccessible(page);
+    const led = page.waitForRequest((asked) => asked.url().startsWith("https://login.example/authorize?"));
+    await page.getByRole("button", { name: "Continue" }).press("Enter");
+    const { searchParams } = new URL((await led).url());
+    expect(searchParams.get("redirect_uri")).toBe(`${inject("serversUrl")}/${name}/auth/callback`);
+  },
+);
 
 test("BLD-6 the terminal prints a server's warnings after its address", async () => {
   const deployed = await deploy('from fastmcp import FastMCP\n\nmcp = FastMCP("Empty")\n');

@@ -20,6 +20,7 @@ import {
   towpath,
   towpathWith,
 } from "../instance/towpath-process.ts";
+import { isThorough } from "../thorough.ts";
 
 // An instance on somebody else's PostgreSQL, behind a pooler where one is installed. The tests build on each other.
 
@@ -154,56 +155,64 @@ test("OPS-2 one argument migrates the database or is one process, with the envir
   expect(await ended).toEqual([0, null]);
 }, 120_000);
 
-test("OPS-6 doctor finds the running instance with the settings that it got, and a process that hangs", async () => {
-  const doctor = async (): Promise<Record<string, string>> => {
-    const { stdout } = await towpath("doctor", "--data-dir", dataDirectory, "--json");
-    const { findings } = JSON.parse(stdout) as { findings: { name: string; state: string }[] };
-    return Object.fromEntries(findings.map(({ name, state }) => [name, state]));
-  };
-  const database = { database: "ok", schema: "ok", "rights in the database": "ok", pooler: "ok", secret: "ok" };
-  const instance = { web: "ok", gateway: "ok", runner: "ok", worker: "ok", ports: "not-needed" };
-  expect(await doctor()).toMatchObject({ ...database, ...instance });
-  const worker = runningProcessOf(dataDirectory, "worker");
-  process.kill(worker, "SIGSTOP");
-  onTestFinished(() => void process.kill(worker, "SIGCONT"));
-  expect(await doctor()).toMatchObject({ ...database, ...instance, worker: "mend" });
-}, 120_000);
+test.runIf(isThorough)(
+  "OPS-6 doctor finds the running instance with the settings that it got, and a process that hangs",
+  async () => {
+    const doctor = async (): Promise<Record<string, string>> => {
+      const { stdout } = await towpath("doctor", "--data-dir", dataDirectory, "--json");
+      const { findings } = JSON.parse(stdout) as { findings: { name: string; state: string }[] };
+      return Object.fromEntries(findings.map(({ name, state }) => [name, state]));
+    };
+    const database = { database: "ok", schema: "ok", "rights in the database": "ok", pooler: "ok", secret: "ok" };
+    const instance = { web: "ok", gateway: "ok", runner: "ok", worker: "ok", ports: "not-needed" };
+    expect(await doctor()).toMatchObject({ ...database, ...instance });
+    const worker = runningProcessOf(dataDirectory, "worker");
+    process.kill(worker, "SIGSTOP");
+    onTestFinished(() => void process.kill(worker, "SIGCONT"));
+    expect(await doctor()).toMatchObject({ ...database, ...instance, worker: "mend" });
+  },
+  120_000,
+);
 
-test("OPS-3 data of a newer release is refused by up and by each process that is started by itself, with both releases named", async () => {
-  const { pool, close } = openDatabase(postgres.url, { maxConnections: 1 });
-  const unknown =
-    "INSERT INTO drizzle.__drizzle_migrations (hash, created_at) SELECT 'x', max(created_at) + 1 FROM drizzle.__drizzle_migrations";
-  const { rows: named } = await pool.query("SELECT obj_description('drizzle'::regnamespace) AS release");
-  const identity = JSON.parse(await readFile(join(dataDirectory, "instance.json"), "utf8"));
-  expect(named).toEqual([{ release: identity.release }]);
-  await pool.query(`${unknown}; COMMENT ON SCHEMA drizzle IS '9.9.0 (commit f00)'`);
-  try {
-    const refusal = `a newer release of Towpath, 9.9.0 (commit f00); this is ${identity.release}`;
-    const other = join(directory, "other-data");
-    const ports = Object.entries(await instancePorts()).flatMap(([name, port]) => [
-      name === "web" ? "--port" : `--${name}-port`,
-      String(port),
-    ]);
-    const up = await towpathWith({ env: databaseOf() }, "up", "--data-dir", other, ...ports);
-    expect([up.status, up.stderr]).toEqual([1, expect.stringContaining(refusal)]);
-    const migrate = await towpathWith({ env: databaseOf() }, "migrate");
-    expect([migrate.status, migrate.stderr]).toEqual([1, expect.stringContaining(refusal)]);
-    for (const role of ["web", "gateway", "runner", "worker"] as const) {
-      process.kill(runningProcessOf(dataDirectory, role), "SIGKILL");
+test.runIf(isThorough)(
+  "OPS-3 data of a newer release is refused by up and by each process that is started by itself, with both releases named",
+  async () => {
+    const { pool, close } = openDatabase(postgres.url, { maxConnections: 1 });
+    const unknown =
+      "INSERT INTO drizzle.__drizzle_migrations (hash, created_at) SELECT 'x', max(created_at) + 1 FROM drizzle.__drizzle_migrations";
+    const { rows: named } = await pool.query("SELECT obj_description('drizzle'::regnamespace) AS release");
+    const identity = JSON.parse(await readFile(join(dataDirectory, "instance.json"), "utf8"));
+    expect(named).toEqual([{ release: identity.release }]);
+    await pool.query(`${unknown}; COMMENT ON SCHEMA drizzle IS '9.9.0 (commit f00)'`);
+    try {
+      const refusal = `a newer release of Towpath, 9.9.0 (commit f00); this is ${identity.release}`;
+      const other = join(directory, "other-data");
+      const ports = Object.entries(await instancePorts()).flatMap(([name, port]) => [
+        name === "web" ? "--port" : `--${name}-port`,
+        String(port),
+      ]);
+      const up = await towpathWith({ env: databaseOf() }, "up", "--data-dir", other, ...ports);
+      expect([up.status, up.stderr]).toEqual([1, expect.stringContaining(refusal)]);
+      const migrate = await towpathWith({ env: databaseOf() }, "migrate");
+      expect([migrate.status, migrate.stderr]).toEqual([1, expect.stringContaining(refusal)]);
+      for (const role of ["web", "gateway", "runner", "worker"] as const) {
+        process.kill(runningProcessOf(dataDirectory, role), "SIGKILL");
+      }
+      // Each is started again by its supervisor, and refuses.
+      for (const role of ["web", "gateway", "runner", "worker"])
+        await expect
+          .poll(() => readFile(join(dataDirectory, "logs", `${role}.log`), "utf8"), { timeout: 60_000 })
+          .toContain(refusal);
+    } finally {
+      await pool.query("DELETE FROM drizzle.__drizzle_migrations WHERE hash = 'x'");
+      await pool.query(`COMMENT ON SCHEMA drizzle IS '${identity.release}'`);
+      await close();
     }
-    // Each is started again by its supervisor, and refuses.
-    for (const role of ["web", "gateway", "runner", "worker"])
-      await expect
-        .poll(() => readFile(join(dataDirectory, "logs", `${role}.log`), "utf8"), { timeout: 60_000 })
-        .toContain(refusal);
-  } finally {
-    await pool.query("DELETE FROM drizzle.__drizzle_migrations WHERE hash = 'x'");
-    await pool.query(`COMMENT ON SCHEMA drizzle IS '${identity.release}'`);
-    await close();
-  }
-  for (const url of Object.values(health()))
-    await expect.poll(() => statusOf(url).catch(() => 0), { timeout: 60_000 }).toBe(200);
-}, 240_000);
+    for (const url of Object.values(health()))
+      await expect.poll(() => statusOf(url).catch(() => 0), { timeout: 60_000 }).toBe(200);
+  },
+  240_000,
+);
 
 test("OPS-2 without its PostgreSQL web is unhealthy; the gateway continues to serve and reports the database as down", async () => {
   await pooler?.stop();

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { instancePorts, repositoryRoot, startTowpath, towpath } from "../instance/towpath-process.ts";
+import { isThorough } from "../thorough.ts";
 
 const run = promisify(execFile);
 let dataDirectory: string;
@@ -64,7 +65,7 @@ test("OPS-1 up, down, up: ready, gone within 10 s with nothing left, ready again
   expect(await processesOf(dataDirectory)).toEqual([]);
 });
 
-test("OPS-1 a killed launcher takes everything with it, and the next start works", async () => {
+test.runIf(isThorough)("OPS-1 a killed launcher takes everything with it, and the next start works", async () => {
   const ports = await instancePorts();
   const instance = await startTowpath(dataDirectory, ports);
   instance.process.kill("SIGKILL");

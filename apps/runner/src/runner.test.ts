@@ -314,24 +314,27 @@ describe("the process", () => {
   };
   const withShim = { state: "stopped", end_reason: expect.stringContaining("process of Towpath") };
 
-  test("RUN-6 RUN-8 servers that end with the shim have not crashed, and start again, also when the runner ends too", async () => {
-    const { deploymentId } = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
-    await startRunner();
-    const first = await client.ensure(deploymentId);
-    await killShim();
-    await expect.poll(() => tinyServer.get(first.endpoint), { timeout: 10_000 }).toBeNull();
-    const second = await client.ensure(deploymentId);
-    expect(second.instanceId).not.toBe(first.instanceId);
-    expect(await tinyServer.get(second.endpoint, "/mcp")).toContain("environment");
-    await expect.poll(() => endsOf(deploymentId)).toMatchObject([withShim, { state: "ready", end_reason: null }]);
-    expect(await client.list()).toMatchObject([{ failures: 0 }]);
-    // With the runner: the next one starts what was in use, before anybody calls.
-    const killed = new Promise((resolve) => runner?.once("exit", resolve));
-    runner?.kill("SIGKILL");
-    await Promise.all([killed, killShim()]);
-    await startRunner();
-    await expect.poll(() => client.list(), { timeout: 20_000 }).toMatchObject([{ deploymentId, state: "ready" }]);
-  });
+  test.runIf(isThorough)(
+    "RUN-6 RUN-8 servers that end with the shim have not crashed, and start again, also when the runner ends too",
+    async () => {
+      const { deploymentId } = await seedDeployment(database.db, { entrypoint: "server.py:app", layers: layers() });
+      await startRunner();
+      const first = await client.ensure(deploymentId);
+      await killShim();
+      await expect.poll(() => tinyServer.get(first.endpoint), { timeout: 10_000 }).toBeNull();
+      const second = await client.ensure(deploymentId);
+      expect(second.instanceId).not.toBe(first.instanceId);
+      expect(await tinyServer.get(second.endpoint, "/mcp")).toContain("environment");
+      await expect.poll(() => endsOf(deploymentId)).toMatchObject([withShim, { state: "ready", end_reason: null }]);
+      expect(await client.list()).toMatchObject([{ failures: 0 }]);
+      // With the runner: the next one starts what was in use, before anybody calls.
+      const killed = new Promise((resolve) => runner?.once("exit", resolve));
+      runner?.kill("SIGKILL");
+      await Promise.all([killed, killShim()]);
+      await startRunner();
+      await expect.poll(() => client.list(), { timeout: 20_000 }).toMatchObject([{ deploymentId, state: "ready" }]);
+    },
+  );
 
   test("RUN-8 GW-13 a start whose shim is killed goes on in the next one, and its callers get the server", async () => {
     const { deploymentId } = await seedDeployment(database.db, { entrypoint: "slow.py:app", layers: layers() });

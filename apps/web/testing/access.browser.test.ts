@@ -4,6 +4,7 @@ import { build, member } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { BrowserContext, Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import {
   expectAccessible,
   expectAccessibleInBothThemes,
@@ -62,7 +63,7 @@ const signIn = (somebody: Member) => signInBrowser(context, site.url, somebody);
 
 const address = (screen: string) => `${site.url}/${owner.organization.slug}/${project.name}/${screen}`;
 
-test("PRJ-4 a viewer sees what a server offers, and why the buttons are disabled", async () => {
+test.runIf(isThorough)("PRJ-4 a viewer sees what a server offers, and why the buttons are disabled", async () => {
   await signIn(viewer);
   await page.goto(address("inspector"));
   const call = page.getByRole("button", { name: "Call tool" });
@@ -96,7 +97,7 @@ test("PRJ-13 a viewer is offered nothing that the role doesn't allow", async () 
   await expectAccessibleInBothThemes(page);
 });
 
-test("PRJ-13 an owner is offered to redeploy, to see API keys and to create a server", async () => {
+test.runIf(isThorough)("PRJ-13 an owner is offered to redeploy, to see API keys and to create a server", async () => {
   await signIn(owner);
   await page.goto(address("deployments"));
   await page.getByRole("button", { name: "Rebuild" }).waitFor();
@@ -108,63 +109,74 @@ test("PRJ-13 an owner is offered to redeploy, to see API keys and to create a se
   await page.getByRole("link", { name: "New server" }).waitFor();
 });
 
-test("PRJ-3 a log page that is refused for too many streams says so and continues when one is closed", {
-  timeout: 60_000,
-}, async () => {
-  const hangUp = new AbortController();
-  const path = `/api/deployments/${await deploymentId()}/log`;
-  // Read, since undici ends the stream of a response that is garbage collected unread.
-  const readers = [];
-  for (let count = 0; count < 20; count++) {
-    const answer = await viewer.visitor.request(path, { signal: hangUp.signal });
-    expect(answer.status).toBe(200);
-    readers.push(answer.body?.getReader());
-  }
-  await signIn(viewer);
-  await page.clock.install();
-  await page.goto(address(`server-logs/${project.buildId}`));
-  await page.getByText("You have 20 logs open, which is the limit.").waitFor();
-  await page.getByRole("status").getByText("Paused", { exact: true }).waitFor();
-  await expectAccessibleInBothThemes(page);
-  hangUp.abort();
-  await passTimeUntil(page, page.getByRole("status").getByText("Following", { exact: true }));
-  await expect.poll(() => page.getByText("You have 20 logs open").count()).toBe(0);
-});
-
-test("PRJ-3 a removed member's open log page says that the log has stopped", { timeout: 60_000 }, async () => {
-  const removed = await seededViewer();
-  await signIn(removed);
-  await page.goto(address(`server-logs/${project.buildId}`));
-  await page.getByRole("status").getByText("Following", { exact: true }).waitFor();
-  await site.db.delete(member).where(eq(member.userId, removed.userId));
-  await page.getByText("The log has stopped").waitFor({ timeout: 30_000 });
-  await page.getByRole("status").getByText("Stopped", { exact: true }).waitFor();
-  await expectAccessibleInBothThemes(page);
-});
-
-test("ERR-2 AUTH-2 the pages for a repeated cookie, a wrong URL and too many sign-in attempts", async () => {
-  const stranger = await seededMember(site.url, site.db);
-  await signIn(stranger);
-  for (const path of [
-    "/provider/problem?error=repeated_cookie",
-    `/${stranger.organization.slug}/no-such-server/logs`,
-  ]) {
-    await page.goto(`${site.url}${path}`);
-    await page.getByRole("heading", { level: 1 }).first().waitFor();
+test.runIf(isThorough)(
+  "PRJ-3 a log page that is refused for too many streams says so and continues when one is closed",
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    const hangUp = new AbortController();
+    const path = `/api/deployments/${await deploymentId()}/log`;
+    // Read, since undici ends the stream of a response that is garbage collected unread.
+    const readers = [];
+    for (let count = 0; count < 20; count++) {
+      const answer = await viewer.visitor.request(path, { signal: hangUp.signal });
+      expect(answer.status).toBe(200);
+      readers.push(answer.body?.getReader());
+    }
+    await signIn(viewer);
+    await page.clock.install();
+    await page.goto(address(`server-logs/${project.buildId}`));
+    await page.getByText("You have 20 logs open, which is the limit.").waitFor();
+    await page.getByRole("status").getByText("Paused", { exact: true }).waitFor();
     await expectAccessibleInBothThemes(page);
-  }
-  await context.clearCookies();
-  await page.goto(`${site.url}/provider/sign-in`);
-  for (let attempt = 0; attempt < 10; attempt++) {
-    await page.getByLabel("Email").fill("somebody@example.com");
-    await page.getByLabel("Password").fill(`guess number ${attempt}`);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText(/No account matches|Too many attempts/).waitFor();
-    if ((await page.getByText("Too many attempts").count()) > 0) break;
-  }
-  await expect.poll(() => page.getByText(/Too many attempts. Try again in \d+ seconds?\./).count()).toBe(1);
-  await expectAccessibleInBothThemes(page);
-});
+    hangUp.abort();
+    await passTimeUntil(page, page.getByRole("status").getByText("Following", { exact: true }));
+    await expect.poll(() => page.getByText("You have 20 logs open").count()).toBe(0);
+  },
+);
+
+test.runIf(isThorough)(
+  "PRJ-3 a removed member's open log page says that the log has stopped",
+  { timeout: 60_000 },
+  async () => {
+    const removed = await seededViewer();
+    await signIn(removed);
+    await page.goto(address(`server-logs/${project.buildId}`));
+    await page.getByRole("status").getByText("Following", { exact: true }).waitFor();
+    await site.db.delete(member).where(eq(member.userId, removed.userId));
+    await page.getByText("The log has stopped").waitFor({ timeout: 30_000 });
+    await page.getByRole("status").getByText("Stopped", { exact: true }).waitFor();
+    await expectAccessibleInBothThemes(page);
+  },
+);
+
+test.runIf(isThorough)(
+  "ERR-2 AUTH-2 the pages for a repeated cookie, a wrong URL and too many sign-in attempts",
+  async () => {
+    const stranger = await seededMember(site.url, site.db);
+    await signIn(stranger);
+    for (const path of [
+      "/provider/problem?error=repeated_cookie",
+      `/${stranger.organization.slug}/no-such-server/logs`,
+    ]) {
+      await page.goto(`${site.url}${path}`);
+      await page.getByRole("heading", { level: 1 }).first().waitFor();
+      await expectAccessibleInBothThemes(page);
+    }
+    await context.clearCookies();
+    await page.goto(`${site.url}/provider/sign-in`);
+    for (let attempt = 0; attempt < 10; attempt++) {
+      await page.getByLabel("Email").fill("somebody@example.com");
+      await page.getByLabel("Password").fill(`guess number ${attempt}`);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByText(/No account matches|Too many attempts/).waitFor();
+      if ((await page.getByText("Too many attempts").count()) > 0) break;
+    }
+    await expect.poll(() => page.getByText(/Too many attempts. Try again in \d+ seconds?\./).count()).toBe(1);
+    await expectAccessibleInBothThemes(page);
+  },
+);
 
 test("AUTH-2 a cookie planted by another site on the domain causes no redirect loop, and is cleared", async () => {
   await signIn(owner);

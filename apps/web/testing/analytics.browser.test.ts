@@ -6,6 +6,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, openBrowser, passTimeUntil, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
@@ -203,49 +204,57 @@ test("PRJ-7 resources, templates and prompts: reads are matched to templates, a 
   await page.getByText("No tool of this name").waitFor();
 });
 
-test("PRJ-6 PRJ-7 a project without calls or builds: every page says what will be there, in the dark too", async () => {
-  await page.emulateMedia({ colorScheme: "dark" });
-  for (const [screen, text] of [
-    ["sessions", "No sessions in the last 24 hours"],
-    ["users", "Nobody called in the last 24 hours"],
-    ["tools", "No build has succeeded yet"],
-  ] as const) {
-    await page.goto(`${base(empty)}/${screen}`);
-    await page.getByText(text).waitFor();
-    await expectAccessible(page);
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-});
+test.runIf(isThorough)(
+  "PRJ-6 PRJ-7 a project without calls or builds: every page says what will be there, in the dark too",
+  async () => {
+    await page.emulateMedia({ colorScheme: "dark" });
+    for (const [screen, text] of [
+      ["sessions", "No sessions in the last 24 hours"],
+      ["users", "Nobody called in the last 24 hours"],
+      ["tools", "No build has succeeded yet"],
+    ] as const) {
+      await page.goto(`${base(empty)}/${screen}`);
+      await page.getByText(text).waitFor();
+      await expectAccessible(page);
+    }
+    await page.emulateMedia({ colorScheme: "light" });
+  },
+);
 
-test("PRJ-6 PRJ-7 when usage can't be read, the page says so and offers to try again; lists are read again every 30 s", async () => {
-  const failing = await browser.signedInPage(site.url, owner);
-  await failing.clock.install();
-  await failing.goto(`${base()}/settings`);
-  await untilHydrated(failing);
-  await failing.route(/_serverFn\/analytics\.getSessions/, (answer) => answer.fulfill({ status: 500, body: "broken" }));
-  await failing.getByRole("link", { name: "Sessions" }).click();
-  await passTimeUntil(failing, failing.getByText("An unexpected error occurred while loading this page."));
-  await expectAccessible(failing);
-  await failing.unroute(/_serverFn\/analytics\.getSessions/);
-  await failing.getByRole("button", { name: "Try again" }).click();
-  const rows = failing.getByRole("table", { name: "Sessions" }).locator("tbody").getByRole("row");
-  await expect.poll(() => rows.count()).toBe(100);
-  // By the page's own clock, which is stopped until then.
-  await failing.getByRole("link", { name: "Tools" }).click();
-  await passTimeUntil(failing, failing.getByText("What echo does"));
-  const [{ manifest } = { manifest: null }] = await site.db
-    .select({ manifest: build.manifest })
-    .from(build)
-    .where(eq(build.projectId, project.id));
-  const { tools, ...others } = manifest as { readonly tools: readonly object[] };
-  const late = { ...tools[0], tool_name: "late", description: "Came with a push" };
-  await site.db
-    .update(build)
-    .set({ manifest: { ...others, tools: [...tools, late] } })
-    .where(eq(build.projectId, project.id));
-  await failing.clock.runFor(31_000);
-  await failing.getByRole("link", { name: "late" }).waitFor();
-});
+test.runIf(isThorough)(
+  "PRJ-6 PRJ-7 when usage can't be read, the page says so and offers to try again; lists are read again every 30 s",
+  async () => {
+    const failing = await browser.signedInPage(site.url, owner);
+    await failing.clock.install();
+    await failing.goto(`${base()}/settings`);
+    await untilHydrated(failing);
+    await failing.route(/_serverFn\/analytics\.getSessions/, (answer) =>
+      answer.fulfill({ status: 500, body: "broken" }),
+    );
+    await failing.getByRole("link", { name: "Sessions" }).click();
+    await passTimeUntil(failing, failing.getByText("An unexpected error occurred while loading this page."));
+    await expectAccessible(failing);
+    await failing.unroute(/_serverFn\/analytics\.getSessions/);
+    await failing.getByRole("button", { name: "Try again" }).click();
+    const rows = failing.getByRole("table", { name: "Sessions" }).locator("tbody").getByRole("row");
+    await expect.poll(() => rows.count()).toBe(100);
+    // By the page's own clock, which is stopped until then.
+    await failing.getByRole("link", { name: "Tools" }).click();
+    await passTimeUntil(failing, failing.getByText("What echo does"));
+    const [{ manifest } = { manifest: null }] = await site.db
+      .select({ manifest: build.manifest })
+      .from(build)
+      .where(eq(build.projectId, project.id));
+    const { tools, ...others } = manifest as { readonly tools: readonly object[] };
+    const late = { ...tools[0], tool_name: "late", description: "Came with a push" };
+    await site.db
+      .update(build)
+      .set({ manifest: { ...others, tools: [...tools, late] } })
+      .where(eq(build.projectId, project.id));
+    await failing.clock.runFor(31_000);
+    await failing.getByRole("link", { name: "late" }).waitFor();
+  },
+);
 
 test("LOG-5 the statistics of the log refuse a search", async () => {
   const data = { orgSlug: owner.organization.slug, projectName: project.name, search: "echo" };

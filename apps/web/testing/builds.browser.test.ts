@@ -4,6 +4,7 @@ import { branch, build, buildLog, project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -182,26 +183,29 @@ test("PRJ-3 UI-4 while a build runs its newest line is in view, its own branch i
   await expectAccessible(page);
 });
 
-test("PRJ-14 BLD-14 PRJ-2 a preview is promoted from the list: it says what changes for callers, and shows its build", async () => {
-  const { name, previewBuild } = await projectWithFailedBuild();
-  const here = `${site.url}/${owner.organization.slug}/${name}`;
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await page.goto(`${here}/deployments`);
-  const preview = page.getByRole("list", { name: "Previews" }).getByRole("listitem");
-  await preview.getByText(shaOf("better").slice(0, 7)).waitFor();
-  await preview.getByRole("button", { name: "Connect" }).click();
-  await page.getByRole("dialog", { name: `Connect to feature of ${name}` }).waitFor();
-  await page.keyboard.press("Escape");
-  await preview.getByRole("button", { name: "Promote to production" }).click();
-  const dialog = page.getByRole("dialog", { name: "Promote this version to production?" });
-  await dialog.getByText("Added tool").waitFor({ state: "attached" });
-  await dialog.getByText("forecast", { exact: true }).waitFor();
-  await dialog.getByText(/^The list of tools has about \d+ tokens/).waitFor();
-  await expectAccessible(page);
-  await dialog.getByRole("button", { name: "Promote to production" }).click();
-  await page.waitForURL(/\/build-logs\//);
-  await see(/Promotion by/);
-  await page.getByRole("link", { name: "preview", exact: true }).click();
-  await page.waitForURL(`**/${previewBuild}`);
-  await page.getByRole("region", { name: "What changes for callers" }).waitFor();
-});
+test.runIf(isThorough)(
+  "PRJ-14 BLD-14 PRJ-2 a preview is promoted from the list: it says what changes for callers, and shows its build",
+  async () => {
+    const { name, previewBuild } = await projectWithFailedBuild();
+    const here = `${site.url}/${owner.organization.slug}/${name}`;
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto(`${here}/deployments`);
+    const preview = page.getByRole("list", { name: "Previews" }).getByRole("listitem");
+    await preview.getByText(shaOf("better").slice(0, 7)).waitFor();
+    await preview.getByRole("button", { name: "Connect" }).click();
+    await page.getByRole("dialog", { name: `Connect to feature of ${name}` }).waitFor();
+    await page.keyboard.press("Escape");
+    await preview.getByRole("button", { name: "Promote to production" }).click();
+    const dialog = page.getByRole("dialog", { name: "Promote this version to production?" });
+    await dialog.getByText("Added tool").waitFor({ state: "attached" });
+    await dialog.getByText("forecast", { exact: true }).waitFor();
+    await dialog.getByText(/^The list of tools has about \d+ tokens/).waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Promote to production" }).click();
+    await page.waitForURL(/\/build-logs\//);
+    await see(/Promotion by/);
+    await page.getByRole("link", { name: "preview", exact: true }).click();
+    await page.waitForURL(`**/${previewBuild}`);
+    await page.getByRole("region", { name: "What changes for callers" }).waitFor();
+  },
+);

@@ -8,6 +8,7 @@ import { git, makeRepository } from "@towpath/git/testing";
 import { and, desc, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, openBrowser } from "./browser.ts";
 import { openPackageIndex } from "./package-index.ts";
 import { openSiteWithGitHub } from "./site.ts";
@@ -169,89 +170,98 @@ test("SRC-1 UI-2 a package's server moves to a GitHub repository and back, by ke
 
 const isFocused = (element: Element) => element === document.activeElement;
 
-test("SRC-1 ERR-1 over REST: one of four kinds, each answered as it is then read; refusals by field, others find nothing", async () => {
-  const put = (body: unknown, by?: string) => rest("PUT", "/projects/moving-server/source", body, by);
-  const river = { githubRepository: { installationId, fullName: "ada/river" } };
-  const both = await put({ ...river, package: { name: "shop-mcp" } });
-  expect(both).toMatchObject({
-    status: 422,
-    answer: { error: { fields: { package: expect.stringMatching(/only one/) } } },
-  });
-  expect(await put({})).toMatchObject({
-    status: 422,
-    answer: { error: { fields: { gitUrl: expect.stringMatching(/Name a Git URL/) } } },
-  });
-  const hidden = await put({ githubRepository: { installationId, fullName: "ada/hidden" } });
-  expect(hidden).toMatchObject({
-    status: 422,
-    answer: { error: { fields: { githubRepository: expect.stringMatching(/no access/) } } },
-  });
-  const unconnected = await put({ githubRepository: { installationId: 424_242, fullName: "ada/river" } });
-  expect(unconnected.answer.error.fields).toHaveProperty("installationId");
-  const unknown = await put({ package: { name: "nothing-mcp" } });
-  expect(unknown).toMatchObject({
-    status: 422,
-    answer: { error: { fields: { package: expect.stringMatching(/no package nothing-mcp/) } } },
-  });
-  expect((await put(river, "twp_nobody")).status).toBe(401);
-  const [before] = await site.db.select().from(project).where(eq(project.name, "moving-server"));
-  expect(before).toMatchObject({ packageName: "shop-mcp" });
+test.runIf(isThorough)(
+  "SRC-1 ERR-1 over REST: one of four kinds, each answered as it is then read; refusals by field, others find nothing",
+  async () => {
+    const put = (body: unknown, by?: string) => rest("PUT", "/projects/moving-server/source", body, by);
+    const river = { githubRepository: { installationId, fullName: "ada/river" } };
+    const both = await put({ ...river, package: { name: "shop-mcp" } });
+    expect(both).toMatchObject({
+      status: 422,
+      answer: { error: { fields: { package: expect.stringMatching(/only one/) } } },
+    });
+    expect(await put({})).toMatchObject({
+      status: 422,
+      answer: { error: { fields: { gitUrl: expect.stringMatching(/Name a Git URL/) } } },
+    });
+    const hidden = await put({ githubRepository: { installationId, fullName: "ada/hidden" } });
+    expect(hidden).toMatchObject({
+      status: 422,
+      answer: { error: { fields: { githubRepository: expect.stringMatching(/no access/) } } },
+    });
+    const unconnected = await put({ githubRepository: { installationId: 424_242, fullName: "ada/river" } });
+    expect(unconnected.answer.error.fields).toHaveProperty("installationId");
+    const unknown = await put({ package: { name: "nothing-mcp" } });
+    expect(unknown).toMatchObject({
+      status: 422,
+      answer: { error: { fields: { package: expect.stringMatching(/no package nothing-mcp/) } } },
+    });
+    expect((await put(river, "twp_nobody")).status).toBe(401);
+    const [before] = await site.db.select().from(project).where(eq(project.name, "moving-server"));
+    expect(before).toMatchObject({ packageName: "shop-mcp" });
 
-  const moved = await put(river);
-  expect(moved).toMatchObject({
-    status: 200,
-    answer: {
-      source: {
-        kind: "github",
-        fullName: "ada/river",
-        branch: null,
-        defaultBranch: "main",
-        private: expect.any(Boolean),
+    const moved = await put(river);
+    expect(moved).toMatchObject({
+      status: 200,
+      answer: {
+        source: {
+          kind: "github",
+          fullName: "ada/river",
+          branch: null,
+          defaultBranch: "main",
+          private: expect.any(Boolean),
+        },
+        build: { status: "queued", packageVersion: null, branch: { name: "main" } },
       },
-      build: { status: "queued", packageVersion: null, branch: { name: "main" } },
-    },
-  });
-  const read = await rest("GET", "/projects/moving-server/source", undefined);
-  expect(read.answer.source).toEqual(moved.answer.source);
-  expect((await rest("POST", "/repositories", { name: "stored" })).status).toBe(200);
-  await git(join(directory, "work"), "push", "--quiet", pushUrl("stored"), "HEAD:main");
-  // Its clone URL names the same.
-  const cloneUrl = `${site.url}/git/${owner.organization.slug}/stored.git`;
-  const looked = await rest("POST", "/sources/look", { text: cloneUrl });
-  expect(looked).toMatchObject({ status: 200, answer: { url: cloneUrl, branch: "main", entrypoints: ["server.py"] } });
-  expect((await put({ gitUrl: cloneUrl })).answer.source).toMatchObject({ kind: "repository", name: "stored" });
-  const deployed = { name: "clone-server", gitUrl: cloneUrl };
-  expect((await rest("POST", "/git-urls", deployed)).answer).toMatchObject({
-    created: true,
-    project: { source: { kind: "repository", name: "stored" } },
-  });
-  expect((await rest("POST", "/git-urls", deployed)).answer).toMatchObject({ created: false });
-  expect(await put({ repository: "stored" })).toMatchObject({
-    status: 200,
-    answer: { source: { kind: "repository" } },
-  });
-  expect(await site.db.$count(gitSource, eq(gitSource.projectId, before?.id ?? ""))).toBe(1);
-  const back = await put({ package: { name: "Shop_MCP", follows: true } });
-  expect(back).toMatchObject({
-    status: 200,
-    answer: { source: { kind: "package", name: "shop-mcp", follows: true }, build: { packageVersion: "1.10.0" } },
-  });
-  expect(await site.db.$count(gitSource, eq(gitSource.projectId, before?.id ?? ""))).toBe(0);
-  const audited = await site.db
-    .select({ detail: auditLog.detail })
-    .from(auditLog)
-    .where(and(eq(auditLog.action, "source.change"), eq(auditLog.projectId, before?.id ?? "")))
-    .orderBy(desc(auditLog.createdAt));
-  expect(audited[0]?.detail).toMatchObject({ from: "stored", to: "shop-mcp", version: "1.10.0", follow: true });
+    });
+    const read = await rest("GET", "/projects/moving-server/source", undefined);
+    expect(read.answer.source).toEqual(moved.answer.source);
+    expect((await rest("POST", "/repositories", { name: "stored" })).status).toBe(200);
+    await git(join(directory, "work"), "push", "--quiet", pushUrl("stored"), "HEAD:main");
+    // Its clone URL names the same.
+    const cloneUrl = `${site.url}/git/${owner.organization.slug}/stored.git`;
+    const looked = await rest("POST", "/sources/look", { text: cloneUrl });
+    expect(looked).toMatchObject({
+      status: 200,
+      answer: { url: cloneUrl, branch: "main", entrypoints: ["server.py"] },
+    });
+    expect((await put({ gitUrl: cloneUrl })).answer.source).toMatchObject({ kind: "repository", name: "stored" });
+    const deployed = { name: "clone-server", gitUrl: cloneUrl };
+    expect((await rest("POST", "/git-urls", deployed)).answer).toMatchObject({
+      created: true,
+      project: { source: { kind: "repository", name: "stored" } },
+    });
+    expect((await rest("POST", "/git-urls", deployed)).answer).toMatchObject({ created: false });
+    expect(await put({ repository: "stored" })).toMatchObject({
+      status: 200,
+      answer: { source: { kind: "repository" } },
+    });
+    expect(await site.db.$count(gitSource, eq(gitSource.projectId, before?.id ?? ""))).toBe(1);
+    const back = await put({ package: { name: "Shop_MCP", follows: true } });
+    expect(back).toMatchObject({
+      status: 200,
+      answer: { source: { kind: "package", name: "shop-mcp", follows: true }, build: { packageVersion: "1.10.0" } },
+    });
+    expect(await site.db.$count(gitSource, eq(gitSource.projectId, before?.id ?? ""))).toBe(0);
+    const audited = await site.db
+      .select({ detail: auditLog.detail })
+      .from(auditLog)
+      .where(and(eq(auditLog.action, "source.change"), eq(auditLog.projectId, before?.id ?? "")))
+      .orderBy(desc(auditLog.createdAt));
+    expect(audited[0]?.detail).toMatchObject({ from: "stored", to: "shop-mcp", version: "1.10.0", follow: true });
 
-  await site.db
-    .insert(member)
-    .values({ id: crypto.randomUUID(), organizationId: owner.organization.id, userId: others.userId, role: "member" });
-  const theirs = await keyOf(others);
-  const demoted = and(eq(member.userId, others.userId), eq(member.organizationId, owner.organization.id));
-  await site.db.update(member).set({ role: "viewer" }).where(demoted);
-  expect((await put(river, theirs)).status).toBe(403);
-});
+    await site.db.insert(member).values({
+      id: crypto.randomUUID(),
+      organizationId: owner.organization.id,
+      userId: others.userId,
+      role: "member",
+    });
+    const theirs = await keyOf(others);
+    const demoted = and(eq(member.userId, others.userId), eq(member.organizationId, owner.organization.id));
+    await site.db.update(member).set({ role: "viewer" }).where(demoted);
+    expect((await put(river, theirs)).status).toBe(403);
+  },
+);
 
 const pushUrl = (name: string) =>
   `${site.url.replace("://", `://x:${key}@`)}/git/${owner.organization.slug}/${name}.git`;

@@ -13,6 +13,7 @@ import { chat, chatTurn, chatUsage, project } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, openBrowser } from "./browser.ts";
 import { openSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
@@ -177,28 +178,31 @@ test("CHAT-1 a tool that may delete something waits for the person, who allows i
   expect(tools.seen.filter(({ method }) => method === "tools/call").length).toBeGreaterThan(1);
 });
 
-test("CHAT-1 a form that the server asks for is filled in within the chat, and its answer isn't kept", async () => {
-  await openChat();
-  await ask("book a table");
-  const form = page.getByRole("group", { name: "The server asks" });
-  await form.getByText("How many seats?").waitFor();
-  await form.getByRole("button", { name: "Send answer" }).click();
-  await form
-    .getByText(/required/i)
-    .last()
-    .waitFor();
-  await form.getByLabel("seats").fill("4");
-  await expectAccessible(page);
-  await form.getByRole("button", { name: "Send answer" }).click();
-  await page.getByText("All done.").waitFor();
-  await expect.poll(async () => JSON.stringify((await turns())[0]?.parts)).toContain("booked 4");
-  const [row] = await site.db
-    .select({ replies: chatTurn.replies })
-    .from(chatTurn)
-    .innerJoin(chat, eq(chat.id, chatTurn.chatId))
-    .where(eq(chat.projectId, own.id));
-  expect(row?.replies).toEqual({});
-});
+test.runIf(isThorough)(
+  "CHAT-1 a form that the server asks for is filled in within the chat, and its answer isn't kept",
+  async () => {
+    await openChat();
+    await ask("book a table");
+    const form = page.getByRole("group", { name: "The server asks" });
+    await form.getByText("How many seats?").waitFor();
+    await form.getByRole("button", { name: "Send answer" }).click();
+    await form
+      .getByText(/required/i)
+      .last()
+      .waitFor();
+    await form.getByLabel("seats").fill("4");
+    await expectAccessible(page);
+    await form.getByRole("button", { name: "Send answer" }).click();
+    await page.getByText("All done.").waitFor();
+    await expect.poll(async () => JSON.stringify((await turns())[0]?.parts)).toContain("booked 4");
+    const [row] = await site.db
+      .select({ replies: chatTurn.replies })
+      .from(chatTurn)
+      .innerJoin(chat, eq(chat.id, chatTurn.chatId))
+      .where(eq(chat.projectId, own.id));
+    expect(row?.replies).toEqual({});
+  },
+);
 
 test("CHAT-1 Escape stops an answer, which keeps its text so far; the question can be edited and asked again", async () => {
   await openChat();
@@ -259,42 +263,52 @@ test("CHAT-1 Shift-Enter begins a line; a key that the provider refuses is expla
   ]);
 });
 
-test("CHAT-1 an answer that reached the limit of tokens says so, and Continue asks for the rest of it", async () => {
-  await openChat();
-  await ask("an essay, please");
-  await page.getByText("The answer reached Tester's limit of 8,192 tokens").waitFor();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "Continue" }).click();
-  await page.getByText("ns like this.").waitFor();
-  await expect.poll(turns).toMatchObject([
-    { status: "failed", problem: { code: "answer_cut" } },
-    { status: "done", problem: null },
-  ]);
-  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("It begi");
-  expect(await page.getByRole("button", { name: "Continue" }).count()).toBe(0);
-});
+test.runIf(isThorough)(
+  "CHAT-1 an answer that reached the limit of tokens says so, and Continue asks for the rest of it",
+  async () => {
+    await openChat();
+    await ask("an essay, please");
+    await page.getByText("The answer reached Tester's limit of 8,192 tokens").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByText("ns like this.").waitFor();
+    await expect.poll(turns).toMatchObject([
+      { status: "failed", problem: { code: "answer_cut" } },
+      { status: "done", problem: null },
+    ]);
+    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain("It begi");
+    expect(await page.getByRole("button", { name: "Continue" }).count()).toBe(0);
+  },
+);
 
-test("CHAT-2 PRJ-9 suggested questions come from the model once for a manifest; a link fills in its question and asks nothing", async () => {
-  const asked = () => model.requests.filter(({ body }) => JSON.stringify(body.messages[0]).includes("Suggest")).length;
-  const before = asked();
-  await goTo();
-  await page.getByRole("button", { name: "What is 2 + 3?" }).click();
-  await expect.poll(() => field().inputValue()).toBe("What is 2 + 3?");
-  await expectAccessible(page);
-  await goTo("?q=Shall%20we%3F");
-  await page.getByRole("button", { name: "Delete /tmp/a?" }).waitFor();
-  await expect.poll(() => field().inputValue()).toBe("Shall we?");
-  await expect.poll(async () => [asked() - before, await turns()]).toEqual([1, []]);
-});
+test.runIf(isThorough)(
+  "CHAT-2 PRJ-9 suggested questions come from the model once for a manifest; a link fills in its question and asks nothing",
+  async () => {
+    const asked = () =>
+      model.requests.filter(({ body }) => JSON.stringify(body.messages[0]).includes("Suggest")).length;
+    const before = asked();
+    await goTo();
+    await page.getByRole("button", { name: "What is 2 + 3?" }).click();
+    await expect.poll(() => field().inputValue()).toBe("What is 2 + 3?");
+    await expectAccessible(page);
+    await goTo("?q=Shall%20we%3F");
+    await page.getByRole("button", { name: "Delete /tmp/a?" }).waitFor();
+    await expect.poll(() => field().inputValue()).toBe("Shall we?");
+    await expect.poll(async () => [asked() - before, await turns()]).toEqual([1, []]);
+  },
+);
 
-test("PRJ-9 branchId and deploymentId choose the version; one that isn't live is named, and no other takes its place", async () => {
-  for (const search of [`?deploymentId=${own.deploymentId}`, `?branchId=${own.branchId}`, "?branchId=nonsense"]) {
-    await goTo(search);
-    await page.getByRole("heading", { name: `Chat with ${own.name}` }).waitFor();
-  }
-  await goTo(`?deploymentId=${newId()}`);
-  await page.getByText("This version is not live").waitFor();
-});
+test.runIf(isThorough)(
+  "PRJ-9 branchId and deploymentId choose the version; one that isn't live is named, and no other takes its place",
+  async () => {
+    for (const search of [`?deploymentId=${own.deploymentId}`, `?branchId=${own.branchId}`, "?branchId=nonsense"]) {
+      await goTo(search);
+      await page.getByRole("heading", { name: `Chat with ${own.name}` }).waitFor();
+    }
+    await goTo(`?deploymentId=${newId()}`);
+    await page.getByText("This version is not live").waitFor();
+  },
+);
 
 test("CHAT-1 resources are attached by @, and read for the model", async () => {
   await openChat();

@@ -7,6 +7,7 @@ import { eq } from "drizzle-orm";
 import { decodeJwt } from "jose";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, expectAccessibleInBothThemes, newPage, openBrowser, signIn } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, samplePassword, seededMember } from "./visitor.ts";
@@ -124,32 +125,35 @@ test("GW-5 a client that opened a window of its own still knows it when it comes
   expect(response.headers.get("cross-origin-opener-policy")).toBe("same-origin");
 });
 
-test("GW-5 an app that can't say which server it wants: the person chooses, and the token is for that one", async () => {
-  const { clientId, url } = await connectingClient("Older app");
-  const { name } = await seedProject(site.db, owner.organization, { authMode: "towpath-public" });
-  const { rows } = await site.pool.query(`SELECT email FROM "user" WHERE id = $1`, [owner.userId]);
-  const address = new URL(url);
-  address.searchParams.delete("resource");
-  await page.goto(address.href);
-  await page.getByLabel("Email").fill(rows[0].email);
-  await page.getByLabel("Password").fill(samplePassword);
-  await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Which server did you add to Older app?" }).waitFor();
-  const servers = page.getByRole("list", { name: "Your servers" });
-  await expect.poll(() => servers.textContent()).toContain(server.resource);
-  await expect.poll(() => servers.textContent()).not.toContain(name);
-  await expectAccessibleInBothThemes(page);
-  await servers.getByRole("link", { name: server.name }).focus();
-  await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Connect Older app?" }).waitFor();
-  await page.getByRole("button", { name: "Allow" }).click();
-  await page.getByText("back at the client").waitFor();
-  const answer = new URL(page.url()).searchParams;
-  expect(answer.get("state")).toBe("s1");
-  const issued = await exchange(clientId, answer.get("code") ?? "");
-  const { access_token: token } = (await issued.json()) as { access_token: string };
-  expect(decodeJwt(token).aud).toBe(server.resource);
-});
+test.runIf(isThorough)(
+  "GW-5 an app that can't say which server it wants: the person chooses, and the token is for that one",
+  async () => {
+    const { clientId, url } = await connectingClient("Older app");
+    const { name } = await seedProject(site.db, owner.organization, { authMode: "towpath-public" });
+    const { rows } = await site.pool.query(`SELECT email FROM "user" WHERE id = $1`, [owner.userId]);
+    const address = new URL(url);
+    address.searchParams.delete("resource");
+    await page.goto(address.href);
+    await page.getByLabel("Email").fill(rows[0].email);
+    await page.getByLabel("Password").fill(samplePassword);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Which server did you add to Older app?" }).waitFor();
+    const servers = page.getByRole("list", { name: "Your servers" });
+    await expect.poll(() => servers.textContent()).toContain(server.resource);
+    await expect.poll(() => servers.textContent()).not.toContain(name);
+    await expectAccessibleInBothThemes(page);
+    await servers.getByRole("link", { name: server.name }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Connect Older app?" }).waitFor();
+    await page.getByRole("button", { name: "Allow" }).click();
+    await page.getByText("back at the client").waitFor();
+    const answer = new URL(page.url()).searchParams;
+    expect(answer.get("state")).toBe("s1");
+    const issued = await exchange(clientId, answer.get("code") ?? "");
+    const { access_token: token } = (await issued.json()) as { access_token: string };
+    expect(decodeJwt(token).aud).toBe(server.resource);
+  },
+);
 
 test("GW-5 a person who may call no server sees that there is none to choose", async () => {
   const nobody = await seededMember(site.url, site.db);
@@ -216,58 +220,64 @@ test("GW-5 a person who isn't a member sees what to do, and can return to the cl
   await expect.poll(() => new URL(page.url()).searchParams.get("error")).toBe("access_denied");
 });
 
-test("GW-5 PRJ-8 people disconnect an app on their account page, admins on the server's page of clients", async () => {
-  const { clientId, url } = await connectingClient("Listed app");
-  await signIn(context, site.url, owner);
-  const connect = async () => {
-    await page.goto(url);
-    await page.getByRole("button", { name: "Allow" }).click();
-    await page.getByText("back at the client").waitFor();
-    const response = await exchange(clientId, new URL(page.url()).searchParams.get("code") ?? "");
-    return (await response.json()) as { refresh_token: string };
-  };
-  const refreshStatus = async (token: string) => {
-    const fields = { grant_type: "refresh_token", client_id: clientId, refresh_token: token };
-    return (await fetch(`${site.url}/oauth/token`, { method: "POST", body: new URLSearchParams(fields) })).status;
-  };
-  const first = await connect();
-  await page.goto(`${site.url}/account`);
-  const own = page.getByRole("button", { name: `Disconnect Listed app from ${server.name}` });
-  await own.waitFor();
-  await expectAccessibleInBothThemes(page);
-  await own.click();
-  await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
-  // Behind an open dialog no button has a role.
-  await page.getByRole("dialog").waitFor({ state: "detached" });
-  await own.waitFor({ state: "detached" });
-  expect(await refreshStatus(first.refresh_token)).toBe(400);
+test.runIf(isThorough)(
+  "GW-5 PRJ-8 people disconnect an app on their account page, admins on the server's page of clients",
+  async () => {
+    const { clientId, url } = await connectingClient("Listed app");
+    await signIn(context, site.url, owner);
+    const connect = async () => {
+      await page.goto(url);
+      await page.getByRole("button", { name: "Allow" }).click();
+      await page.getByText("back at the client").waitFor();
+      const response = await exchange(clientId, new URL(page.url()).searchParams.get("code") ?? "");
+      return (await response.json()) as { refresh_token: string };
+    };
+    const refreshStatus = async (token: string) => {
+      const fields = { grant_type: "refresh_token", client_id: clientId, refresh_token: token };
+      return (await fetch(`${site.url}/oauth/token`, { method: "POST", body: new URLSearchParams(fields) })).status;
+    };
+    const first = await connect();
+    await page.goto(`${site.url}/account`);
+    const own = page.getByRole("button", { name: `Disconnect Listed app from ${server.name}` });
+    await own.waitFor();
+    await expectAccessibleInBothThemes(page);
+    await own.click();
+    await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
+    // Behind an open dialog no button has a role.
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await own.waitFor({ state: "detached" });
+    expect(await refreshStatus(first.refresh_token)).toBe(400);
 
-  const second = await connect();
-  await page.goto(`${site.url}/${owner.organization.slug}/${server.name}/clients`);
-  await page.getByRole("button", { name: "Disconnect Listed app" }).waitFor();
-  await expectAccessibleInBothThemes(page);
-  await page.getByRole("button", { name: "Disconnect Listed app" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
-  // Behind an open dialog no button has a role.
-  await page.getByRole("dialog").waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Disconnect Listed app" }).waitFor({ state: "detached" });
-  expect(await refreshStatus(second.refresh_token)).toBe(400);
-});
+    const second = await connect();
+    await page.goto(`${site.url}/${owner.organization.slug}/${server.name}/clients`);
+    await page.getByRole("button", { name: "Disconnect Listed app" }).waitFor();
+    await expectAccessibleInBothThemes(page);
+    await page.getByRole("button", { name: "Disconnect Listed app" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
+    // Behind an open dialog no button has a role.
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Disconnect Listed app" }).waitFor({ state: "detached" });
+    expect(await refreshStatus(second.refresh_token)).toBe(400);
+  },
+);
 
-test("PRJ-8 viewers see how to connect but not who is connected; an empty list says how clients get there", async () => {
-  const viewer = await seededMember(site.url, site.db);
-  const mine = eq(member.userId, viewer.userId);
-  await site.db.update(member).set({ organizationId: owner.organization.id, role: "viewer" }).where(mine);
-  await signIn(context, site.url, viewer);
-  const { name } = await seedProject(site.db, owner.organization);
-  const address = `${site.url}/${owner.organization.slug}/${name}/clients`;
-  await page.goto(address);
-  const connected = page.getByRole("heading", { name: "Connected by signing in" });
-  await page.getByRole("tab", { name: "Claude Code" }).waitFor();
-  await expect.poll(() => connected.count()).toBe(0);
-  await site.db.update(member).set({ role: "member" }).where(mine);
-  await page.goto(address);
-  await connected.waitFor();
-  await page.getByText("Nobody has connected a client yet").waitFor();
-  await expectAccessible(page);
-});
+test.runIf(isThorough)(
+  "PRJ-8 viewers see how to connect but not who is connected; an empty list says how clients get there",
+  async () => {
+    const viewer = await seededMember(site.url, site.db);
+    const mine = eq(member.userId, viewer.userId);
+    await site.db.update(member).set({ organizationId: owner.organization.id, role: "viewer" }).where(mine);
+    await signIn(context, site.url, viewer);
+    const { name } = await seedProject(site.db, owner.organization);
+    const address = `${site.url}/${owner.organization.slug}/${name}/clients`;
+    await page.goto(address);
+    const connected = page.getByRole("heading", { name: "Connected by signing in" });
+    await page.getByRole("tab", { name: "Claude Code" }).waitFor();
+    await expect.poll(() => connected.count()).toBe(0);
+    await site.db.update(member).set({ role: "member" }).where(mine);
+    await page.goto(address);
+    await connected.waitFor();
+    await page.getByText("Nobody has connected a client yet").waitFor();
+    await expectAccessible(page);
+  },
+);

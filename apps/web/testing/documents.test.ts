@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { builtWeb } from "./built-web.ts";
 import { openSite } from "./site.ts";
 import { newVisitor, seededMember, signedUpVisitor } from "./visitor.ts";
@@ -88,7 +89,7 @@ test("a malformed request gets an error response and affects no other request", 
   expect((await request("/healthz", {})).status).toBe(200);
 });
 
-test("the process exits in time after SIGTERM, with a keep-alive connection open", async () => {
+test.runIf(isThorough)("the process exits in time after SIGTERM, with a keep-alive connection open", async () => {
   const second = await startWeb({ databaseUrl: site.databaseUrl });
   await (await fetch(`${second.url}/healthz`)).text();
   // Not 1, as of a process that can't stop in time.

@@ -7,6 +7,7 @@ import { eq } from "drizzle-orm";
 import { strToU8, zipSync } from "fflate";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, newPage, openBrowser, untilHydrated } from "./browser.ts";
 import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -135,7 +136,11 @@ test("SRC-4 a folder is chosen by keyboard, its ignored files are shown, and it 
 test("SRC-4 a folder and an archive can be dropped; other files and a taken name are refused and leave nothing", async () => {
   await page.goto(`${orgUrl()}/servers/new`);
   await untilHydrated(page);
-  const path = await folder("River Gauge", { "main.py": "x = 1\n", "lib/a.py": "y = 2\n", ".venv/pyvenv.cfg": "home" });
+  const path = await folder("River Gauge", {
+    "main.py": "x = 1\n",
+    "lib/a.py": "y = 2\n",
+    ".venv/pyvenv.cfg": "home",
+  });
   const place = await upload().boundingBox();
   const at = { x: (place?.x ?? 0) + 20, y: (place?.y ?? 0) + 20 };
   const client = await page.context().newCDPSession(page);
@@ -173,7 +178,7 @@ async function writtenTo(name: string, bytes: Uint8Array): Promise<string> {
   return join(directory, name);
 }
 
-test("SRC-4 an upload shows how far it is, and can be canceled", async () => {
+test.runIf(isThorough)("SRC-4 an upload shows how far it is, and can be canceled", async () => {
   await page.goto(`${orgUrl()}/servers/new`);
   const stalled = Promise.withResolvers<void>();
   await page.route("**/uploads", async (route) => {

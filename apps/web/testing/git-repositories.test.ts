@@ -11,6 +11,7 @@ import { gitEnvironment } from "@towpath/git";
 import { commitFiles, git, makeRepository, makeZip } from "@towpath/git/testing";
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { openSite } from "./site.ts";
 import { answerOf, callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
 
@@ -212,49 +213,60 @@ test("SRC-3 OPS-4 an archive becomes a commit by REST; hostile ones are refused 
   expect((await upload(zip("two"), "?unknown=1")).status).toBe(400);
 });
 
-test("SRC-3 git continues at the new address once the organization is renamed, with any source of the key; others find nothing", async () => {
-  const renamed = await seededMember(site.url, site.db);
-  const by = (await keyOf(renamed)).key;
-  await call(by, "POST", "/repositories", { name: "moving" });
-  const [before, { slug: former }] = [urlOf("moving", renamed), renamed.organization];
-  await git(work(), "push", "--quiet", withKey(before, by), "main");
-  await git(directory, "clone", "--quiet", withKey(before, by), "moving");
-  const slug = `renamed-${former}`.slice(0, 40);
-  const deploy = () => call(by, "POST", "/git-urls", { name: "moving-server", gitUrl: before });
-  expect((await deploy()).answer).toMatchObject({ created: true });
-  await updateOrganization({ ctx: as(renamed), input: { orgSlug: former, slug } });
-  expect((await deploy()).answer).toMatchObject({ created: false, project: { source: { name: "moving" } } });
-  const after = before.replace(former, slug);
-  expect((await call(by, "GET", "/repositories/moving")).answer.url).toBe(after);
+test.runIf(isThorough)(
+  "SRC-3 git continues at the new address once the organization is renamed, with any source of the key; others find nothing",
+  async () => {
+    const renamed = await seededMember(site.url, site.db);
+    const by = (await keyOf(renamed)).key;
+    await call(by, "POST", "/repositories", { name: "moving" });
+    const [before, { slug: former }] = [urlOf("moving", renamed), renamed.organization];
+    await git(work(), "push", "--quiet", withKey(before, by), "main");
+    await git(directory, "clone", "--quiet", withKey(before, by), "moving");
+    const slug = `renamed-${former}`.slice(0, 40);
+    const deploy = () => call(by, "POST", "/git-urls", { name: "moving-server", gitUrl: before });
+    expect((await deploy()).answer).toMatchObject({ created: true });
+    await updateOrganization({ ctx: as(renamed), input: { orgSlug: former, slug } });
+    expect((await deploy()).answer).toMatchObject({ created: false, project: { source: { name: "moving" } } });
+    const after = before.replace(former, slug);
+    expect((await call(by, "GET", "/repositories/moving")).answer.url).toBe(after);
 
-  const run = (cwd: string, ...args: string[]) =>
-    promisify(execFile)("git", args, { cwd, env: { ...gitEnvironment(cwd), LC_ALL: "C" } });
-  const basic = Buffer.from(`towpath:${by}`).toString("base64");
-  const header = ["-c", `http.${site.url}/.extraHeader=Authorization: Basic ${basic}`];
-  const helper = ["-c", `credential.helper=!f() { echo username=towpath; echo password=${by}; }; f`];
-  await commitFiles(work("moving"), { "server.py": "mcp = 2\n" });
-  for (const [name, from, options] of [
-    ["by-url", withKey(before, by), []],
-    ["by-header", before, header],
-    ["by-helper", before, helper],
-  ] as const) {
-    const cloned = await run(directory, ...options, "clone", from, name);
-    // Git doesn't print the redirect if it had to ask for the key first.
-    const redirect = name === "by-helper" ? "" : `redirecting to ${after}/`;
-    expect(cloned.stderr).toContain(redirect);
-    const pushed = await run(work("moving"), ...options, "push", from, "HEAD:refs/heads/main", "HEAD:refs/heads/other");
-    expect(pushed.stderr).toContain(redirect);
-    expect(await git(work("moving"), "ls-remote", withKey(after, by), "main")).toContain(
-      await git(work("moving"), "rev-parse", "HEAD"),
-    );
-    await commitFiles(work("moving"), { "server.py": `mcp = "${name}"\n` });
-  }
-  const alone = ["-c", "http.followRedirects=false"];
-  expect(await refusal(run(directory, ...header, ...alone, "clone", before, "alone"))).toMatch(/error: 301/);
-  expect(await refusal(run(directory, "clone", withKey(before, key), "foreign"))).toMatch(/not found/);
-  // Whoever takes the old address gets it, and the former organization's repositories stay reachable.
-  await updateOrganization({ ctx: as(others), input: { orgSlug: others.organization.slug, slug: former } });
-  const theirs = (await keyOf({ ...others, organization: { ...others.organization, slug: former } })).key;
-  expect(await refusal(run(directory, "clone", withKey(before, theirs), "taken"))).toMatch(/not found/);
-  expect((await run(directory, "ls-remote", withKey(before, by))).stderr).toContain(`redirecting to ${after}/`);
-}, 60_000);
+    const run = (cwd: string, ...args: string[]) =>
+      promisify(execFile)("git", args, { cwd, env: { ...gitEnvironment(cwd), LC_ALL: "C" } });
+    const basic = Buffer.from(`towpath:${by}`).toString("base64");
+    const header = ["-c", `http.${site.url}/.extraHeader=Authorization: Basic ${basic}`];
+    const helper = ["-c", `credential.helper=!f() { echo username=towpath; echo password=${by}; }; f`];
+    await commitFiles(work("moving"), { "server.py": "mcp = 2\n" });
+    for (const [name, from, options] of [
+      ["by-url", withKey(before, by), []],
+      ["by-header", before, header],
+      ["by-helper", before, helper],
+    ] as const) {
+      const cloned = await run(directory, ...options, "clone", from, name);
+      // Git doesn't print the redirect if it had to ask for the key first.
+      const redirect = name === "by-helper" ? "" : `redirecting to ${after}/`;
+      expect(cloned.stderr).toContain(redirect);
+      const pushed = await run(
+        work("moving"),
+        ...options,
+        "push",
+        from,
+        "HEAD:refs/heads/main",
+        "HEAD:refs/heads/other",
+      );
+      expect(pushed.stderr).toContain(redirect);
+      expect(await git(work("moving"), "ls-remote", withKey(after, by), "main")).toContain(
+        await git(work("moving"), "rev-parse", "HEAD"),
+      );
+      await commitFiles(work("moving"), { "server.py": `mcp = "${name}"\n` });
+    }
+    const alone = ["-c", "http.followRedirects=false"];
+    expect(await refusal(run(directory, ...header, ...alone, "clone", before, "alone"))).toMatch(/error: 301/);
+    expect(await refusal(run(directory, "clone", withKey(before, key), "foreign"))).toMatch(/not found/);
+    // Whoever takes the old address gets it, and the former organization's repositories stay reachable.
+    await updateOrganization({ ctx: as(others), input: { orgSlug: others.organization.slug, slug: former } });
+    const theirs = (await keyOf({ ...others, organization: { ...others.organization, slug: former } })).key;
+    expect(await refusal(run(directory, "clone", withKey(before, theirs), "taken"))).toMatch(/not found/);
+    expect((await run(directory, "ls-remote", withKey(before, by))).stderr).toContain(`redirecting to ${after}/`);
+  },
+  60_000,
+);

@@ -7,6 +7,7 @@ import { auditLog } from "@towpath/db/schema";
 import { commitFiles, git, makeRepository } from "@towpath/git/testing";
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { maxBuildMs } from "./built-web.ts";
 import { openSite } from "./site.ts";
 import { type Member, newVisitor, seededMember } from "./visitor.ts";
@@ -49,35 +50,38 @@ async function call(machine: { readonly url: string }, method: string, path: str
   return response.json();
 }
 
-test("SRC-3 two web processes that share database and artifact store serve one repository: pushes, clones, deploys, removal", async () => {
-  const first = await makeRepository(work(), { "server.py": "mcp = 1\n" });
-  const { id } = await call(site, "POST", "/repositories", { name: "weather" });
-  await git(work(), "push", "--quiet", urlAt(site), "main");
-  await git(directory, "clone", "--quiet", urlAt(other), "clone");
-  expect(await git(work("clone"), "rev-parse", "HEAD")).toBe(first);
-  const second = await commitFiles(work("clone"), { "server.py": "mcp = 2\n" });
-  await git(work("clone"), "push", "--quiet");
+test.runIf(isThorough)(
+  "SRC-3 two web processes that share database and artifact store serve one repository: pushes, clones, deploys, removal",
+  async () => {
+    const first = await makeRepository(work(), { "server.py": "mcp = 1\n" });
+    const { id } = await call(site, "POST", "/repositories", { name: "weather" });
+    await git(work(), "push", "--quiet", urlAt(site), "main");
+    await git(directory, "clone", "--quiet", urlAt(other), "clone");
+    expect(await git(work("clone"), "rev-parse", "HEAD")).toBe(first);
+    const second = await commitFiles(work("clone"), { "server.py": "mcp = 2\n" });
+    await git(work("clone"), "push", "--quiet");
 
-  await commitFiles(work(), { "server.py": "mcp = 3\n" });
-  const late = git(work(), "push", urlAt(site), "main");
-  await expect(late).rejects.toMatchObject({ stderr: expect.stringContaining("rejected") });
-  const deployed = await call(site, "POST", "/repositories/weather/deploy", { name: "weather-two-machines" });
-  expect(deployed).toMatchObject({ created: true, build: { commitSha: second } });
-  // Each push is in the audit log, whichever machine took it.
-  const pushes = and(eq(auditLog.action, "repository.push"), eq(auditLog.subject, "weather"));
-  expect(await site.db.$count(auditLog, pushes)).toBe(2);
-  for (const { dataDirectory } of [site, other]) {
-    const cache = join(dataDirectory, "cache", "repositories");
-    const [boot = ""] = await readdir(cache);
-    expect(await readdir(join(cache, boot))).toEqual([id]);
-    expect(await readdir(dataDirectory)).not.toContain("repositories");
-  }
+    await commitFiles(work(), { "server.py": "mcp = 3\n" });
+    const late = git(work(), "push", urlAt(site), "main");
+    await expect(late).rejects.toMatchObject({ stderr: expect.stringContaining("rejected") });
+    const deployed = await call(site, "POST", "/repositories/weather/deploy", { name: "weather-two-machines" });
+    expect(deployed).toMatchObject({ created: true, build: { commitSha: second } });
+    // Each push is in the audit log, whichever machine took it.
+    const pushes = and(eq(auditLog.action, "repository.push"), eq(auditLog.subject, "weather"));
+    expect(await site.db.$count(auditLog, pushes)).toBe(2);
+    for (const { dataDirectory } of [site, other]) {
+      const cache = join(dataDirectory, "cache", "repositories");
+      const [boot = ""] = await readdir(cache);
+      expect(await readdir(join(cache, boot))).toEqual([id]);
+      expect(await readdir(dataDirectory)).not.toContain("repositories");
+    }
 
-  await call(other, "DELETE", "/projects/weather-two-machines");
-  await call(other, "DELETE", "/repositories/weather", { confirmation: "weather" });
-  const gone = git(directory, "clone", urlAt(site), "gone");
-  await expect(gone).rejects.toMatchObject({ stderr: expect.stringMatching(/not found/i) });
-});
+    await call(other, "DELETE", "/projects/weather-two-machines");
+    await call(other, "DELETE", "/repositories/weather", { confirmation: "weather" });
+    const gone = git(directory, "clone", urlAt(site), "gone");
+    await expect(gone).rejects.toMatchObject({ stderr: expect.stringMatching(/not found/i) });
+  },
+);
 
 test("OPS-2 the operator's token may be a setting, so that web needs no file for it; the file's works beside it", async () => {
   const statusWith = async (token: string) => {

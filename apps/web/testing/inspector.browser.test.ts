@@ -8,6 +8,7 @@ import { type Talker, talker } from "@towpath/mcp/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, gotoWithoutScripts, openBrowser } from "./browser.ts";
 import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -83,36 +84,39 @@ test("PRJ-4 UI-4 a call by keyboard alone: list, form, Ctrl-Enter; the first inv
   await expect.poll(() => list.getByRole("option").allTextContents()).toEqual(["paint"]);
 });
 
-test("PRJ-4 calls, their results and the history are there after a reload, over one connection a page; it can be cleared", async () => {
-  await openTool("work");
-  const discovered = received("server/discover").length;
-  await page.getByLabel(/^steps/).fill("2");
-  const kept = Number((await page.getByRole("button", { name: /^History/ }).textContent())?.replace(/\D/g, ""));
-  for (const count of [1, 2]) {
-    await callButton().click();
-    await page.getByRole("button", { name: `History ${kept + count}` }).waitFor();
+test.runIf(isThorough)(
+  "PRJ-4 calls, their results and the history are there after a reload, over one connection a page; it can be cleared",
+  async () => {
+    await openTool("work");
+    const discovered = received("server/discover").length;
+    await page.getByLabel(/^steps/).fill("2");
+    const kept = Number((await page.getByRole("button", { name: /^History/ }).textContent())?.replace(/\D/g, ""));
+    for (const count of [1, 2]) {
+      await callButton().click();
+      await page.getByRole("button", { name: `History ${kept + count}` }).waitFor();
+      await result().getByText("done", { exact: true }).waitFor();
+    }
+    await page.getByText("Connected, MCP 2026-07-28").waitFor();
+    expect(received("server/discover").length).toBe(discovered + 1);
+    await page.getByRole("button", { name: /^Protocol/ }).click();
+    const messages = page.getByRole("list", { name: "Messages" });
+    await messages
+      .getByRole("button", { name: /tools\/call/ })
+      .first()
+      .click();
+    await page.getByRole("button", { name: "Copy message" }).click();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toContain('"method": "tools/call"');
+    await page.reload();
     await result().getByText("done", { exact: true }).waitFor();
-  }
-  await page.getByText("Connected, MCP 2026-07-28").waitFor();
-  expect(received("server/discover").length).toBe(discovered + 1);
-  await page.getByRole("button", { name: /^Protocol/ }).click();
-  const messages = page.getByRole("list", { name: "Messages" });
-  await messages
-    .getByRole("button", { name: /tools\/call/ })
-    .first()
-    .click();
-  await page.getByRole("button", { name: "Copy message" }).click();
-  expect(await page.evaluate("navigator.clipboard.readText()")).toContain('"method": "tools/call"');
-  await page.reload();
-  await result().getByText("done", { exact: true }).waitFor();
-  expect(await page.getByLabel(/^steps/).inputValue()).toBe("2");
-  await page.getByRole("button", { name: /^History/ }).click();
-  await page.getByRole("list", { name: "Calls" }).getByRole("listitem").first().waitFor();
-  await page.getByRole("button", { name: "Clear" }).click();
-  await page.getByText("Only this browser keeps them").waitFor();
-  await page.reload();
-  await page.getByRole("button", { name: "History 0" }).waitFor();
-});
+    expect(await page.getByLabel(/^steps/).inputValue()).toBe("2");
+    await page.getByRole("button", { name: /^History/ }).click();
+    await page.getByRole("list", { name: "Calls" }).getByRole("listitem").first().waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByText("Only this browser keeps them").waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "History 0" }).waitFor();
+  },
+);
 
 test("PRJ-4 the server's questions during a call are answered: a form, a model by hand and by the configured one", async () => {
   await call("book");
@@ -150,32 +154,37 @@ test("PRJ-4 a call is canceled; a failed one shows the tool's own message and le
   await expect.poll(() => link.getAttribute("href")).toMatch(/\/logs\?request=[0-9a-f-]{36}$/);
 });
 
-test("PRJ-4 results are shown safely: Markdown, image, audio, links, embedded and structured; secrets are neither kept nor shared", async () => {
-  await openTool("show");
-  await page.getByLabel(/^password/).fill("hunter2-hunter2");
-  expect(await page.getByLabel(/^password/).getAttribute("type")).toBe("password");
-  await callButton().click();
-  await result().getByRole("heading", { name: "A title" }).waitFor();
-  expect(await result().getByRole("link", { name: "a link" }).getAttribute("rel")).toBe("noopener noreferrer nofollow");
-  await result().getByText("<b onclick=x>raw</b>").waitFor();
-  await result().locator("audio").waitFor();
-  await result().getByText("embedded").waitFor();
-  await result().getByRole("tab", { name: "Structured" }).waitFor();
-  await expectAccessible(page);
-  await page.setViewportSize({ width: 1440, height: 900 });
-  await page.getByRole("button", { name: "Copy as" }).click();
-  await page.getByRole("menuitem", { name: "Link with these arguments" }).click();
-  await page.getByText("Left out: password. Add your own.").waitFor();
-  const link = String(await page.evaluate("navigator.clipboard.readText()"));
-  expect(link).toMatch(/tool=show&tab=tools#args=e30$/);
-  await page.getByRole("button", { name: "Copy as" }).click();
-  await page.getByRole("menuitem", { name: "Python" }).click();
-  await expect.poll(() => page.evaluate("navigator.clipboard.readText()")).toContain('call_tool("show", {})');
-  expect(await page.evaluate("JSON.stringify(localStorage)")).not.toContain("hunter2");
-  await result().getByRole("button", { name: "Read" }).click();
-  await page.waitForURL(/tab=resources/);
-  await page.getByText("No resource called").waitFor();
-});
+test.runIf(isThorough)(
+  "PRJ-4 results are shown safely: Markdown, image, audio, links, embedded and structured; secrets are neither kept nor shared",
+  async () => {
+    await openTool("show");
+    await page.getByLabel(/^password/).fill("hunter2-hunter2");
+    expect(await page.getByLabel(/^password/).getAttribute("type")).toBe("password");
+    await callButton().click();
+    await result().getByRole("heading", { name: "A title" }).waitFor();
+    expect(await result().getByRole("link", { name: "a link" }).getAttribute("rel")).toBe(
+      "noopener noreferrer nofollow",
+    );
+    await result().getByText("<b onclick=x>raw</b>").waitFor();
+    await result().locator("audio").waitFor();
+    await result().getByText("embedded").waitFor();
+    await result().getByRole("tab", { name: "Structured" }).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole("button", { name: "Copy as" }).click();
+    await page.getByRole("menuitem", { name: "Link with these arguments" }).click();
+    await page.getByText("Left out: password. Add your own.").waitFor();
+    const link = String(await page.evaluate("navigator.clipboard.readText()"));
+    expect(link).toMatch(/tool=show&tab=tools#args=e30$/);
+    await page.getByRole("button", { name: "Copy as" }).click();
+    await page.getByRole("menuitem", { name: "Python" }).click();
+    await expect.poll(() => page.evaluate("navigator.clipboard.readText()")).toContain('call_tool("show", {})');
+    expect(await page.evaluate("JSON.stringify(localStorage)")).not.toContain("hunter2");
+    await result().getByRole("button", { name: "Read" }).click();
+    await page.waitForURL(/tab=resources/);
+    await page.getByText("No resource called").waitFor();
+  },
+);
 
 test("PRJ-4 a link fills in its arguments and calls nothing; an unknown tool, branch or prompt isn't replaced by another", async () => {
   const calls = received("tools/call").length;
@@ -240,69 +249,81 @@ test("PRJ-4 fields take no text before the arguments of an earlier visit are in 
   await result().getByText("done", { exact: true }).waitFor();
 });
 
-test("PRJ-4 of several invalid fields the first on the page gets the focus; a destructive tool asks before it is called", async () => {
-  await openTool("wipe");
-  const hasFocus = (element: Element) => element === document.activeElement;
-  const before = received("tools/call").length;
-  await page.getByLabel(/^folder/).fill("x");
-  await callButton().click();
-  await page.getByText("Required", { exact: true }).waitFor();
-  await expect.poll(() => page.getByLabel(/^folder/).evaluate(hasFocus)).toBe(true);
-  await page.getByLabel(/^folder/).fill("old");
-  await callButton().click();
-  // Not copies_kept, whose name has the same prefix.
-  const copies = page.getByLabel(/^copies(?!_)/);
-  await expect.poll(() => copies.evaluate(hasFocus)).toBe(true);
-  await copies.fill("1");
-  await page.keyboard.press("Control+Enter");
-  const question = page.getByRole("dialog", { name: "Call wipe?" });
-  await question.waitFor();
-  await expectAccessible(page);
-  await page.keyboard.press("Escape");
-  await question.waitFor({ state: "hidden" });
-  expect(received("tools/call").length).toBe(before);
-  await callButton().click();
-  await question.getByRole("button", { name: "Call tool" }).click();
-  await result().getByText("wiped old").waitFor();
-  expect(received("tools/call").length).toBe(before + 1);
-});
-
-test("PRJ-4 prompts and templates: values are suggested, messages rendered, and tried in the chat", async () => {
-  await page.goto(address("?tab=prompts&prompt=visit"));
-  await page.getByRole("searchbox", { name: "Filter prompts" }).and(page.getByPlaceholder("Filter prompts")).waitFor();
-  await page.locator("label", { hasText: "city" }).getByText("required").waitFor();
-  await page.getByLabel(/^city/).fill("Oslo");
-  await page.getByRole("button", { name: "Get prompt" }).click();
-  await result().getByText("Plan a day in").waitFor();
-  await page.getByLabel(/^city/).fill("O");
-  await expect
-    .poll(() => page.locator("datalist option").evaluateAll((all) => all.map((each) => each.getAttribute("value"))))
-    .toEqual(["Oslo", "Oxford"]);
-  await result().getByRole("link", { name: "Try in chat" }).click();
-  await page.waitForURL(/\/chat\?/);
-  await expect.poll(() => page.getByLabel("Your question").inputValue()).toBe("Plan a day in **Oslo**.");
-  await page.goto(address("?tab=templates"));
-  await page.getByLabel(/^name/).fill("Paris");
-  await page.getByRole("button", { name: "Read resource" }).click();
-  await result().getByText("a city").waitFor();
-});
-
-test("PRJ-4 UI-5 list, form and result scroll by themselves at 1440 px and are stacked at 360 px", async () => {
-  await openTool("work");
-  const heights = () =>
-    page.evaluate(() => [
-      document.documentElement.scrollHeight - innerHeight,
-      ...[...document.querySelectorAll("[data-pane]")].map((each) => Math.round(each.getBoundingClientRect().top)),
-    ]);
-  await expect.poll(async () => new Set((await heights()).slice(1)).size).toBe(1);
-  await expect.poll(async () => (await heights())[0]).toBeLessThanOrEqual(0);
-  await page.setViewportSize({ width: 1440, height: 640 });
-  await callButton().waitFor();
-  expect(await callButton().evaluate((button) => button.getBoundingClientRect().bottom < innerHeight)).toBe(true);
-  await page.setViewportSize({ width: 360, height: 800 });
-  await expect.poll(async () => new Set((await heights()).slice(1)).size).toBeGreaterThan(1);
-  for (const theme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme: theme });
+test.runIf(isThorough)(
+  "PRJ-4 of several invalid fields the first on the page gets the focus; a destructive tool asks before it is called",
+  async () => {
+    await openTool("wipe");
+    const hasFocus = (element: Element) => element === document.activeElement;
+    const before = received("tools/call").length;
+    await page.getByLabel(/^folder/).fill("x");
+    await callButton().click();
+    await page.getByText("Required", { exact: true }).waitFor();
+    await expect.poll(() => page.getByLabel(/^folder/).evaluate(hasFocus)).toBe(true);
+    await page.getByLabel(/^folder/).fill("old");
+    await callButton().click();
+    // Not copies_kept, whose name has the same prefix.
+    const copies = page.getByLabel(/^copies(?!_)/);
+    await expect.poll(() => copies.evaluate(hasFocus)).toBe(true);
+    await copies.fill("1");
+    await page.keyboard.press("Control+Enter");
+    const question = page.getByRole("dialog", { name: "Call wipe?" });
+    await question.waitFor();
     await expectAccessible(page);
-  }
-});
+    await page.keyboard.press("Escape");
+    await question.waitFor({ state: "hidden" });
+    expect(received("tools/call").length).toBe(before);
+    await callButton().click();
+    await question.getByRole("button", { name: "Call tool" }).click();
+    await result().getByText("wiped old").waitFor();
+    expect(received("tools/call").length).toBe(before + 1);
+  },
+);
+
+test.runIf(isThorough)(
+  "PRJ-4 prompts and templates: values are suggested, messages rendered, and tried in the chat",
+  async () => {
+    await page.goto(address("?tab=prompts&prompt=visit"));
+    await page
+      .getByRole("searchbox", { name: "Filter prompts" })
+      .and(page.getByPlaceholder("Filter prompts"))
+      .waitFor();
+    await page.locator("label", { hasText: "city" }).getByText("required").waitFor();
+    await page.getByLabel(/^city/).fill("Oslo");
+    await page.getByRole("button", { name: "Get prompt" }).click();
+    await result().getByText("Plan a day in").waitFor();
+    await page.getByLabel(/^city/).fill("O");
+    await expect
+      .poll(() => page.locator("datalist option").evaluateAll((all) => all.map((each) => each.getAttribute("value"))))
+      .toEqual(["Oslo", "Oxford"]);
+    await result().getByRole("link", { name: "Try in chat" }).click();
+    await page.waitForURL(/\/chat\?/);
+    await expect.poll(() => page.getByLabel("Your question").inputValue()).toBe("Plan a day in **Oslo**.");
+    await page.goto(address("?tab=templates"));
+    await page.getByLabel(/^name/).fill("Paris");
+    await page.getByRole("button", { name: "Read resource" }).click();
+    await result().getByText("a city").waitFor();
+  },
+);
+
+test.runIf(isThorough)(
+  "PRJ-4 UI-5 list, form and result scroll by themselves at 1440 px and are stacked at 360 px",
+  async () => {
+    await openTool("work");
+    const heights = () =>
+      page.evaluate(() => [
+        document.documentElement.scrollHeight - innerHeight,
+        ...[...document.querySelectorAll("[data-pane]")].map((each) => Math.round(each.getBoundingClientRect().top)),
+      ]);
+    await expect.poll(async () => new Set((await heights()).slice(1)).size).toBe(1);
+    await expect.poll(async () => (await heights())[0]).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1440, height: 640 });
+    await callButton().waitFor();
+    expect(await callButton().evaluate((button) => button.getBoundingClientRect().bottom < innerHeight)).toBe(true);
+    await page.setViewportSize({ width: 360, height: 800 });
+    await expect.poll(async () => new Set((await heights()).slice(1)).size).toBeGreaterThan(1);
+    for (const theme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: theme });
+      await expectAccessible(page);
+    }
+  },
+);

@@ -5,6 +5,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
@@ -83,28 +84,31 @@ test("GW-8 more than the instance allows is refused at its field, and another's 
   await expect.poll(() => stored()).toMatchObject({ serverPerMinute: null });
 });
 
-test("GW-8 calls refused by limits are counted here and above the log, and one click shows them there", async () => {
-  const refused = { projectId: own.id, isError: true, outcome: "gateway_error", httpStatus: 429 } as const;
-  const message = "Rate limit reached (30 a minute, 10 at once for each caller, set under Limits). Try again in 2 s.";
-  await writeRequestLogs(site.pool, [
-    requestLogRow({ projectId: own.id, target: "fine" }),
-    requestLogRow({ ...refused, target: "limited_tool", refusal: "caller_rate_limited", errorMessage: message }),
-    requestLogRow({ ...refused, target: "limited_tool", refusal: "caller_rate_limited", errorMessage: message }),
-    requestLogRow({ ...refused, httpStatus: 401, target: "unsigned_tool", errorMessage: "Sign in." }),
-  ]);
-  await goTo();
-  await page.getByText("2 calls were refused by limits in the last hour.").waitFor();
-  await expectAccessible(page);
-  await page.getByRole("link", { name: "Show them in the log" }).click();
-  const rows = page.getByRole("row").filter({ hasText: "_tool" });
-  await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(2);
-  await page.goto(`${projectUrl()}/logs`);
-  await page.getByText("Refused by limits", { exact: true }).waitFor();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "Show them (refused by limits)" }).click();
-  await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(2);
-  await expect.poll(() => rows.filter({ hasText: "limited_tool" }).count()).toBe(2);
-});
+test.runIf(isThorough)(
+  "GW-8 calls refused by limits are counted here and above the log, and one click shows them there",
+  async () => {
+    const refused = { projectId: own.id, isError: true, outcome: "gateway_error", httpStatus: 429 } as const;
+    const message = "Rate limit reached (30 a minute, 10 at once for each caller, set under Limits). Try again in 2 s.";
+    await writeRequestLogs(site.pool, [
+      requestLogRow({ projectId: own.id, target: "fine" }),
+      requestLogRow({ ...refused, target: "limited_tool", refusal: "caller_rate_limited", errorMessage: message }),
+      requestLogRow({ ...refused, target: "limited_tool", refusal: "caller_rate_limited", errorMessage: message }),
+      requestLogRow({ ...refused, httpStatus: 401, target: "unsigned_tool", errorMessage: "Sign in." }),
+    ]);
+    await goTo();
+    await page.getByText("2 calls were refused by limits in the last hour.").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Show them in the log" }).click();
+    const rows = page.getByRole("row").filter({ hasText: "_tool" });
+    await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(2);
+    await page.goto(`${projectUrl()}/logs`);
+    await page.getByText("Refused by limits", { exact: true }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Show them (refused by limits)" }).click();
+    await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => rows.filter({ hasText: "limited_tool" }).count()).toBe(2);
+  },
+);
 
 test("GW-8 UI-5 the page fits 360 pixels; members see it without being able to change it", async () => {
   const where = and(eq(member.organizationId, owner.organization.id), eq(member.userId, owner.userId));

@@ -4,6 +4,7 @@ import { branch, build, deployment, project, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, openBrowser, passTimeUntil, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -132,22 +133,25 @@ test("PRJ-2 builds show status, commit, message, branch, pull request and whethe
   await expect.poll(() => page.getByRole("button", { name: "Show older builds" }).count()).toBe(0);
 }, 120_000);
 
-test("PRJ-2 the builds of one branch, by choice and by address; a branch that isn't there says so", async () => {
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await page.getByRole("combobox", { name: "Branch" }).click();
-  await page.getByRole("option", { name: "feature/faster" }).click();
-  await expect.poll(() => rowsOf("Builds").count()).toBe(1);
-  expect(new URLSearchParams(search()).get("branch")).toBe("feature/faster");
-  // With the loaded older builds.
-  await page.goBack();
-  await expect.poll(() => rowsOf("Builds").count()).toBe(101);
-  const all = page.url().split("?")[0];
-  await page.goto(`${all}?branch=nowhere`);
-  await see("There is no branch nowhere");
-  await expectAccessible(page);
-  await page.getByRole("link", { name: "All deployments" }).click();
-  await expect.poll(() => rowsOf("Builds").count()).toBe(100);
-});
+test.runIf(isThorough)(
+  "PRJ-2 the builds of one branch, by choice and by address; a branch that isn't there says so",
+  async () => {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole("combobox", { name: "Branch" }).click();
+    await page.getByRole("option", { name: "feature/faster" }).click();
+    await expect.poll(() => rowsOf("Builds").count()).toBe(1);
+    expect(new URLSearchParams(search()).get("branch")).toBe("feature/faster");
+    // With the loaded older builds.
+    await page.goBack();
+    await expect.poll(() => rowsOf("Builds").count()).toBe(101);
+    const all = page.url().split("?")[0];
+    await page.goto(`${all}?branch=nowhere`);
+    await see("There is no branch nowhere");
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "All deployments" }).click();
+    await expect.poll(() => rowsOf("Builds").count()).toBe(100);
+  },
+);
 
 test("PRJ-2 a branch with a pull request is among the previews", async () => {
   await see("Previews");
@@ -155,7 +159,7 @@ test("PRJ-2 a branch with a pull request is among the previews", async () => {
   await expect.poll(() => preview.first().textContent()).toContain("Try something");
 });
 
-test("PRJ-2 the screen has its own error view, with a retry", async () => {
+test.runIf(isThorough)("PRJ-2 the screen has its own error view, with a retry", async () => {
   const { name } = await seedProject(site.db, owner.organization);
   const failing = await browser.signedInPage(site.url, owner);
   await failing.clock.install();
@@ -222,3 +226,43 @@ test("PRJ-8 PRJ-15 the clients screen has a guide for each client, and its own e
   await page.getByText("This server is gone").waitFor({ timeout: 60_000 });
   await expectAccessible(page);
 }, 90_000);
+
+test.runIf(isThorough)(
+  "ORG-2 five hundred servers: sixty at a time, arrow keys between rows, the selected one is shown",
+  async () => {
+    const many = await seededMember(site.url, site.db);
+    const { id: organizationId, installationId } = many.organization;
+    const servers = Array.from({ length: 500 }, (_, at) => ({
+      id: newId(),
+      organizationId,
+      installationId,
+      entrypoint: "echo.py",
+      repositoryId: at + 1,
+      repositoryFullName: "acme/many",
+      rootDirectory: `servers/${at}`,
+      name: `server-${String(at).padStart(3, "0")}-${many.organization.slug}`.slice(0, 32),
+    }));
+    await site.db.insert(project).values(servers);
+    const main = { name: "main", isDefault: true };
+    await site.db.insert(branch).values(servers.map(({ id }) => ({ ...main, id: newId(), projectId: id })));
+    const theirs = await browser.signedInPage(site.url, many);
+    await theirs.goto(`${site.url}/${many.organization.slug}/servers`);
+    const rows = theirs.getByRole("table", { name: "Servers" }).locator("tbody").getByRole("row");
+    await expect.poll(() => rows.count()).toBe(60);
+    // A part of the list can't be sorted.
+    expect(await theirs.getByRole("columnheader").getByRole("button").count()).toBe(0);
+    await untilHydrated(theirs);
+    await theirs.getByRole("searchbox").press("ArrowDown");
+    await theirs.keyboard.press("ArrowDown");
+    const focused = () => theirs.evaluate(() => document.activeElement?.textContent);
+    await expect.poll(() => focused()).toContain("server-001");
+    await theirs.keyboard.press("End");
+    await expect.poll(() => focused()).toContain("server-059");
+    await theirs.getByRole("button", { name: "Show 60 more of 500" }).click();
+    await expect.poll(() => rows.count()).toBe(120);
+    const selected = `server-130-${many.organization.slug}`.slice(0, 32);
+    await theirs.goto(`${site.url}/${many.organization.slug}/servers?selected=${selected}`);
+    await expect.poll(() => rows.filter({ hasText: selected }).getAttribute("aria-current")).toBe("true");
+    await theirs.context().close();
+  },
+);

@@ -6,6 +6,7 @@ import { commitFiles, type GitServer, git, makeRepository, serveGitRepositories 
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, openBrowser } from "./browser.ts";
 import { openSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
@@ -104,93 +105,104 @@ test("SRC-2 a pasted URL shows what was found, by keyboard, and is deployed: its
     .waitFor();
 });
 
-test("SRC-2 a private repository asks for a token there, which gets neither into the URL nor to another host", async () => {
-  await page.goto(`${orgUrl()}/servers/new`);
-  await field().fill(`${closed.url}/acme/weather-station`);
-  await page.getByRole("heading", { name: "Is it a private repository?" }).waitFor();
-  await expectGood();
-  await page.getByRole("textbox", { name: "Token", exact: true }).fill("wrong");
-  await page.getByRole("button", { name: "Look again" }).click();
-  await page.getByText(/refuses the token/).waitFor();
-  await page.getByRole("textbox", { name: "Token", exact: true }).fill(token);
-  await page.getByRole("button", { name: "Look again" }).click();
-  await page.getByRole("region", { name: "Found" }).getByText("acme/weather-station").waitFor();
-  await expect.poll(() => new URL(page.url()).searchParams.get("from")).toBe(`${closed.url}/acme/weather-station`);
-  expect(page.url()).not.toContain(token);
-  await field().fill(`${open.url}/acme/weather-station`);
-  await page.getByRole("region", { name: "Found" }).waitFor();
-  expect(open.requests.filter(({ credential }) => credential !== null)).toEqual([]);
-  await field().fill(`${closed.url}/acme/weather-station`);
-  await page.getByLabel("Server name").fill("closed-station");
-  await page.getByText("This name is available.").waitFor();
-  await page.getByRole("button", { name: "Deploy", exact: true }).click();
-  await page.waitForURL(/\/closed-station\/build-logs\//);
-  await page.goto(`${orgUrl()}/closed-station/settings#source`);
-  const card = page.locator("#source");
-  await card.getByText("A token, stored encrypted.").waitFor();
-  await expectGood();
-  expect(await page.content()).not.toContain(token);
-});
+test.runIf(isThorough)(
+  "SRC-2 a private repository asks for a token there, which gets neither into the URL nor to another host",
+  async () => {
+    await page.goto(`${orgUrl()}/servers/new`);
+    await field().fill(`${closed.url}/acme/weather-station`);
+    await page.getByRole("heading", { name: "Is it a private repository?" }).waitFor();
+    await expectGood();
+    await page.getByRole("textbox", { name: "Token", exact: true }).fill("wrong");
+    await page.getByRole("button", { name: "Look again" }).click();
+    await page.getByText(/refuses the token/).waitFor();
+    await page.getByRole("textbox", { name: "Token", exact: true }).fill(token);
+    await page.getByRole("button", { name: "Look again" }).click();
+    await page.getByRole("region", { name: "Found" }).getByText("acme/weather-station").waitFor();
+    await expect.poll(() => new URL(page.url()).searchParams.get("from")).toBe(`${closed.url}/acme/weather-station`);
+    expect(page.url()).not.toContain(token);
+    await field().fill(`${open.url}/acme/weather-station`);
+    await page.getByRole("region", { name: "Found" }).waitFor();
+    expect(open.requests.filter(({ credential }) => credential !== null)).toEqual([]);
+    await field().fill(`${closed.url}/acme/weather-station`);
+    await page.getByLabel("Server name").fill("closed-station");
+    await page.getByText("This name is available.").waitFor();
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.waitForURL(/\/closed-station\/build-logs\//);
+    await page.goto(`${orgUrl()}/closed-station/settings#source`);
+    const card = page.locator("#source");
+    await card.getByText("A token, stored encrypted.").waitFor();
+    await expectGood();
+    expect(await page.content()).not.toContain(token);
+  },
+);
 
-test("SRC-2 texts that can't be a source get an error under the field; packages and registry entries lead on", async () => {
-  await page.goto(`${orgUrl()}/servers/new`);
-  await page.getByRole("button", { name: "Deploy the sample" }).waitFor();
-  await field().fill("https://ada:secret@example.com/acme/echo");
-  await page.getByText(/The URL has a user name or password in it/).waitFor();
-  expect(page.url()).not.toContain("secret");
-  await field().fill(`${open.url}/acme/nothing-there`);
-  await page.getByText(/shows no repository at this URL/).waitFor();
-  await field().fill("http://10.0.0.1/acme/echo");
-  await page.getByText(/not a host on the public internet/).waitFor();
-  expect(await page.getByRole("button", { name: "Look again" }).count()).toBe(0);
-  await expectGood();
-  open.set({ answer: () => ({ status: 503 }) });
-  await field().fill(`${open.url}/acme/river-gauge`);
-  await page.getByText("Couldn't look at the repository").waitFor();
-  open.set({ answer: () => null });
-  await page.getByRole("button", { name: "Try again" }).click();
-  await page.getByRole("region", { name: "Found" }).waitFor();
-  await field().fill("registry:weather");
-  await page.getByRole("link", { name: /Find weather in the registry/ }).waitFor();
-  await field().fill("pypi:mcp-server-time==1.0");
-  await page.getByRole("link", { name: /Deploy the package mcp-server-time 1.0/ }).click();
-  await page.getByRole("heading", { name: "Deploy a package" }).waitFor();
-  expect(await page.getByRole("textbox", { name: "Package" }).inputValue()).toBe("mcp-server-time");
-  // The first screens have the field, too.
-  await page.goto(`${orgUrl()}/welcome/server-setup`);
-  await page.getByLabel("Repository's URL, package or registry entry").fill(`${open.url}/acme/weather-station`);
-  await page.keyboard.press("Enter");
-  await page.waitForURL(/\/servers\/new\?from=/);
-  await page.getByRole("region", { name: "Found" }).waitFor();
-});
+test.runIf(isThorough)(
+  "SRC-2 texts that can't be a source get an error under the field; packages and registry entries lead on",
+  async () => {
+    await page.goto(`${orgUrl()}/servers/new`);
+    await page.getByRole("button", { name: "Deploy the sample" }).waitFor();
+    await field().fill("https://ada:secret@example.com/acme/echo");
+    await page.getByText(/The URL has a user name or password in it/).waitFor();
+    expect(page.url()).not.toContain("secret");
+    await field().fill(`${open.url}/acme/nothing-there`);
+    await page.getByText(/shows no repository at this URL/).waitFor();
+    await field().fill("http://10.0.0.1/acme/echo");
+    await page.getByText(/not a host on the public internet/).waitFor();
+    expect(await page.getByRole("button", { name: "Look again" }).count()).toBe(0);
+    await expectGood();
+    open.set({ answer: () => ({ status: 503 }) });
+    await field().fill(`${open.url}/acme/river-gauge`);
+    await page.getByText("Couldn't look at the repository").waitFor();
+    open.set({ answer: () => null });
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("region", { name: "Found" }).waitFor();
+    await field().fill("registry:weather");
+    await page.getByRole("link", { name: /Find weather in the registry/ }).waitFor();
+    await field().fill("pypi:mcp-server-time==1.0");
+    await page.getByRole("link", { name: /Deploy the package mcp-server-time 1.0/ }).click();
+    await page.getByRole("heading", { name: "Deploy a package" }).waitFor();
+    expect(await page.getByRole("textbox", { name: "Package" }).inputValue()).toBe("mcp-server-time");
+    // The first screens have the field, too.
+    await page.goto(`${orgUrl()}/welcome/server-setup`);
+    await page.getByLabel("Repository's URL, package or registry entry").fill(`${open.url}/acme/weather-station`);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/servers\/new\?from=/);
+    await page.getByRole("region", { name: "Found" }).waitFor();
+  },
+);
 
-test("SRC-2 problems that people can cure are shown at the field: a mistyped host, a branch that is gone, one of several servers", async () => {
-  const problem = async () => page.locator(`[id="${await field().getAttribute("aria-describedby")}"]`).textContent();
-  await page.goto(`${orgUrl()}/servers/new`);
-  await field().fill("https://no-such-host.invalid/acme/echo");
-  await expect
-    .poll(problem, { timeout: 15_000 })
-    .toMatch(/^There is no host named no-such-host\.invalid\. Check the URL/);
-  await page.goto(`${orgUrl()}/servers/new?from=${encodeURIComponent(`${open.url}/acme/weather-station`)}&branch=gone`);
-  await expect.poll(problem).toBe("The repository has no branch gone. It has main, next.");
-  await expectGood();
-  await page.getByRole("button", { name: "Use the default branch" }).click();
-  await page.getByRole("region", { name: "Found" }).getByText("First").waitFor();
-  expect(new URL(page.url()).searchParams.has("branch")).toBe(false);
-  // A build couldn't choose between the servers, so none is started.
-  await field().fill(`${open.url}/acme/several`);
-  await page.getByRole("region", { name: "Found" }).getByText("servers/rain/", { exact: true }).waitFor();
-  await page.getByText("This name is available.").waitFor();
-  await page.getByRole("button", { name: "Deploy", exact: true }).click();
-  const root = page.getByRole("textbox", { name: /^Root directory/ });
-  await page.getByText("This repository has 2 servers.").waitFor();
-  await expect.poll(() => root.evaluate((element) => element === document.activeElement)).toBe(true);
-  await expectGood();
-  await page.getByRole("button", { name: "servers/wind", exact: true }).click();
-  expect(await page.getByText("This repository has 2 servers.").count()).toBe(0);
-  await page.getByRole("button", { name: "Deploy", exact: true }).click();
-  await page.waitForURL(/\/build-logs\//);
-});
+test.runIf(isThorough)(
+  "SRC-2 problems that people can cure are shown at the field: a mistyped host, a branch that is gone, one of several servers",
+  async () => {
+    const problem = async () => page.locator(`[id="${await field().getAttribute("aria-describedby")}"]`).textContent();
+    await page.goto(`${orgUrl()}/servers/new`);
+    await field().fill("https://no-such-host.invalid/acme/echo");
+    await expect
+      .poll(problem, { timeout: 15_000 })
+      .toMatch(/^There is no host named no-such-host\.invalid\. Check the URL/);
+    await page.goto(
+      `${orgUrl()}/servers/new?from=${encodeURIComponent(`${open.url}/acme/weather-station`)}&branch=gone`,
+    );
+    await expect.poll(problem).toBe("The repository has no branch gone. It has main, next.");
+    await expectGood();
+    await page.getByRole("button", { name: "Use the default branch" }).click();
+    await page.getByRole("region", { name: "Found" }).getByText("First").waitFor();
+    expect(new URL(page.url()).searchParams.has("branch")).toBe(false);
+    // A build couldn't choose between the servers, so none is started.
+    await field().fill(`${open.url}/acme/several`);
+    await page.getByRole("region", { name: "Found" }).getByText("servers/rain/", { exact: true }).waitFor();
+    await page.getByText("This name is available.").waitFor();
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    const root = page.getByRole("textbox", { name: /^Root directory/ });
+    await page.getByText("This repository has 2 servers.").waitFor();
+    await expect.poll(() => root.evaluate((element) => element === document.activeElement)).toBe(true);
+    await expectGood();
+    await page.getByRole("button", { name: "servers/wind", exact: true }).click();
+    expect(await page.getByText("This repository has 2 servers.").count()).toBe(0);
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.waitForURL(/\/build-logs\//);
+  },
+);
 
 test("SRC-1 SRC-2 the source's settings: branch, previews, check, credential, webhook secret shown once, token for build states, another source", async () => {
   const { slug: orgSlug } = owner.organization;

@@ -7,6 +7,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { and, eq, ne } from "drizzle-orm";
 import type { Page, Response } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, newPage, openBrowser, passTimeUntil, signIn, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -98,46 +99,52 @@ test("PRJ-19 a project's home: state, numbers beside the day before, top tools, 
   await page.getByRole("dialog").getByText("No station is called Nowhere.").first().waitFor();
 });
 
-test("PRJ-19 a new call changes the numbers of the open page; a rate of few calls alarms nobody", async () => {
-  const project = await liveProject();
-  await call(project, [1]);
-  const isRed = () => figure("Error rate").locator(".text-bad").count();
-  await open(project.name);
-  await expect.poll(() => figure("Calls").textContent()).toBe("1");
-  await call(project, [0]);
-  await expect.poll(() => figure("Calls").textContent(), { timeout: 20_000 }).toBe("2");
-  await call(project, [0], failed);
-  await expect.poll(() => figure("Error rate").textContent(), { timeout: 20_000 }).toBe("33%");
-  await expect.poll(isRed).toBe(0);
-  await call(project, Array(17).fill(0));
-  await expect.poll(isRed, { timeout: 20_000 }).toBe(1);
-});
+test.runIf(isThorough)(
+  "PRJ-19 a new call changes the numbers of the open page; a rate of few calls alarms nobody",
+  async () => {
+    const project = await liveProject();
+    await call(project, [1]);
+    const isRed = () => figure("Error rate").locator(".text-bad").count();
+    await open(project.name);
+    await expect.poll(() => figure("Calls").textContent()).toBe("1");
+    await call(project, [0]);
+    await expect.poll(() => figure("Calls").textContent(), { timeout: 20_000 }).toBe("2");
+    await call(project, [0], failed);
+    await expect.poll(() => figure("Error rate").textContent(), { timeout: 20_000 }).toBe("33%");
+    await expect.poll(isRed).toBe(0);
+    await call(project, Array(17).fill(0));
+    await expect.poll(isRed, { timeout: 20_000 }).toBe(1);
+  },
+);
 
-test("PRJ-19 the errors that are counted are the rows that their link opens: none older, none that was refused, of a preview its own", async () => {
-  const project = await liveProject();
-  const preview = await deploy(project, "p", "slower");
-  const [row] = await site.db.select().from(branch).where(eq(branch.name, "slower"));
-  await call(project, [1, 2, 30], failed);
-  await call(project, [3]);
-  await call(project, [1], { isError: true, outcome: "gateway_error", httpStatus: 401, refusal: "unauthorized" });
-  await call(preview, [1], failed);
-  // A page with an installed clock can't send dates.
-  const timely = await browser.signedInPage(site.url, owner);
-  const requests = timely.getByRole("table", { name: "Requests" }).locator("tbody").getByRole("row");
-  for (const [query, counted] of [
-    ["", 3],
-    [`?branchId=${row?.id}`, 1],
-  ] as const) {
-    await timely.goto(`${site.url}/${owner.organization.slug}/${project.name}${query}`);
-    await timely.getByRole("link", { name: counted === 1 ? "1 error" : `${counted} errors`, exact: true }).click();
-    await timely.waitForURL(/\/logs\?/);
-    await expect.poll(() => requests.count()).toBe(counted);
-    // The chart counts the same.
-    await expect.poll(() => timely.locator('dt:text-is("Requests") + dd').textContent()).toBe(String(counted));
-  }
-  await expectAccessible(timely);
-  await timely.context().close();
-});
+test.runIf(isThorough)(
+  "PRJ-19 the errors that are counted are the rows that their link opens: none older, none that was refused, of a preview its own",
+  async () => {
+    const project = await liveProject();
+    const preview = await deploy(project, "p", "slower");
+    const [row] = await site.db.select().from(branch).where(eq(branch.name, "slower"));
+    await call(project, [1, 2, 30], failed);
+    await call(project, [3]);
+    await call(project, [1], { isError: true, outcome: "gateway_error", httpStatus: 401, refusal: "unauthorized" });
+    await call(preview, [1], failed);
+    // A page with an installed clock can't send dates.
+    const timely = await browser.signedInPage(site.url, owner);
+    const requests = timely.getByRole("table", { name: "Requests" }).locator("tbody").getByRole("row");
+    for (const [query, counted] of [
+      ["", 3],
+      [`?branchId=${row?.id}`, 1],
+    ] as const) {
+      await timely.goto(`${site.url}/${owner.organization.slug}/${project.name}${query}`);
+      await timely.getByRole("link", { name: counted === 1 ? "1 error" : `${counted} errors`, exact: true }).click();
+      await timely.waitForURL(/\/logs\?/);
+      await expect.poll(() => requests.count()).toBe(counted);
+      // The chart counts the same.
+      await expect.poll(() => timely.locator('dt:text-is("Requests") + dd').textContent()).toBe(String(counted));
+    }
+    await expectAccessible(timely);
+    await timely.context().close();
+  },
+);
 
 test("RUN-6 PRJ-19 a crash is shown: why the server ended, what comes next, and the way to its log", async () => {
   const project = await liveProject();
@@ -181,7 +188,7 @@ test("PRJ-19 the first visit of the home of a server in use takes at most 170 kB
   expect([Math.max(kilobytes, 170), Math.max(scripts.length, 24)]).toEqual([170, 24]);
 });
 
-test("PRJ-19 live but never called: how to call it", async () => {
+test.runIf(isThorough)("PRJ-19 live but never called: how to call it", async () => {
   const project = await liveProject();
   await open(project.name);
   await see("No calls yet");
@@ -254,66 +261,75 @@ test("SRC-4 people who hide the first steps, by keyboard, see them at no server 
   await theirs.context().close();
 });
 
-test("PRJ-19 not deployed, building, and a first build that failed: each says what comes next", async () => {
-  const project = await seedProject(site.db, owner.organization);
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await open(project.name);
-  await see("Nothing deployed yet");
-  const started = await startBuild({ ctx: context(), input: { ...keyOf(project), commitSha: shaOf("a") } });
-  await see("The first build is queued");
-  const worker = testContext(site.db, { kind: "job", job: "build.run" });
-  const taken = await takeBuild({ ctx: worker, input: { buildId: started.build.id } });
-  await see("The first build is running");
-  await expectAccessible(page);
-  const fence = { buildId: started.build.id, attempt: taken?.attempt ?? 0 };
-  await failBuild({ ctx: worker, input: { ...fence, diagnosis: sampleDiagnosis } });
-  await see(sampleDiagnosis.title);
-  await page.getByRole("link", { name: "See what went wrong" }).click();
-  await page.waitForURL(new RegExp(`/build-logs/${started.build.id}`));
-});
+test.runIf(isThorough)(
+  "PRJ-19 not deployed, building, and a first build that failed: each says what comes next",
+  async () => {
+    const project = await seedProject(site.db, owner.organization);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await open(project.name);
+    await see("Nothing deployed yet");
+    const started = await startBuild({ ctx: context(), input: { ...keyOf(project), commitSha: shaOf("a") } });
+    await see("The first build is queued");
+    const worker = testContext(site.db, { kind: "job", job: "build.run" });
+    const taken = await takeBuild({ ctx: worker, input: { buildId: started.build.id } });
+    await see("The first build is running");
+    await expectAccessible(page);
+    const fence = { buildId: started.build.id, attempt: taken?.attempt ?? 0 };
+    await failBuild({ ctx: worker, input: { ...fence, diagnosis: sampleDiagnosis } });
+    await see(sampleDiagnosis.title);
+    await page.getByRole("link", { name: "See what went wrong" }).click();
+    await page.waitForURL(new RegExp(`/build-logs/${started.build.id}`));
+  },
+);
 
-test("PRJ-19 a preview's page is about the preview, its calls and its URL; an unknown branch says so", async () => {
-  const project = await liveProject();
-  const preview = await deploy(project, "p", "faster");
-  const [row] = await site.db.select().from(branch).where(eq(branch.name, "faster"));
-  await call(project, [1, 2, 3]);
-  await call(preview, [1]);
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await open(`${project.name}?branchId=${row?.id}`);
-  await page.getByRole("heading", { level: 1, name: `${project.name}, faster` }).waitFor();
-  await expect.poll(() => figure("Calls").textContent()).toBe("1");
-  await page.getByRole("button", { name: "Connect", exact: true }).click();
-  const drawer = page.getByRole("dialog");
-  await drawer.getByText(`${project.name}-faster/mcp`).first().waitFor();
-  await open(`${project.name}?branchId=${newId()}`);
-  await see("Branch not found");
-  await page.getByRole("link", { name: "Go to production" }).click();
-  await expect.poll(() => figure("Calls").textContent()).toBe("4");
-});
+test.runIf(isThorough)(
+  "PRJ-19 a preview's page is about the preview, its calls and its URL; an unknown branch says so",
+  async () => {
+    const project = await liveProject();
+    const preview = await deploy(project, "p", "faster");
+    const [row] = await site.db.select().from(branch).where(eq(branch.name, "faster"));
+    await call(project, [1, 2, 3]);
+    await call(preview, [1]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await open(`${project.name}?branchId=${row?.id}`);
+    await page.getByRole("heading", { level: 1, name: `${project.name}, faster` }).waitFor();
+    await expect.poll(() => figure("Calls").textContent()).toBe("1");
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    const drawer = page.getByRole("dialog");
+    await drawer.getByText(`${project.name}-faster/mcp`).first().waitFor();
+    await open(`${project.name}?branchId=${newId()}`);
+    await see("Branch not found");
+    await page.getByRole("link", { name: "Go to production" }).click();
+    await expect.poll(() => figure("Calls").textContent()).toBe("4");
+  },
+);
 
-test("ORG-2 the list of servers: calls, errors, last call, tools, awake or asleep, and a build only where it isn't live", async () => {
-  const project = await liveProject();
-  await call(project, [1, 2]);
-  await call(project, [3], failed);
-  await site.db.insert(instance).values({ id: newId(), deploymentId: project.deploymentId, state: "frozen" });
-  await open(`servers?text=${project.name}`);
-  const row = page.getByRole("table", { name: "Servers" }).locator("tbody").getByRole("row");
-  await expect.poll(() => row.count()).toBe(1);
-  await expect.poll(() => row.textContent()).toMatch(/Live.*Asleep.*3.*1.*1h ago.*1/);
-  await expect.poll(() => row.textContent()).not.toContain("Succeeded");
-  // Nor is a preview's build that went well.
-  await deploy(project, "c", "calmer");
-  await page.reload();
-  await expect.poll(() => row.textContent()).toMatch(/Live.*Asleep/);
-  expect(await row.textContent()).not.toContain("Succeeded");
-  // One failed call of three is not highlighted.
-  expect(await row.locator(".text-bad").count()).toBe(0);
-  const { build: newer } = await startBuild({ ctx: context(), input: { ...keyOf(project), commitSha: shaOf("b") } });
-  const link = row.getByRole("link", { name: /Queued/ });
-  await passTimeUntil(page, link);
-  await expect.poll(() => link.getAttribute("href")).toContain(newer.id);
-  await expectAccessible(page);
-});
+test.runIf(isThorough)(
+  "ORG-2 the list of servers: calls, errors, last call, tools, awake or asleep, and a build only where it isn't live",
+  async () => {
+    const project = await liveProject();
+    await call(project, [1, 2]);
+    await call(project, [3], failed);
+    await site.db.insert(instance).values({ id: newId(), deploymentId: project.deploymentId, state: "frozen" });
+    await open(`servers?text=${project.name}`);
+    const row = page.getByRole("table", { name: "Servers" }).locator("tbody").getByRole("row");
+    await expect.poll(() => row.count()).toBe(1);
+    await expect.poll(() => row.textContent()).toMatch(/Live.*Asleep.*3.*1.*1h ago.*1/);
+    await expect.poll(() => row.textContent()).not.toContain("Succeeded");
+    // Nor is a preview's build that went well.
+    await deploy(project, "c", "calmer");
+    await page.reload();
+    await expect.poll(() => row.textContent()).toMatch(/Live.*Asleep/);
+    expect(await row.textContent()).not.toContain("Succeeded");
+    // One failed call of three is not highlighted.
+    expect(await row.locator(".text-bad").count()).toBe(0);
+    const { build: newer } = await startBuild({ ctx: context(), input: { ...keyOf(project), commitSha: shaOf("b") } });
+    const link = row.getByRole("link", { name: /Queued/ });
+    await passTimeUntil(page, link);
+    await expect.poll(() => link.getAttribute("href")).toContain(newer.id);
+    await expectAccessible(page);
+  },
+);
 
 test("ORG-2 the list is sorted by calls: the busiest server first, one that was never called last", async () => {
   const mine = await seededMember(site.url, site.db);
@@ -360,41 +376,4 @@ test("ORG-2 on a phone the sort buttons are above the cards, large enough to tap
   await expect.poll(names).toEqual(ascending.toReversed());
   expect(await phone.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
   await expectAccessible(phone);
-});
-
-test("ORG-2 five hundred servers: sixty at a time, arrow keys between rows, the selected one is shown", async () => {
-  const many = await seededMember(site.url, site.db);
-  const { id: organizationId, installationId } = many.organization;
-  const servers = Array.from({ length: 500 }, (_, at) => ({
-    id: newId(),
-    organizationId,
-    installationId,
-    entrypoint: "echo.py",
-    repositoryId: at + 1,
-    repositoryFullName: "acme/many",
-    rootDirectory: `servers/${at}`,
-    name: `server-${String(at).padStart(3, "0")}-${many.organization.slug}`.slice(0, 32),
-  }));
-  await site.db.insert(projectTable).values(servers);
-  const main = { name: "main", isDefault: true };
-  await site.db.insert(branch).values(servers.map(({ id }) => ({ ...main, id: newId(), projectId: id })));
-  const theirs = await browser.signedInPage(site.url, many);
-  await theirs.goto(`${site.url}/${many.organization.slug}/servers`);
-  const rows = theirs.getByRole("table", { name: "Servers" }).locator("tbody").getByRole("row");
-  await expect.poll(() => rows.count()).toBe(60);
-  // A part of the list can't be sorted.
-  expect(await theirs.getByRole("columnheader").getByRole("button").count()).toBe(0);
-  await untilHydrated(theirs);
-  await theirs.getByRole("searchbox").press("ArrowDown");
-  await theirs.keyboard.press("ArrowDown");
-  const focused = () => theirs.evaluate(() => document.activeElement?.textContent);
-  await expect.poll(() => focused()).toContain("server-001");
-  await theirs.keyboard.press("End");
-  await expect.poll(() => focused()).toContain("server-059");
-  await theirs.getByRole("button", { name: "Show 60 more of 500" }).click();
-  await expect.poll(() => rows.count()).toBe(120);
-  const selected = `server-130-${many.organization.slug}`.slice(0, 32);
-  await theirs.goto(`${site.url}/${many.organization.slug}/servers?selected=${selected}`);
-  await expect.poll(() => rows.filter({ hasText: selected }).getAttribute("aria-current")).toBe("true");
-  await theirs.context().close();
 });

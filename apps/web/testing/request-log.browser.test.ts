@@ -5,6 +5,7 @@ import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
@@ -113,36 +114,39 @@ test("PRJ-5 the log is asked by text: completed, explained, as chips, in the add
   await expect.poll(() => bar().inputValue()).toBe("");
 });
 
-test("PRJ-5 clients, people, keys, commits and resources are filters; unknown names are reported", async () => {
-  await open();
-  await expect.poll(() => rows().count()).toBe(3);
-  for (const [query, count] of [
-    ["client:Clau", 2],
-    ["duration:>100000", 0],
-    ['user:"nightly ci"', 1],
-    [`status:error deployment:${shaOf("a").slice(0, 7)}`, 1],
-    ["resource:notes://1", 1],
-    ["status:ok canal", 0],
-  ] as const) {
-    await ask(query);
-    await expect
-      .poll(async () => [query, await bar().inputValue(), await rows().count()])
-      .toEqual([query, query, count]);
-  }
-  await page.getByText("No matching calls").waitFor();
-  // The chart stays, even for filters that it doesn't support.
-  await page.getByRole("slider", { name: /Choose a period/ }).waitFor();
-  await page.getByText("Chart and figures leave out the filters").waitFor();
-  await page.goBack();
-  await expect.poll(() => bar().inputValue()).toBe("resource:notes://1");
-  await expect.poll(() => rows().count()).toBe(1);
-  await page.goForward();
-  await ask("user:nobody");
-  await page
-    .getByText("No member and no API key of this organization is called “nobody”.")
-    .waitFor({ timeout: 30_000 });
-  await expectAccessible(page);
-});
+test.runIf(isThorough)(
+  "PRJ-5 clients, people, keys, commits and resources are filters; unknown names are reported",
+  async () => {
+    await open();
+    await expect.poll(() => rows().count()).toBe(3);
+    for (const [query, count] of [
+      ["client:Clau", 2],
+      ["duration:>100000", 0],
+      ['user:"nightly ci"', 1],
+      [`status:error deployment:${shaOf("a").slice(0, 7)}`, 1],
+      ["resource:notes://1", 1],
+      ["status:ok canal", 0],
+    ] as const) {
+      await ask(query);
+      await expect
+        .poll(async () => [query, await bar().inputValue(), await rows().count()])
+        .toEqual([query, query, count]);
+    }
+    await page.getByText("No matching calls").waitFor();
+    // The chart stays, even for filters that it doesn't support.
+    await page.getByRole("slider", { name: /Choose a period/ }).waitFor();
+    await page.getByText("Chart and figures leave out the filters").waitFor();
+    await page.goBack();
+    await expect.poll(() => bar().inputValue()).toBe("resource:notes://1");
+    await expect.poll(() => rows().count()).toBe(1);
+    await page.goForward();
+    await ask("user:nobody");
+    await page
+      .getByText("No member and no API key of this organization is called “nobody”.")
+      .waitFor({ timeout: 30_000 });
+    await expectAccessible(page);
+  },
+);
 
 test("PRJ-5 messages of the protocol are shown on request, which is remembered", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -156,7 +160,7 @@ test("PRJ-5 messages of the protocol are shown on request, which is remembered",
   await expect.poll(() => rows().count()).toBe(3);
 });
 
-test("PRJ-5 a period is chosen on the chart, by keys and by dragging, and reset", async () => {
+test.runIf(isThorough)("PRJ-5 a period is chosen on the chart, by keys and by dragging, and reset", async () => {
   await open("?timeRange=1h");
   const chart = page.getByRole("slider", { name: /Choose a period/ });
   await chart.focus();
@@ -192,7 +196,7 @@ test("PRJ-5 a list that is paused stands still, says how many rows are new, and 
   await page.getByText("Following", { exact: true }).waitFor();
 });
 
-test("PRJ-17 the log shows 100 rows, and the next ones on request", async () => {
+test.runIf(isThorough)("PRJ-17 the log shows 100 rows, and the next ones on request", async () => {
   const now = Date.now();
   const many = Array.from({ length: 120 }, (_, at) => row({ time: now - minute - at * 100, target: "paged" }));
   await writeRequestLogs(site.pool, many);

@@ -199,7 +199,7 @@ async function walk(who: Member | null, patterns: readonly string[]): Promise<vo
   expect([opened.length > 0, problems]).toEqual([true, []]);
 }
 
-test(
+test.runIf(isThorough)(
   "UI-2 UI-4 UI-5 pages that an owner gets fit 360, 768 and 1440 px, and the browser complains of nothing",
   walkTimeout,
   () =>
@@ -231,7 +231,9 @@ test.runIf(isThorough)("UI-4 the walk by Tab finds each kind of problem", async 
   ]);
 });
 
-test("UI-2 UI-4 UI-5 so do pages that visitors get", walkTimeout, () => walk(null, routes.filter(isOpen)));
+test.runIf(isThorough)("UI-2 UI-4 UI-5 so do pages that visitors get", walkTimeout, () =>
+  walk(null, routes.filter(isOpen)),
+);
 
 test.runIf(isThorough)("UI-2 UI-5 so do pages that viewers get", walkTimeout, () =>
   walk(

@@ -7,6 +7,7 @@ import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { testContext } from "@towpath/core/testing";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, openBrowser } from "./browser.ts";
 import { openSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -60,7 +61,7 @@ async function expectGood(): Promise<void> {
 const address = (search = "") => `${site.url}/${owner.organization.slug}/servers/registry${search}`;
 const entry = (name: string) => page.getByRole("article", { name });
 
-test("BLD-17 a server is found in the registry, and its package's form is filled in", async () => {
+test.runIf(isThorough)("BLD-17 a server is found in the registry, and its package's form is filled in", async () => {
   // Also for whoever has no GitHub account to connect.
   await page.goto(`${site.url}/${owner.organization.slug}/welcome/connect-github?success=false`);
   await page.getByRole("link", { name: /^Deploy a package/ }).click();
@@ -105,31 +106,34 @@ test("BLD-17 a server.json is pasted: its errors, then its offers", async () => 
   await expectGood();
 });
 
-test("BLD-17 OPS-4 the terminal deploys a registry's entry by its name, or by a part that only it has", async () => {
-  const { key } = await createApiKey({
-    ctx: testContext(site.db, { kind: "user", userId: owner.userId, ipAddress: null }),
-    input: { orgSlug: owner.organization.slug, kind: "organization", name: "terminal", scope: "manage" },
-  });
-  const deploy = async (source: string) => {
-    const script = join(import.meta.dirname, "../../cli/src/main.ts");
-    const env = { PATH: process.env.PATH, TOWPATH_URL: site.url, TOWPATH_API_KEY: key, NO_COLOR: "1" };
-    const child = run(process.execPath, [script, "deploy", source, "--name", "shop-one-two"], { env });
-    return child
-      .then(({ stdout }) => stdout)
-      .catch((error: { stderr: string; stdout: string }) => error.stdout + error.stderr);
-  };
-  expect(await deploy("registry:acme")).toMatch(
-    /several servers whose names contain acme.*\n {2}registry:io\.github\.acme\/shop\n {2}registry:io\.github\.acme\/till\n/,
-  );
-  expect(await deploy("registry:acme/none")).toContain("has no server whose name contains acme/none.");
-  expect(await deploy("registry:till")).toContain(
-    "io.github.acme/till names no Python package of the package index, only: npm.",
-  );
-  // The real index is asked for the entry's version, which it lacks.
-  const ofShop = await deploy("registry:io.github.acme/shop");
-  expect(ofShop).toContain("It requires SHOP_KEY");
-  expect(ofShop).toMatch(/There is no package shop-mcp on|shop-mcp has no version 1\.9\.0/);
-});
+test.runIf(isThorough)(
+  "BLD-17 OPS-4 the terminal deploys a registry's entry by its name, or by a part that only it has",
+  async () => {
+    const { key } = await createApiKey({
+      ctx: testContext(site.db, { kind: "user", userId: owner.userId, ipAddress: null }),
+      input: { orgSlug: owner.organization.slug, kind: "organization", name: "terminal", scope: "manage" },
+    });
+    const deploy = async (source: string) => {
+      const script = join(import.meta.dirname, "../../cli/src/main.ts");
+      const env = { PATH: process.env.PATH, TOWPATH_URL: site.url, TOWPATH_API_KEY: key, NO_COLOR: "1" };
+      const child = run(process.execPath, [script, "deploy", source, "--name", "shop-one-two"], { env });
+      return child
+        .then(({ stdout }) => stdout)
+        .catch((error: { stderr: string; stdout: string }) => error.stdout + error.stderr);
+    };
+    expect(await deploy("registry:acme")).toMatch(
+      /several servers whose names contain acme.*\n {2}registry:io\.github\.acme\/shop\n {2}registry:io\.github\.acme\/till\n/,
+    );
+    expect(await deploy("registry:acme/none")).toContain("has no server whose name contains acme/none.");
+    expect(await deploy("registry:till")).toContain(
+      "io.github.acme/till names no Python package of the package index, only: npm.",
+    );
+    // The real index is asked for the entry's version, which it lacks.
+    const ofShop = await deploy("registry:io.github.acme/shop");
+    expect(ofShop).toContain("It requires SHOP_KEY");
+    expect(ofShop).toMatch(/There is no package shop-mcp on|shop-mcp has no version 1\.9\.0/);
+  },
+);
 
 test("BLD-17 a registry that can't be reached says so, and is asked again", async () => {
   isDown = true;

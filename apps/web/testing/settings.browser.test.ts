@@ -7,6 +7,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import type { Locator, Page, Request } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, openBrowser, passTimeUntil } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, seededMember } from "./visitor.ts";
@@ -27,19 +28,22 @@ const key = () => ({ orgSlug: member.organization.slug, projectName: own.name })
 const goTo = (screen: string) => page.goto(`${site.url}/${member.organization.slug}/${own.name}/${screen}`);
 const stored = async () => (await site.db.select().from(project).where(eq(project.id, own.id)))[0];
 
-test("GW-7 PRJ-11 a switch in the settings turns on capturing payloads and says what that means", async () => {
-  await goTo("settings");
-  const keep = page.getByRole("switch", { name: "Keep payloads" });
-  await page.getByText("Everyone in this organization can read them in the log").waitFor();
-  for (const kept of [true, false]) {
-    await keep.click();
-    await expect.poll(async () => (await stored())?.capturePayloads, { timeout: 15_000 }).toBe(kept);
-    await page.reload();
-    await expect.poll(() => keep.isChecked(), { timeout: 15_000 }).toBe(kept);
-    await page.getByText(kept ? /^Turned on by/ : /^Turned off by/).waitFor();
-    await expectAccessible(page);
-  }
-});
+test.runIf(isThorough)(
+  "GW-7 PRJ-11 a switch in the settings turns on capturing payloads and says what that means",
+  async () => {
+    await goTo("settings");
+    const keep = page.getByRole("switch", { name: "Keep payloads" });
+    await page.getByText("Everyone in this organization can read them in the log").waitFor();
+    for (const kept of [true, false]) {
+      await keep.click();
+      await expect.poll(async () => (await stored())?.capturePayloads, { timeout: 15_000 }).toBe(kept);
+      await page.reload();
+      await expect.poll(() => keep.isChecked(), { timeout: 15_000 }).toBe(kept);
+      await page.getByText(kept ? /^Turned on by/ : /^Turned off by/).waitFor();
+      await expectAccessible(page);
+    }
+  },
+);
 
 test("BLD-19 PRJ-11 lasting data is switched on in the settings, which say how full it is", async () => {
   const volumes = [{ id: own.id, usedBytes: 950 * 1024 ** 2, capacityBytes: 1000 * 1024 ** 2 }];
@@ -244,82 +248,88 @@ test("KEY-1 KEY-2 the page offers environments and sensitivity, shows what may b
   await expect.poll(() => page.content()).not.toContain("north by northwest");
 });
 
-test("KEY-1 the page asks for variables that a failed build lacked; by keyboard, the focus stays at the next field", async () => {
-  const needy = await seedProject(site.db, member.organization);
-  const failed = {
-    id: newId(),
-    projectId: needy.id,
-    branchId: needy.branchId,
-    status: "failed",
-    commitSha: shaOf("n"),
-  };
-  const action = { kind: "variables", names: ["WEATHER_KEY"] };
-  const diagnosis = { ...sampleDiagnosis, code: "variable_missing", action };
-  await site.db.insert(build).values({ ...failed, trigger: "push", sequence: 1, entrypoint: "echo.py", diagnosis });
-  await page.goto(`${site.url}/${member.organization.slug}/${needy.name}/settings`);
-  const missing = page.getByText("The latest build of main failed: WEATHER_KEY is missing");
-  await missing.waitFor();
-  const nameField = page.getByLabel("Name of variable 1", { exact: true });
-  const save = page.getByRole("button", { name: "Save variables" });
-  const isFocused = (locator: Locator) =>
-    expect.poll(() => locator.evaluate((element) => element === document.activeElement)).toBe(true);
-  const add = async (value: string) => {
-    await page
-      .getByLabel(/^Value of /)
-      .first()
-      .fill(value);
-    await save.press("Enter");
-    await expect.poll(() => nameField.inputValue()).toBe("");
-    await isFocused(save);
-  };
-  await expect.poll(() => nameField.inputValue()).toBe("WEATHER_KEY");
-  await add("not yet known");
-  await missing.waitFor({ state: "detached" });
-  const table = page.getByRole("table", { name: "Environment variables" });
-  const row = (name: string) => table.getByRole("row").filter({ hasText: name });
-  await row("WEATHER_KEY").getByText("Sensitive").waitFor();
-  await nameField.fill("WEATHER_KEY");
-  await page.getByText("This replaces the value of WEATHER_KEY, with what you choose below.").waitFor();
-  await nameField.fill("REGION");
-  await page.getByText("This replaces the value of").waitFor({ state: "detached" });
-  await add("north");
-  await row("REGION").getByText("Production, previews").waitFor();
-  const remove = async (name: string) => {
-    await page.getByRole("button", { name: `Delete ${name}`, exact: true }).press("Enter");
-    await page.getByRole("dialog").getByRole("button", { name: "Delete variable" }).press("Enter");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    await row(name).waitFor({ state: "detached" });
-  };
-  await remove("REGION");
-  await isFocused(page.getByRole("button", { name: "Edit WEATHER_KEY" }));
-  await remove("WEATHER_KEY");
-  await page.getByText("No variables yet").waitFor();
-  await isFocused(nameField);
-  // Its build lacks it again.
-  await missing.waitFor();
-  await expectAccessible(page);
-});
+test.runIf(isThorough)(
+  "KEY-1 the page asks for variables that a failed build lacked; by keyboard, the focus stays at the next field",
+  async () => {
+    const needy = await seedProject(site.db, member.organization);
+    const failed = {
+      id: newId(),
+      projectId: needy.id,
+      branchId: needy.branchId,
+      status: "failed",
+      commitSha: shaOf("n"),
+    };
+    const action = { kind: "variables", names: ["WEATHER_KEY"] };
+    const diagnosis = { ...sampleDiagnosis, code: "variable_missing", action };
+    await site.db.insert(build).values({ ...failed, trigger: "push", sequence: 1, entrypoint: "echo.py", diagnosis });
+    await page.goto(`${site.url}/${member.organization.slug}/${needy.name}/settings`);
+    const missing = page.getByText("The latest build of main failed: WEATHER_KEY is missing");
+    await missing.waitFor();
+    const nameField = page.getByLabel("Name of variable 1", { exact: true });
+    const save = page.getByRole("button", { name: "Save variables" });
+    const isFocused = (locator: Locator) =>
+      expect.poll(() => locator.evaluate((element) => element === document.activeElement)).toBe(true);
+    const add = async (value: string) => {
+      await page
+        .getByLabel(/^Value of /)
+        .first()
+        .fill(value);
+      await save.press("Enter");
+      await expect.poll(() => nameField.inputValue()).toBe("");
+      await isFocused(save);
+    };
+    await expect.poll(() => nameField.inputValue()).toBe("WEATHER_KEY");
+    await add("not yet known");
+    await missing.waitFor({ state: "detached" });
+    const table = page.getByRole("table", { name: "Environment variables" });
+    const row = (name: string) => table.getByRole("row").filter({ hasText: name });
+    await row("WEATHER_KEY").getByText("Sensitive").waitFor();
+    await nameField.fill("WEATHER_KEY");
+    await page.getByText("This replaces the value of WEATHER_KEY, with what you choose below.").waitFor();
+    await nameField.fill("REGION");
+    await page.getByText("This replaces the value of").waitFor({ state: "detached" });
+    await add("north");
+    await row("REGION").getByText("Production, previews").waitFor();
+    const remove = async (name: string) => {
+      await page.getByRole("button", { name: `Delete ${name}`, exact: true }).press("Enter");
+      await page.getByRole("dialog").getByRole("button", { name: "Delete variable" }).press("Enter");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await row(name).waitFor({ state: "detached" });
+    };
+    await remove("REGION");
+    await isFocused(page.getByRole("button", { name: "Edit WEATHER_KEY" }));
+    await remove("WEATHER_KEY");
+    await page.getByText("No variables yet").waitFor();
+    await isFocused(nameField);
+    // Its build lacks it again.
+    await missing.waitFor();
+    await expectAccessible(page);
+  },
+);
 
-test("GW-12 PRJ-11 the settings explain answers for a sleeping server, and show the live build's recording", async () => {
-  const fresh = await seedProject(site.db, member.organization);
-  const storedChoice = async () =>
-    (await site.db.select().from(project).where(eq(project.id, fresh.id)))[0]?.sleepingLists;
-  await page.goto(`${site.url}/${member.organization.slug}/${fresh.name}/settings`);
-  const choice = page.getByRole("radiogroup", { name: "When a client connects to a sleeping server" });
-  const radio = (name: RegExp) => choice.getByRole("radio", { name });
-  await expect.poll(() => radio(/^Wake the server/).isChecked()).toBe(true);
-  await page.getByText("Keep waking the server if its lists change").waitFor();
-  await radio(/^Answer if all callers see the same lists/).click();
-  await expect.poll(storedChoice, { timeout: 15_000 }).toBe("stable");
-  await page.getByText("Takes effect with the first deployment.").waitFor();
-  // While saving, the control ignores input and keeps the focus.
-  await expect.poll(() => choice.getAttribute("aria-readonly")).not.toBe("true");
-  await expect
-    .poll(() => radio(/^Answer if all callers see the same lists/).evaluate((one) => one === document.activeElement))
-    .toBe(true);
-  await page.keyboard.press("ArrowRight");
-  await expect.poll(storedChoice, { timeout: 15_000 }).toBe("always");
-  await page.reload();
-  await expect.poll(() => radio(/^Always answer/).isChecked(), { timeout: 15_000 }).toBe(true);
-  await expectAccessible(page);
-});
+test.runIf(isThorough)(
+  "GW-12 PRJ-11 the settings explain answers for a sleeping server, and show the live build's recording",
+  async () => {
+    const fresh = await seedProject(site.db, member.organization);
+    const storedChoice = async () =>
+      (await site.db.select().from(project).where(eq(project.id, fresh.id)))[0]?.sleepingLists;
+    await page.goto(`${site.url}/${member.organization.slug}/${fresh.name}/settings`);
+    const choice = page.getByRole("radiogroup", { name: "When a client connects to a sleeping server" });
+    const radio = (name: RegExp) => choice.getByRole("radio", { name });
+    await expect.poll(() => radio(/^Wake the server/).isChecked()).toBe(true);
+    await page.getByText("Keep waking the server if its lists change").waitFor();
+    await radio(/^Answer if all callers see the same lists/).click();
+    await expect.poll(storedChoice, { timeout: 15_000 }).toBe("stable");
+    await page.getByText("Takes effect with the first deployment.").waitFor();
+    // While saving, the control ignores input and keeps the focus.
+    await expect.poll(() => choice.getAttribute("aria-readonly")).not.toBe("true");
+    await expect
+      .poll(() => radio(/^Answer if all callers see the same lists/).evaluate((one) => one === document.activeElement))
+      .toBe(true);
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(storedChoice, { timeout: 15_000 }).toBe("always");
+    await page.reload();
+    await expect.poll(() => radio(/^Always answer/).isChecked(), { timeout: 15_000 }).toBe(true);
+    await expectAccessible(page);
+  },
+);

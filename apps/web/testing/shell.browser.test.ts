@@ -4,6 +4,7 @@ import { branch, member, project, route } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, gotoWithoutScripts, openBrowser, passTimeUntil, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -61,21 +62,24 @@ test("UI-4 one bar of 64 px: organization, server and branch, search and Connect
   await expectAccessible(page);
 });
 
-test("UI-4 one heading of 24 px at the same left edge on the pages of a project and of the organization", async () => {
-  const pages = ["servers", "settings/api-keys", "settings/instance", "weather-service/deployments"];
-  const seen: unknown[] = [];
-  for (const each of [...pages, "weather-service/logs", "weather-service/settings", "weather-service/limits"]) {
-    await open(`${org}/${each}`);
-    const heading = page.getByRole("heading", { level: 1 });
-    const left = Math.round((await heading.boundingBox())?.x ?? -1);
-    seen.push([each, left, await heading.evaluate((element) => getComputedStyle(element).fontSize)]);
-    await expect.poll(() => page.locator("main").count()).toBe(1);
-  }
-  const [[, left] = []] = seen as [string, number, string][];
-  expect(seen).toEqual(seen.map((row) => [(row as string[])[0], left, "24px"]));
-});
+test.runIf(isThorough)(
+  "UI-4 one heading of 24 px at the same left edge on the pages of a project and of the organization",
+  async () => {
+    const pages = ["servers", "settings/api-keys", "settings/instance", "weather-service/deployments"];
+    const seen: unknown[] = [];
+    for (const each of [...pages, "weather-service/logs", "weather-service/settings", "weather-service/limits"]) {
+      await open(`${org}/${each}`);
+      const heading = page.getByRole("heading", { level: 1 });
+      const left = Math.round((await heading.boundingBox())?.x ?? -1);
+      seen.push([each, left, await heading.evaluate((element) => getComputedStyle(element).fontSize)]);
+      await expect.poll(() => page.locator("main").count()).toBe(1);
+    }
+    const [[, left] = []] = seen as [string, number, string][];
+    expect(seen).toEqual(seen.map((row) => [(row as string[])[0], left, "24px"]));
+  },
+);
 
-test("UI-4 on an open page the bar shows that the server has gone live", async () => {
+test.runIf(isThorough)("UI-4 on an open page the bar shows that the server has gone live", async () => {
   const { name } = await seedLiveProject(site.db, owner.organization, { name: "first-build" });
   const [live] = await site.db.delete(route).where(eq(route.label, name)).returning();
   if (!live) throw new Error("The server isn't live.");
@@ -125,40 +129,43 @@ test("AUTH-6 the organization switcher opens the other organization's servers in
   await page.waitForURL(`**${org}/servers`);
 });
 
-test("UI-4 Ctrl-K opens the palette, which leads to servers, pages and actions; Escape closes it", async () => {
-  await open(`${org}/weather-service/logs`);
-  // The first key may precede the page's listener.
-  await expect
-    .poll(async () => {
-      await page.keyboard.press("Control+k");
-      return await palette().count();
-    })
-    .toBe(1);
-  await palette().getByRole("option", { name: "Deployments" }).waitFor();
-  await expectAccessible(page);
-  await page.setViewportSize(desktop);
-  await page.keyboard.press("Escape");
-  await palette().waitFor({ state: "detached" });
+test.runIf(isThorough)(
+  "UI-4 Ctrl-K opens the palette, which leads to servers, pages and actions; Escape closes it",
+  async () => {
+    await open(`${org}/weather-service/logs`);
+    // The first key may precede the page's listener.
+    await expect
+      .poll(async () => {
+        await page.keyboard.press("Control+k");
+        return await palette().count();
+      })
+      .toBe(1);
+    await palette().getByRole("option", { name: "Deployments" }).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize(desktop);
+    await page.keyboard.press("Escape");
+    await palette().waitFor({ state: "detached" });
 
-  await page.keyboard.press("Control+k");
-  await choose(palette(), "deployments");
-  await page.waitForURL(`**${org}/weather-service/deployments`);
-  await page.keyboard.press("Control+k");
-  await choose(palette(), "api keys");
-  await page.waitForURL(`**${org}/settings/api-keys`);
-  await page.keyboard.press("Control+k");
-  await choose(palette(), "invoice");
-  await page.waitForURL(`**${org}/invoice-search**`);
-  await page.keyboard.press("Control+k");
-  await choose(palette(), "dark theme");
-  await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
-  await page.keyboard.press("Control+k");
-  await choose(palette(), "light theme");
-  await page.keyboard.press("Control+k");
-  await palette().getByRole("combobox").fill("no such thing");
-  await palette().getByText("No matches. Try a server").waitFor();
-  await page.keyboard.press("Escape");
-});
+    await page.keyboard.press("Control+k");
+    await choose(palette(), "deployments");
+    await page.waitForURL(`**${org}/weather-service/deployments`);
+    await page.keyboard.press("Control+k");
+    await choose(palette(), "api keys");
+    await page.waitForURL(`**${org}/settings/api-keys`);
+    await page.keyboard.press("Control+k");
+    await choose(palette(), "invoice");
+    await page.waitForURL(`**${org}/invoice-search**`);
+    await page.keyboard.press("Control+k");
+    await choose(palette(), "dark theme");
+    await expect.poll(() => page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+    await page.keyboard.press("Control+k");
+    await choose(palette(), "light theme");
+    await page.keyboard.press("Control+k");
+    await palette().getByRole("combobox").fill("no such thing");
+    await palette().getByText("No matches. Try a server").waitFor();
+    await page.keyboard.press("Escape");
+  },
+);
 
 test("UI-4 / focuses the page's search, ? shows the shortcuts, and both are text while someone types", async () => {
   await open(`${org}/servers`);
@@ -216,48 +223,51 @@ test("ONB-1 buttons that need the page's script can't be pressed before it, and 
   await chooser().waitFor();
 });
 
-test("ONB-1 PRJ-11 PRJ-5 input entered before the page's script is kept, and saved by an early press", async () => {
-  let runScripts = await gotoWithoutScripts(page, `${site.url}${org}/invoice-search/settings`);
-  const form = page.getByRole("form", { name: "General" });
-  await form.getByLabel(/^Description/).fill("Finds invoices");
-  await form.getByText("Public page", { exact: true }).click();
-  await page.getByRole("switch", { name: "Keep payloads" }).click();
-  await page.getByRole("radio", { name: /^Always answer/ }).click();
-  await form.getByRole("button", { name: "Save" }).click();
-  runScripts();
-  const stored = async () => (await site.db.select().from(project).where(eq(project.name, "invoice-search")))[0];
-  const early = { description: "Finds invoices", isPublic: true, capturePayloads: true, sleepingLists: "always" };
-  await expect.poll(stored).toMatchObject(early);
-  await form.getByText("Saved").waitFor();
+test.runIf(isThorough)(
+  "ONB-1 PRJ-11 PRJ-5 input entered before the page's script is kept, and saved by an early press",
+  async () => {
+    let runScripts = await gotoWithoutScripts(page, `${site.url}${org}/invoice-search/settings`);
+    const form = page.getByRole("form", { name: "General" });
+    await form.getByLabel(/^Description/).fill("Finds invoices");
+    await form.getByText("Public page", { exact: true }).click();
+    await page.getByRole("switch", { name: "Keep payloads" }).click();
+    await page.getByRole("radio", { name: /^Always answer/ }).click();
+    await form.getByRole("button", { name: "Save" }).click();
+    runScripts();
+    const stored = async () => (await site.db.select().from(project).where(eq(project.name, "invoice-search")))[0];
+    const early = { description: "Finds invoices", isPublic: true, capturePayloads: true, sleepingLists: "always" };
+    await expect.poll(stored).toMatchObject(early);
+    await form.getByText("Saved").waitFor();
 
-  runScripts = await gotoWithoutScripts(page, `${site.url}${org}/weather-service/access`);
-  const box = page.getByRole("checkbox").first();
-  const before = await box.isChecked();
-  await box.click();
-  const tools = page.getByRole("radio", { name: /^(All|Only selected) tools/ });
-  await tools.last().click();
-  runScripts();
-  await expect.poll(() => box.isChecked()).not.toBe(before);
-  await expect.poll(() => tools.last().isChecked()).toBe(true);
-  await page.keyboard.press("ArrowLeft");
-  await expect.poll(() => tools.first().isChecked()).toBe(true);
+    runScripts = await gotoWithoutScripts(page, `${site.url}${org}/weather-service/access`);
+    const box = page.getByRole("checkbox").first();
+    const before = await box.isChecked();
+    await box.click();
+    const tools = page.getByRole("radio", { name: /^(All|Only selected) tools/ });
+    await tools.last().click();
+    runScripts();
+    await expect.poll(() => box.isChecked()).not.toBe(before);
+    await expect.poll(() => tools.last().isChecked()).toBe(true);
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(() => tools.first().isChecked()).toBe(true);
 
-  runScripts = await gotoWithoutScripts(page, `${site.url}${org}/settings/preferences`);
-  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
-  const other = (await theme()) === "dark" ? "Light" : "Dark";
-  await page.getByRole("group", { name: "Theme" }).getByLabel(other).click();
-  runScripts();
-  await expect.poll(theme).toBe(other.toLowerCase());
-  await page.evaluate(() => localStorage.clear());
+    runScripts = await gotoWithoutScripts(page, `${site.url}${org}/settings/preferences`);
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    const other = (await theme()) === "dark" ? "Light" : "Dark";
+    await page.getByRole("group", { name: "Theme" }).getByLabel(other).click();
+    runScripts();
+    await expect.poll(theme).toBe(other.toLowerCase());
+    await page.evaluate(() => localStorage.clear());
 
-  runScripts = await gotoWithoutScripts(page, `${site.url}${org}/weather-service/logs`);
-  await page.getByLabel("Filter the log").fill("status:error");
-  runScripts();
-  // The open list of proposals hides the other roles.
-  await page.getByLabel("Clear the query").waitFor();
-  await page.keyboard.press("Enter");
-  await page.waitForURL(/status=error/);
-});
+    runScripts = await gotoWithoutScripts(page, `${site.url}${org}/weather-service/logs`);
+    await page.getByLabel("Filter the log").fill("status:error");
+    runScripts();
+    // The open list of proposals hides the other roles.
+    await page.getByLabel("Clear the query").waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/status=error/);
+  },
+);
 
 test("UI-4 the offline banner shows at any scroll position; a page that isn't loaded says so, and opens once online", async () => {
   await open(`${org}/weather-service/settings`);

@@ -18,6 +18,7 @@ import { inspectPath, secretHeader } from "@towpath/runtime";
 import { createSecretBox } from "@towpath/secrets";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { type LocalInstance, openLocalInstance, writeFiles } from "./testing/local-instance.ts";
 import { until } from "./testing/worker-bench.ts";
 
@@ -157,37 +158,41 @@ test("ONB-4 BLD-6 RUN-4 GH-2 GH-3 a repository becomes a live server with its va
   });
 });
 
-test("BLD-7 a renamed repository with another default branch: the push is built, and production follows", {
-  timeout: 180_000,
-}, async () => {
-  const sha = await push({ "server.py": server("from_trunk"), "requirements.txt": "six\n" }, "trunk");
-  expect((await ended(sha)).status).toBe("succeeded");
-  expect(await instance.database.db.$count(route)).toBe(2);
-  const body = { name: "weather-two", default_branch: "trunk" };
-  expect((await instance.call(installationId, "PATCH", "/repos/ada/weather", body)).status).toBe(200);
-  const production = async () => {
-    const [found] = await instance.database.db
-      .select({ commitSha: build.commitSha, environment: deployment.environment, branchId: route.branchId })
-      .from(route)
-      .innerJoin(deployment, eq(deployment.id, route.deploymentId))
-      .innerJoin(build, eq(build.id, deployment.buildId))
-      .where(eq(route.label, name));
-    return found;
-  };
-  await until(async () => (await production())?.commitSha === sha, 120_000);
-  expect(await production()).toMatchObject({ environment: "production" });
-  const [stored] = await instance.database.db.select().from(project).where(eq(project.name, name));
-  expect(stored).toMatchObject({ repositoryFullName: "ada/weather-two", defaultBranch: "trunk" });
-  await git(
-    "remote",
-    "set-url",
-    "origin",
-    (await git("remote", "get-url", "origin")).replace("/weather", "/weather-two"),
-  );
-  branchId = (await production())?.branchId ?? "";
-  const next = await push({ "server.py": server("after_the_rename") }, "trunk");
-  await until(async () => (await live()) === next, 120_000);
-});
+test.runIf(isThorough)(
+  "BLD-7 a renamed repository with another default branch: the push is built, and production follows",
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    const sha = await push({ "server.py": server("from_trunk"), "requirements.txt": "six\n" }, "trunk");
+    expect((await ended(sha)).status).toBe("succeeded");
+    expect(await instance.database.db.$count(route)).toBe(2);
+    const body = { name: "weather-two", default_branch: "trunk" };
+    expect((await instance.call(installationId, "PATCH", "/repos/ada/weather", body)).status).toBe(200);
+    const production = async () => {
+      const [found] = await instance.database.db
+        .select({ commitSha: build.commitSha, environment: deployment.environment, branchId: route.branchId })
+        .from(route)
+        .innerJoin(deployment, eq(deployment.id, route.deploymentId))
+        .innerJoin(build, eq(build.id, deployment.buildId))
+        .where(eq(route.label, name));
+      return found;
+    };
+    await until(async () => (await production())?.commitSha === sha, 120_000);
+    expect(await production()).toMatchObject({ environment: "production" });
+    const [stored] = await instance.database.db.select().from(project).where(eq(project.name, name));
+    expect(stored).toMatchObject({ repositoryFullName: "ada/weather-two", defaultBranch: "trunk" });
+    await git(
+      "remote",
+      "set-url",
+      "origin",
+      (await git("remote", "get-url", "origin")).replace("/weather", "/weather-two"),
+    );
+    branchId = (await production())?.branchId ?? "";
+    const next = await push({ "server.py": server("after_the_rename") }, "trunk");
+    await until(async () => (await live()) === next, 120_000);
+  },
+);
 
 test("BLD-17 BLD-6 a package of the index goes live with nothing but its name, and says where it comes from; nothing bypasses the sign-in that it might have", {
   timeout: 180_000,
@@ -227,53 +232,67 @@ test("BLD-17 BLD-6 a package of the index goes live with nothing but its name, a
   expect([await statusAt("/mcp"), await statusAt(inspectPath)]).toEqual([expect.toBeOneOf([400, 406]), 404]);
 });
 
-test("RUN-8 a live version is rebuilt when its layers are no longer stored, and its server starts again", {
-  timeout: 180_000,
-}, async () => {
-  const sha = await git("rev-parse", "HEAD");
-  expect(await live()).toBe(sha);
-  const lost = await buildOf(sha);
-  for (const role of ["worker", "runner"] as const) await instance.stop(role);
-  // Like a lost disk; also in the layout of earlier versions.
-  for (const path of ["artifacts", "cache/layers"])
-    await rm(join(instance.dataDirectory, path), { recursive: true, force: true });
-  await instance.start("runner");
-  await expect(runner.ensure(lost?.deployment?.id ?? "")).rejects.toThrow("no longer stored");
-  await instance.start("worker");
-  await until(async () => (await buildOf(sha))?.id !== lost?.id, 30_000);
-  const again = await ended(sha);
-  expect(again).toMatchObject({ status: "succeeded", trigger: "redeploy", deployment: { isLive: true } });
-  expect(await logOf(again.id)).toContain("no longer stored");
-  await runner.ensure(again.deployment?.id ?? "");
-});
+test.runIf(isThorough)(
+  "RUN-8 a live version is rebuilt when its layers are no longer stored, and its server starts again",
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    const sha = await git("rev-parse", "HEAD");
+    expect(await live()).toBe(sha);
+    const lost = await buildOf(sha);
+    for (const role of ["worker", "runner"] as const) await instance.stop(role);
+    // Like a lost disk; also in the layout of earlier versions.
+    for (const path of ["artifacts", "cache/layers"])
+      await rm(join(instance.dataDirectory, path), { recursive: true, force: true });
+    await instance.start("runner");
+    await expect(runner.ensure(lost?.deployment?.id ?? "")).rejects.toThrow("no longer stored");
+    await instance.start("worker");
+    await until(async () => (await buildOf(sha))?.id !== lost?.id, 30_000);
+    const again = await ended(sha);
+    expect(again).toMatchObject({ status: "succeeded", trigger: "redeploy", deployment: { isLive: true } });
+    expect(await logOf(again.id)).toContain("no longer stored");
+    await runner.ensure(again.deployment?.id ?? "");
+  },
+);
 
-test("OPS-1 a worker exits before the supervisor kills it, also in the middle of a build", {
-  timeout: 120_000,
-}, async () => {
-  await git("checkout", "-q", "trunk");
-  const sha = await push({ "server.py": server("slow_stop", "import time\ntime.sleep(3)") }, "trunk");
-  await until(async () => (await buildOf(sha))?.status === "building", 60_000);
-  // Not 1, as of a process that can't stop in time.
-  expect((await instance.stop("worker")).code).toBe(0);
-  expect((await buildOf(sha))?.status).toBe("queued");
-  await instance.start("worker");
-  expect((await ended(sha)).status).toBe("succeeded");
-});
+test.runIf(isThorough)(
+  "OPS-1 a worker exits before the supervisor kills it, also in the middle of a build",
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    await git("checkout", "-q", "trunk");
+    const sha = await push({ "server.py": server("slow_stop", "import time\ntime.sleep(3)") }, "trunk");
+    await until(async () => (await buildOf(sha))?.status === "building", 60_000);
+    // Not 1, as of a process that can't stop in time.
+    expect((await instance.stop("worker")).code).toBe(0);
+    expect((await buildOf(sha))?.status).toBe("queued");
+    await instance.start("worker");
+    expect((await ended(sha)).status).toBe("succeeded");
+  },
+);
 
-test("RUN-8 a worker killed with -9 in the middle of a build: the next one on its host takes it over without waiting", {
-  timeout: 180_000,
-}, async () => {
-  await git("checkout", "-q", "trunk");
-  const sha = await push({ "server.py": server("slow_start", "import time\ntime.sleep(6)") }, "trunk");
-  await until(async () => {
-    const found = await buildOf(sha);
-    return found?.status === "building" && (await logOf(found.id)).includes("inspect ");
-  }, 60_000);
-  await instance.kill("worker");
-  // Keep the heartbeat fresh: only the worker's end shows that the build is lost.
-  await instance.database.pool.query("UPDATE build SET updated_at = now() + interval '1 h' WHERE status = 'building'");
-  await instance.start("worker");
-  const built = await ended(sha, 90_000);
-  expect(built).toMatchObject({ status: "succeeded", attempt: 2, deployment: { isLive: true } });
-  expect(await live()).toBe(sha);
-});
+test.runIf(isThorough)(
+  "RUN-8 a worker killed with -9 in the middle of a build: the next one on its host takes it over without waiting",
+  {
+    timeout: 180_000,
+  },
+  async () => {
+    await git("checkout", "-q", "trunk");
+    const sha = await push({ "server.py": server("slow_start", "import time\ntime.sleep(6)") }, "trunk");
+    await until(async () => {
+      const found = await buildOf(sha);
+      return found?.status === "building" && (await logOf(found.id)).includes("inspect ");
+    }, 60_000);
+    await instance.kill("worker");
+    // Keep the heartbeat fresh: only the worker's end shows that the build is lost.
+    await instance.database.pool.query(
+      "UPDATE build SET updated_at = now() + interval '1 h' WHERE status = 'building'",
+    );
+    await instance.start("worker");
+    const built = await ended(sha, 90_000);
+    expect(built).toMatchObject({ status: "succeeded", attempt: 2, deployment: { isLive: true } });
+    expect(await live()).toBe(sha);
+  },
+);

@@ -11,6 +11,7 @@ import { createGitRemotes, createStatePoster } from "@towpath/git";
 import { commitFiles, type GitServer, makeRepository, serveGitRepositories } from "@towpath/git/testing";
 import { and, eq } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { checkGitSource } from "./jobs/check-source.ts";
 import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.ts";
 
@@ -119,47 +120,53 @@ test("SRC-2 the host of a Git URL shows the states of builds once each, with a l
   expect(await updateSource({ ctx: as(), input: { ...key, status: null } })).toMatchObject({ status: null });
 });
 
-test("SRC-2 a state that the host refuses is named in the settings, a temporarily refused one is posted later, and the build continues", async () => {
-  const { key, build, project } = await deploy();
-  await updateSource({ ctx: as(), input: { ...key, ...hook("wrong") } });
-  await bench.work();
-  await ended(build.id);
-  const problem = async () => {
-    const source = await getSource({ ctx: as(), input: key });
-    return source.kind === "git" ? source.status?.problem : undefined;
-  };
-  // The build's last state, too: posted later, the host's 503 would refuse it.
-  const reportedState = async (buildId: string) =>
-    (await bench.database.db.select().from(buildReport).where(eq(buildReport.buildId, buildId)))[0]?.check;
-  await until(async () => (await reportedState(build.id)) === "success", 10_000);
-  expect(await problem()).toMatch(/refuses the token for build states/);
-  expect(posted).toEqual([]);
-  await updateSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
-  status = 503;
-  const sha = await commitFiles(join(directory, "acme/echo.git"), { "echo.py": "second = 2\n" });
-  await checkGitSource(bench.services, project.id);
-  await until(async () => server.requests.some(({ url }) => url.endsWith(`/statuses/${sha}`)), 20_000);
-  status = 201;
-  await until(async () => statesOf(sha).includes("success"), 30_000);
-  expect(await problem()).toBeNull();
-});
+test.runIf(isThorough)(
+  "SRC-2 a state that the host refuses is named in the settings, a temporarily refused one is posted later, and the build continues",
+  async () => {
+    const { key, build, project } = await deploy();
+    await updateSource({ ctx: as(), input: { ...key, ...hook("wrong") } });
+    await bench.work();
+    await ended(build.id);
+    const problem = async () => {
+      const source = await getSource({ ctx: as(), input: key });
+      return source.kind === "git" ? source.status?.problem : undefined;
+    };
+    // The build's last state, too: posted later, the host's 503 would refuse it.
+    const reportedState = async (buildId: string) =>
+      (await bench.database.db.select().from(buildReport).where(eq(buildReport.buildId, buildId)))[0]?.check;
+    await until(async () => (await reportedState(build.id)) === "success", 10_000);
+    expect(await problem()).toMatch(/refuses the token for build states/);
+    expect(posted).toEqual([]);
+    await updateSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
+    status = 503;
+    const sha = await commitFiles(join(directory, "acme/echo.git"), { "echo.py": "second = 2\n" });
+    await checkGitSource(bench.services, project.id);
+    await until(async () => server.requests.some(({ url }) => url.endsWith(`/statuses/${sha}`)), 20_000);
+    status = 201;
+    await until(async () => statesOf(sha).includes("success"), 30_000);
+    expect(await problem()).toBeNull();
+  },
+);
 
-test("SRC-2 a commit that the host no longer has doesn't hold up the states of later ones", async () => {
-  const { key, build, project } = await deploy();
-  await updateSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
-  gone = [build.commitSha];
-  await bench.work();
-  await ended(build.id);
-  const problem = async () => {
-    const source = await getSource({ ctx: as(), input: key });
-    return source.kind === "git" ? source.status?.problem : undefined;
-  };
-  await until(async () => (await problem()) !== null, 10_000);
-  expect(await problem()).toMatch(/answered with status 500 to a build's state, which is posted again later/);
-  const sha = await commitFiles(join(directory, "acme/echo.git"), { "echo.py": "second = 2\n" });
-  await checkGitSource(bench.services, project.id);
-  await until(async () => statesOf(sha).includes("success"), 20_000);
-  // Where the build is faster than the first post, it is never shown as pending.
-  expect(statesOf(sha).filter((state) => state !== "pending")).toEqual(["success"]);
-  await until(async () => (await problem()) === null, 10_000);
-});
+test.runIf(isThorough)(
+  "SRC-2 a commit that the host no longer has doesn't hold up the states of later ones",
+  async () => {
+    const { key, build, project } = await deploy();
+    await updateSource({ ctx: as(), input: { ...key, ...hook("for-states") } });
+    gone = [build.commitSha];
+    await bench.work();
+    await ended(build.id);
+    const problem = async () => {
+      const source = await getSource({ ctx: as(), input: key });
+      return source.kind === "git" ? source.status?.problem : undefined;
+    };
+    await until(async () => (await problem()) !== null, 10_000);
+    expect(await problem()).toMatch(/answered with status 500 to a build's state, which is posted again later/);
+    const sha = await commitFiles(join(directory, "acme/echo.git"), { "echo.py": "second = 2\n" });
+    await checkGitSource(bench.services, project.id);
+    await until(async () => statesOf(sha).includes("success"), 20_000);
+    // Where the build is faster than the first post, it is never shown as pending.
+    expect(statesOf(sha).filter((state) => state !== "pending")).toEqual(["success"]);
+    await until(async () => (await problem()) === null, 10_000);
+  },
+);

@@ -29,6 +29,7 @@ import { commitFiles, type GitServer, git, makeRepository, serveGitRepositories 
 import { readBuildLog } from "@towpath/logs";
 import { eq, sql } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { jobContext } from "./services.ts";
 import { type Bench, goodBuild, openBench, until } from "./testing/worker-bench.ts";
 
@@ -155,71 +156,80 @@ test("SRC-2 GH-2 a token reads a private repository and is in no build; when it 
   expect(await live(project.id)).toBe(build.commitSha);
 });
 
-test("SRC-2 submodules that can't be fetched are named in the build's log and its warnings", async () => {
-  await push({ ".gitmodules": '[submodule "lib"]\n\tpath = lib\n\turl = ../missing.git\n' });
-  await git(repository(), "update-index", "--add", "--cacheinfo", `160000,${"1".repeat(40)},lib`);
-  await git(repository(), "commit", "-q", "-m", "Submodule");
-  const { build } = await deploy();
-  await bench.work();
-  await ended(build.id);
-  const { warnings } = await getBuild({ ctx: as(), input: { buildId: build.id } });
-  expect(warnings).toMatchObject([{ code: "source_incomplete", title: expect.stringContaining("lib") }]);
-  const log = await readBuildLog(bench.database.pool, { buildId: build.id });
-  expect(log.some(({ phase, kind, text }) => phase === "fetch" && kind === "warning" && text.includes("lib"))).toBe(
-    true,
-  );
-});
-
-test("SRC-2 BLD-2 ERR-1 a commit lost by a rewritten history before its build ran fails the build, and the live version stays", async () => {
-  const { project, build } = await deploy();
-  await bench.work();
-  await ended(build.id);
-  bench.build = async ({ openTarball, signal }) => {
-    await git(repository(), "commit", "--quiet", "--amend", "--allow-empty", "--message", "Rewritten");
-    await git(repository(), "reflog", "expire", "--expire=now", "--all");
-    await git(repository(), "gc", "--quiet", "--prune=now");
-    const { message } = await openTarball(signal).then(
-      () => new Error("it was fetched"),
-      (error: Error) => error,
+test.runIf(isThorough)(
+  "SRC-2 submodules that can't be fetched are named in the build's log and its warnings",
+  async () => {
+    await push({ ".gitmodules": '[submodule "lib"]\n\tpath = lib\n\turl = ../missing.git\n' });
+    await git(repository(), "update-index", "--add", "--cacheinfo", `160000,${"1".repeat(40)},lib`);
+    await git(repository(), "commit", "-q", "-m", "Submodule");
+    const { build } = await deploy();
+    await bench.work();
+    await ended(build.id);
+    const { warnings } = await getBuild({ ctx: as(), input: { buildId: build.id } });
+    expect(warnings).toMatchObject([{ code: "source_incomplete", title: expect.stringContaining("lib") }]);
+    const log = await readBuildLog(bench.database.pool, { buildId: build.id });
+    expect(log.some(({ phase, kind, text }) => phase === "fetch" && kind === "warning" && text.includes("lib"))).toBe(
+      true,
     );
-    // In the builder's form.
-    return { ok: false, timings: {}, diagnosis: { ...sampleDiagnosis, detail: message } };
-  };
-  const lost = await push({ "echo.py": "second = 2\n" });
-  await ask();
-  await until(async () => (await builds(project.name)).some(({ commitSha }) => commitSha === lost));
-  const of = (await builds(project.name)).find(({ commitSha }) => commitSha === lost);
-  await ended(of?.id ?? "");
-  const { diagnosis } = await getBuild({ ctx: as(), input: { buildId: of?.id ?? "" } });
-  expect(diagnosis?.detail).toMatch(new RegExp(`no longer has commit ${lost.slice(0, 7)}.*rewritten`));
-  expect(await live(project.id)).toBe(build.commitSha);
-});
+  },
+);
 
-test("SRC-1 RUN-8 a build whose worker is lost fetches its own source, though the server has another one now", async () => {
-  await makeRepository(join(directory, "acme/other.git"), { "echo.py": "elsewhere = 1\n" });
-  const { project, build } = await deploy();
-  let isLost = true;
-  const held: (() => void)[] = [];
-  const fetchAndBuild = bench.build;
-  bench.build = async (request) => {
-    if (!isLost) return fetchAndBuild(request);
-    isLost = false;
-    await new Promise<void>((resolve) => held.push(resolve));
-    throw new Error("this worker was lost");
-  };
-  await bench.work();
-  await until(() => held.length === 1);
-  const { build: next } = await changeSource({
-    ctx: as(),
-    input: { projectId: project.id, gitUrl: `${server.url}/acme/other.git` },
-  });
-  // Like the sweep after a missing heartbeat.
-  await bench.database.db.update(builtRows).set({ status: "queued" }).where(eq(builtRows.id, build.id));
-  await requeueLostBuilds({ ctx: jobContext(bench.services, "sweep"), input: { staleMs: 60_000 } });
-  await Promise.all([ended(build.id), ended(next.id)]);
-  for (const resolve of held) resolve();
-  expect(["elsewhere = 1", "first = 1"].map((line) => fetched.filter((each) => each.includes(line)).length)).toEqual([
-    1, 1,
-  ]);
-  expect(await live(project.id)).toBe(next.commitSha);
-});
+test.runIf(isThorough)(
+  "SRC-2 BLD-2 ERR-1 a commit lost by a rewritten history before its build ran fails the build, and the live version stays",
+  async () => {
+    const { project, build } = await deploy();
+    await bench.work();
+    await ended(build.id);
+    bench.build = async ({ openTarball, signal }) => {
+      await git(repository(), "commit", "--quiet", "--amend", "--allow-empty", "--message", "Rewritten");
+      await git(repository(), "reflog", "expire", "--expire=now", "--all");
+      await git(repository(), "gc", "--quiet", "--prune=now");
+      const { message } = await openTarball(signal).then(
+        () => new Error("it was fetched"),
+        (error: Error) => error,
+      );
+      // In the builder's form.
+      return { ok: false, timings: {}, diagnosis: { ...sampleDiagnosis, detail: message } };
+    };
+    const lost = await push({ "echo.py": "second = 2\n" });
+    await ask();
+    await until(async () => (await builds(project.name)).some(({ commitSha }) => commitSha === lost));
+    const of = (await builds(project.name)).find(({ commitSha }) => commitSha === lost);
+    await ended(of?.id ?? "");
+    const { diagnosis } = await getBuild({ ctx: as(), input: { buildId: of?.id ?? "" } });
+    expect(diagnosis?.detail).toMatch(new RegExp(`no longer has commit ${lost.slice(0, 7)}.*rewritten`));
+    expect(await live(project.id)).toBe(build.commitSha);
+  },
+);
+
+test.runIf(isThorough)(
+  "SRC-1 RUN-8 a build whose worker is lost fetches its own source, though the server has another one now",
+  async () => {
+    await makeRepository(join(directory, "acme/other.git"), { "echo.py": "elsewhere = 1\n" });
+    const { project, build } = await deploy();
+    let isLost = true;
+    const held: (() => void)[] = [];
+    const fetchAndBuild = bench.build;
+    bench.build = async (request) => {
+      if (!isLost) return fetchAndBuild(request);
+      isLost = false;
+      await new Promise<void>((resolve) => held.push(resolve));
+      throw new Error("this worker was lost");
+    };
+    await bench.work();
+    await until(() => held.length === 1);
+    const { build: next } = await changeSource({
+      ctx: as(),
+      input: { projectId: project.id, gitUrl: `${server.url}/acme/other.git` },
+    });
+    // Like the sweep after a missing heartbeat.
+    await bench.database.db.update(builtRows).set({ status: "queued" }).where(eq(builtRows.id, build.id));
+    await requeueLostBuilds({ ctx: jobContext(bench.services, "sweep"), input: { staleMs: 60_000 } });
+    await Promise.all([ended(build.id), ended(next.id)]);
+    for (const resolve of held) resolve();
+    expect(["elsewhere = 1", "first = 1"].map((line) => fetched.filter((each) => each.includes(line)).length)).toEqual([
+      1, 1,
+    ]);
+    expect(await live(project.id)).toBe(next.commitSha);
+  },
+);

@@ -60,8 +60,10 @@ test.each([...usual, ...(isThorough ? further : [])])(
   },
 );
 
-test("BLD-16 a console script of a src layout goes live with all tools, also those that its function registers", async () => {
-  const pyproject = `
+test.runIf(isThorough)(
+  "BLD-16 a console script of a src layout goes live with all tools, also those that its function registers",
+  async () => {
+    const pyproject = `
 [project]
 name = "demo-server"
 version = "1.0"
@@ -72,7 +74,7 @@ demo-server = "demo.cli:main"
 requires = ["hatchling"]
 build-backend = "hatchling.build"
 `;
-  const cli = `
+    const cli = `
 import argparse
 from demo.tools import mcp, multiply
 
@@ -81,18 +83,19 @@ def main():
     mcp.tool()(multiply)
     mcp.run()
 `;
-  const tried = await workshop.tryBuild(
-    {
-      "pyproject.toml": pyproject,
-      "src/demo/__init__.py": "",
-      "src/demo/tools.py": `${sdkServer}\ndef multiply(a: int, b: int) -> int:\n    return a * b\n`,
-      "src/demo/cli.py": cli,
-    },
-    { entrypoint: "demo-server" },
-  );
-  expect(success(tried).manifest.tools.map((tool) => tool.tool_name)).toEqual(["add", "multiply"]);
-  expect(tried.text).toContain("a console script of pyproject.toml, which calls demo.cli:main");
-});
+    const tried = await workshop.tryBuild(
+      {
+        "pyproject.toml": pyproject,
+        "src/demo/__init__.py": "",
+        "src/demo/tools.py": `${sdkServer}\ndef multiply(a: int, b: int) -> int:\n    return a * b\n`,
+        "src/demo/cli.py": cli,
+      },
+      { entrypoint: "demo-server" },
+    );
+    expect(success(tried).manifest.tools.map((tool) => tool.tool_name)).toEqual(["add", "multiply"]);
+    expect(tried.text).toContain("a console script of pyproject.toml, which calls demo.cli:main");
+  },
+);
 
 /** Takes a moment to start, and ends when it is initialized once more. */
 const byHand = `import json, sys, time

@@ -39,7 +39,6 @@ const published: readonly Published[] = [
   },
   {
     package: "mcp-server-stats==0.2.2",
-    isUsual: true,
     shape: "setup.py, and a requirement that is too old for the code",
     expected: { code: "dependency_mismatch", says: "mcp.server.fastmcp" },
   },
@@ -62,7 +61,6 @@ const published: readonly Published[] = [
   },
   {
     package: "comfy-mcp-server==0.1.11",
-    isUsual: true,
     shape: "FastMCP of mcp 1.2, over a bridge",
     environment: {
       COMFY_URL: "http://comfy.invalid",

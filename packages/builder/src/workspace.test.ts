@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { findBuildContext } from "./source/build-context.ts";
 import { plainServer } from "./testing/plain-server.ts";
 import { openWorkshop, type Tried, type Workshop } from "./testing/try-build.ts";
@@ -86,7 +87,7 @@ test("BLD-3 BLD-15 a member of a uv workspace is built with the members that it 
   expect(built(await workshop.tryBuild(others, atServer)).description).toBe("good day");
 });
 
-test("BLD-3 BLD-15 a dependency by path may be outside the root directory", async () => {
+test.runIf(isThorough)("BLD-3 BLD-15 a dependency by path may be outside the root directory", async () => {
   const own = files["servers/one/pyproject.toml"].replace(
     "{ workspace = true }",
     '{ path = "../../packages/greeting" }',
@@ -145,42 +146,51 @@ test("BLD-15 a path that leads out of the project makes the repository its conte
   expect(await contextOf("servers/a", sources("vendor/../lib"))).toBeNull();
 });
 
-test("BLD-3 a fork with another name goes live with the versions of its lock, which `uv sync --frozen` refuses", async () => {
-  const project = (name: string, dependency: string) => `[project]
+test.runIf(isThorough)(
+  "BLD-3 a fork with another name goes live with the versions of its lock, which `uv sync --frozen` refuses",
+  async () => {
+    const project = (name: string, dependency: string) => `[project]
 name = "${name}"
 version = "1"
 requires-python = ">=3.10"
 dependencies = ["${dependency}"]
 `;
-  const lock = await lockOf({ "pyproject.toml": project("acme-original", "six==1.16.0") });
-  const server = plainServer.replace("import json", "import json\nimport six").replace('"Adds."', "six.__version__");
-  const fork = { "pyproject.toml": project("acme-fork", "six"), "uv.lock": lock, "server.py": server };
-  const tried = await workshop.tryBuild(fork, { entrypoint: "server.py:app" });
-  expect(built(tried).description).toBe("1.16.0");
-  expect(tried.text).toMatch(/plan step .*uv\.lock is that of a project with another name/);
-});
+    const lock = await lockOf({ "pyproject.toml": project("acme-original", "six==1.16.0") });
+    const server = plainServer.replace("import json", "import json\nimport six").replace('"Adds."', "six.__version__");
+    const fork = { "pyproject.toml": project("acme-fork", "six"), "uv.lock": lock, "server.py": server };
+    const tried = await workshop.tryBuild(fork, { entrypoint: "server.py:app" });
+    expect(built(tried).description).toBe("1.16.0");
+    expect(tried.text).toMatch(/plan step .*uv\.lock is that of a project with another name/);
+  },
+);
 
 const projectOf = (...dependencies: string[]) =>
   `[project]\nname = "acme"\nversion = "1"\nrequires-python = ">=3.10"\ndependencies = ${JSON.stringify(dependencies)}\n`;
 
-test("BLD-3 BLD-6 a lock that lacks a direct dependency is renewed as `uv run` does, with a warning", async () => {
-  const lock = await lockOf({ "pyproject.toml": projectOf("six==1.16.0") });
-  const server = plainServer
-    .replace("import json", "import json\nimport idna, six")
-    .replace('"Adds."', "six.__version__");
-  const old = { "pyproject.toml": projectOf("six", "idna"), "uv.lock": lock, "server.py": server };
-  const tried = await workshop.tryBuild(old, { entrypoint: "server.py:app" });
-  expect(built(tried).description).toBe("1.16.0");
-  expect(tried.result).toMatchObject({ ok: true, warnings: [{ code: "lock_renewed" }] });
-  expect(tried.text).toMatch(/plan warning uv\.lock was renewed for this build\nIt is older .* doesn't include idna/);
-});
+test.runIf(isThorough)(
+  "BLD-3 BLD-6 a lock that lacks a direct dependency is renewed as `uv run` does, with a warning",
+  async () => {
+    const lock = await lockOf({ "pyproject.toml": projectOf("six==1.16.0") });
+    const server = plainServer
+      .replace("import json", "import json\nimport idna, six")
+      .replace('"Adds."', "six.__version__");
+    const old = { "pyproject.toml": projectOf("six", "idna"), "uv.lock": lock, "server.py": server };
+    const tried = await workshop.tryBuild(old, { entrypoint: "server.py:app" });
+    expect(built(tried).description).toBe("1.16.0");
+    expect(tried.result).toMatchObject({ ok: true, warnings: [{ code: "lock_renewed" }] });
+    expect(tried.text).toMatch(/plan warning uv\.lock was renewed for this build\nIt is older .* doesn't include idna/);
+  },
+);
 
-test("BLD-3 BLD-6 a lock with a version that isn't allowed any more is renewed as `uv run` does, with a warning", async () => {
-  const lock = await lockOf({ "pyproject.toml": projectOf("six==1.16.0") });
-  const server = plainServer.replace("import json", "import json\nimport six").replace('"Adds."', "six.__version__");
-  const old = { "pyproject.toml": projectOf("six==1.17.0"), "uv.lock": lock, "server.py": server };
-  const tried = await workshop.tryBuild(old, { entrypoint: "server.py:app" });
-  expect(built(tried).description).toBe("1.17.0");
-  expect(tried.result).toMatchObject({ ok: true, warnings: [{ code: "lock_renewed" }] });
-  expect(tried.text).toContain("it has six 1.16.0 (now ==1.17.0)");
-});
+test.runIf(isThorough)(
+  "BLD-3 BLD-6 a lock with a version that isn't allowed any more is renewed as `uv run` does, with a warning",
+  async () => {
+    const lock = await lockOf({ "pyproject.toml": projectOf("six==1.16.0") });
+    const server = plainServer.replace("import json", "import json\nimport six").replace('"Adds."', "six.__version__");
+    const old = { "pyproject.toml": projectOf("six==1.17.0"), "uv.lock": lock, "server.py": server };
+    const tried = await workshop.tryBuild(old, { entrypoint: "server.py:app" });
+    expect(built(tried).description).toBe("1.17.0");
+    expect(tried.result).toMatchObject({ ok: true, warnings: [{ code: "lock_renewed" }] });
+    expect(tried.text).toContain("it has six 1.16.0 (now ==1.17.0)");
+  },
+);

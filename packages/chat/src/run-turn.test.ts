@@ -1,6 +1,7 @@
 import type { ChatEvent, ChatReply, ChatToolPart } from "@towpath/core/calling/chat/schema";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { afterEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { ReplyTimedOut } from "./call-tool.ts";
 import type { ChatModel } from "./config.ts";
 import { runTurn, type Turn } from "./run-turn.ts";
@@ -333,20 +334,23 @@ test.each(providers)(
   },
 );
 
-test("CHAT-1 a model that falls silent, before or within its answer, times out; its text is kept, and it can be asked again", async () => {
-  const message = "Tester sent nothing for 3 s, so its answer was ended. Try again.";
-  const problem = { code: "model_unreachable", message };
-  const silent = async (provider: Provider, text: string[]) => {
-    const model = await serveModel(provider, (_request, count) =>
-      count === 1 ? { text, fallsSilent: true } : { text: ["Hi."] },
-    );
-    const setting = { model: { ...modelAt(provider, model.url), maxSilenceSeconds: 3 } };
-    const parts = text.map((each) => ({ kind: "text", text: each }));
-    expect(await ask(setting)).toMatchObject({ status: "failed", parts, problem });
-    expect(await ask(setting)).toMatchObject({ status: "done", parts: [{ text: "Hi." }], problem: null });
-  };
-  await Promise.all(providers.flatMap((provider) => [silent(provider, []), silent(provider, ["Let me th"])]));
-});
+test.runIf(isThorough)(
+  "CHAT-1 a model that falls silent, before or within its answer, times out; its text is kept, and it can be asked again",
+  async () => {
+    const message = "Tester sent nothing for 3 s, so its answer was ended. Try again.";
+    const problem = { code: "model_unreachable", message };
+    const silent = async (provider: Provider, text: string[]) => {
+      const model = await serveModel(provider, (_request, count) =>
+        count === 1 ? { text, fallsSilent: true } : { text: ["Hi."] },
+      );
+      const setting = { model: { ...modelAt(provider, model.url), maxSilenceSeconds: 3 } };
+      const parts = text.map((each) => ({ kind: "text", text: each }));
+      expect(await ask(setting)).toMatchObject({ status: "failed", parts, problem });
+      expect(await ask(setting)).toMatchObject({ status: "done", parts: [{ text: "Hi." }], problem: null });
+    };
+    await Promise.all(providers.flatMap((provider) => [silent(provider, []), silent(provider, ["Let me th"])]));
+  },
+);
 
 test("CHAT-1 a chat that is too long, an answer that breaks off, and an unreachable model are reported", async () => {
   const failing = async (reply: ModelReply) => {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { replacedMessage } from "./index.ts";
 
 const run = promisify(execFile);
@@ -104,7 +105,7 @@ test("OPS-1 invalid settings end the process with a list of problems and no stac
   expect(text.trim().split("\n")).toHaveLength(1);
 });
 
-test("the modules of drizzle-orm that are found faster are those that Node finds", async () => {
+test.runIf(isThorough)("the modules of drizzle-orm that are found faster are those that Node finds", async () => {
   const modules = async (before: string) => {
     const script = `
       import { createRequire, registerHooks } from "node:module";

@@ -5,6 +5,7 @@ import { createServer as createNetServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { createRunnerClient, type RunnerClient } from "./client.ts";
 import { createRunnerApi } from "./server.ts";
 import { createRunnerStandIn, type RunnerStandIn } from "./testing/stand-in.ts";
@@ -54,7 +55,7 @@ async function clientOfAnswers(listener: RequestListener): Promise<RunnerClient>
   return client;
 }
 
-test("GW-10 a hanging runner is distinguished from a slow start", async () => {
+test.runIf(isThorough)("GW-10 a hanging runner is distinguished from a slow start", async () => {
   const standIn = await startStandIn();
   const client = clientOf(standIn);
   await expect(client.ensure(deploy(standIn, { startMs: 4000 }))).resolves.toMatchObject({ state: "started" });

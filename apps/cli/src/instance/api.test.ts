@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { noteRunning } from "../testing/stand-in.ts";
 import { apiOf as apiWithLimits, openApi } from "./api.ts";
 import { networkCause } from "./failure-texts.ts";
@@ -86,27 +87,31 @@ test("OPS-4 a stream that the instance refuses is not retried", async () => {
 
 const problem = (code: string, message: string) => `event: problem\ndata: ${JSON.stringify({ code, message })}\n\n`;
 
-test("OPS-4 a stream that ends with a refusal says it; one that fails again and again is given up", {
-  timeout: 30_000,
-}, async () => {
-  let requests = 0;
-  const server = await listen(({ url }, response) => {
-    requests++;
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    const end = url === "/gone" ? problem("not_found", "There is no such build.") : problem("internal", "It broke.");
-    // A reconnected stream begins with the build's status, which has no id.
-    response.end(`event: status\ndata: {"status":"building"}\n\n${end}`);
-  });
-  const api = await apiOf(portOf(server));
-  const readAll = async (path: string) => {
-    for await (const { event } of api.events(path)) expect(event).toBe("status");
-  };
-  await expect(readAll("/gone")).rejects.toThrow("There is no such build.");
-  expect(requests).toBe(1);
-  await expect(readAll("/broken")).rejects.toThrow("It broke.");
-  expect(requests).toBe(11);
-  await end(server);
-});
+test.runIf(isThorough)(
+  "OPS-4 a stream that ends with a refusal says it; one that fails again and again is given up",
+  {
+    timeout: 30_000,
+  },
+  async () => {
+    let requests = 0;
+    const server = await listen(({ url }, response) => {
+      requests++;
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const end = url === "/gone" ? problem("not_found", "There is no such build.") : problem("internal", "It broke.");
+      // A reconnected stream begins with the build's status, which has no id.
+      response.end(`event: status\ndata: {"status":"building"}\n\n${end}`);
+    });
+    const api = await apiOf(portOf(server));
+    const readAll = async (path: string) => {
+      for await (const { event } of api.events(path)) expect(event).toBe("status");
+    };
+    await expect(readAll("/gone")).rejects.toThrow("There is no such build.");
+    expect(requests).toBe(1);
+    await expect(readAll("/broken")).rejects.toThrow("It broke.");
+    expect(requests).toBe(11);
+    await end(server);
+  },
+);
 
 test("OPS-4 a server that doesn't exist is named, with the one that was probably meant", async () => {
   const server = await listen((request, response) => {
@@ -163,41 +168,45 @@ test("OPS-4 an address that is no instance, doesn't answer or isn't trusted gets
   ]);
 });
 
-test("OPS-4 an instance that accepts the connection and never answers is reported; a stream lasts while anything arrives", {
-  timeout: 30_000,
-}, async () => {
-  const asked: (string | undefined)[] = [];
-  const server = await listen((request, response) => {
-    if (request.url === "/half") return void response.writeHead(200).write('{"a":');
-    if (request.url !== "/log") return;
-    asked.push(request.headers["last-event-id"]?.toString());
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    // The first stream falls silent, the second has only heartbeats for longer than the limit.
-    if (asked.length === 1) return void response.write(line(1));
-    let beats = 0;
-    const beating = setInterval(() => {
-      beats += 1;
-      if (beats < 20) return void response.write(": heartbeat\n\n");
-      clearInterval(beating);
-      response.end(`${line(2)}event: end\ndata: {}\n\n`);
-    }, 100);
-  });
-  const url = `http://127.0.0.1:${portOf(server)}`;
-  const limits = { readMs: 100, changeMs: 200, silenceMs: 400 };
-  const api = apiWithLimits({ url, token: "tpo_x", isLocal: true }, limits);
-  const ask = (method: "GET" | "POST", path: string) =>
-    api.call(method, path, z.unknown()).catch((error: Error) => error.message);
-  const silent = (seconds: number) =>
-    `The instance at ${url} took the connection, but no answer came within ${seconds} seconds.`;
-  for (const path of ["/never", "/half"]) {
-    expect(await ask("GET", path)).toBe(`${silent(0)} The output of ./towpath up may say why; or try again.`);
-  }
-  expect(await ask("POST", "/never")).toContain("It may do what was asked all the same: see towpath status NAME.");
-  const seen: string[] = [];
-  for await (const { data } of api.events("/log")) seen.push(data);
-  expect([seen, asked]).toEqual([
-    ["1", "2"],
-    [undefined, "1"],
-  ]);
-  await end(server);
-});
+test.runIf(isThorough)(
+  "OPS-4 an instance that accepts the connection and never answers is reported; a stream lasts while anything arrives",
+  {
+    timeout: 30_000,
+  },
+  async () => {
+    const asked: (string | undefined)[] = [];
+    const server = await listen((request, response) => {
+      if (request.url === "/half") return void response.writeHead(200).write('{"a":');
+      if (request.url !== "/log") return;
+      asked.push(request.headers["last-event-id"]?.toString());
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      // The first stream falls silent, the second has only heartbeats for longer than the limit.
+      if (asked.length === 1) return void response.write(line(1));
+      let beats = 0;
+      const beating = setInterval(() => {
+        beats += 1;
+        if (beats < 20) return void response.write(": heartbeat\n\n");
+        clearInterval(beating);
+        response.end(`${line(2)}event: end\ndata: {}\n\n`);
+      }, 100);
+    });
+    const url = `http://127.0.0.1:${portOf(server)}`;
+    const limits = { readMs: 100, changeMs: 200, silenceMs: 400 };
+    const api = apiWithLimits({ url, token: "tpo_x", isLocal: true }, limits);
+    const ask = (method: "GET" | "POST", path: string) =>
+      api.call(method, path, z.unknown()).catch((error: Error) => error.message);
+    const silent = (seconds: number) =>
+      `The instance at ${url} took the connection, but no answer came within ${seconds} seconds.`;
+    for (const path of ["/never", "/half"]) {
+      expect(await ask("GET", path)).toBe(`${silent(0)} The output of ./towpath up may say why; or try again.`);
+    }
+    expect(await ask("POST", "/never")).toContain("It may do what was asked all the same: see towpath status NAME.");
+    const seen: string[] = [];
+    for await (const { data } of api.events("/log")) seen.push(data);
+    expect([seen, asked]).toEqual([
+      ["1", "2"],
+      [undefined, "1"],
+    ]);
+    await end(server);
+  },
+);

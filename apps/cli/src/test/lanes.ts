@@ -1,12 +1,13 @@
 import type { Output, Totals } from "./totals.ts";
 
 /**
- * Lanes of a group run at the same time. Those of the second fill a machine of two processors, and end at about the same
- * time: more would only compete for the processors, and wait longer for the processes that they start.
+ * Lanes of a group run at the same time. Those of the second fill a machine of two processors, and all but the harness's
+ * end at about the same time: more would only compete for the processors, and wait longer for the processes that they
+ * start.
  */
 const laneGroups = [
   ["checks", "site"],
-  ["packages", "pages", "instances"],
+  ["packages", "pages", "instances", "harness"],
 ] as const;
 
 type Lane = (typeof laneGroups)[number][number];

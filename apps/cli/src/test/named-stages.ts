@@ -7,17 +7,18 @@ import { UsageError } from "../terminal/terminal.ts";
 import { testsOfChange } from "./changed.ts";
 import type { Stage } from "./lanes.ts";
 import { check, programOf, pytest, ruff, testsThatImport, together, tsc, vitest } from "./programs.ts";
-import { browserTest, carried, harnessTests } from "./test-files.ts";
+import { browserTest, carried, harnessTests, otherLifecycle } from "./test-files.ts";
 import { type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
 
 /** Runs all rounds and cases of the tests that otherwise try a few, one after the other. */
 async function thoroughly(output: Output): Promise<Totals> {
   const env = { TEST_THOROUGH: "1" };
-  const files = [...(await testsThatImport("tests/thorough.ts")), browserTest];
+  const files = [...(await testsThatImport("thorough.ts")), browserTest];
   const packages = await vitest(output, "vitest.config.ts", files, env);
   const harness = await pytest(output, harnessTests, env);
   const instances = await vitest(output, "tests/vitest.config.ts", [], env);
-  return together(packages, harness, instances);
+  const lives = await vitest(output, "tests/lifecycle/vitest.config.ts", [otherLifecycle], env);
+  return together(packages, harness, instances, lives);
 }
 
 const tools = join(root, ".toolchain");

@@ -136,11 +136,12 @@ export function vitest(
   });
 }
 
-/** Files of tests of packages and apps that import this file of the repository. */
-export async function testsThatImport(path: string): Promise<string[]> {
+/** Files of tests of packages, apps and the stand-in for GitHub that import a file of this name. */
+export async function testsThatImport(name: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const file of glob("{apps,packages,docs}/**/*.test.ts", { cwd: root, exclude: ["**/node_modules"] })) {
-    if ((await readFile(join(root, file), "utf8")).includes(`/${path}"`)) found.push(file);
+  const files = "{apps,packages,docs,tests/github}/**/*.test.ts";
+  for await (const file of glob(files, { cwd: root, exclude: ["**/node_modules"] })) {
+    if ((await readFile(join(root, file), "utf8")).includes(`/${name}"`)) found.push(file);
   }
   return found.toSorted();
 }

@@ -2,7 +2,7 @@ import { builtWeb } from "../up/web-build.ts";
 import type { Stage } from "./lanes.ts";
 import { namedStages } from "./named-stages.ts";
 import { check, programOf, pytest, ruff, together, tsc, vitest } from "./programs.ts";
-import { browserTest, carried, harnessTests } from "./test-files.ts";
+import { browserTest, harnessTests, otherLifecycle } from "./test-files.ts";
 import { totalsOf } from "./totals.ts";
 
 /** Cheapest first. */
@@ -78,17 +78,14 @@ export const stages: readonly Stage[] = [
   {
     name: "lifecycle",
     title: "Life of an instance",
-    run: (output) =>
-      vitest(output, "tests/lifecycle/vitest.config.ts", [
-        `--exclude=**/{fresh-checkout,each-postgres,${carried.join(",")}}*`,
-      ]),
+    run: (output) => vitest(output, "tests/lifecycle/vitest.config.ts", [otherLifecycle]),
     lane: "instances",
   },
   {
     name: "harness",
     title: "Python harness",
     run: (output) => pytest(output, harnessTests),
-    lane: "instances",
+    lane: "harness",
   },
   ...namedStages,
 ];

@@ -15,3 +15,6 @@ export const carried = [
   "backup",
   "killed-instance",
 ];
+
+/** Leaves out those, and the files of other stages. */
+export const otherLifecycle = `--exclude=**/{fresh-checkout,each-postgres,${carried.join(",")}}*`;

@@ -2,6 +2,7 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { openDatabase } from "@towpath/db";
 import { shortDirectory } from "@towpath/runtime/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { SupervisedPostgres } from "./supervised-postgres.ts";
 
 let directory = "";
@@ -46,7 +47,7 @@ test("OPS-1 a PostgreSQL that is killed is back with its data, also with a query
   await expect(query(postgres.url, "SELECT 1")).rejects.toThrow();
 });
 
-test("OPS-1 a PostgreSQL that was killed while the instance stops stays down", async () => {
+test.runIf(isThorough)("OPS-1 a PostgreSQL that was killed while the instance stops stays down", async () => {
   const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: false };
   const postgres = await SupervisedPostgres.start(options);
   process.kill(postgres.pid, "SIGKILL");
@@ -54,7 +55,7 @@ test("OPS-1 a PostgreSQL that was killed while the instance stops stays down", a
   await expect(query(postgres.url, "SELECT 1")).rejects.toThrow();
 });
 
-test("OPS-1 a start of PostgreSQL that gets nowhere ends at once with the instance", async () => {
+test.runIf(isThorough)("OPS-1 a start of PostgreSQL that gets nowhere ends at once with the instance", async () => {
   const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: false };
   const postgres = await SupervisedPostgres.start(options);
   // It runs, but refuses connections.
@@ -69,23 +70,26 @@ test("OPS-1 a start of PostgreSQL that gets nowhere ends at once with the instan
   expect(printed).toEqual([expect.stringContaining("PostgreSQL ended (SIGKILL); restarting now.")]);
 });
 
-test("OPS-1 a PostgreSQL that can't start is retried with growing pauses and one line, and the start continues once it runs", async () => {
-  const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: true };
-  const postgres = await SupervisedPostgres.start(options);
-  const control = `${options.dataDirectory}/global/pg_control`;
-  const printed = () => vi.mocked(process.stderr.write).mock.calls.map(([text]) => String(text));
-  await rename(control, `${directory}/pg_control`);
-  process.kill(postgres.pid, "SIGKILL");
-  await expect.poll(() => printed().length, { timeout: 20_000 }).toBe(2);
-  // Several tries, which print nothing more.
-  await new Promise((resolve) => setTimeout(resolve, 2500));
-  await rename(`${directory}/pg_control`, control);
-  await expect.poll(() => printed().length, { timeout: 30_000 }).toBe(3);
-  expect(await query(postgres.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
-  await postgres.stop();
-  expect(printed()).toEqual([
-    expect.stringContaining("PostgreSQL ended (SIGKILL); restarting now."),
-    expect.stringMatching(/PostgreSQL can't start: [^\n]*pg_control[^\n]*\. Trying again with growing pauses\.\n$/),
-    expect.stringContaining("PostgreSQL runs again."),
-  ]);
-});
+test.runIf(isThorough)(
+  "OPS-1 a PostgreSQL that can't start is retried with growing pauses and one line, and the start continues once it runs",
+  async () => {
+    const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: true };
+    const postgres = await SupervisedPostgres.start(options);
+    const control = `${options.dataDirectory}/global/pg_control`;
+    const printed = () => vi.mocked(process.stderr.write).mock.calls.map(([text]) => String(text));
+    await rename(control, `${directory}/pg_control`);
+    process.kill(postgres.pid, "SIGKILL");
+    await expect.poll(() => printed().length, { timeout: 20_000 }).toBe(2);
+    // Several tries, which print nothing more.
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await rename(`${directory}/pg_control`, control);
+    await expect.poll(() => printed().length, { timeout: 30_000 }).toBe(3);
+    expect(await query(postgres.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await postgres.stop();
+    expect(printed()).toEqual([
+      expect.stringContaining("PostgreSQL ended (SIGKILL); restarting now."),
+      expect.stringMatching(/PostgreSQL can't start: [^\n]*pg_control[^\n]*\. Trying again with growing pauses\.\n$/),
+      expect.stringContaining("PostgreSQL runs again."),
+    ]);
+  },
+);

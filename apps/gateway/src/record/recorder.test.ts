@@ -8,6 +8,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import pg from "pg";
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { segmentsIn, until } from "../testing/rig.ts";
 import { Recorder } from "./recorder.ts";
 import { newRequestId } from "./request-id.ts";
@@ -98,30 +99,34 @@ test("GW-10 GW-14 no process takes the segments of a live one, even if it append
   expect(await readdir(directory)).toEqual([]);
 }, 30_000);
 
-test("GW-10 with a full disk and no database, rows wait in memory", async () => {
-  const directory = join(root, randomUUID());
-  await writeFile(directory, "nothing can be created below a file");
-  const spool = await Spool.open(directory);
-  const recorder = new Recorder({ pool: database.pool, spool, log });
-  recorder.start();
-  const projectId = randomUUID();
-  const bringBack = await hideTable();
-  for (let at = 0; at < 2800; at++) {
-    recorder.add(row(projectId));
-    if (at % 100 === 0) await turn();
-  }
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  await bringBack();
-  await until(async () => (await count(projectId)) === 2800);
-  expect(recorder.counters).toMatchObject({ dropped: 0, spooled: 0 });
-  // As soon as the disk has room, rows are safe again.
-  await rm(directory);
-  await until(() => {
-    recorder.add(row(projectId));
-    return recorder.counters.spooled > 0;
-  }, 15_000);
-  await recorder.stop();
-}, 30_000);
+test.runIf(isThorough)(
+  "GW-10 with a full disk and no database, rows wait in memory",
+  async () => {
+    const directory = join(root, randomUUID());
+    await writeFile(directory, "nothing can be created below a file");
+    const spool = await Spool.open(directory);
+    const recorder = new Recorder({ pool: database.pool, spool, log });
+    recorder.start();
+    const projectId = randomUUID();
+    const bringBack = await hideTable();
+    for (let at = 0; at < 2800; at++) {
+      recorder.add(row(projectId));
+      if (at % 100 === 0) await turn();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await bringBack();
+    await until(async () => (await count(projectId)) === 2800);
+    expect(recorder.counters).toMatchObject({ dropped: 0, spooled: 0 });
+    // As soon as the disk has room, rows are safe again.
+    await rm(directory);
+    await until(() => {
+      recorder.add(row(projectId));
+      return recorder.counters.spooled > 0;
+    }, 15_000);
+    await recorder.stop();
+  },
+  30_000,
+);
 
 test("GW-10 when disk and memory are full, the chatty project loses rows, and they are counted and named at the end", async () => {
   const spool = await Spool.open(join(root, randomUUID()), { maxBytes: 0 });
@@ -142,7 +147,7 @@ test("GW-10 when disk and memory are full, the chatty project loses rows, and th
   expect(lines.at(-1)?.msg).toContain(`: 1050 of project ${chatty}. Ids: `);
 });
 
-test("GW-10 rows that memory has no room for are read from disk again", async () => {
+test.runIf(isThorough)("GW-10 rows that memory has no room for are read from disk again", async () => {
   const recorder = new Recorder({ pool: database.pool, spool: await newSpool(), log });
   recorder.start();
   const projectId = randomUUID();

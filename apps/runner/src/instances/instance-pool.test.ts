@@ -11,7 +11,7 @@ import { createRedactor } from "@towpath/secrets/redaction";
 import { asc, eq } from "drizzle-orm";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { openClock } from "../../../../tests/clock.ts";
-import { rounds } from "../../../../tests/thorough.ts";
+import { isThorough, rounds } from "../../../../tests/thorough.ts";
 import type { InstanceTiming } from "../config.ts";
 import { deploymentUses } from "../deployments/deployment.store.ts";
 import { LineSpool } from "../logs/line-spool.ts";
@@ -168,7 +168,7 @@ test("RUN-3 an idle server is frozen, woken by a request, stopped when idle for 
     ]);
 });
 
-test("RUN-3 a jump of the wall clock neither ends nor extends a lease", async () => {
+test.runIf(isThorough)("RUN-3 a jump of the wall clock neither ends nor extends a lease", async () => {
   const deployed = await seedDeployment(database.db);
   const { pool } = poolOf(serving, { leaseMs: 8000 });
   const lease = await pool.lease(deployed.deploymentId);
@@ -185,7 +185,7 @@ test("RUN-3 a jump of the wall clock neither ends nor extends a lease", async ()
   }
 });
 
-test("RUN-3 a leased server is never frozen, even when leases race with freezing", async () => {
+test.runIf(isThorough)("RUN-3 a leased server is never frozen, even when leases race with freezing", async () => {
   const deployed = await seedDeployment(database.db);
   // Long enough that a busy machine has its answer within the lease, short enough to race with the freezing.
   const { pool } = poolOf(serving, { leaseMs: 250, freezeAfterMs: 1, stopAfterMs: 60_000 });

@@ -2,6 +2,7 @@ import { glob, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { twMerge } from "tailwind-merge";
 import { expect, test } from "vitest";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { classNames } from "./class-names.ts";
 
 /** Every Tailwind class of the site's sources, without its conditions. */
@@ -17,7 +18,7 @@ async function classesInUse(): Promise<readonly string[]> {
   return [...found].filter((name) => twMerge(`${name} ${name}`) === name);
 }
 
-test("of any two classes of the site, the later one wins exactly as in tailwind-merge", async () => {
+test.runIf(isThorough)("of any two classes of the site, the later one wins exactly as in tailwind-merge", async () => {
   const classes = await classesInUse();
   expect(classes.length).toBeGreaterThan(500);
   const different = classes.flatMap((first) =>

@@ -17,7 +17,7 @@ import { eq } from "drizzle-orm";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { rounds } from "../../../../tests/thorough.ts";
+import { isThorough, rounds } from "../../../../tests/thorough.ts";
 import {
   dayMs,
   fillCache,
@@ -104,18 +104,21 @@ test("LOG-6 a layer that cannot be removed is reported and doesn't keep the othe
   expect((await stored()).filter((digest) => digest !== first)).toEqual([]);
 });
 
-test("LOG-6 a layer that a build finds while the sweep deletes it is kept or made again, never partly deleted", async () => {
-  const name = createHash("sha256").update("what it was made of").digest("hex");
-  for (let round = 0; round < 40; round++) {
-    const digest = await storeLayer(site, 2000, at(-3));
-    await site.store.tag(name, digest);
-    await setLastUse(site, digest, at(-3));
-    const [found] = await Promise.all([site.store.resolve(name), sweepSite(site, new Date())]);
-    // Readers that got the digest can read all of it.
-    if (found !== null) expect(await digestOf(found)).toBe(found);
-    await site.store.delete(digest, { unusedSince: at(1) });
-  }
-});
+test.runIf(isThorough)(
+  "LOG-6 a layer that a build finds while the sweep deletes it is kept or made again, never partly deleted",
+  async () => {
+    const name = createHash("sha256").update("what it was made of").digest("hex");
+    for (let round = 0; round < 40; round++) {
+      const digest = await storeLayer(site, 2000, at(-3));
+      await site.store.tag(name, digest);
+      await setLastUse(site, digest, at(-3));
+      const [found] = await Promise.all([site.store.resolve(name), sweepSite(site, new Date())]);
+      // Readers that got the digest can read all of it.
+      if (found !== null) expect(await digestOf(found)).toBe(found);
+      await site.store.delete(digest, { unusedSince: at(1) });
+    }
+  },
+);
 
 async function digestOf(digest: string): Promise<string> {
   const hash = createHash("sha256");
@@ -262,91 +265,99 @@ async function size(): Promise<{ rows: number; bytes: number }> {
   return { rows: counts.reduce((sum, { rows }) => sum + rows[0].n, 0), bytes };
 }
 
-test("LOG-6 after the first days of a week of pushes the disk and the tables no longer grow", {
-  timeout: 120_000,
-}, async () => {
-  const project = await seedProject(database.db, organization);
-  const sizes: { rows: number; bytes: number }[] = [];
-  for (let day = 1; day <= 10; day++) {
-    const dependencies = await storeLayer(site, 50_000, at(day));
-    await database.pool.query("SELECT towpath_ensure_log_partitions($1::date)", [at(day).toISOString().slice(0, 10)]);
-    for (let hour = 0; hour < 6; hour++) {
-      const now = new Date(at(day).getTime() + hour * 3_600_000);
-      const code = await storeLayer(site, 20_000, now);
-      await push(site, organization, project, now, { dependencies, code });
-      await database.pool.query(
-        `INSERT INTO request_log (id, time, organization_id, project_id, kind, http_method, http_status, is_error,
+test.runIf(isThorough)(
+  "LOG-6 after the first days of a week of pushes the disk and the tables no longer grow",
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    const project = await seedProject(database.db, organization);
+    const sizes: { rows: number; bytes: number }[] = [];
+    for (let day = 1; day <= 10; day++) {
+      const dependencies = await storeLayer(site, 50_000, at(day));
+      await database.pool.query("SELECT towpath_ensure_log_partitions($1::date)", [at(day).toISOString().slice(0, 10)]);
+      for (let hour = 0; hour < 6; hour++) {
+        const now = new Date(at(day).getTime() + hour * 3_600_000);
+        const code = await storeLayer(site, 20_000, now);
+        await push(site, organization, project, now, { dependencies, code });
+        await database.pool.query(
+          `INSERT INTO request_log (id, time, organization_id, project_id, kind, http_method, http_status, is_error,
            outcome, duration_ms, request_bytes, response_bytes, principal)
          SELECT gen_random_uuid(), $1, $2, $3, 'request', 'POST', 200, false, 'ok', 1, 1, 1, 'anonymous'
          FROM generate_series(1, 50)`,
-        [now, organization.id, project.id],
+          [now, organization.id, project.id],
+        );
+        await fillCache(site, organization.id, 20_000);
+      }
+      // Evening and night.
+      await sweepSite(site, new Date(at(day).getTime() + 8 * 3_600_000));
+      await sweepSite(site, new Date(at(day).getTime() + 10 * 3_600_000));
+      sizes.push(await size());
+    }
+    const settled = sizes.slice(4);
+    for (const kind of ["rows", "bytes"] as const) {
+      const values = settled.map((each) => each[kind]);
+      expect(Math.max(...values), `${kind} by day: ${sizes.map((each) => each[kind])}`).toBeLessThanOrEqual(
+        Math.min(...values) * 1.3,
       );
-      await fillCache(site, organization.id, 20_000);
     }
-    // Evening and night.
-    await sweepSite(site, new Date(at(day).getTime() + 8 * 3_600_000));
-    await sweepSite(site, new Date(at(day).getTime() + 10 * 3_600_000));
-    sizes.push(await size());
-  }
-  const settled = sizes.slice(4);
-  for (const kind of ["rows", "bytes"] as const) {
-    const values = settled.map((each) => each[kind]);
-    expect(Math.max(...values), `${kind} by day: ${sizes.map((each) => each[kind])}`).toBeLessThanOrEqual(
-      Math.min(...values) * 1.3,
-    );
-  }
-  // Without retention: 60 builds with 1,200 lines, 3,000 rows of the request log, 1.7 MB of layers.
-  expect(settled.at(-1)?.rows).toBeLessThan(1500);
-  const needed = await referencedLayers({ ctx: testContext(database.db, { kind: "job", job: "sweep" }) });
-  const kept = new Set(await stored());
-  expect([...needed].filter((digest) => !kept.has(digest))).toEqual([]);
-});
+    // Without retention: 60 builds with 1,200 lines, 3,000 rows of the request log, 1.7 MB of layers.
+    expect(settled.at(-1)?.rows).toBeLessThan(1500);
+    const needed = await referencedLayers({ ctx: testContext(database.db, { kind: "job", job: "sweep" }) });
+    const kept = new Set(await stored());
+    expect([...needed].filter((digest) => !kept.has(digest))).toEqual([]);
+  },
+);
 
-test("LOG-6 a worker killed at any point of a sweep leaves nothing half-deleted", { timeout: 120_000 }, async () => {
-  const program = fileURLToPath(new URL("../testing/sweep-forever.ts", import.meta.url));
-  const project = await seedProject(database.db, organization);
-  const ctx = testContext(database.db, { kind: "job", job: "sweep" });
-  // So far ahead that every round has something to remove, of every kind.
-  const later = at(5);
-  // Starting a worker is slow: few kills, spread over a sweep.
-  const kills = rounds(2, 8);
-  for (let kill = 0; kill < kills; kill++) {
-    // It starts while the files that it will remove are made, and waits for a line.
-    const victim = spawn(process.execPath, [program, database.url, site.dataDirectory, later.toISOString()]);
-    let complaint = "";
-    victim.stderr.on("data", (chunk) => {
-      complaint += chunk;
-    });
-    const ready = once(victim.stdout, "data");
-    const ended = once(victim, "close");
-    for (let each = 0; each < 4; each++) {
-      const [dependencies, code] = [await storeLayer(site, 30_000, at(-9)), await storeLayer(site, 30_000, at(-9))];
-      await push(site, organization, project, new Date(), { dependencies, code });
-      await storeLayer(site, 30_000, at(-9));
+test.runIf(isThorough)(
+  "LOG-6 a worker killed at any point of a sweep leaves nothing half-deleted",
+  { timeout: 120_000 },
+  async () => {
+    const program = fileURLToPath(new URL("../testing/sweep-forever.ts", import.meta.url));
+    const project = await seedProject(database.db, organization);
+    const ctx = testContext(database.db, { kind: "job", job: "sweep" });
+    // So far ahead that every round has something to remove, of every kind.
+    const later = at(5);
+    // Starting a worker is slow: few kills, spread over a sweep.
+    const kills = rounds(2, 8);
+    for (let kill = 0; kill < kills; kill++) {
+      // It starts while the files that it will remove are made, and waits for a line.
+      const victim = spawn(process.execPath, [program, database.url, site.dataDirectory, later.toISOString()]);
+      let complaint = "";
+      victim.stderr.on("data", (chunk) => {
+        complaint += chunk;
+      });
+      const ready = once(victim.stdout, "data");
+      const ended = once(victim, "close");
+      for (let each = 0; each < 4; each++) {
+        const [dependencies, code] = [await storeLayer(site, 30_000, at(-9)), await storeLayer(site, 30_000, at(-9))];
+        await push(site, organization, project, new Date(), { dependencies, code });
+        await storeLayer(site, 30_000, at(-9));
+      }
+      await fillCache(site, organization.id, 30_000);
+      // A victim that exits early has printed why: see below.
+      await Promise.race([ready, ended]);
+      victim.stdin.on("error", () => {}).write("go\n");
+      await sleep(((kill + Math.random()) * 120) / kills);
+      victim.kill("SIGKILL");
+      const [, signal] = await ended;
+      expect({ signal, complaint }).toEqual({ signal: "SIGKILL", complaint: "" });
+      // Layers that deployments need are complete, at whichever removal the kill came.
+      for (const digest of await referencedLayers({ ctx })) expect(await digestOf(digest)).toBe(digest);
+      const { rows } = await database.pool.query("SELECT count(*)::int AS n FROM route WHERE project_id = $1", [
+        project.id,
+      ]);
+      expect(rows[0].n).toBe(1);
     }
-    await fillCache(site, organization.id, 30_000);
-    // A victim that exits early has printed why: see below.
-    await Promise.race([ready, ended]);
-    victim.stdin.on("error", () => {}).write("go\n");
-    await sleep(((kill + Math.random()) * 120) / kills);
-    victim.kill("SIGKILL");
-    const [, signal] = await ended;
-    expect({ signal, complaint }).toEqual({ signal: "SIGKILL", complaint: "" });
-    // Layers that deployments need are complete, at whichever removal the kill came.
-    for (const digest of await referencedLayers({ ctx })) expect(await digestOf(digest)).toBe(digest);
-    const { rows } = await database.pool.query("SELECT count(*)::int AS n FROM route WHERE project_id = $1", [
-      project.id,
-    ]);
-    expect(rows[0].n).toBe(1);
-  }
-  // The next worker finishes: nothing unneeded is left.
-  for (let round = 0; round < 3; round++) expect((await sweepSite(site, later, { low: true })).problems).toEqual([]);
-  const needed = await referencedLayers({ ctx });
-  expect(new Set(await stored())).toEqual(needed);
-  expect(new Set(await site.store.unusedSince(at(10)))).toEqual(needed);
-  expect(await readdir(join(site.dataDirectory, "trash"))).toEqual([]);
-  const orphans = await database.pool.query(
-    "SELECT count(*)::int AS n FROM build_log WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = build_id)",
-  );
-  expect(orphans.rows[0].n).toBe(0);
-});
+    // The next worker finishes: nothing unneeded is left.
+    for (let round = 0; round < 3; round++) expect((await sweepSite(site, later, { low: true })).problems).toEqual([]);
+    const needed = await referencedLayers({ ctx });
+    expect(new Set(await stored())).toEqual(needed);
+    expect(new Set(await site.store.unusedSince(at(10)))).toEqual(needed);
+    expect(await readdir(join(site.dataDirectory, "trash"))).toEqual([]);
+    const orphans = await database.pool.query(
+      "SELECT count(*)::int AS n FROM build_log WHERE NOT EXISTS (SELECT 1 FROM build WHERE id = build_id)",
+    );
+    expect(orphans.rows[0].n).toBe(0);
+  },
+);

@@ -57,39 +57,47 @@ test("RUN-8 what a lost build had installed is installed again: its versions, th
   expect((await again(null, "itsdangerous>=2.2\n")).resolution?.pins?.join()).toMatch(/itsdangerous==2\.[2-9]/);
 });
 
-test("BLD-3 the failure with today's versions is reported where those of its day don't help, or there are none", async () => {
-  const neither = await workshop.tryBuild({}, commit("import itsdangerous.nothing", "2021-12-01T12:00:00Z"));
-  expect(neither.result).toMatchObject({ ok: false, diagnosis: { code: "dependency_mismatch" } });
-  expect(neither.text).toContain("It doesn't start with those versions, either: ");
-  const unpublished = await workshop.tryBuild({}, commit(gone, "2001-01-01T12:00:00Z"));
-  expect(unpublished.result).toMatchObject({ ok: false, diagnosis: { phase: "inspect" } });
-  expect(unpublished.text).toContain("Those versions can't be installed");
-  const today = await workshop.tryBuild({}, commit(gone));
-  expect(today.result).toMatchObject({ ok: false });
-  expect(today.text).not.toContain("Attempt 2");
-});
+test.runIf(isThorough)(
+  "BLD-3 the failure with today's versions is reported where those of its day don't help, or there are none",
+  async () => {
+    const neither = await workshop.tryBuild({}, commit("import itsdangerous.nothing", "2021-12-01T12:00:00Z"));
+    expect(neither.result).toMatchObject({ ok: false, diagnosis: { code: "dependency_mismatch" } });
+    expect(neither.text).toContain("It doesn't start with those versions, either: ");
+    const unpublished = await workshop.tryBuild({}, commit(gone, "2001-01-01T12:00:00Z"));
+    expect(unpublished.result).toMatchObject({ ok: false, diagnosis: { phase: "inspect" } });
+    expect(unpublished.text).toContain("Those versions can't be installed");
+    const today = await workshop.tryBuild({}, commit(gone));
+    expect(today.result).toMatchObject({ ok: false });
+    expect(today.text).not.toContain("Attempt 2");
+  },
+);
 
-test("BLD-3 BLD-16 code that counts on its place in an environment starts when it is installed", async () => {
-  const project = [
-    'name = "deep"',
-    'version = "1"',
-    'description = ""',
-    'requires-python = ">=3.10"',
-    'dependencies = ["idna"]',
-  ];
-  const system = ['requires = ["flit_core"]', 'build-backend = "flit_core.buildapi"'];
-  const files = {
-    "pyproject.toml": ["[project]", ...project, "[build-system]", ...system].join("\n"),
-    "src/deep/__init__.py": "",
-    "src/deep/server.py": `from pathlib import Path\nroot = Path(__file__).resolve().parents[5]\n${plainServer}`,
-  };
-  const { result, text } = await workshop.tryBuild(files, { entrypoint: "deep.server:app" });
-  if (!result.ok) throw new Error(text);
-  expect(result.manifest?.tools).toHaveLength(1);
-  expect(result.warnings).toEqual([]);
-  expect(text).toContain("IndexError: 5");
-  expect(text).toContain("install step Attempt 2: it may have to be installed, so the project is built as a package.");
-});
+test.runIf(isThorough)(
+  "BLD-3 BLD-16 code that counts on its place in an environment starts when it is installed",
+  async () => {
+    const project = [
+      'name = "deep"',
+      'version = "1"',
+      'description = ""',
+      'requires-python = ">=3.10"',
+      'dependencies = ["idna"]',
+    ];
+    const system = ['requires = ["flit_core"]', 'build-backend = "flit_core.buildapi"'];
+    const files = {
+      "pyproject.toml": ["[project]", ...project, "[build-system]", ...system].join("\n"),
+      "src/deep/__init__.py": "",
+      "src/deep/server.py": `from pathlib import Path\nroot = Path(__file__).resolve().parents[5]\n${plainServer}`,
+    };
+    const { result, text } = await workshop.tryBuild(files, { entrypoint: "deep.server:app" });
+    if (!result.ok) throw new Error(text);
+    expect(result.manifest?.tools).toHaveLength(1);
+    expect(result.warnings).toEqual([]);
+    expect(text).toContain("IndexError: 5");
+    expect(text).toContain(
+      "install step Attempt 2: it may have to be installed, so the project is built as a package.",
+    );
+  },
+);
 
 const forMcp1 = `
 import os
@@ -124,29 +132,32 @@ test.runIf(isThorough)(
   },
 );
 
-test("BLD-3 BLD-16 code for mcp 1 that requires no version is built with it, however new, and its author is warned", async () => {
-  const { result, log, text } = await workshop.tryBuild({ "server.py": forMcp1, "requirements.txt": "mcp\n" });
-  if (!result.ok) throw new Error(text);
-  expect(result.manifest?.tools.map(({ tool_name }) => tool_name)).toEqual(["add"]);
-  const [{ code, title, detail, remedy } = { code: "", title: "", detail: "", remedy: "" }, ...others] =
-    result.warnings;
-  expect([code, title, others]).toEqual([
-    "requirement_added",
-    "The server needs mcp<2, which its requirements don't say",
-    [],
-  ]);
-  expect(detail).toMatch(/With `mcp<2` it does: mcp 1\.[\d.]+ \(today \d/);
-  expect(remedy).toContain("Require `mcp<2` in `requirements.txt` and push");
-  expect(log.filter(({ phase, kind }) => phase === "plan" && kind === "result")).toHaveLength(1);
+test.runIf(isThorough)(
+  "BLD-3 BLD-16 code for mcp 1 that requires no version is built with it, however new, and its author is warned",
+  async () => {
+    const { result, log, text } = await workshop.tryBuild({ "server.py": forMcp1, "requirements.txt": "mcp\n" });
+    if (!result.ok) throw new Error(text);
+    expect(result.manifest?.tools.map(({ tool_name }) => tool_name)).toEqual(["add"]);
+    const [{ code, title, detail, remedy } = { code: "", title: "", detail: "", remedy: "" }, ...others] =
+      result.warnings;
+    expect([code, title, others]).toEqual([
+      "requirement_added",
+      "The server needs mcp<2, which its requirements don't say",
+      [],
+    ]);
+    expect(detail).toMatch(/With `mcp<2` it does: mcp 1\.[\d.]+ \(today \d/);
+    expect(remedy).toContain("Require `mcp<2` in `requirements.txt` and push");
+    expect(log.filter(({ phase, kind }) => phase === "plan" && kind === "result")).toHaveLength(1);
 
-  // A further problem is reported to its author.
-  const lacking = `${forMcp1}\nkey = os.environ["SHOP_KEY"]\n`;
-  const second = await workshop.tryBuild({ "server.py": lacking, "requirements.txt": "mcp\n" });
-  expect(second.result).toMatchObject({
-    ok: false,
-    diagnosis: { code: "variable_missing", action: { kind: "variables", names: ["SHOP_KEY"] } },
-  });
-});
+    // A further problem is reported to its author.
+    const lacking = `${forMcp1}\nkey = os.environ["SHOP_KEY"]\n`;
+    const second = await workshop.tryBuild({ "server.py": lacking, "requirements.txt": "mcp\n" });
+    expect(second.result).toMatchObject({
+      ok: false,
+      diagnosis: { code: "variable_missing", action: { kind: "variables", names: ["SHOP_KEY"] } },
+    });
+  },
+);
 
 test.runIf(isThorough)("BLD-16 code that passes what FastMCP 3 refuses is built with an older one", async () => {
   const code = `from fastmcp import FastMCP\nmcp = FastMCP("Old", port=9000)\n@mcp.tool\ndef add(a: int) -> int:\n    return a\n`;

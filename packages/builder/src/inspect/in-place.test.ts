@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { buildImage, type RuntimeDriver } from "@towpath/runtime";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { type BuildRequest, type BuildResult, createBuilder, defaultBuildLimits } from "../index.ts";
 import { plainServer } from "../testing/plain-server.ts";
 import { repository } from "../testing/tarball.ts";
@@ -109,17 +110,20 @@ test("BLD-3 BLD-6 a build starts its server once, where it will run; a change of
   expect(second.text).toContain("inspect result 1 tool");
 });
 
-test("BLD-2 BLD-6 the build finds out itself what it can't learn where the server will run", async () => {
-  // It doesn't start.
-  const broken = place();
-  const failing = await build("import nothing_of_this_name\n", broken.start);
-  expect(failing.result).toMatchObject({ ok: false, diagnosis: { code: "module_missing", phase: "inspect" } });
-  expect([failing.starts, broken.calls]).toEqual([1, ["start"]]);
-  // It answers a list with an error.
-  const { calls, start } = place();
-  const { starts } = await build(answering(500), start);
-  expect([starts, calls]).toEqual([1, ["start", "withdraw"]]);
-});
+test.runIf(isThorough)(
+  "BLD-2 BLD-6 the build finds out itself what it can't learn where the server will run",
+  async () => {
+    // It doesn't start.
+    const broken = place();
+    const failing = await build("import nothing_of_this_name\n", broken.start);
+    expect(failing.result).toMatchObject({ ok: false, diagnosis: { code: "module_missing", phase: "inspect" } });
+    expect([failing.starts, broken.calls]).toEqual([1, ["start"]]);
+    // It answers a list with an error.
+    const { calls, start } = place();
+    const { starts } = await build(answering(500), start);
+    expect([starts, calls]).toEqual([1, ["start", "withdraw"]]);
+  },
+);
 
 test("BLD-6 BLD-10 a server with its own sign-in stays where it will run, while the build reads its lists from another start", async () => {
   const { calls, start } = place();

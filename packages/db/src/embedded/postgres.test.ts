@@ -5,11 +5,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { expect, test } from "vitest";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { startEmbeddedPostgres } from "./postgres.ts";
 
 const module = fileURLToPath(new URL("./postgres.ts", import.meta.url));
 
-test("OPS-1 a first start that was killed leaves no partial database behind", async () => {
+test.runIf(isThorough)("OPS-1 a first start that was killed leaves no partial database behind", async () => {
   const directory = await mkdtemp("/tmp/tw-");
   const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: false };
   const code = `(await import(${JSON.stringify(module)})).startEmbeddedPostgres(${JSON.stringify(options)})`;
@@ -41,32 +42,35 @@ function checkpointerOf(postmaster: number): number {
   return found;
 }
 
-test("OPS-1 a PostgreSQL whose launcher was killed may still be shutting down: the next start waits for it", async () => {
-  const directory = await mkdtemp("/tmp/tw-");
-  const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: false };
-  const code = `
+test.runIf(isThorough)(
+  "OPS-1 a PostgreSQL whose launcher was killed may still be shutting down: the next start waits for it",
+  async () => {
+    const directory = await mkdtemp("/tmp/tw-");
+    const options = { dataDirectory: `${directory}/data`, socketDirectory: `${directory}/s`, durable: false };
+    const code = `
     const { pid } = await (await import(${JSON.stringify(module)})).startEmbeddedPostgres(${JSON.stringify(options)});
     console.log(pid);
     setInterval(() => {}, 1000);`;
-  const launcher = spawn(process.execPath, ["--input-type=module", "-e", code], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [printed] = await once(launcher.stdout, "data");
-  const checkpointer = checkpointerOf(Number(printed));
-  // As on a slow disk: it doesn't end before its last checkpoint.
-  process.kill(checkpointer, "SIGSTOP");
-  launcher.kill("SIGKILL");
-  const lock = () => readFileSync(`${options.dataDirectory}/postmaster.pid`, "utf8");
-  await expect.poll(lock).toContain("stopping");
-  let isUp = false;
-  const starting = startEmbeddedPostgres(options).finally(() => {
-    isUp = true;
-  });
-  // It doesn't start meanwhile.
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  const hasWaited = !isUp;
-  process.kill(checkpointer, "SIGCONT");
-  await (await starting).stop();
-  expect(hasWaited).toBe(true);
-  await rm(directory, { recursive: true, force: true });
-});
+    const launcher = spawn(process.execPath, ["--input-type=module", "-e", code], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [printed] = await once(launcher.stdout, "data");
+    const checkpointer = checkpointerOf(Number(printed));
+    // As on a slow disk: it doesn't end before its last checkpoint.
+    process.kill(checkpointer, "SIGSTOP");
+    launcher.kill("SIGKILL");
+    const lock = () => readFileSync(`${options.dataDirectory}/postmaster.pid`, "utf8");
+    await expect.poll(lock).toContain("stopping");
+    let isUp = false;
+    const starting = startEmbeddedPostgres(options).finally(() => {
+      isUp = true;
+    });
+    // It doesn't start meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const hasWaited = !isUp;
+    process.kill(checkpointer, "SIGCONT");
+    await (await starting).stop();
+    expect(hasWaited).toBe(true);
+    await rm(directory, { recursive: true, force: true });
+  },
+);

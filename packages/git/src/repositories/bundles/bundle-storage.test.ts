@@ -161,33 +161,36 @@ test("SRC-3 a lost cache is restored; a damaged or missing bundle is named, and 
   await git(directory, "clone", "--quiet", `${url}/${other}.git`, "other");
 });
 
-test("SRC-3 many pushes make few bundles, also while others are made; what nothing leads to is left out", async () => {
-  const url = await serve(directory, "one", { maxBundles: 8 });
-  const storage = machine(directory, "two", { maxBundles: 8 });
-  const id = await newId();
-  await makeRepository(work(), { "server.py": "0\n" });
-  const most: number[] = [];
-  for (let count = 1; count <= 20; count += 1) {
-    await commitFiles(work(), { "server.py": `${count}\n` });
-    const compacting = count % 5 === 0 ? storage.pack(id) : null;
-    await git(work(), "push", "--quiet", `${url}/${id}.git`, "main");
-    await compacting;
-    most.push((await bundlesOf(id)).length);
-  }
-  expect(Math.max(...most)).toBeLessThanOrEqual(8);
-  await storage.pack(id);
-  const other = await serve(directory, "three");
-  await git(directory, "clone", "--quiet", `${other}/${id}.git`, "clone");
-  expect(await git(work("clone"), "rev-list", "--count", "HEAD")).toBe("21");
-  await git(work("clone"), "fsck", "--strict");
-  const gone = await git(work(), "rev-parse", "HEAD");
-  await git(work(), "push", "--quiet", "--force", `${url}/${id}.git`, "main~15:main");
-  await git(work(), "push", "--quiet", `${url}/${id}.git`, "main~14:refs/heads/side");
-  await storage.pack(id);
-  const restored = (await machine(directory, "four").read(id)) ?? "";
-  expect([(await bundlesOf(id)).length, await git(restored, "rev-list", "--all", "--count")]).toEqual([1, "7"]);
-  expect(await outcome(git(restored, "cat-file", "-e", gone))).not.toBe("accepted");
-});
+test.runIf(isThorough)(
+  "SRC-3 many pushes make few bundles, also while others are made; what nothing leads to is left out",
+  async () => {
+    const url = await serve(directory, "one", { maxBundles: 8 });
+    const storage = machine(directory, "two", { maxBundles: 8 });
+    const id = await newId();
+    await makeRepository(work(), { "server.py": "0\n" });
+    const most: number[] = [];
+    for (let count = 1; count <= 20; count += 1) {
+      await commitFiles(work(), { "server.py": `${count}\n` });
+      const compacting = count % 5 === 0 ? storage.pack(id) : null;
+      await git(work(), "push", "--quiet", `${url}/${id}.git`, "main");
+      await compacting;
+      most.push((await bundlesOf(id)).length);
+    }
+    expect(Math.max(...most)).toBeLessThanOrEqual(8);
+    await storage.pack(id);
+    const other = await serve(directory, "three");
+    await git(directory, "clone", "--quiet", `${other}/${id}.git`, "clone");
+    expect(await git(work("clone"), "rev-list", "--count", "HEAD")).toBe("21");
+    await git(work("clone"), "fsck", "--strict");
+    const gone = await git(work(), "rev-parse", "HEAD");
+    await git(work(), "push", "--quiet", "--force", `${url}/${id}.git`, "main~15:main");
+    await git(work(), "push", "--quiet", `${url}/${id}.git`, "main~14:refs/heads/side");
+    await storage.pack(id);
+    const restored = (await machine(directory, "four").read(id)) ?? "";
+    expect([(await bundlesOf(id)).length, await git(restored, "rev-list", "--all", "--count")]).toEqual([1, "7"]);
+    expect(await outcome(git(restored, "cat-file", "-e", gone))).not.toBe("accepted");
+  },
+);
 
 test("SRC-3 pushes that began in one state are merged if their refs differ, also after packing, and refused if they are the same", async () => {
   const [one, two] = [machine(directory, "one", { maxBundles: 8 }), machine(directory, "two", { maxBundles: 8 })];
@@ -232,109 +235,121 @@ test("SRC-3 pushes that began in one state are merged if their refs differ, also
   await expect(two.change(id, "main")).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("SRC-3 bundles that are replaced and removed while a machine restores them: it restores the new one", async () => {
-  const one = machine(directory, "one", { maxBundles: 8 });
-  const id = await newId();
-  await makeRepository(work(), { "server.py": "one\n" });
-  for (const round of [1, 2]) {
-    await commitFiles(work(), { "server.py": `${round}\n` });
-    const change = await one.change(id, "main");
-    await git(work(), "push", "--quiet", change.directory, "main");
-    await change.store();
-    await change.close();
-  }
-  const [store, replaced] = [storeIn(directory), await bundlesOf(id)];
-  let packing: Promise<void> | null = null;
-  const pack = async () => {
-    await one.pack(id);
-    for (const digest of replaced) await store.delete(digest, { unusedSince: new Date(Date.now() + 60_000) });
-  };
-  const get = async (digest: string) => {
-    packing ??= pack();
-    await packing;
-    return store.get(digest);
-  };
-  const restored = (await machine(directory, "two", { store: { ...store, get } }).read(id)) ?? "";
-  expect(await git(restored, "rev-parse", "main")).toBe(await git(work(), "rev-parse", "HEAD"));
-  expect(await bundlesOf(id)).not.toEqual(replaced);
-});
+test.runIf(isThorough)(
+  "SRC-3 bundles that are replaced and removed while a machine restores them: it restores the new one",
+  async () => {
+    const one = machine(directory, "one", { maxBundles: 8 });
+    const id = await newId();
+    await makeRepository(work(), { "server.py": "one\n" });
+    for (const round of [1, 2]) {
+      await commitFiles(work(), { "server.py": `${round}\n` });
+      const change = await one.change(id, "main");
+      await git(work(), "push", "--quiet", change.directory, "main");
+      await change.store();
+      await change.close();
+    }
+    const [store, replaced] = [storeIn(directory), await bundlesOf(id)];
+    let packing: Promise<void> | null = null;
+    const pack = async () => {
+      await one.pack(id);
+      for (const digest of replaced) await store.delete(digest, { unusedSince: new Date(Date.now() + 60_000) });
+    };
+    const get = async (digest: string) => {
+      packing ??= pack();
+      await packing;
+      return store.get(digest);
+    };
+    const restored = (await machine(directory, "two", { store: { ...store, get } }).read(id)) ?? "";
+    expect(await git(restored, "rev-parse", "main")).toBe(await git(work(), "rev-parse", "HEAD"));
+    expect(await bundlesOf(id)).not.toEqual(replaced);
+  },
+);
 
-test("SRC-3 restored repositories that nobody uses for a day are removed from the machine, and restored when asked for", async () => {
-  const url = await serve(directory, "one");
-  const [id, used] = [await newId(), await newId()];
-  await makeRepository(work(), { "server.py": "one\n" });
-  for (const each of [id, used]) await git(work(), "push", "--quiet", `${url}/${each}.git`, "main");
-  // Another process of the machine, which looks for leftovers when it first restores one.
-  const storage = machine(directory, "one");
-  const [boot = ""] = await readdir(join(directory, "one", "cache"));
-  const cache = join(directory, "one", "cache", boot);
-  for (const base of await readdir(join(cache, id))) {
-    const old = new Date(Date.now() - 25 * 3_600_000);
-    await utimes(join(cache, id, base), old, old);
-  }
-  await commitFiles(work(), { "server.py": "two\n" });
-  await git(work(), "push", "--quiet", `${await serve(directory, "two")}/${used}.git`, "main");
-  await storage.read(used);
-  expect(await readdir(cache)).toEqual([used]);
-  expect(await storage.read(id)).toContain(id);
-  // After a power cut, files that were written last may be empty.
-  await rename(cache, join(directory, "one", "cache", "boot-before"));
-  const restored = (await machine(directory, "one").read(id)) ?? "";
-  expect(await git(restored, "show", "main:server.py")).toBe("one");
-  expect(await readdir(join(directory, "one", "cache"))).toEqual([boot]);
-});
+test.runIf(isThorough)(
+  "SRC-3 restored repositories that nobody uses for a day are removed from the machine, and restored when asked for",
+  async () => {
+    const url = await serve(directory, "one");
+    const [id, used] = [await newId(), await newId()];
+    await makeRepository(work(), { "server.py": "one\n" });
+    for (const each of [id, used]) await git(work(), "push", "--quiet", `${url}/${each}.git`, "main");
+    // Another process of the machine, which looks for leftovers when it first restores one.
+    const storage = machine(directory, "one");
+    const [boot = ""] = await readdir(join(directory, "one", "cache"));
+    const cache = join(directory, "one", "cache", boot);
+    for (const base of await readdir(join(cache, id))) {
+      const old = new Date(Date.now() - 25 * 3_600_000);
+      await utimes(join(cache, id, base), old, old);
+    }
+    await commitFiles(work(), { "server.py": "two\n" });
+    await git(work(), "push", "--quiet", `${await serve(directory, "two")}/${used}.git`, "main");
+    await storage.read(used);
+    expect(await readdir(cache)).toEqual([used]);
+    expect(await storage.read(id)).toContain(id);
+    // After a power cut, files that were written last may be empty.
+    await rename(cache, join(directory, "one", "cache", "boot-before"));
+    const restored = (await machine(directory, "one").read(id)) ?? "";
+    expect(await git(restored, "show", "main:server.py")).toBe("one");
+    expect(await readdir(join(directory, "one", "cache"))).toEqual([boot]);
+  },
+);
 
-test("SRC-3 repositories move to the artifact store and back when the setting changes; none is read as empty meanwhile", async () => {
-  const store = storeIn(directory);
-  const problems: unknown[] = [];
-  const open = (kind: "directory" | "bundles", dataDirectory = join(directory, "data")) =>
-    openInstanceRepositories({
-      kind,
-      dataDirectory,
-      db: database.db,
-      store,
-      onProblem: (error) => problems.push(error),
+test.runIf(isThorough)(
+  "SRC-3 repositories move to the artifact store and back when the setting changes; none is read as empty meanwhile",
+  async () => {
+    const store = storeIn(directory);
+    const problems: unknown[] = [];
+    const open = (kind: "directory" | "bundles", dataDirectory = join(directory, "data")) =>
+      openInstanceRepositories({
+        kind,
+        dataDirectory,
+        db: database.db,
+        store,
+        onProblem: (error) => problems.push(error),
+      });
+    const [id, twice] = [await newId(new Date()), await newId(new Date())];
+    const head = await makeRepository(work(), { "server.py": "one\n" });
+    const stored = (of: string) => join(directory, "data", "repositories", `${of}.git`);
+    for (const each of [id, twice]) {
+      await open("directory").create(each, "main");
+      await git(work(), "push", "--quiet", stored(each), "main", "main:side");
+    }
+    const elsewhere = open("bundles", join(directory, "elsewhere"));
+    await expect(elsewhere.commitFiles(id, { branch: "main" } as never)).rejects.toMatchObject({
+      code: "upstream_unavailable",
+      message: expect.stringContaining("not in the artifact store yet"),
     });
-  const [id, twice] = [await newId(new Date()), await newId(new Date())];
-  const head = await makeRepository(work(), { "server.py": "one\n" });
-  const stored = (of: string) => join(directory, "data", "repositories", `${of}.git`);
-  for (const each of [id, twice]) {
-    await open("directory").create(each, "main");
-    await git(work(), "push", "--quiet", stored(each), "main", "main:side");
-  }
-  const elsewhere = open("bundles", join(directory, "elsewhere"));
-  await expect(elsewhere.commitFiles(id, { branch: "main" } as never)).rejects.toMatchObject({
-    code: "upstream_unavailable",
-    message: expect.stringContaining("not in the artifact store yet"),
-  });
-  await expect(elsewhere.open(id).refs()).rejects.toMatchObject({ code: "upstream_unavailable" });
-  const [one, same] = [open("bundles"), open("bundles")];
-  const read = async (repositories: typeof one, of = id) => (await repositories.open(of).refs()).branches.get("side");
-  expect(await Promise.all([read(one), read(same)])).toEqual([head, head]);
-  expect([await read(elsewhere), await readdir(join(directory, "data", "repositories"))]).toEqual([head, []]);
+    await expect(elsewhere.open(id).refs()).rejects.toMatchObject({ code: "upstream_unavailable" });
+    const [one, same] = [open("bundles"), open("bundles")];
+    const read = async (repositories: typeof one, of = id) => (await repositories.open(of).refs()).branches.get("side");
+    expect(await Promise.all([read(one), read(same)])).toEqual([head, head]);
+    expect([await read(elsewhere), await readdir(join(directory, "data", "repositories"))]).toEqual([head, []]);
 
-  await git(directory, "clone", "--quiet", "--mirror", work(), stored(twice));
-  await commitFiles(work(), { "server.py": "two\n" });
-  await git(work(), "push", "--quiet", stored(twice), "main");
-  const again = open("bundles");
-  await expect(read(again, twice)).rejects.toThrow("is stored twice");
-  expect(await read(again)).toBe(head);
-  await rm(stored(twice), { recursive: true });
+    await git(directory, "clone", "--quiet", "--mirror", work(), stored(twice));
+    await commitFiles(work(), { "server.py": "two\n" });
+    await git(work(), "push", "--quiet", stored(twice), "main");
+    const again = open("bundles");
+    await expect(read(again, twice)).rejects.toThrow("is stored twice");
+    expect(await read(again)).toBe(head);
+    await rm(stored(twice), { recursive: true });
 
-  const back = open("directory");
-  expect([await read(back), await read(back, twice)]).toEqual([head, head]);
-  await rm(join(directory, "data", "cache"), { recursive: true });
-  await git(directory, "clone", "--quiet", stored(id), "clone");
-  await git(work("clone"), "fsck", "--strict");
-  expect([await bundlesOf(id), problems]).toEqual([[], []]);
-});
+    const back = open("directory");
+    expect([await read(back), await read(back, twice)]).toEqual([head, head]);
+    await rm(join(directory, "data", "cache"), { recursive: true });
+    await git(directory, "clone", "--quiet", stored(id), "clone");
+    await git(work("clone"), "fsck", "--strict");
+    expect([await bundlesOf(id), problems]).toEqual([[], []]);
+  },
+);
 
-test("SRC-3 a push beyond the most branches and tags is refused whole; deleting some makes room", async () => {
-  const [id, url] = [await newId(), await serve(directory, "one", { maxRefs: 4 })];
-  await makeRepository(work(), { "server.py": "one" });
-  const push = (...refs: readonly string[]) => outcome(git(work(), "push", `${url}/${id}.git`, ...refs));
-  expect(await push("main", "HEAD:refs/heads/a", "HEAD:refs/tags/b", "HEAD:refs/other/c")).toBe("accepted");
-  expect(await push("HEAD:refs/heads/d")).toMatch(/rejected.*at most 4 branches and tags/);
-  expect(await push(":refs/other/c")).toBe("accepted");
-  expect(await push("HEAD:refs/heads/d")).toBe("accepted");
-});
+test.runIf(isThorough)(
+  "SRC-3 a push beyond the most branches and tags is refused whole; deleting some makes room",
+  async () => {
+    const [id, url] = [await newId(), await serve(directory, "one", { maxRefs: 4 })];
+    await makeRepository(work(), { "server.py": "one" });
+    const push = (...refs: readonly string[]) => outcome(git(work(), "push", `${url}/${id}.git`, ...refs));
+    expect(await push("main", "HEAD:refs/heads/a", "HEAD:refs/tags/b", "HEAD:refs/other/c")).toBe("accepted");
+    expect(await push("HEAD:refs/heads/d")).toMatch(/rejected.*at most 4 branches and tags/);
+    expect(await push(":refs/other/c")).toBe("accepted");
+    expect(await push("HEAD:refs/heads/d")).toBe("accepted");
+  },
+);

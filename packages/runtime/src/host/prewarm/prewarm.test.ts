@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../../../tests/thorough.ts";
 import type { RuntimeDriver } from "../../port/driver.ts";
 import type { OutputSink } from "../../port/execution.ts";
 import type { InstanceSpec, Prewarmed, PrewarmSpec, ServerSpec } from "../../port/servers.ts";
@@ -113,15 +114,18 @@ test("RUN-3 an interpreter that waits takes no CPU", async () => {
   expect(await interpreters()).toEqual([]);
 });
 
-test("RUN-1 a server from a prewarmed interpreter has its own limits, higher or lower than those while it waited", async () => {
-  const limits = { ...testLimits, memoryBytes: 64 * mebibyte };
-  const small = await claimed(await prewarm(), instance({ limits }));
-  void tinyServer.get(small.handle.endpoint, "/allocate/100");
-  expect((await small.handle.exited).reason).toBe("out-of-memory");
-  const large = await claimed(await prewarm(), instance({ limits: { ...limits, memoryBytes: 256 * mebibyte } }));
-  expect(await tinyServer.get(large.handle.endpoint, "/allocate/180")).toBe("allocated");
-  await large.handle.stop(1000);
-});
+test.runIf(isThorough)(
+  "RUN-1 a server from a prewarmed interpreter has its own limits, higher or lower than those while it waited",
+  async () => {
+    const limits = { ...testLimits, memoryBytes: 64 * mebibyte };
+    const small = await claimed(await prewarm(), instance({ limits }));
+    void tinyServer.get(small.handle.endpoint, "/allocate/100");
+    expect((await small.handle.exited).reason).toBe("out-of-memory");
+    const large = await claimed(await prewarm(), instance({ limits: { ...limits, memoryBytes: 256 * mebibyte } }));
+    expect(await tinyServer.get(large.handle.endpoint, "/allocate/180")).toBe("allocated");
+    await large.handle.stop(1000);
+  },
+);
 
 test("RUN-3 a server that may use less memory than the interpreter already does gets an ordinary start", async () => {
   const prewarmed = await prewarm();
@@ -176,29 +180,32 @@ test("RUN-6 an interpreter that dies while it waits is reported and leaves nothi
   await killed.ended;
 });
 
-test("RUN-8 a driver that closes while an interpreter starts, or waits, leaves none of its mounts", async () => {
-  const [usual, parent] = [driver, directory];
-  try {
-    for (const afterMs of [0, 5, 30, 60, 120, 2000]) {
-      const own = `${parent}/closed-${afterMs}`;
-      driver = createSandboxDriver({
-        ...tinyServer.driverConfig(parent),
-        stateDirectory: own,
-        instanceDirectory: `${own}/i`,
-        ...strictIsolation,
-      });
-      await driver.host.selfTest();
-      const outcome = prewarm().then(
-        () => "waits",
-        () => "refused",
-      );
-      await sleep(afterMs);
-      await driver.close();
-      const mounts = await readFile("/proc/self/mounts", "utf8");
-      expect(mounts.split("\n").filter((line) => line.includes(own))).toEqual([]);
-      await outcome;
+test.runIf(isThorough)(
+  "RUN-8 a driver that closes while an interpreter starts, or waits, leaves none of its mounts",
+  async () => {
+    const [usual, parent] = [driver, directory];
+    try {
+      for (const afterMs of [0, 5, 30, 60, 120, 2000]) {
+        const own = `${parent}/closed-${afterMs}`;
+        driver = createSandboxDriver({
+          ...tinyServer.driverConfig(parent),
+          stateDirectory: own,
+          instanceDirectory: `${own}/i`,
+          ...strictIsolation,
+        });
+        await driver.host.selfTest();
+        const outcome = prewarm().then(
+          () => "waits",
+          () => "refused",
+        );
+        await sleep(afterMs);
+        await driver.close();
+        const mounts = await readFile("/proc/self/mounts", "utf8");
+        expect(mounts.split("\n").filter((line) => line.includes(own))).toEqual([]);
+        await outcome;
+      }
+    } finally {
+      driver = usual;
     }
-  } finally {
-    driver = usual;
-  }
-});
+  },
+);

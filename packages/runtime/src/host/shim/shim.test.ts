@@ -197,41 +197,47 @@ describe.each(users)("servers of %s", (_, asUser) => {
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
   });
 
-  test("RUN-8 RUN-5 a hanging runner doesn't block servers that print, and receives their output again once it continues", async () => {
-    const runner = startRunner(asUser, 1);
-    await runner.printed("ready");
-    await runner.execute("start a internet");
-    process.kill(runner.pid, "SIGSTOP");
-    // Far more than pipes and sockets hold.
-    for (let round = 0; round < 5; round++)
-      expect(await tinyServer.get(endpointOf("a"), "/print/100000", 30_000)).toBe("printed");
-    process.kill(runner.pid, "SIGCONT");
-    // A line reports what was lost.
-    await runner.printed("line a … ");
-    // The flood that was held counts against the lines of these seconds.
-    const printsOne = async () => {
-      await sleep(200);
-      expect(await ask("a", "/print/1")).toBe("printed");
-      return runner.lines.at(-1);
-    };
-    await expect.poll(printsOne, { timeout: 40_000, interval: 200 }).toBe("line a line 0");
-  });
+  test.runIf(isThorough)(
+    "RUN-8 RUN-5 a hanging runner doesn't block servers that print, and receives their output again once it continues",
+    async () => {
+      const runner = startRunner(asUser, 1);
+      await runner.printed("ready");
+      await runner.execute("start a internet");
+      process.kill(runner.pid, "SIGSTOP");
+      // Far more than pipes and sockets hold.
+      for (let round = 0; round < 5; round++)
+        expect(await tinyServer.get(endpointOf("a"), "/print/100000", 30_000)).toBe("printed");
+      process.kill(runner.pid, "SIGCONT");
+      // A line reports what was lost.
+      await runner.printed("line a … ");
+      // The flood that was held counts against the lines of these seconds.
+      const printsOne = async () => {
+        await sleep(200);
+        expect(await ask("a", "/print/1")).toBe("printed");
+        return runner.lines.at(-1);
+      };
+      await expect.poll(printsOne, { timeout: 40_000, interval: 200 }).toBe("line a line 0");
+    },
+  );
 
-  test("RUN-8 nothing survives the runner for longer than the shim waits for the next one", async () => {
-    const runner = startRunner(asUser, 1, 1500);
-    await runner.printed("ready");
-    for (const order of ["start a internet", "start b", "freeze b"]) await runner.execute(order);
-    const started = await below(runner);
-    await runner.kill();
-    expect(await ask("a")).toMatch(/^hello/);
-    await expect.poll(() => started.filter(alive), { timeout: 20_000 }).toEqual([]);
-    // The next one removes what is left when it starts.
-    const next = startRunner(asUser, 2);
-    await next.printed("ready");
-    expect(next.lines).toEqual(["ready"]);
-    expect(groupsOf(started[0] ?? 0)).toEqual([]);
-    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
-  });
+  test.runIf(isThorough)(
+    "RUN-8 nothing survives the runner for longer than the shim waits for the next one",
+    async () => {
+      const runner = startRunner(asUser, 1, 1500);
+      await runner.printed("ready");
+      for (const order of ["start a internet", "start b", "freeze b"]) await runner.execute(order);
+      const started = await below(runner);
+      await runner.kill();
+      expect(await ask("a")).toMatch(/^hello/);
+      await expect.poll(() => started.filter(alive), { timeout: 20_000 }).toEqual([]);
+      // The next one removes what is left when it starts.
+      const next = startRunner(asUser, 2);
+      await next.printed("ready");
+      expect(next.lines).toEqual(["ready"]);
+      expect(groupsOf(started[0] ?? 0)).toEqual([]);
+      expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(` ${directory}/i/`);
+    },
+  );
 });
 
 test("RUN-5 RUN-8 output printed while the runner is killed waits for the next one, even before the shim has noticed", async () => {
@@ -306,18 +312,24 @@ async function killWithLauncher(orphanedMs: number): Promise<number[]> {
 
 const mounts = () => readFileSync("/proc/self/mounts", "utf8").split(directory).length - 1;
 
-test("RUN-8 killing runner and launcher together ends everything with its mounts, however long the shim would wait", async () => {
-  const everything = await killWithLauncher(1000);
-  await expect.poll(() => everything.filter(alive), { timeout: 20_000 }).toEqual([]);
-  expect(mounts()).toBe(0);
-});
+test.runIf(isThorough)(
+  "RUN-8 killing runner and launcher together ends everything with its mounts, however long the shim would wait",
+  async () => {
+    const everything = await killWithLauncher(1000);
+    await expect.poll(() => everything.filter(alive), { timeout: 20_000 }).toEqual([]);
+    expect(mounts()).toBe(0);
+  },
+);
 
-test("RUN-8 servers whose runner and launcher are killed together wait a while for the next ones", async () => {
-  const everything = await killWithLauncher(60_000);
-  const next = startRunner(false, 2);
-  await next.printed("adopted a");
-  expect(await ask("a")).toMatch(/^hello/);
-  next.execute("close -").catch(() => {});
-  await expect.poll(() => everything.filter(alive), { timeout: 20_000 }).toEqual([]);
-  expect(mounts()).toBe(0);
-});
+test.runIf(isThorough)(
+  "RUN-8 servers whose runner and launcher are killed together wait a while for the next ones",
+  async () => {
+    const everything = await killWithLauncher(60_000);
+    const next = startRunner(false, 2);
+    await next.printed("adopted a");
+    expect(await ask("a")).toMatch(/^hello/);
+    next.execute("close -").catch(() => {});
+    await expect.poll(() => everything.filter(alive), { timeout: 20_000 }).toEqual([]);
+    expect(mounts()).toBe(0);
+  },
+);
