@@ -8,6 +8,7 @@ waits for a server, `wait` gets both from the runner.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import http.client
 import itertools
@@ -61,6 +62,8 @@ def exit_at_sigterm() -> None:
 def hand_over(missing: list[Layer], document: bytes, layers: str = LAYERS, start: str = START) -> int:
     """Gets layers, then lets `serve` begin with a document. Returns the exit status."""
     failures: list[LayerError] = []
+    # Once for all threads.
+    opener()
 
     def get(layer: Layer) -> None:
         try:
@@ -119,10 +122,16 @@ def _read(url: str) -> Iterator[bytes]:
             time.sleep(failures)
 
 
+@functools.cache
+def opener() -> urllib.request.OpenerDirector:
+    """Reads the authorities that it trusts, which takes a while: a pod that waits does so ahead of time."""
+    return urllib.request.build_opener()
+
+
 def _open(url: str, start: int) -> http.client.HTTPResponse:
     request = urllib.request.Request(url, headers={"Range": f"bytes={start}-"} if start else {})
     try:
-        response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS)
+        response: http.client.HTTPResponse = opener().open(request, timeout=_TIMEOUT_SECONDS)
         return response
     except urllib.error.HTTPError as error:
         if error.code < 500 and error.code != 429:

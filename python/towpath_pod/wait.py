@@ -30,7 +30,7 @@ import sys
 import threading
 from typing import Any
 
-from towpath_pod.fetch import exit_at_sigterm, hand_over
+from towpath_pod.fetch import exit_at_sigterm, hand_over, opener
 
 PORT = 8001
 KEY = "/run/towpath-waiting/key"
@@ -133,6 +133,7 @@ def _certificate() -> tuple[ssl.SSLContext, bytes]:
 def main() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     exit_at_sigterm()
+    opener()
     document = wait()
     status = hand_over(document["layers"], json.dumps(document["start"]).encode())
     if status != 0:

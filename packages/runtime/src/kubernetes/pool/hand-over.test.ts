@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handOver, type Recipient } from "./hand-over.ts";
+import { type HandedOver, openHandOver, type Recipient } from "./hand-over.ts";
 
 // The program of a waiting pod as an ordinary process: the cluster's tests try it in pods.
 
@@ -42,6 +42,8 @@ async function waiting(): Promise<{ to: Recipient; received: () => Promise<unkno
   return { to: { host: "127.0.0.1", port: JSON.parse(line).port, uid }, received };
 }
 const soon = () => AbortSignal.timeout(10_000);
+const handOver = async (to: Recipient, by: Uint8Array, what: HandedOver, signal: AbortSignal) =>
+  (await openHandOver(to, by, signal)).send(what);
 
 test("RUN-7 a waiting pod takes from who knows the key, once, also while strangers hold connections to it", async () => {
   const { to, received } = await waiting();

@@ -1,10 +1,9 @@
-import type { InstanceSpec, PoolObstacle } from "../../port/servers.ts";
+import type { PoolObstacle } from "../../port/servers.ts";
 import type { KubernetesApi } from "../api/client.ts";
 import type { New, Stored } from "../api/objects.ts";
 import { PodWatch } from "../api/pod-watch.ts";
 import { labels, managedBy } from "../pod/labels.ts";
-import { type LayerAddress, serverStart } from "../pod/server-pod.ts";
-import { handOver, handOverPort } from "./hand-over.ts";
+import { handOverPort, type OpenedHandOver, openHandOver } from "./hand-over.ts";
 import { fitsServer, isWaiting, isWorn } from "./pool-fit.ts";
 
 type Pod = Stored<"pods">;
@@ -15,6 +14,9 @@ const keySecret = "towpath-waiting";
 const handOverMs = 3000;
 /** Another runner may be quicker, or a pod may just have gone. */
 const maxAttempts = 3;
+
+/** A pod that waits no more, and a connection by which it gets its server. */
+export type TakenPod = { readonly pod: Pod; readonly opened: Promise<OpenedHandOver> };
 
 /** Pods of an ordinary Deployment, each of which becomes a server, once (decision 073). */
 export class WaitingPods {
@@ -43,8 +45,11 @@ export class WaitingPods {
     return this.#opened;
   }
 
-  /** Makes a waiting pod, if one fits, the one that would be created for a server, by one change of the cluster. */
-  async take(expected: New<"pods">): Promise<Pod | PoolObstacle> {
+  /**
+   * Makes a waiting pod, if one fits, the one that would be created for a server, by one change of the cluster. Connects to
+   * it meanwhile.
+   */
+  async take(expected: New<"pods">): Promise<TakenPod | PoolObstacle> {
     await this.open();
     // As after a restart of their node. Their ReplicaSet makes others.
     for (const { metadata } of this.#watch.list().filter(isWorn))
@@ -61,26 +66,28 @@ export class WaitingPods {
       // Also later: the watch may still have it.
       this.#taking.add(uid);
       setTimeout(() => this.#taking.delete(uid), 60_000).unref();
-      const taken = await this.#api.patch("pods", pod.metadata.name, takingOf(pod, expected));
-      if (taken !== null) return taken;
+      const opened = this.#connect(pod);
+      const taken = await this.#api.patch("pods", pod.metadata.name, takingOf(pod, expected)).catch((error: unknown) => {
+        closeLater(opened);
+        throw error;
+      });
+      if (taken !== null) return { pod: taken, opened };
+      closeLater(opened);
     }
     return "drained";
   }
 
-  /** @throws if the pod is gone, doesn't answer or is another one */
-  async handOver(
-    pod: Pod,
-    spec: InstanceSpec,
-    given: { secret: string; layers: readonly LayerAddress[] },
-  ): Promise<void> {
-    const { secret, layers } = given;
-    const start = serverStart(spec, secret, { sharesUser: true });
-    const to = { host: pod.status?.podIP ?? "", port: handOverPort, uid: pod.metadata.uid };
-    await handOver(to, this.#key, { layers, start }, AbortSignal.timeout(handOverMs));
-  }
-
   stop(): void {
     this.#watch.stop();
+  }
+
+  /** Rejects if the pod is gone, doesn't answer or is another one. */
+  #connect({ metadata: { uid }, status }: Pod): Promise<OpenedHandOver> {
+    const to = { host: status?.podIP ?? "", port: handOverPort, uid };
+    const opened = openHandOver(to, this.#key, AbortSignal.timeout(handOverMs));
+    // Whoever uses it learns why.
+    opened.catch(() => {});
+    return opened;
   }
 
   async #keepKey(): Promise<void> {
@@ -98,6 +105,12 @@ export class WaitingPods {
       await this.#api.patch("secrets", keySecret, { stringData });
   }
 }
+
+const closeLater = (opened: Promise<OpenedHandOver>) =>
+  void opened.then(
+    (each) => each.close(),
+    () => {},
+  );
 
 /** As a JSON patch: if it still waits, it leaves its ReplicaSet, which then makes the next one. Pure. */
 function takingOf(pod: Pod, expected: New<"pods">): readonly object[] {

@@ -7,8 +7,10 @@ import { type Address, askReady } from "./ask-server.ts";
 import type { PodServer } from "./pod-server.ts";
 import { failureOf, noRoom } from "./start-failure.ts";
 
-const firstPollMs = 20;
+const minPollMs = 20;
 const maxPollMs = 250;
+/** A pause as part of the time so far: a start loses no more by it. */
+const pollShare = 0.04;
 const checkMs = 500;
 /** As in serve.py. */
 const maxRounds = 3;
@@ -56,10 +58,12 @@ export async function awaitReady(
 }
 
 async function untilReady(running: PodServer, signal: AbortSignal): Promise<{ address: Address; ready: Ready }> {
-  for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pauseMs * 1.5, maxPollMs)) {
+  const startedAt = performance.now();
+  for (;;) {
     const { address } = running;
     const ready = address === null ? null : await askReady(address, signal);
     if (address !== null && ready !== null) return { address, ready };
+    const pauseMs = Math.min(Math.max(minPollMs, pollShare * (performance.now() - startedAt)), maxPollMs);
     await sleep(pauseMs, undefined, { signal }).catch(() => new Promise(() => {}));
   }
 }

@@ -9,6 +9,7 @@ import type {
   PoolObstacle,
   PrewarmResult,
   ServerDriver,
+  ServerSpec,
   StartResult,
 } from "../../port/servers.ts";
 import type { KubernetesApi } from "../api/client.ts";
@@ -18,8 +19,8 @@ import type { PodSettings } from "../config.ts";
 import type { DataClaims } from "../data-claims.ts";
 import { labels } from "../pod/labels.ts";
 import { podEnd } from "../pod/pod-end.ts";
-import { type Given, type PodOwner, serverPod, serverPort, serverSecret } from "../pod/server-pod.ts";
-import type { WaitingPods } from "../pool/waiting-pods.ts";
+import { type Given, type PodOwner, serverPod, serverPort, serverSecret, serverStart } from "../pod/server-pod.ts";
+import type { TakenPod, WaitingPods } from "../pool/waiting-pods.ts";
 import type { RemoteLayers } from "../remote-layers.ts";
 import { type Address, askReady } from "./ask-server.ts";
 import { awaitReady } from "./await-ready.ts";
@@ -69,21 +70,20 @@ export class KubernetesServers implements ServerDriver {
     await this.#requireIsolation();
     await this.#requirePython(server.pythonVersion);
     await this.#openData(server.dataVolume);
-    const directories = ["dependencies", "code"] as const;
-    const [layers] = await Promise.all([
-      Promise.all(
-        directories.map(async (directory) => {
-          const digest = server.layers[directory];
-          return { directory, digest, url: await this.#addressOf(digest) };
-        }),
-      ),
-      this.#watch.start(),
-    ]);
-    const given = { secret: randomBytes(32).toString("base64url"), layers };
     const pod = serverPod(spec, this.#parts.owner, this.#parts.settings);
-    const { waiting } = this.#parts;
-    const pooled = waiting === null ? null : await this.#takeWaiting(waiting, { spec, pod, given, onOutput });
-    const running = pooled instanceof PodServer ? pooled : await this.#startOwn({ spec, pod, given, onOutput });
+    // The store is asked while a pod is taken.
+    const taking = this.#takeWaiting(pod);
+    const given = await Promise.all([this.#given(server.layers), this.#watch.start()]).then(
+      ([found]) => found,
+      async (error: unknown) => {
+        await this.#giveUp(await taking);
+        throw error;
+      },
+    );
+    const taken = await taking;
+    const begun = { spec, pod, given, onOutput };
+    const pooled = taken === null || typeof taken === "string" ? taken : await this.#startTaken(taken, begun);
+    const running = pooled instanceof PodServer ? pooled : await this.#startOwn(begun);
     const result = await awaitReady(running, {
       startTimeoutMs: spec.startTimeoutMs,
       startedAt,
@@ -106,17 +106,30 @@ export class KubernetesServers implements ServerDriver {
     return running;
   }
 
-  /** Resolves to why, if none could be used. */
-  async #takeWaiting(waiting: WaitingPods, { spec, pod, given, onOutput }: Begun): Promise<PodServer | PoolObstacle> {
-    const taken = await waiting.take(pod).catch((): PoolObstacle => "failed");
-    if (typeof taken === "string") return taken;
-    this.#watch.learn(taken);
-    const { secret } = given;
-    const running = this.#follow(this.#podServer(spec.instanceId, taken, { onOutput, secret }));
+  /** Null without pods that wait; why, if none could be taken. */
+  async #takeWaiting(pod: New<"pods">): Promise<TakenPod | PoolObstacle | null> {
+    return (await this.#parts.waiting?.take(pod).catch((): PoolObstacle => "failed")) ?? null;
+  }
+
+  async #giveUp(taken: TakenPod | PoolObstacle | null): Promise<void> {
+    if (taken === null || typeof taken === "string") return;
+    const { name, uid } = taken.pod.metadata;
+    void taken.opened.then(
+      (opened) => opened.close(),
+      () => {},
+    );
+    await this.#parts.api.delete("pods", name, { graceSeconds: 0, uid }).catch(() => {});
+  }
+
+  async #startTaken({ pod, opened }: TakenPod, { spec, given, onOutput }: Begun): Promise<PodServer | PoolObstacle> {
+    this.#watch.learn(pod);
+    const { secret, layers } = given;
+    const running = this.#follow(this.#podServer(spec.instanceId, pod, { onOutput, secret }));
     try {
+      const start = serverStart(spec, secret, { sharesUser: true });
       await Promise.all([
-        waiting.handOver(taken, spec, given),
-        this.#parts.api.create("secrets", serverSecret(spec, taken, given, true)),
+        opened.then((connection) => connection.send({ layers, start })),
+        this.#parts.api.create("secrets", serverSecret(spec, pod, given, true)),
       ]);
       return running;
     } catch (error) {
@@ -220,6 +233,15 @@ export class KubernetesServers implements ServerDriver {
         throw new SandboxError("data_unavailable", lostDataOf(holder.spec?.nodeName ?? "that is unknown"));
       await sleep(checkMs);
     }
+  }
+
+  /** A secret of the server's, and where its layers are. */
+  async #given(digests: ServerSpec["layers"]): Promise<Given> {
+    const layers = (["dependencies", "code"] as const).map(async (directory) => {
+      const digest = digests[directory];
+      return { directory, digest, url: await this.#addressOf(digest) };
+    });
+    return { secret: randomBytes(32).toString("base64url"), layers: await Promise.all(layers) };
   }
 
   async #addressOf(digest: string): Promise<string> {
