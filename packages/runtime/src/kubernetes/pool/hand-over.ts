@@ -19,15 +19,13 @@ export type Recipient = {
   readonly uid: string;
 };
 
-/** What a waiting pod starts its server with. */
-export type HandedOver = { readonly layers: readonly LayerAddress[]; readonly start: object };
+/** What a waiting pod starts its server with. `more`: an interpreter, which becomes one with the next hand-over. */
+export type HandedOver = { readonly layers: readonly LayerAddress[]; readonly start: object; readonly more?: true };
 
 /** A connection to a waiting pod that has proven that it knows the key. */
 export type OpenedHandOver = {
   /** Once. Closes the connection. */
   send(document: HandedOver): Promise<void>;
-  /** Does nothing after `send`. */
-  close(): void;
 };
 
 /**
@@ -35,7 +33,7 @@ export type OpenedHandOver = {
  * prove that they know the key before any of it is sent.
  *
  * @param key 32 bytes
- * @param signal limits all of it, `send` too
+ * @param signal limits all of it, `send` too, and closes the connection
  * @throws an error of the connection, or one that says why the pod is not trusted
  */
 export async function openHandOver(to: Recipient, key: Uint8Array, signal: AbortSignal): Promise<OpenedHandOver> {
@@ -51,11 +49,7 @@ export async function openHandOver(to: Recipient, key: Uint8Array, signal: Abort
   }
 }
 
-async function attempt(
-  { host, port, uid }: Recipient,
-  key: Uint8Array,
-  signal: AbortSignal,
-): Promise<OpenedHandOver> {
+async function attempt({ host, port, uid }: Recipient, key: Uint8Array, signal: AbortSignal): Promise<OpenedHandOver> {
   signal.throwIfAborted();
   // Its certificate is its own: the key proves it.
   const socket = connect({ host, port, minVersion: "TLSv1.3", rejectUnauthorized: false });
@@ -85,7 +79,6 @@ async function attempt(
     // It may break before it is used, which `send` reports.
     socket.on("error", () => {});
     return {
-      close,
       async send(document) {
         try {
           send({ proof: proof("runner"), ...document });

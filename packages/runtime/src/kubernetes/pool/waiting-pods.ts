@@ -48,31 +48,31 @@ export class WaitingPods {
   /**
    * Makes a waiting pod, if one fits, the one that would be created for a server, by one change of the cluster. Connects to
    * it meanwhile.
+   *
+   * @param options.ahead the server isn't known yet: the last pod that waits is left to those that are, and it may have
+   *   other processors
    */
-  async take(expected: New<"pods">): Promise<TakenPod | PoolObstacle> {
+  async take(expected: New<"pods">, options: { readonly ahead?: boolean } = {}): Promise<TakenPod | PoolObstacle> {
+    const { ahead = false } = options;
     await this.open();
     // As after a restart of their node. Their ReplicaSet makes others.
     for (const { metadata } of this.#watch.list().filter(isWorn))
       void this.#api.delete("pods", metadata.name, { uid: metadata.uid }).catch(() => {});
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       const free = this.#watch.list().filter((pod) => isWaiting(pod) && !this.#taking.has(pod.metadata.uid));
-      if (free.length === 0) return "drained";
+      if (free.length <= (ahead ? 1 : 0)) return "drained";
       // The oldest one is the most likely to listen.
       const [pod] = free
-        .filter((each) => fitsServer(each, expected))
+        .filter((each) => fitsServer(each, expected, { anyProcessors: ahead }))
         .toSorted((one, other) => (one.metadata.creationTimestamp < other.metadata.creationTimestamp ? -1 : 1));
       if (pod === undefined) return "unsuitable";
       const { uid } = pod.metadata;
       // Also later: the watch may still have it.
       this.#taking.add(uid);
       setTimeout(() => this.#taking.delete(uid), 60_000).unref();
-      const opened = this.#connect(pod);
-      const taken = await this.#api.patch("pods", pod.metadata.name, takingOf(pod, expected)).catch((error: unknown) => {
-        closeLater(opened);
-        throw error;
-      });
+      const opened = this.connect(pod);
+      const taken = await this.#api.patch("pods", pod.metadata.name, takingOf(pod, expected));
       if (taken !== null) return { pod: taken, opened };
-      closeLater(opened);
     }
     return "drained";
   }
@@ -81,13 +81,22 @@ export class WaitingPods {
     this.#watch.stop();
   }
 
-  /** Rejects if the pod is gone, doesn't answer or is another one. */
-  #connect({ metadata: { uid }, status }: Pod): Promise<OpenedHandOver> {
+  /** Rejects if the pod is gone, doesn't answer or is another one. It ends by itself if it isn't used. */
+  connect({ metadata: { uid }, status }: Pod): Promise<OpenedHandOver> {
     const to = { host: status?.podIP ?? "", port: handOverPort, uid };
     const opened = openHandOver(to, this.#key, AbortSignal.timeout(handOverMs));
     // Whoever uses it learns why.
     opened.catch(() => {});
     return opened;
+  }
+
+  /** Gives a pod that was taken ahead the labels of its server. @throws Error if it is gone */
+  async label(pod: Pod, expected: New<"pods">): Promise<void> {
+    const labelled = await this.#api.patch("pods", pod.metadata.name, [
+      { op: "test", path: "/metadata/uid", value: pod.metadata.uid },
+      { op: "replace", path: "/metadata/labels", value: expected.metadata.labels },
+    ]);
+    if (labelled === null) throw new Error("The pod of the interpreter is gone.");
   }
 
   async #keepKey(): Promise<void> {
@@ -105,12 +114,6 @@ export class WaitingPods {
       await this.#api.patch("secrets", keySecret, { stringData });
   }
 }
-
-const closeLater = (opened: Promise<OpenedHandOver>) =>
-  void opened.then(
-    (each) => each.close(),
-    () => {},
-  );
 
 /** As a JSON patch: if it still waits, it leaves its ReplicaSet, which then makes the next one. Pure. */
 function takingOf(pod: Pod, expected: New<"pods">): readonly object[] {

@@ -18,6 +18,7 @@ const maxRounds = 3;
 const imageMs = 20_000;
 
 type Waiting = {
+  readonly instanceId: string;
   readonly startTimeoutMs: number;
   /** Of `performance.now()`. */
   readonly startedAt: number;
@@ -32,7 +33,7 @@ type Waiting = {
  */
 export async function awaitReady(
   running: PodServer,
-  { startTimeoutMs, startedAt, placeMs }: Waiting,
+  { instanceId, startTimeoutMs, startedAt, placeMs }: Waiting,
 ): Promise<StartResult> {
   const done = new AbortController();
   try {
@@ -49,7 +50,7 @@ export async function awaitReady(
       const { address, ready } = first;
       const { prewarm, bridge, incomplete } = ready;
       const more = { ...(prewarm && { prewarm }), ...(bridge && { bridge }), ...(incomplete && { incomplete }) };
-      return { ok: true, handle: running.handle(address), startMs: performance.now() - startedAt, ...more };
+      return { ok: true, handle: running.handle(instanceId, address), startMs: performance.now() - startedAt, ...more };
     }
     return failureOf(first, running.stack);
   } finally {
