@@ -8,12 +8,15 @@ waits for a server, `wait` gets both from the runner.
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import functools
 import hashlib
 import http.client
 import itertools
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -32,8 +35,13 @@ _TIMEOUT_SECONDS = 30
 _ATTEMPTS = 3
 _CHUNK = 1 << 20
 
-#: `url`, `directory` and `digest`.
+#: `url`, `directory` and `digest`; `spread`: a directory within it that has most of its files.
 Layer = dict[str, str]
+
+#: Of linux/fs.h, and a flag of ext4.
+_FS_IOC_GETFLAGS = 0x80086601
+_FS_IOC_SETFLAGS = 0x40086602
+_TOPDIR = 0x20000
 
 
 class LayerError(Exception):
@@ -61,6 +69,8 @@ def exit_at_sigterm() -> None:
 def hand_over(missing: list[Layer], document: bytes, layers: str = LAYERS, start: str = START) -> int:
     """Gets layers, then lets `serve` begin with a document. Returns the exit status."""
     failures: list[LayerError] = []
+    # Once for all threads.
+    opener()
 
     def get(layer: Layer) -> None:
         try:
@@ -78,8 +88,10 @@ def hand_over(missing: list[Layer], document: bytes, layers: str = LAYERS, start
     if failures:
         report({"layer": failures[0].code, "detail": failures[0].detail})
         return 1
-    # Whole or not at all, and for this user alone.
-    descriptor = os.open(start + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    # Whole or not at all, and for this user alone. Code of an interpreter may have made something else of that name.
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(start + ".new")
+    descriptor = os.open(start + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "wb") as target:
         target.write(document)
     os.rename(start + ".new", start)
@@ -119,10 +131,16 @@ def _read(url: str) -> Iterator[bytes]:
             time.sleep(failures)
 
 
+@functools.cache
+def opener() -> urllib.request.OpenerDirector:
+    """Reads the authorities that it trusts, which takes a while: a pod that waits does so ahead of time."""
+    return urllib.request.build_opener()
+
+
 def _open(url: str, start: int) -> http.client.HTTPResponse:
     request = urllib.request.Request(url, headers={"Range": f"bytes={start}-"} if start else {})
     try:
-        response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS)
+        response: http.client.HTTPResponse = opener().open(request, timeout=_TIMEOUT_SECONDS)
         return response
     except urllib.error.HTTPError as error:
         if error.code < 500 and error.code != 429:
@@ -130,11 +148,29 @@ def _open(url: str, start: int) -> http.client.HTTPResponse:
         raise
 
 
+def _spread(directory: str) -> None:
+    """Lets ext4 put the directories in it into different groups of blocks. By default all are near the pod's, where ext4
+    passes over each file that was deleted in the last minutes, as with every pod that ends, for each file that it creates.
+    Unpacking then takes seconds in place of a quarter of one.
+    """
+    os.makedirs(directory, exist_ok=True)
+    # Other file systems have no such flag.
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            (flags,) = struct.unpack("l", fcntl.ioctl(descriptor, _FS_IOC_GETFLAGS, struct.pack("l", 0)))
+            fcntl.ioctl(descriptor, _FS_IOC_SETFLAGS, struct.pack("l", flags | _TOPDIR))
+        finally:
+            os.close(descriptor)
+
+
 def _get(layer: Layer, directory: str) -> None:
     """Unpacks while it reads. What has another digest is never used: the pod ends."""
     chunks = _read(layer["url"])
     first = next(chunks, b"")
     os.makedirs(directory, exist_ok=True)
+    if "spread" in layer:
+        _spread(os.path.join(directory, layer["spread"]))
     argv = ["tar", "--extract", "--zstd", "--preserve-permissions", "--no-same-owner"]
     # Without `.`: the directory is a volume, whose mode only its owner may change.
     argv += ["--strip-components=1", "--directory", directory]

@@ -4,8 +4,9 @@
 
 TYPE is `o` (stdout) or `e` (stderr), in upper case if the line was longer and has been cut; `x` and `y` say of stdout and
 stderr how many lines and bytes were dropped; `s` is a line of the stacks of a start that takes too long,
-`u` the used bytes and the size of `/data`. SEQUENCE is the position after the line in all of the stream's output, so
-that who reads the log again knows which lines it has. TIME is in milliseconds. TEXT may be any bytes but a line end.
+`u` the used bytes and the size of `/data`, `p` the status of an interpreter that has imported. SEQUENCE is the position
+after the line in all of the stream's output, so that who reads the log again knows which lines it has. TIME is in
+milliseconds. TEXT may be any bytes but a line end.
 """
 
 from __future__ import annotations

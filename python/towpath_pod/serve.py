@@ -1,5 +1,6 @@
 """The server's container: starts the harness, with exactly the environment of the server, and the secret of the instance
-on standard input (decision 058); turns its output into records; reports how it ended.
+on standard input (decision 058); turns its output into records; reports how it ended. Or an interpreter that waits for its
+server (decision 077).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import time
 from typing import Any
 
 from towpath_pod.fetch import START, exit_at_sigterm
+from towpath_pod.prewarmed import await_claim, await_imports, stop
 from towpath_pod.process_limit import ProcessLimit
 from towpath_pod.processor_use import ProcessorUse, is_starved, processor_use
 from towpath_pod.records import MAX_LINE_BYTES, FloodGate, Stream, write_record
@@ -52,13 +54,16 @@ def serve(start: str = START) -> int:
     os.unlink(start)
     for directory in document["makeDirectories"]:
         os.makedirs(directory, exist_ok=True)
-    return _Server(document).run()
+    return _Server(document, start).run()
 
 
 class _Server:
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any], start: str) -> None:
         self._document = document
+        #: Where its second part comes, if an interpreter waits for its server.
+        self._start = start
         self._status_path: str = document["status"]
+        self._is_stopped = False
         self._child: subprocess.Popen[bytes] | None = None
         #: What it was doing when its time was up.
         self._late: dict[str, object] | None = None
@@ -96,15 +101,34 @@ class _Server:
             preexec_fn=limit,
         )
         self._child = child
-        assert child.stdin is not None and child.stdout is not None and child.stderr is not None
-        try:
-            child.stdin.write(self._document["secret"].encode("ascii"))
-            child.stdin.close()
-        except BrokenPipeError:
-            pass
-        threading.Thread(target=self._watch_start, args=(child,), daemon=True).start()
+        if self._document.get("prewarm"):
+            threading.Thread(target=self._become, args=(child,), daemon=True).start()
+        else:
+            self._begin(child, self._document["secret"].encode("ascii"))
         status = self._follow(child, reader)
         return self._ended(status)
+
+    def _begin(self, child: subprocess.Popen[bytes], text: bytes) -> None:
+        """Gives it its standard input, from which on it has a limited time."""
+        assert child.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            child.stdin.write(text)
+            child.stdin.close()
+        threading.Thread(target=self._watch_start, args=(child,), daemon=True).start()
+
+    def _become(self, interpreter: subprocess.Popen[bytes]) -> None:
+        """Makes an interpreter the server that comes."""
+        status = await_imports(interpreter, self._status_path)
+        if status is None:
+            return
+        stop(interpreter, self._start)
+        self._is_stopped = True
+        write_record("p", 0, status)
+        claim = await_claim(interpreter, self._start)
+        self._is_stopped = False
+        if claim is not None:
+            self._document = {**self._document, **claim}
+            self._begin(interpreter, json.dumps(claim["claim"]).encode())
 
     def _pass_on(self, number: int) -> None:
         if self._child is not None and self._child.poll() is None:
@@ -135,7 +159,7 @@ class _Server:
             for stream in (out, err):
                 stream.report_in_time()
             self._report_data()
-            if self._processes is not None and self._processes.look():
+            if self._processes is not None and not self._is_stopped and self._processes.look():
                 err.push(b"The server had more than twice its limit of processes and threads, and was ended.\n")
                 with contextlib.suppress(ProcessLookupError):
                     # Of its container: none but this one is excepted.

@@ -10,6 +10,10 @@ Pods of a Deployment start ended containers again. So this one goes on with a pr
     pod     {"uid": UID, "nonce": M, "proof": HMAC("pod", UID, N, M, CERTIFICATE)}
     runner  {"proof": HMAC("runner", UID, N, M, CERTIFICATE), "layers": [...], "start": {...}}
     pod     {}
+
+With `"more": true` it is for an interpreter that imports what its layer has, and the server follows by a connection of its
+own (decision 077). Tenants' code then runs beside this container. It reaches the port, as anybody does, and the directory
+of the start.
 """
 
 from __future__ import annotations
@@ -28,9 +32,10 @@ import ssl
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
-from towpath_pod.fetch import exit_at_sigterm, hand_over
+from towpath_pod.fetch import exit_at_sigterm, hand_over, opener
 
 PORT = 8001
 KEY = "/run/towpath-waiting/key"
@@ -44,8 +49,8 @@ _MAX_BYTES = 4 << 20
 _IDLE = "trap 'exit 0' TERM; sleep infinity & wait"
 
 
-def wait(port: int = PORT, key: str = KEY) -> dict[str, Any]:
-    """Returns what the runner has sent, once."""
+def wait(port: int = PORT, key: str = KEY) -> Iterator[dict[str, Any]]:
+    """Yields what the runner sends, one at a time, until something comes without `more`."""
     context, certificate = _certificate()
     dual = socket.has_dualstack_ipv6()
     family = socket.AF_INET6 if dual else socket.AF_INET
@@ -77,11 +82,13 @@ def wait(port: int = PORT, key: str = KEY) -> dict[str, Any]:
             return
 
     threading.Thread(target=listen, daemon=True).start()
-    document = received.get()
+    while (document := received.get()).get("more"):
+        yield document
+        one.release()
     # Closing alone would not end the call that waits for a connection.
     listener.shutdown(socket.SHUT_RDWR)
     listener.close()
-    return document
+    yield document
 
 
 def _receive(
@@ -133,11 +140,12 @@ def _certificate() -> tuple[ssl.SSLContext, bytes]:
 def main() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     exit_at_sigterm()
-    document = wait()
-    status = hand_over(document["layers"], json.dumps(document["start"]).encode())
-    if status != 0:
-        # Threads of callers must not keep it.
-        os._exit(status)
+    opener()
+    for document in wait():
+        status = hand_over(document["layers"], json.dumps(document["start"]).encode())
+        if status != 0:
+            # Threads of callers must not keep it.
+            os._exit(status)
     os.execv("/bin/sh", ["sh", "-c", _IDLE])
 
 

@@ -114,6 +114,11 @@ const refused: readonly Refused[] = [
     "web: { autoscaling: { enabled: true, minReplicas: 9 } }",
     /web\.autoscaling\.minReplicas is above maxReplicas/,
   ],
+  [
+    "interpreters without pods that wait",
+    "tenants: { waiting: { replicas: 1, prewarmed: 3 } }",
+    /tenants\.waiting\.prewarmed is set.*set tenants\.waiting\.replicas to 2 or more/,
+  ],
   // By values.schema.json.
   ["an unknown value", "gatway: { replicas: 3 }", /additional properties 'gatway' not allowed/],
   ["no pods", "runner: { replicas: 0 }", /\/runner\/replicas': minimum: got 0, want 1/],

@@ -61,8 +61,12 @@ test("OPS-2 RUN-7 a pod that waits is restricted, and only the container without
   expect(withKey?.map(({ name }) => name)).toEqual(["fetch"]);
 });
 
+test("OPS-2 RUN-3 the runner gets the number of pods that may hold an interpreter", async () => {
+  expect(await renderText(...valuesOf("everything"))).toContain('TOWPATH_KUBERNETES_PREWARMED_PODS: "5"');
+});
+
 test("OPS-2 without waiting pods nothing of them is there", async () => {
   const text = await renderText(...valuesOf("smallest"));
-  expect(text).not.toContain("TOWPATH_KUBERNETES_WAITING_PODS");
+  for (const setting of ["WAITING_PODS", "PREWARMED_PODS"]) expect(text).not.toContain(`TOWPATH_KUBERNETES_${setting}`);
   expect(text).not.toContain("towpath-waiting\n  namespace");
 });

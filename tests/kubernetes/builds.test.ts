@@ -39,6 +39,7 @@ beforeAll(async () => {
       pods: { image, imagePullPolicy: "Never", pullSecrets: [], runtimeClass: null, storageClass: null, ...change },
       leaderService: null,
       waitingKey: null,
+      prewarmedPods: 0,
       network: { targets: [], isRequired: false },
       cache: { storageClass: namespace, accessMode: "ReadWriteOnce", bytes: 2 ** 29 },
       dataBytes: 0,

@@ -5,6 +5,7 @@ import {
   type ClusterSettings,
   claimLease,
   connectionOf,
+  type InstanceSpec,
   KubernetesApi,
   type RunnerIdentity,
   type RuntimeDriver,
@@ -55,6 +56,7 @@ export async function openServersRig(cluster: Cluster, parent: string): Promise<
       },
       leaderService: null,
       waitingKey: null,
+      prewarmedPods: 0,
       network: { targets: [], isRequired: false },
       cache: { storageClass: namespace, accessMode: "ReadWriteOnce", bytes: 2 ** 28 },
       dataBytes: 16 * 1024 ** 2,
@@ -65,15 +67,22 @@ export async function openServersRig(cluster: Cluster, parent: string): Promise<
     withRealLayers: (driver) => {
       const { servers } = driver;
       const real = (digest: string) => layers.digests[digest] ?? digest;
+      const withReal = (spec: InstanceSpec): InstanceSpec => {
+        const { dependencies, code } = spec.server.layers;
+        return { ...spec, server: { ...spec.server, layers: { dependencies: real(dependencies), code: real(code) } } };
+      };
       return {
         ...driver,
         servers: {
-          start: (spec, onOutput) => {
-            const { dependencies, code } = spec.server.layers;
-            const server = { ...spec.server, layers: { dependencies: real(dependencies), code: real(code) } };
-            return servers.start({ ...spec, server }, onOutput);
+          start: (spec, onOutput) => servers.start(withReal(spec), onOutput),
+          prewarm: async (spec) => {
+            const result = await servers.prewarm({ ...spec, dependencies: real(spec.dependencies) });
+            if (!result.ok) return result;
+            const { prewarmed } = result;
+            const claim: typeof prewarmed.claim = (organizationId, instance, onOutput) =>
+              prewarmed.claim(organizationId, withReal(instance), onOutput);
+            return { ok: true, prewarmed: { ...prewarmed, claim } };
           },
-          prewarm: (spec) => servers.prewarm(spec),
           adopt: (claim) => servers.adopt(claim),
           evictLayers: (inUse) => servers.evictLayers(inUse),
         },

@@ -14,7 +14,7 @@ import { clusterOf } from "./cluster.ts";
 import { openServersRig, type ServersRig } from "./servers-rig.ts";
 import { deployWaitingPods, testWaitingKey, untilWaiting, waitingPods } from "./waiting-pool.ts";
 
-// Servers that start in pods that wait (decision 073). Each test leaves two that wait.
+// Servers that start in pods that wait (decision 073), some of which have imported (077). Each test leaves two that wait.
 
 const cluster = clusterOf(inject("clusterDirectory"));
 const directory = inject("clusterDirectory");
@@ -45,7 +45,7 @@ afterAll(async () => {
 /** Without a key it uses no pod that waits. */
 function open(key: Uint8Array | null = testWaitingKey): RuntimeDriver {
   const role = { kind: "servers", identity: rig.identity, adoptWithinMs: 0, onSuperseded: () => {} } as const;
-  const settings = { ...rig.settings(directory), waitingKey: key };
+  const settings = { ...rig.settings(directory), waitingKey: key, prewarmedPods: 1 };
   const driver = rig.withRealLayers(openClusterDriver(settings, rig.layers, role));
   opened.push(driver);
   return driver;
@@ -130,7 +130,7 @@ test("RUN-7 a pod that can't be trusted gets nothing: the server gets one of its
   const result = await driver.servers.start(instance("serve"), onOutput);
   expect(result).toMatchObject({ ok: true, pool: "failed" });
   expect(lines[0]).toMatch(/^stderr: A waiting pod could not be used, so the server gets one of its own: What answers/);
-  expect(lines).toContain("stdout: starting in mode serve");
+  await expect.poll(() => lines).toContain("stdout: starting in mode serve");
   // The next runner makes it the key that is derived from the instance's secret.
   await open().servers.adopt(async () => null);
   await expect
@@ -202,4 +202,87 @@ test("RUN-7 who does not know the key gets nothing from a pod that waits", async
   await new Promise((resolve) => socket.once("close", resolve));
   expect(answers.join("")).not.toContain("{}");
   expect(await names()).toContain(name);
+});
+
+/** An interpreter for servers of `org-1`. */
+async function prewarm(driver: RuntimeDriver) {
+  const { layers, pythonVersion, limits } = tinyServer.server("serve");
+  const result = await driver.servers.prewarm({
+    organizationId: "org-1",
+    dependencies: layers.dependencies,
+    pythonVersion,
+    network: "internet",
+    limits: { ...limits, cpus: limits.cpus / 2 },
+    startTimeoutMs: 10_000,
+  });
+  if (!result.ok) throw new Error(result.reason);
+  const { items } = await api.list("pods", { "towpath.dev/organization": "org-1" });
+  expect(items).toHaveLength(1);
+  return { prewarmed: result.prewarmed, pod: items[0]?.metadata.name ?? "" };
+}
+const inServer = (pod: string, command: string) =>
+  cluster.kubectl("-n", rig.namespace, "exec", pod, "-c=server", "--", "sh", "-c", command);
+
+test("RUN-7 RUN-3 RUN-1 a pod that waits imports for one organization, then becomes a server of that, once", async () => {
+  const driver = open();
+  const before = await names();
+  const { prewarmed, pod } = await prewarm(driver);
+  expect(before).toContain(pod);
+  // All of it is stopped: the tiny server has a thread that is always busy.
+  const seen = await inServer(pod, "cat /proc/[0-9]*/stat; ls /run /run/towpath-start");
+  expect(seen).toMatch(/\(python3?[^)]*\) T /);
+  expect(seen).not.toMatch(/towpath-waiting|start\.json/);
+  const { lines, onOutput } = collect();
+  const environment = { ...tinyServer.server("serve").environment, TOKEN: "a 'b' $HOME" };
+  const spec = { ...instance("serve", { environment }), memo: "what the next runner must know" };
+  const invalid = { code: "invalid_spec" };
+  await expect(prewarmed.claim("org-2", spec, onOutput)).rejects.toMatchObject(invalid);
+  const layers = { ...spec.server.layers, dependencies: "e".repeat(64) };
+  const other = { ...spec, server: { ...spec.server, layers } };
+  await expect(prewarmed.claim("org-1", other, onOutput)).rejects.toMatchObject(invalid);
+  const result = await prewarmed.claim("org-1", spec, onOutput);
+  if (!("ok" in result) || !result.ok) throw new Error(`did not start: ${JSON.stringify(result)}`);
+  expect(result).toMatchObject({ pool: "used", prewarm: "used" });
+  expect((await podOf(spec.instanceId))?.metadata).toMatchObject({ name: pod });
+  expect((await api.list("pods", { "towpath.dev/organization": "org-1" })).items).toEqual([]);
+  const own = await startedBy(open(null), instance("serve", { environment, network: "none" }));
+  const [claimed, usual] = (
+    await Promise.all([result.handle, own].map(({ endpoint }) => tinyServer.get(endpoint, "/environment")))
+  ).map((text) => ({ ...JSON.parse(text ?? "{}"), HOSTNAME: "" }));
+  expect(claimed).toEqual(usual);
+  expect(await tinyServer.get(result.handle.endpoint, "/code")).toBe('["server.py"]');
+  await expect.poll(() => lines).toEqual(["stdout: prewarming", "stdout: starting in mode serve"]);
+  await expect(prewarmed.claim("org-1", spec, onOutput)).rejects.toMatchObject(invalid);
+  await prewarmed.end();
+  expect(await result.handle.isAlive()).toBe(true);
+  // The next runner takes it over like any other.
+  const adopted = await open().servers.adopt(async ({ memo }) =>
+    memo === spec.memo ? { onOutput: () => {}, last: {} } : null,
+  );
+  expect(adopted.map(({ handle }) => handle.endpoint)).toEqual([result.handle.endpoint]);
+  expect((await result.handle.stop(1000)).reason).toBe("stopped");
+  await prewarmed.ended;
+});
+
+test("RUN-8 RUN-3 a pod with an interpreter ends when nobody needs it, and with the runner that knew it", async () => {
+  const { prewarmed, pod } = await prewarm(open());
+  await prewarmed.end();
+  await expect.poll(() => api.get("pods", pod), { timeout: 20_000 }).toBeNull();
+  await untilWaiting(cluster, rig.namespace, 2);
+  const { pod: left } = await prewarm(open());
+  expect(await open().servers.adopt(async () => null)).toEqual([]);
+  await expect.poll(() => api.get("pods", left), { timeout: 20_000 }).toBeNull();
+});
+
+test("RUN-3 an interpreter whose pod is gone, or that doesn't fit any more, says so: the server starts as usual", async () => {
+  const { prewarmed, pod } = await prewarm(open());
+  await cluster.kubectl("-n", rig.namespace, "delete", "pod", pod, "--grace-period=1");
+  await prewarmed.ended;
+  expect(await prewarmed.claim("org-1", instance("serve"), () => {})).toEqual({ obstacle: "ended" });
+  await untilWaiting(cluster, rig.namespace, 2);
+  const { prewarmed: other } = await prewarm(open());
+  const { limits } = tinyServer.server("serve");
+  const larger = instance("serve", { limits: { ...limits, memoryBytes: 2 * limits.memoryBytes } });
+  expect(await other.claim("org-1", larger, () => {})).toEqual({ obstacle: "ended" });
+  await other.ended;
 });

@@ -17,7 +17,7 @@ import { openPlainDeployment } from "./plain-deployment.ts";
 import { importServersImage } from "./servers-image.ts";
 import { deployWaitingPods, testWaitingKey, untilWaiting } from "./waiting-pool.ts";
 
-// From stopped to answering, four ways, on one cluster with one server of the MCP SDK, by turns.
+// From stopped to answering, five ways, on one cluster with one server of the MCP SDK, by turns.
 
 /** Of each way. */
 const rounds = Number(process.env.TOWPATH_WAKE_ROUNDS ?? 20);
@@ -56,7 +56,7 @@ afterAll(async () => {
 const percentile = (values: readonly number[], percent: number) =>
   values.toSorted((one, other) => one - other)[Math.ceil((values.length * percent) / 100) - 1] ?? Number.NaN;
 
-test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its own or a scaled Deployment, and two changes", async () => {
+test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its own or a scaled Deployment, least if it has imported, and two changes", async () => {
   const image = await importServersImage(cluster, directory);
   const config = artifactsConfigSchema.parse({ ...service.settings, TOWPATH_ARTIFACTS: "s3://layers" });
   const { layers, store } = openArtifacts({ db: database.db, dataDirectory: directory, config });
@@ -66,6 +66,7 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
     pods: { image, imagePullPolicy: "Never", pullSecrets: [], runtimeClass: null, storageClass: null } as const,
     leaderService: null,
     waitingKey: null,
+    prewarmedPods: 0,
     network: { targets: [], isRequired: false },
     cache: null,
     dataBytes: 0,
@@ -87,7 +88,8 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
   const identity = await claimLease(api);
   const role = { kind: "servers", identity, adoptWithinMs: 0, onSuperseded: () => {} } as const;
   const own = openClusterDriver(settings, layers.remote, role);
-  const pooled = openClusterDriver({ ...settings, waitingKey: testWaitingKey }, layers.remote, role);
+  const waiting = { ...settings, waitingKey: testWaitingKey, prewarmedPods: 1 };
+  const pooled = openClusterDriver(waiting, layers.remote, role);
   const sandbox = createSandboxDriver({
     ...tinyServer.driverConfig(directory),
     harness: join(repositoryRoot, "python/towpath_runner"),
@@ -102,14 +104,40 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
   const limits = { memoryBytes: 512 * 1024 ** 2, processes: 256, cpus: 1, tmpBytes: 256 * 1024 ** 2 };
   const { pythonVersion } = built.layers;
   const server = { layers: built.layers, pythonVersion, ...built.program, environment: {}, limits };
+  type Start = (typeof own)["servers"]["start"];
+  const startIn =
+    (driver: typeof own): Start =>
+    (...its) =>
+      driver.servers.start(...its);
   /** Resolves to what ends it. */
-  const started = async (driver: typeof own, network: "internet" | "none", pool?: "used") => {
+  const started = async (start: Start, network: "internet" | "none", pool?: "used") => {
     const spec = { instanceId: randomUUID(), server: { ...server, network }, startTimeoutMs: 60_000 };
     const lines: string[] = [];
-    const result = await driver.servers.start(spec, (_, line) => lines.push(line));
+    const result = await start(spec, (_, line) => lines.push(line));
     if (!result.ok) throw new Error(JSON.stringify(result));
     expect([result.pool, ...(result.pool === pool ? [] : lines)]).toEqual([pool]);
     return result.handle;
+  };
+  const organizationId = randomUUID();
+  /** Resolves to what claims it. */
+  const prewarmed = async (): Promise<Start> => {
+    const { dependencies } = server.layers;
+    const spec = {
+      organizationId,
+      dependencies,
+      pythonVersion,
+      network: "internet",
+      limits,
+      startTimeoutMs: 60_000,
+    } as const;
+    const result = await pooled.servers.prewarm(spec);
+    if (!result.ok) throw new Error(result.reason);
+    return async (instance, onOutput) => {
+      const claimed = await result.prewarmed.claim(organizationId, instance, onOutput);
+      expect(claimed).toMatchObject({ ok: true, prewarm: "used" });
+      if ("obstacle" in claimed) throw new Error(claimed.obstacle);
+      return claimed;
+    };
   };
   /** Python names each file of which it runs code, compiled or not. */
   const expectNothingCompiled = async (instanceId: string) => {
@@ -121,7 +149,7 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
     expect(files.filter((file) => file.startsWith("/app/.venv")).length).toBeGreaterThan(100);
     expect(files.filter((file) => !file.endsWith(".pyc"))).toEqual([]);
   };
-  const first = await started(own, "internet");
+  const first = await started(startIn(own), "internet");
   const plain = await openPlainDeployment(cluster, api, `server-${first.instanceId}`);
   const ms: Record<string, number[]> = {};
   const changes: Record<string, Set<string>> = {};
@@ -142,12 +170,17 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
     await previous.stop(1000);
     await measured("Deployment scaled from 0 to 1", () => plain.start());
     await plain.stop();
-    previous = await measured("pod of its own", () => started(own, "internet"));
+    previous = await measured("pod of its own", () => started(startIn(own), "internet"));
     await untilWaiting(cluster, namespace, 2);
-    const waited = await measured("waiting pod", () => started(pooled, "internet", "used"));
+    const waited = await measured("waiting pod", () => started(startIn(pooled), "internet", "used"));
     if (round === 0) await expectNothingCompiled(waited.instanceId);
     await waited.stop(1000);
-    const local = await measured("sandbox on this machine", () => started(sandbox, "none"));
+    await untilWaiting(cluster, namespace, 2);
+    const claim = await measured("preparation of a waiting pod", prewarmed);
+    await untilWaiting(cluster, namespace, 2);
+    const ready = await measured("waiting pod, prewarmed", () => started(claim, "internet", "used"));
+    await ready.stop(1000);
+    const local = await measured("sandbox on this machine", () => started(startIn(sandbox), "none"));
     await local.stop(1000);
   }
   await previous.stop(1000);
@@ -160,9 +193,13 @@ test("RUN-7 RUN-3 a wake from a waiting pod takes less time than a pod of its ow
   process.stdout.write(
     `\nFrom stopped to answering, ${rounds} rounds, load ${load.join(" ")}\n${"".padEnd(32)}  p50 ms  p95 ms   changes of the cluster\n${rows.join("\n")}\n`,
   );
-  expect([...(changes["waiting pod"] ?? [])]).toEqual(["create secrets, patch pods"]);
+  const twoChanges = ["create secrets, patch pods"];
+  expect([...(changes["waiting pod"] ?? [])]).toEqual(twoChanges);
+  expect([...(changes["waiting pod, prewarmed"] ?? [])]).toEqual(twoChanges);
+  expect([...(changes["preparation of a waiting pod"] ?? [])]).toEqual(["patch pods"]);
   expect([...(changes["pod of its own"] ?? [])]).toEqual(["create pods, create secrets"]);
   const p50 = (way: string) => percentile(ms[way] ?? [], 50);
+  expect(p50("waiting pod, prewarmed")).toBeLessThan(Math.min(1000, p50("waiting pod")));
   expect(p50("waiting pod")).toBeLessThan(p50("pod of its own"));
   expect(p50("pod of its own")).toBeLessThan(p50("Deployment scaled from 0 to 1"));
 }, 1_800_000);

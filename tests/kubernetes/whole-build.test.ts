@@ -52,6 +52,7 @@ test("RUN-7 a repository is installed from the index, inspected and becomes laye
     pods: { image, imagePullPolicy: "Never", pullSecrets: [], runtimeClass: null, storageClass: null } as const,
     leaderService: null,
     waitingKey: null,
+    prewarmedPods: 0,
     network: { targets: [], isRequired: false },
     cache: null,
     dataBytes: 0,

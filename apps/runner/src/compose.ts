@@ -40,6 +40,7 @@ import { createServerLogWriter } from "./logs/server-log-writer.ts";
 import { RunnerMetrics } from "./metrics.ts";
 import { watchNeeds } from "./needs.ts";
 import { budgetOf, Places } from "./places/places.ts";
+import { prewarmBytes } from "./prewarm/plan.ts";
 import { PrewarmPool } from "./prewarm/prewarm-pool.ts";
 import { logsIsolation, roundsOf } from "./rounds.ts";
 
@@ -98,7 +99,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const places = new Places(budget, config.placeWaitMs);
   const prewarm = new PrewarmPool({
     driver: servers,
-    maxBytes: runtime.capabilities.has("prewarm") ? config.prewarmShare * budget.memoryBytes : 0,
+    maxBytes: prewarmBytes(config.prewarmShare, budget, runtime),
     keepMs: config.prewarmForMs,
     freeBytes: () => budget.memoryBytes - places.memoryBytes,
     isBusy: () => places.isStarting,

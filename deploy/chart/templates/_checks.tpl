@@ -148,6 +148,11 @@
 {{- if and .enabled (not .dns) -}}
 {{- $p = append $p "tenants.networkPolicies.dns is empty, so servers could resolve no name: list the addresses that /etc/resolv.conf of the nodes has, such as [10.0.0.2]." -}}
 {{- end -}}
+{{- with $.Values.tenants.waiting -}}
+{{- if and (gt (int .prewarmed) 0) (lt (int .replicas) 2) -}}
+{{- $p = append $p "tenants.waiting.prewarmed is set, but interpreters leave one waiting pod to servers: set tenants.waiting.replicas to 2 or more, or prewarmed to 0." -}}
+{{- end -}}
+{{- end -}}
 {{- if and (not .enabled) (or .dns .allow .deny) -}}
 {{- $p = append $p "tenants.networkPolicies.enabled is false, but dns, allow or deny are set: set it to true, or empty them." -}}
 {{- end -}}

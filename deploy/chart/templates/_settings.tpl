@@ -41,6 +41,7 @@
   "TOWPATH_KUBERNETES_IMAGE_PULL_SECRETS" (join "," $v.serversImage.pullSecrets)
   "TOWPATH_KUBERNETES_RUNTIME_CLASS" $v.tenants.runtimeClass
   "TOWPATH_KUBERNETES_WAITING_PODS" (ternary "yes" "" (gt (int $v.tenants.waiting.replicas) 0))
+  "TOWPATH_KUBERNETES_PREWARMED_PODS" (ternary (toString $v.tenants.waiting.prewarmed) "" (gt (int $v.tenants.waiting.prewarmed) 0))
   "TOWPATH_KUBERNETES_NETWORK_POLICIES" (ternary "require" "" $v.tenants.networkPolicies.required)
   "TOWPATH_KUBERNETES_STORAGE_CLASS" (ternary $v.tenants.data.storageClass "" $v.tenants.data.enabled)
   "TOWPATH_SERVER_DATA_MIB" (ternary (toString $v.tenants.data.mib) "" $v.tenants.data.enabled)

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Demand, planPrewarm } from "./plan.ts";
+import { type Demand, planPrewarm, prewarmBytes } from "./plan.ts";
 
 const demand = (kind: string, change: Partial<Demand> = {}): Demand => ({
   kind,
@@ -50,4 +50,15 @@ test("RUN-3 the plan never takes more memory than there is, and ends with none",
   }
   expect(planned(kinds, 0)).toEqual([]);
   expect(planned([demand("a-1", { idleServers: 100 })], 1e9)).toEqual([["a-1", 8]]);
+});
+
+test("RUN-3 interpreters get a share of the memory, and a cluster keeps so many regardless of its own", () => {
+  const budget = { memoryBytes: 1000, startReserveBytes: 100 };
+  const cluster = { ...budget, memoryBytes: Number.POSITIVE_INFINITY };
+  const able = { capabilities: new Set(["prewarm"] as const) };
+  expect(prewarmBytes(0.1, budget, able)).toBe(100);
+  expect(prewarmBytes(0.1, cluster, { ...able, maxPrewarmed: 3 })).toBe(300);
+  expect(prewarmBytes(0.1, budget, { ...able, maxPrewarmed: 3 })).toBe(100);
+  expect(prewarmBytes(0, cluster, able)).toBe(0);
+  expect(prewarmBytes(0.1, budget, { capabilities: new Set() })).toBe(0);
 });

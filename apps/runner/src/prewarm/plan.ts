@@ -1,3 +1,6 @@
+import type { RuntimeDriver } from "@towpath/runtime";
+import type { Budget } from "../places/placement.ts";
+
 /** A kind of interpreter that servers of one organization could use. */
 export type Demand = {
   /** Names the kind; includes the organization. */
@@ -10,6 +13,18 @@ export type Demand = {
   /** Memory of one, as measured or assumed. */
   readonly bytes: number;
 };
+
+/** The most memory for all interpreters: a share of what servers may use, and for as many as the driver keeps. Pure. */
+export function prewarmBytes(
+  share: number,
+  { memoryBytes, startReserveBytes }: Pick<Budget, "memoryBytes" | "startReserveBytes">,
+  { capabilities, maxPrewarmed }: Pick<RuntimeDriver, "capabilities" | "maxPrewarmed">,
+): number {
+  // A share of nothing of infinite memory would be no number.
+  if (share === 0 || !capabilities.has("prewarm")) return 0;
+  // What can't measure them counts each as the reserve.
+  return Math.min(share * memoryBytes, (maxPrewarmed ?? Number.POSITIVE_INFINITY) * startReserveBytes);
+}
 
 /** Even if more servers of a kind are idle: they rarely start at the same moment. */
 const maxPerKind = 8;

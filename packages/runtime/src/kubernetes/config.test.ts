@@ -56,6 +56,9 @@ test("RUN-7 waiting pods are used by a setting, and get a key that is derived fr
     return configured.kind === "kubernetes" ? configured.waitingKey : null;
   };
   const waiting = { TOWPATH_KUBERNETES_WAITING_PODS: "yes" };
+  expect(() => keyOf({ TOWPATH_KUBERNETES_PREWARMED_PODS: "2" })).toThrow(
+    "must be 0 without TOWPATH_KUBERNETES_WAITING",
+  );
   expect(keyOf({ TOWPATH_SECRET: "x".repeat(32) })).toBeNull();
   expect(keyOf({ ...waiting, TOWPATH_SECRET: "x".repeat(32) })).toHaveLength(32);
   expect(keyOf({ ...waiting, TOWPATH_SECRET: "x".repeat(32) })).not.toEqual(

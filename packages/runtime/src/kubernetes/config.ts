@@ -47,6 +47,8 @@ export const kubernetesSettings = {
   TOWPATH_KUBERNETES_STORAGE_CLASS: optional(z.string()),
   /** Whether servers start in pods that wait, which the chart's `tenants.waiting` makes. */
   TOWPATH_KUBERNETES_WAITING_PODS: z.enum(["yes", "no"], "must be yes or no").default("no"),
+  /** How many of those that waited may hold an interpreter for servers of an organization that were used lately. */
+  TOWPATH_KUBERNETES_PREWARMED_PODS: z.coerce.number().int().min(0).max(1000).default(0),
   /** Service that the leading runner makes lead to itself, where several runners wait for each other. */
   TOWPATH_KUBERNETES_RUNNER_SERVICE: optional(
     z
@@ -72,6 +74,8 @@ export type KubernetesSettings = {
   readonly cache: CacheSettings | null;
   /** What waiting pods know the runner by, 32 bytes; null: there are none. */
   readonly waitingKey: Uint8Array | null;
+  /** How many pods may hold an interpreter that waits; 0: none does. */
+  readonly prewarmedPods: number;
   /** Size of a server's `/data`. */
   readonly dataBytes: number;
   readonly dataDirectory: string;
@@ -121,6 +125,10 @@ export function kubernetesSettingsFrom(
   const usesPool = values.TOWPATH_KUBERNETES_WAITING_PODS === "yes";
   if (usesPool && !environment.TOWPATH_SECRET)
     problems.push("TOWPATH_SECRET: must be set, because waiting pods know the runner by a key that is derived from it");
+  if (!usesPool && values.TOWPATH_KUBERNETES_PREWARMED_PODS > 0)
+    problems.push(
+      "TOWPATH_KUBERNETES_PREWARMED_PODS: must be 0 without TOWPATH_KUBERNETES_WAITING_PODS, whose pods they are",
+    );
   if (problems.length > 0)
     throw new Error(`The settings of the Kubernetes driver are not valid:\n  ${problems.join("\n  ")}`);
   const { dataDirectory, runDirectory, dataBytes, buildEnvironment } = sandboxSettingsFrom(values, environment);
@@ -141,6 +149,7 @@ export function kubernetesSettingsFrom(
     },
     cache: cacheSettingsFrom(values),
     waitingKey: usesPool ? deriveKey(environment.TOWPATH_SECRET ?? "", "waiting-pods").bytes : null,
+    prewarmedPods: values.TOWPATH_KUBERNETES_PREWARMED_PODS,
     dataBytes,
     dataDirectory,
     runDirectory,

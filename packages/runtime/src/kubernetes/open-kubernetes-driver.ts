@@ -51,11 +51,16 @@ export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLa
   const isolation = isNetworkRequired ? host.selfTest : null;
   const waiting =
     role.kind === "servers" && settings.waitingKey !== null ? new WaitingPods(api, settings.waitingKey) : null;
+  const prewarmedPods = waiting === null ? 0 : settings.prewarmedPods;
   const parts = { api, layers, pythons: host.pythons, isolation, settings: pods, owner, placeMs, data, waiting };
-  const servers = new KubernetesServers(parts);
+  const servers = new KubernetesServers({ ...parts, prewarmedPods });
   return {
     name: "kubernetes",
-    capabilities: new Set<Capability>(data === null ? [] : ["lastingData"]),
+    capabilities: new Set<Capability>([
+      ...(data === null ? [] : (["lastingData"] as const)),
+      ...(prewarmedPods === 0 ? [] : (["prewarm"] as const)),
+    ]),
+    maxPrewarmed: prewarmedPods,
     servers,
     builds: new PodBuilds(api, { pod: pods, cache, layers, buildEnvironment }),
     host,

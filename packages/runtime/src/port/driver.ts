@@ -14,6 +14,8 @@ export type RuntimeDriver = {
   readonly name: string;
   readonly capabilities: ReadonlySet<Capability>;
   readonly servers: ServerDriver;
+  /** Interpreters that it keeps at a time, at most; absent: as many as memory allows. */
+  readonly maxPrewarmed?: number;
   readonly builds: BuildDriver;
   readonly host: HostReport;
   /**

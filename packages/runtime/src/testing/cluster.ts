@@ -8,5 +8,6 @@ export { openClusterDriver } from "../kubernetes/open-kubernetes-driver.ts";
 export { serverPod } from "../kubernetes/pod/server-pod.ts";
 export { fitsServer } from "../kubernetes/pool/pool-fit.ts";
 export type { RunnerIdentity, RuntimeDriver } from "../port/driver.ts";
+export type { InstanceSpec } from "../port/servers.ts";
 export { collect, driverContract, instanceOf, startedBy } from "./driver-contract.ts";
 export { tinyServer } from "./tiny-server.ts";

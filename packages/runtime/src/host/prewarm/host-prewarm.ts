@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { checkPrewarmed } from "../../port/check-prewarmed.ts";
 import { SandboxError } from "../../port/errors.ts";
-import type { InstanceHandle, InstanceSpec, Prewarmed, PrewarmResult, PrewarmSpec } from "../../port/servers.ts";
+import type { InstanceHandle, Prewarmed, PrewarmResult, PrewarmSpec } from "../../port/servers.ts";
 import type { Engine, HostDriverConfig } from "../engine.ts";
 import { removeDirectory } from "../process/remove-directory.ts";
 import { interpreterFiles, serverFiles } from "../server/server-files.ts";
@@ -78,7 +79,7 @@ export class HostPrewarm {
       memoryBytes: () => running.memoryBytes(),
       end: async () => (isClaimed ? undefined : await end()),
       claim: async (organizationId, instance, onOutput) => {
-        checkFits(spec, organizationId, instance);
+        checkPrewarmed(spec, organizationId, instance);
         if (isClaimed) throw new SandboxError("invalid_spec", "An interpreter becomes one server only.");
         isClaimed = true;
         try {
@@ -104,19 +105,4 @@ export class HostPrewarm {
       },
     };
   }
-}
-
-/** A sandbox that exists already must fit the server. */
-function checkFits(spec: PrewarmSpec, organizationId: string, { server }: InstanceSpec): void {
-  const { limits } = server;
-  const fits =
-    spec.organizationId === organizationId &&
-    spec.dependencies === server.layers.dependencies &&
-    spec.pythonVersion === server.pythonVersion &&
-    spec.network === server.network &&
-    spec.limits.tmpBytes === limits.tmpBytes &&
-    spec.limits.fileBytes === limits.fileBytes &&
-    server.inspectable !== true &&
-    server.dataVolume === undefined;
-  if (!fits) throw new SandboxError("invalid_spec", "This interpreter was prewarmed for another kind of server.");
 }

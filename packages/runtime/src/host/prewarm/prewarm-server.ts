@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Limits, OutputSink, OutputStream } from "../../port/execution.ts";
+import type { Limits, OutputSink } from "../../port/execution.ts";
+import { heldOutput } from "../../port/held-output.ts";
 import type { PrewarmObstacle, StartResult } from "../../port/servers.ts";
 import type { SandboxSpec } from "../engine.ts";
 import { type FloodLimits, floodGate } from "../process/flood.ts";
@@ -40,9 +41,6 @@ export type WaitingInterpreter = {
 export type PrewarmOutcome =
   | { readonly ok: true; readonly interpreter: WaitingInterpreter }
   | { readonly ok: false; readonly reason: string; readonly isFinal: boolean };
-
-/** Lines from before a claim that are kept for the server's log. */
-const maxHeldLines = 100;
 
 /** Starts an interpreter, waits until it has imported the frameworks, and freezes it. Used by all engines of this host. */
 export async function prewarmServer(
@@ -118,25 +116,4 @@ async function end(running: RunningProcess, directory: SocketDirectory): Promise
   await running.kill();
   await running.ended;
   await directory.remove().catch(() => {});
-}
-
-/** Keeps the newest lines until there is a server whose log they belong to. */
-function heldOutput() {
-  let held: { readonly stream: OutputStream; readonly line: string; readonly sequence?: number | undefined }[] = [];
-  let target: OutputSink | null = null;
-  const sink: OutputSink = (stream, line, time, sequence) => {
-    if (target !== null) return target(stream, line, time, sequence);
-    held.push({ stream, line, sequence });
-    if (held.length > maxHeldLines) held.shift();
-  };
-  return {
-    sink,
-    last: () => held.at(-1)?.line,
-    passOn(to: OutputSink) {
-      target = to;
-      // With the time of the claim: the server did not exist before.
-      for (const { stream, line, sequence } of held) to(stream, line, new Date(), sequence);
-      held = [];
-    },
-  };
 }

@@ -52,6 +52,8 @@ export const readFailure = (path: string): Promise<Failed | null> => readStatus(
 /** The status of an interpreter that has no server yet. */
 export const readPrewarmStatus = (path: string): Promise<PrewarmStatus | null> => readStatus(path, prewarmStatusSchema);
 
+export const parsePrewarmStatus = (text: string): PrewarmStatus | null => parseStatus(text, prewarmStatusSchema);
+
 async function readStatus<Status>(path: string, schema: z.ZodType<Status>): Promise<Status | null> {
   return parseStatus((await readBounded(path, maxStatusBytes)) ?? "", schema);
 }

@@ -9,10 +9,12 @@ export const labels = {
   instance: "towpath.dev/instance",
   /** Of a build's pod, and of those of servers that it inspects. */
   build: "towpath.dev/build",
-  /** Whose build or cache it is. */
+  /** Whose build, cache or interpreter it is. */
   organization: "towpath.dev/organization",
   /** `none` or `internet`: what the pod may reach. */
   network: "towpath.dev/network",
+  /** Of a pod whose interpreter waits for a server: the beginning of its dependency layer's digest. */
+  prewarmed: "towpath.dev/prewarmed",
   /** Id of a server's `/data`. */
   data: "towpath.dev/data",
 } as const;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Stored } from "../api/objects.ts";
-import { serverPod, serverSecret } from "./server-pod.ts";
+import { fitsServer } from "../pool/pool-fit.ts";
+import { claimStart, prewarmedPod, prewarmStart, serverPod, serverSecret, serverStart } from "./server-pod.ts";
 
 const mebibyte = 1024 ** 2;
 const settings = {
@@ -180,4 +181,44 @@ test("RUN-7 a runtime class is set if the operator names one, and an inspection'
   expect(pod.spec).toMatchObject({ runtimeClassName: "gvisor", activeDeadlineSeconds: 91 });
   const other = serverPod({ ...spec, instanceId: "2" }, owner, settings);
   expect(other.spec?.securityContext?.runAsUser).not.toBe(user);
+});
+
+const prewarm = {
+  organizationId: "01936d3a-0000-7000-8000-0000000000aa",
+  dependencies: spec.server.layers.dependencies,
+  pythonVersion: spec.server.pythonVersion,
+  network: spec.server.network,
+  limits: { ...spec.server.limits, cpus: 0.5 },
+  startTimeoutMs: 60_000,
+} as const;
+
+test("RUN-3 RUN-7 an interpreter's pod names its organization and layer, and fits a server but for its processors", () => {
+  const pod = prewarmedPod(prewarm, owner, settings);
+  expect(pod.metadata.labels).toEqual({
+    "app.kubernetes.io/managed-by": "towpath",
+    "towpath.dev/role": "server",
+    "towpath.dev/owner": "runner-1",
+    "towpath.dev/network": "internet",
+    "towpath.dev/organization": prewarm.organizationId,
+    "towpath.dev/prewarmed": "a".repeat(40),
+  });
+  const stored = { ...serverPod(spec, owner, settings) } as Stored<"pods">;
+  expect(fitsServer(stored, pod)).toBe(false);
+  expect(fitsServer(stored, pod, { anyProcessors: true })).toBe(true);
+  const larger = { ...prewarm, limits: { ...prewarm.limits, memoryBytes: 1024 * mebibyte } };
+  expect(fitsServer(stored, prewarmedPod(larger, owner, settings), { anyProcessors: true })).toBe(false);
+});
+
+test("RUN-3 RUN-7 an interpreter gets nothing of a server, and its claim what an ordinary start would get", () => {
+  const start = prewarmStart(prewarm);
+  expect(start.argv.slice(1)).toEqual(["-m", "towpath_runner", "--prewarm-status", "/run/towpath/status.json"]);
+  expect(start).toMatchObject({ prewarm: true, directory: "/app/src", limits: { processes: 256, sharesUser: true } });
+  const usual = serverStart(spec, "s", { sharesUser: true });
+  const { TOKEN, ...others } = usual.environment;
+  expect([TOKEN, start.environment]).toEqual(["hidden", others]);
+  const { claim, ...rest } = claimStart(spec, "s");
+  expect(claim).toEqual({ env: usual.environment, arguments: usual.argv.slice(3), secret: "s" });
+  expect(usual.argv.slice(1, 3)).toEqual(["-m", "towpath_runner"]);
+  const { argv: _, environment: __, ...shared } = usual;
+  expect(rest).toEqual(shared);
 });

@@ -9,7 +9,7 @@ import {
   statusName,
 } from "../../harness-command.ts";
 import { codePath, dependencyPath } from "../../port/builds.ts";
-import type { InstanceSpec } from "../../port/servers.ts";
+import type { InstanceSpec, PrewarmSpec } from "../../port/servers.ts";
 import type { New, Stored } from "../api/objects.ts";
 import type { PodSettings } from "../config.ts";
 import { labels, managedBy } from "./labels.ts";
@@ -137,6 +137,23 @@ export function serverPod(spec: InstanceSpec, owner: PodOwner, settings: PodSett
   };
 }
 
+/** The pod of an interpreter that waits for a server of an organization, as `serverPod` would make it for that. Pure. */
+export function prewarmedPod(spec: PrewarmSpec, owner: PodOwner, settings: PodSettings): New<"pods"> {
+  const pod = serverPod({ instanceId: "", startTimeoutMs: 0, server: serverOf(spec) }, owner, settings);
+  const { [labels.instance]: _, ...kept } = pod.metadata.labels ?? {};
+  const own = { [labels.organization]: spec.organizationId, [labels.prewarmed]: spec.dependencies.slice(0, 40) };
+  return { ...pod, metadata: { ...pod.metadata, labels: { ...kept, ...own } } };
+}
+
+const serverOf = ({ dependencies, pythonVersion, network, limits }: PrewarmSpec): InstanceSpec["server"] => ({
+  layers: { dependencies, code: "" },
+  pythonVersion,
+  entrypoint: "",
+  environment: {},
+  network,
+  limits,
+});
+
 /** A claim that one node may use at a time: all pods that use it run there. */
 const besideOthersOf = (dataVolume: string): Affinity => ({
   podAffinity: {
@@ -146,7 +163,13 @@ const besideOthersOf = (dataVolume: string): Affinity => ({
   },
 });
 
-export type LayerAddress = { readonly url: string; readonly directory: string; readonly digest: string };
+export type LayerAddress = {
+  readonly url: string;
+  readonly directory: string;
+  readonly digest: string;
+  /** The directory in it that has most of its files: see fetch.py. */
+  readonly spread?: string;
+};
 
 /** What the pod of a server waits for. */
 export type Given = { readonly secret: string; readonly layers: readonly LayerAddress[] };
@@ -191,19 +214,48 @@ export function serverStart(
   secret: string,
   { sharesUser }: { readonly sharesUser: boolean },
 ) {
-  const { processes, fileBytes } = server.limits;
-  const listen = `0.0.0.0:${serverPort}`;
   const { argv, env } = harnessCommand(server, { listen, harness: harnessDirectory, startTimeoutMs });
   return {
     argv,
     environment: env,
-    directory: codePath,
-    makeDirectories: Object.values(homeEnvironment),
+    ...places,
     ...(server.dataVolume !== undefined && { data: dataPath }),
-    status: `${runtimeDirectory}/${statusName}`,
     port: serverPort,
     secret,
     startSeconds: startTimeoutMs / 1000,
-    limits: { processes, sharesUser, ...(fileBytes !== undefined && { fileBytes }) },
+    limits: limitsOf(server, sharesUser),
   };
 }
+
+/** The same for an interpreter that imports and waits, in a pod that has waited. Pure. */
+export function prewarmStart(spec: PrewarmSpec) {
+  const server = serverOf(spec);
+  const { argv, env } = harnessCommand(server, { listen, harness: harnessDirectory });
+  return {
+    argv: [argv[0], "-m", "towpath_runner", "--prewarm-status", places.status],
+    environment: env,
+    ...places,
+    prewarm: true,
+    limits: limitsOf(server, true),
+  };
+}
+
+/** Makes such an interpreter the server. Pure. */
+export function claimStart(spec: InstanceSpec, secret: string) {
+  const { argv, environment: env, ...start } = serverStart(spec, secret, { sharesUser: true });
+  return { ...start, claim: { env, arguments: argv.slice(["python", "-m", "towpath_runner"].length), secret } };
+}
+
+const listen = `0.0.0.0:${serverPort}`;
+
+const places = {
+  directory: codePath,
+  makeDirectories: Object.values(homeEnvironment),
+  status: `${runtimeDirectory}/${statusName}`,
+};
+
+const limitsOf = ({ limits: { processes, fileBytes } }: InstanceSpec["server"], sharesUser: boolean) => ({
+  processes,
+  sharesUser,
+  ...(fileBytes !== undefined && { fileBytes }),
+});

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { handOver, type Recipient } from "./hand-over.ts";
+import { type HandedOver, openHandOver, type Recipient } from "./hand-over.ts";
 
 // The program of a waiting pod as an ordinary process: the cluster's tests try it in pods.
 
@@ -30,24 +30,33 @@ afterAll(async () => {
 });
 
 /** Starts it; `received` is what it was given, as it has it. */
-async function waiting(): Promise<{ to: Recipient; received: () => Promise<unknown> }> {
-  const code =
-    "import json, os, sys; from towpath_pod.wait import wait; print(json.dumps(wait(0, sys.argv[1])), flush=True); os._exit(0)";
+async function waiting(): Promise<{ to: Recipient; received: () => Promise<unknown[]> }> {
+  const code = [
+    "import json, os, sys; from towpath_pod.wait import wait",
+    "for document in wait(0, sys.argv[1]): print(json.dumps(document), flush=True)",
+    "os._exit(0)",
+  ].join("\n");
   const env = { PATH: process.env.PATH, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1", TOWPATH_POD_UID: uid };
   const child = spawn("python3", ["-c", code, join(directory, "key")], { env, stdio: ["ignore", "pipe", "pipe"] });
   children.add(child);
   const [line] = await once(createInterface(child.stderr), "line");
   const printed = text(child.stdout);
-  const received = async () => JSON.parse(await printed) as unknown;
+  const received = async () =>
+    (await printed)
+      .trimEnd()
+      .split("\n")
+      .map((each): unknown => JSON.parse(each));
   return { to: { host: "127.0.0.1", port: JSON.parse(line).port, uid }, received };
 }
 const soon = () => AbortSignal.timeout(10_000);
+const handOver = async (to: Recipient, by: Uint8Array, what: HandedOver, signal: AbortSignal) =>
+  (await openHandOver(to, by, signal)).send(what);
 
 test("RUN-7 a waiting pod takes from who knows the key, once, also while strangers hold connections to it", async () => {
   const { to, received } = await waiting();
   const strangers = Array.from({ length: 20 }, () => connectPlainly(to.port, to.host).on("error", () => {}));
   await handOver(to, key, document, soon());
-  expect(await received()).toMatchObject(document);
+  expect(await received()).toMatchObject([document]);
   for (const stranger of strangers) stranger.destroy();
   await expect(handOver(to, key, document, AbortSignal.timeout(300))).rejects.toThrow();
 });
@@ -59,7 +68,17 @@ test("RUN-7 a waiting pod is given nothing if it is another one or has another k
   await expect(handOver(to, randomBytes(32), document, soon())).rejects.toThrow(distrusted);
   // It still waits.
   await handOver(to, key, document, soon());
-  expect(await received()).toMatchObject(document);
+  expect(await received()).toMatchObject([document]);
+});
+
+test("RUN-7 a waiting pod takes what an interpreter imports, then its server, once", async () => {
+  const { to, received } = await waiting();
+  const first = { ...document, more: true } as const;
+  await handOver(to, key, first, soon());
+  // It has not asked for more yet, or has: it takes one at a time.
+  await expect.poll(() => handOver(to, key, document, soon()).then(() => "taken", String)).toBe("taken");
+  expect(await received()).toMatchObject([first, document]);
+  await expect(handOver(to, key, document, AbortSignal.timeout(300))).rejects.toThrow();
 });
 
 test("RUN-7 a waiting pod that doesn't answer is given up in time", async () => {

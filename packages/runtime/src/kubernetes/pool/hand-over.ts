@@ -19,22 +19,27 @@ export type Recipient = {
   readonly uid: string;
 };
 
+/** What a waiting pod starts its server with. `more`: an interpreter, which becomes one with the next hand-over. */
+export type HandedOver = { readonly layers: readonly LayerAddress[]; readonly start: object; readonly more?: true };
+
+/** A connection to a waiting pod that has proven that it knows the key. */
+export type OpenedHandOver = {
+  /** Once. Closes the connection. */
+  send(document: HandedOver): Promise<void>;
+};
+
 /**
- * Gives a waiting pod what its server starts with: see python/towpath_pod/wait.py. Both sides prove that they know the
- * key before any of it is sent.
+ * Connects to a waiting pod, which is then given what its server starts with: see python/towpath_pod/wait.py. Both sides
+ * prove that they know the key before any of it is sent.
  *
  * @param key 32 bytes
+ * @param signal limits all of it, `send` too, and closes the connection
  * @throws an error of the connection, or one that says why the pod is not trusted
  */
-export async function handOver(
-  to: Recipient,
-  key: Uint8Array,
-  document: { readonly layers: readonly LayerAddress[]; readonly start: object },
-  signal: AbortSignal,
-): Promise<void> {
+export async function openHandOver(to: Recipient, key: Uint8Array, signal: AbortSignal): Promise<OpenedHandOver> {
   for (;;) {
     try {
-      return await attempt(to, key, document, signal);
+      return await attempt(to, key, signal);
     } catch (error) {
       // It began to run a moment ago.
       const isEarly = error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
@@ -44,18 +49,17 @@ export async function handOver(
   }
 }
 
-async function attempt(
-  { host, port, uid }: Recipient,
-  key: Uint8Array,
-  document: object,
-  signal: AbortSignal,
-): Promise<void> {
+async function attempt({ host, port, uid }: Recipient, key: Uint8Array, signal: AbortSignal): Promise<OpenedHandOver> {
   signal.throwIfAborted();
   // Its certificate is its own: the key proves it.
   const socket = connect({ host, port, minVersion: "TLSv1.3", rejectUnauthorized: false });
   const listening = addAbortListener(signal, () =>
     socket.destroy(new Error("The waiting pod did not answer in time.")),
   );
+  const close = () => {
+    listening[Symbol.dispose]();
+    socket.destroy();
+  };
   const lines = linesOf(socket);
   const answer = async () => {
     const { done, value } = await lines.next();
@@ -72,11 +76,21 @@ async function attempt(
       hmacSha256(key, [side, uid, nonce, greeting.nonce, certificate].join("\n"), "hex");
     if (greeting.uid !== uid || !equalInConstantTime(greeting.proof, proof("pod")))
       throw new Error("What answers for the waiting pod is not the pod, or has another key.");
-    send({ proof: proof("runner"), ...document });
-    await answer();
-  } finally {
-    listening[Symbol.dispose]();
-    socket.destroy();
+    // It may break before it is used, which `send` reports.
+    socket.on("error", () => {});
+    return {
+      async send(document) {
+        try {
+          send({ proof: proof("runner"), ...document });
+          await answer();
+        } finally {
+          close();
+        }
+      },
+    };
+  } catch (error) {
+    close();
+    throw error;
   }
 }
 

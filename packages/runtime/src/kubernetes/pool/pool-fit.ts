@@ -22,12 +22,19 @@ export function isWaiting(pod: Stored<"pods">): boolean {
 /**
  * Whether a waiting pod can become a server: its container is like the one of the pod that would be created for it, with
  * the same image, runtime, limits, network and volumes. What else a cluster adds to pods doesn't matter. Pure.
+ *
+ * @param options.anyProcessors whether it may have others
  */
-export function fitsServer(waiting: Stored<"pods">, expected: New<"pods">): boolean {
+export function fitsServer(
+  waiting: Stored<"pods">,
+  expected: New<"pods">,
+  options: { readonly anyProcessors?: boolean } = {},
+): boolean {
   const [has, needs] = [shapeOf(waiting), shapeOf(expected)];
   const { volumes, ...more } = needs;
+  const processors = options.anyProcessors === true ? has.processors : needs.processors;
   return (
-    isDeepStrictEqual({ ...has, volumes: [] }, { ...more, volumes: [] }) &&
+    isDeepStrictEqual({ ...has, volumes: [] }, { ...more, processors, volumes: [] }) &&
     volumes.every((each) => has.volumes.some((other) => isDeepStrictEqual(each, other)))
   );
 }
@@ -36,13 +43,14 @@ function shapeOf({ metadata, spec }: Pick<New<"pods">, "metadata" | "spec">) {
   const container = spec?.containers.find(({ name }) => name === serverContainer);
   const { requests = {}, limits = {} } = container?.resources ?? {};
   const mounted = container?.volumeMounts ?? [];
-  const amounts = [requests.cpu, requests.memory, limits.cpu, limits.memory].map((text = "") => amountOf(text));
+  const amounts = (of: "cpu" | "memory") => [requests[of], limits[of]].map((text = "") => amountOf(text));
   return {
     network: metadata.labels?.[labels.network],
     runtimeClass: spec?.runtimeClassName ?? null,
     lifetimeSeconds: spec?.activeDeadlineSeconds ?? null,
     image: container?.image,
-    amounts,
+    processors: amounts("cpu"),
+    memory: amounts("memory"),
     volumes: mounted.map(({ name, mountPath, readOnly = false }) => {
       const volume = spec?.volumes?.find((each) => each.name === name);
       return { mountPath, readOnly, ...kindOf(volume) };

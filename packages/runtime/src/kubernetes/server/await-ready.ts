@@ -7,8 +7,10 @@ import { type Address, askReady } from "./ask-server.ts";
 import type { PodServer } from "./pod-server.ts";
 import { failureOf, noRoom } from "./start-failure.ts";
 
-const firstPollMs = 20;
+const minPollMs = 20;
 const maxPollMs = 250;
+/** A pause as part of the time so far: a start loses no more by it. */
+const pollShare = 0.04;
 const checkMs = 500;
 /** As in serve.py. */
 const maxRounds = 3;
@@ -16,6 +18,7 @@ const maxRounds = 3;
 const imageMs = 20_000;
 
 type Waiting = {
+  readonly instanceId: string;
   readonly startTimeoutMs: number;
   /** Of `performance.now()`. */
   readonly startedAt: number;
@@ -30,7 +33,7 @@ type Waiting = {
  */
 export async function awaitReady(
   running: PodServer,
-  { startTimeoutMs, startedAt, placeMs }: Waiting,
+  { instanceId, startTimeoutMs, startedAt, placeMs }: Waiting,
 ): Promise<StartResult> {
   const done = new AbortController();
   try {
@@ -47,7 +50,7 @@ export async function awaitReady(
       const { address, ready } = first;
       const { prewarm, bridge, incomplete } = ready;
       const more = { ...(prewarm && { prewarm }), ...(bridge && { bridge }), ...(incomplete && { incomplete }) };
-      return { ok: true, handle: running.handle(address), startMs: performance.now() - startedAt, ...more };
+      return { ok: true, handle: running.handle(instanceId, address), startMs: performance.now() - startedAt, ...more };
     }
     return failureOf(first, running.stack);
   } finally {
@@ -56,10 +59,12 @@ export async function awaitReady(
 }
 
 async function untilReady(running: PodServer, signal: AbortSignal): Promise<{ address: Address; ready: Ready }> {
-  for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pauseMs * 1.5, maxPollMs)) {
+  const startedAt = performance.now();
+  for (;;) {
     const { address } = running;
     const ready = address === null ? null : await askReady(address, signal);
     if (address !== null && ready !== null) return { address, ready };
+    const pauseMs = Math.min(Math.max(minPollMs, pollShare * (performance.now() - startedAt)), maxPollMs);
     await sleep(pauseMs, undefined, { signal }).catch(() => new Promise(() => {}));
   }
 }

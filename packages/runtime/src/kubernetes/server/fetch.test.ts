@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -41,9 +41,14 @@ async function fetched(answer: Answer, digest = createHash("sha256").update(arch
   onTestFinished(() => void service.close());
   const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}/layer`;
   const here = await mkdtemp(join(directory, "fetch-"));
+  // Where that can't be had, the layer is unpacked all the same.
+  const layer = { url, digest, directory: "code", spread: "lib/python3.11/site-packages" };
   for (const name of ["secret", "layers"]) await mkdir(join(here, name));
-  await writeFile(join(here, "secret/layers.json"), JSON.stringify([{ url, digest, directory: "code" }]));
+  await writeFile(join(here, "secret/layers.json"), JSON.stringify([layer]));
   await writeFile(join(here, "secret/start.json"), "{}");
+  // Code of an interpreter that waits beside it could make such a link.
+  await writeFile(join(here, "other"), "as before");
+  await symlink(join(here, "other"), join(here, "start.json.new"));
   const code = `import sys; from towpath_pod import fetch, report
 fetch.report = lambda what: print(what["layer"], what["detail"])
 sys.exit(fetch.fetch(*sys.argv[1:]))`;
@@ -56,6 +61,7 @@ sys.exit(fetch.fetch(*sys.argv[1:]))`;
     () => false,
   );
   const unpacked = await readFile(join(here, "layers/code/file")).catch(() => null);
+  expect(await readFile(join(here, "other"), "utf8")).toBe("as before");
   return { ranges, reported: stdout.trim(), isStarted, isWhole: unpacked?.equals(content) ?? false };
 }
 

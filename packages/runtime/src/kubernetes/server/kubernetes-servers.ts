@@ -8,6 +8,7 @@ import type {
   InstanceSpec,
   PoolObstacle,
   PrewarmResult,
+  PrewarmSpec,
   ServerDriver,
   StartResult,
 } from "../../port/servers.ts";
@@ -18,14 +19,16 @@ import type { PodSettings } from "../config.ts";
 import type { DataClaims } from "../data-claims.ts";
 import { labels } from "../pod/labels.ts";
 import { podEnd } from "../pod/pod-end.ts";
-import { type Given, type PodOwner, serverPod, serverPort, serverSecret } from "../pod/server-pod.ts";
-import type { WaitingPods } from "../pool/waiting-pods.ts";
+import { type Given, type PodOwner, serverPod, serverPort, serverSecret, serverStart } from "../pod/server-pod.ts";
+import { PrewarmedPods } from "../pool/prewarmed-pods.ts";
+import type { TakenPod, WaitingPods } from "../pool/waiting-pods.ts";
 import type { RemoteLayers } from "../remote-layers.ts";
 import { type Address, askReady } from "./ask-server.ts";
 import { awaitReady } from "./await-ready.ts";
+import { layersAt } from "./layer-addresses.ts";
 import { Nodes } from "./nodes.ts";
 import { PodServer, type PodServerParts } from "./pod-server.ts";
-import { layerError, refusalOf } from "./start-failure.ts";
+import { refusalOf } from "./start-failure.ts";
 import { unlessStored } from "./unless-stored.ts";
 
 export type KubernetesServersParts = {
@@ -42,7 +45,10 @@ export type KubernetesServersParts = {
   readonly data: DataClaims | null;
   /** Null: each server gets a pod of its own. */
   readonly waiting: WaitingPods | null;
+  /** How many of those that have waited may hold an interpreter for an organization's servers. */
+  readonly prewarmedPods: number;
 };
+type PodServerOptions = Pick<PodServerParts, "onOutput" | "last" | "secret" | "on">;
 
 type Begun = {
   readonly spec: InstanceSpec;
@@ -57,10 +63,18 @@ export class KubernetesServers implements ServerDriver {
   readonly #watch: PodWatch;
   readonly #nodes = new Nodes();
   readonly #running = new Set<PodServer>();
+  readonly #prewarmed: PrewarmedPods | null;
 
   constructor(parts: KubernetesServersParts) {
     this.#parts = parts;
     this.#watch = new PodWatch(parts.api, { [labels.role]: "server", [labels.owner]: parts.owner.id });
+    const { waiting } = parts;
+    const follow = (pod: Stored<"pods">, own: PodServerOptions) => {
+      this.#watch.learn(pod);
+      return this.#follow(this.#podServer(pod, own));
+    };
+    this.#prewarmed =
+      waiting === null || parts.prewarmedPods === 0 ? null : new PrewarmedPods({ ...parts, waiting, follow });
   }
 
   async start(spec: InstanceSpec, onOutput: OutputSink): Promise<StartResult> {
@@ -69,22 +83,23 @@ export class KubernetesServers implements ServerDriver {
     await this.#requireIsolation();
     await this.#requirePython(server.pythonVersion);
     await this.#openData(server.dataVolume);
-    const directories = ["dependencies", "code"] as const;
-    const [layers] = await Promise.all([
-      Promise.all(
-        directories.map(async (directory) => {
-          const digest = server.layers[directory];
-          return { directory, digest, url: await this.#addressOf(digest) };
-        }),
-      ),
-      this.#watch.start(),
-    ]);
-    const given = { secret: randomBytes(32).toString("base64url"), layers };
     const pod = serverPod(spec, this.#parts.owner, this.#parts.settings);
-    const { waiting } = this.#parts;
-    const pooled = waiting === null ? null : await this.#takeWaiting(waiting, { spec, pod, given, onOutput });
-    const running = pooled instanceof PodServer ? pooled : await this.#startOwn({ spec, pod, given, onOutput });
+    // The store is asked while a pod is taken.
+    const taking = this.#takeWaiting(pod);
+    const layers = await Promise.all([layersAt(this.#parts.layers, server), this.#watch.start()]).then(
+      ([found]) => found,
+      async (error: unknown) => {
+        await this.#giveUp(await taking);
+        throw error;
+      },
+    );
+    const taken = await taking;
+    const given = { secret: randomBytes(32).toString("base64url"), layers };
+    const begun = { spec, pod, given, onOutput };
+    const pooled = taken === null || typeof taken === "string" ? taken : await this.#startTaken(taken, begun);
+    const running = pooled instanceof PodServer ? pooled : await this.#startOwn(begun);
     const result = await awaitReady(running, {
+      instanceId: spec.instanceId,
       startTimeoutMs: spec.startTimeoutMs,
       startedAt,
       placeMs: this.#parts.placeMs,
@@ -96,7 +111,7 @@ export class KubernetesServers implements ServerDriver {
   async #startOwn({ spec, pod, given, onOutput }: Begun): Promise<PodServer> {
     const created = await this.#create(pod);
     const { secret } = given;
-    const running = this.#follow(this.#podServer(spec.instanceId, created, { onOutput, secret }));
+    const running = this.#follow(this.#podServer(created, { onOutput, secret }));
     try {
       await this.#parts.api.create("secrets", serverSecret(spec, created, given, false));
     } catch (error) {
@@ -106,17 +121,26 @@ export class KubernetesServers implements ServerDriver {
     return running;
   }
 
-  /** Resolves to why, if none could be used. */
-  async #takeWaiting(waiting: WaitingPods, { spec, pod, given, onOutput }: Begun): Promise<PodServer | PoolObstacle> {
-    const taken = await waiting.take(pod).catch((): PoolObstacle => "failed");
-    if (typeof taken === "string") return taken;
-    this.#watch.learn(taken);
-    const { secret } = given;
-    const running = this.#follow(this.#podServer(spec.instanceId, taken, { onOutput, secret }));
+  /** Null without pods that wait; why, if none could be taken. */
+  async #takeWaiting(pod: New<"pods">): Promise<TakenPod | PoolObstacle | null> {
+    return (await this.#parts.waiting?.take(pod).catch((): PoolObstacle => "failed")) ?? null;
+  }
+
+  async #giveUp(taken: TakenPod | PoolObstacle | null): Promise<void> {
+    if (taken === null || typeof taken === "string") return;
+    const { name, uid } = taken.pod.metadata;
+    await this.#parts.api.delete("pods", name, { graceSeconds: 0, uid }).catch(() => {});
+  }
+
+  async #startTaken({ pod, opened }: TakenPod, { spec, given, onOutput }: Begun): Promise<PodServer | PoolObstacle> {
+    this.#watch.learn(pod);
+    const { secret, layers } = given;
+    const running = this.#follow(this.#podServer(pod, { onOutput, secret }));
     try {
+      const start = serverStart(spec, secret, { sharesUser: true });
       await Promise.all([
-        waiting.handOver(taken, spec, given),
-        this.#parts.api.create("secrets", serverSecret(spec, taken, given, true)),
+        opened.then((connection) => connection.send({ layers, start })),
+        this.#parts.api.create("secrets", serverSecret(spec, pod, given, true)),
       ]);
       return running;
     } catch (error) {
@@ -127,9 +151,15 @@ export class KubernetesServers implements ServerDriver {
     }
   }
 
-  prewarm(): Promise<PrewarmResult> {
-    const reason = "Interpreters aren't prewarmed on Kubernetes.";
-    return Promise.resolve({ ok: false, reason, isFinal: true });
+  async prewarm(spec: PrewarmSpec): Promise<PrewarmResult> {
+    if (this.#prewarmed === null) {
+      const reason = "Interpreters aren't prewarmed, as TOWPATH_KUBERNETES_PREWARMED_PODS is 0.";
+      return { ok: false, reason, isFinal: true };
+    }
+    await this.#requireIsolation();
+    await this.#requirePython(spec.pythonVersion);
+    await this.#watch.start();
+    return await this.#prewarmed.prewarm(spec);
   }
 
   async adopt(claim: Parameters<ServerDriver["adopt"]>[0]): Promise<AdoptedServer[]> {
@@ -170,19 +200,15 @@ export class KubernetesServers implements ServerDriver {
     }
     const { last, stored } = claimed;
     const onOutput = stored === undefined ? claimed.onOutput : unlessStored(claimed.onOutput, await stored(), last);
-    const running = this.#follow(this.#podServer(instanceId, pod, { onOutput, last, secret }));
-    return { handle: running.handle(address), isFrozen: false };
+    const running = this.#follow(this.#podServer(pod, { onOutput, last, secret }));
+    return { handle: running.handle(instanceId, address), isFrozen: false };
   }
 
-  #podServer(
-    instanceId: string,
-    pod: Stored<"pods">,
-    own: Pick<PodServerParts, "onOutput" | "last" | "secret">,
-  ): PodServer {
+  #podServer(pod: Stored<"pods">, own: Omit<PodServerOptions, "on"> & Partial<PodServerOptions>): PodServer {
     const { api, data } = this.#parts;
     const volume = pod.metadata.labels?.[labels.data];
-    const onUsage = (usage: Omit<DataUsage, "id">) => volume !== undefined && data?.learn(volume, usage);
-    return new PodServer(instanceId, pod, { api, watch: this.#watch, nodes: this.#nodes, onUsage, ...own });
+    const usage = (used: Omit<DataUsage, "id">) => volume !== undefined && data?.learn(volume, used);
+    return new PodServer(pod, { api, watch: this.#watch, nodes: this.#nodes, on: { usage }, ...own });
   }
 
   #follow(server: PodServer): PodServer {
@@ -219,15 +245,6 @@ export class KubernetesServers implements ServerDriver {
       if (waitedMs >= releaseMs)
         throw new SandboxError("data_unavailable", lostDataOf(holder.spec?.nodeName ?? "that is unknown"));
       await sleep(checkMs);
-    }
-  }
-
-  async #addressOf(digest: string): Promise<string> {
-    try {
-      return await this.#parts.layers.address(digest);
-    } catch (error) {
-      const isLost = error instanceof Error && "code" in error && error.code === "not_found";
-      throw isLost ? layerError("not_found", error) : error;
     }
   }
 

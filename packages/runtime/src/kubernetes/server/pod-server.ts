@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Exit, LastLines, OutputSink } from "../../port/execution.ts";
-import type { DataUsage } from "../../port/host.ts";
 import type { InstanceHandle } from "../../port/servers.ts";
 import type { KubernetesApi } from "../api/client.ts";
 import type { Stored } from "../api/objects.ts";
@@ -10,7 +9,7 @@ import { serverPort } from "../pod/server-pod.ts";
 import { type Address, dial } from "./ask-server.ts";
 import { followLog } from "./follow-log.ts";
 import type { Nodes } from "./nodes.ts";
-import { Records } from "./records.ts";
+import { type RecordListeners, Records } from "./records.ts";
 
 type Pod = Stored<"pods">;
 
@@ -25,7 +24,7 @@ export type PodServerParts = {
   readonly watch: PodWatch;
   readonly nodes: Nodes;
   readonly onOutput: OutputSink;
-  readonly onUsage: (usage: Omit<DataUsage, "id">) => void;
+  readonly on: RecordListeners;
   /** Of an adopted server: the lines that were kept before. */
   readonly last?: LastLines;
   readonly secret: string;
@@ -33,7 +32,6 @@ export type PodServerParts = {
 
 /** A server's pod from its creation, or its adoption, until it is gone. */
 export class PodServer {
-  readonly instanceId: string;
   /** Resolves when the container has ended, and its output was passed on. */
   readonly ended: Promise<PodEnd>;
   readonly #parts: PodServerParts;
@@ -48,12 +46,11 @@ export class PodServer {
   #isStopping = false;
   #asking: Promise<boolean> | null = null;
 
-  constructor(instanceId: string, pod: Pod, parts: PodServerParts) {
-    this.instanceId = instanceId;
+  constructor(pod: Pod, parts: PodServerParts) {
     this.#parts = parts;
     this.#name = pod.metadata.name;
     this.#uid = pod.metadata.uid;
-    this.#records = new Records(parts.onOutput, parts.last, parts.onUsage);
+    this.#records = new Records(parts.onOutput, parts.last, parts.on);
     this.ended = this.#ending.promise.then((end) => this.#finish(end));
     this.#unwatch = parts.watch.on(this.#name, (seen) => this.#seen(seen));
     this.#seen(parts.watch.get(this.#name) ?? pod);
@@ -92,12 +89,12 @@ export class PodServer {
     return exit;
   }
 
-  handle(address: Address): InstanceHandle {
+  handle(instanceId: string, address: Address): InstanceHandle {
     const host = this.pod?.status?.hostIP;
     if (host !== undefined) void this.#parts.nodes.learn(host);
     const exited = this.ended.then(({ exit }) => exit);
     return {
-      instanceId: this.instanceId,
+      instanceId,
       endpoint: { kind: "tcp", ...address },
       freeze: async () => false,
       wake: async () => {},

@@ -1,19 +1,27 @@
 import { storableText } from "../../host/process/lines.ts";
+import { type PrewarmStatus, parsePrewarmStatus } from "../../host/server/harness-status.ts";
 import { type LastLines, lineCutMark, type OutputSink, type OutputStream } from "../../port/execution.ts";
 import type { DataUsage } from "../../port/host.ts";
 
 /** See records.py. */
-const record = /^([oOeExysu]) (\d{1,16}) (\d{1,16}) (.*)$/s;
+const record = /^([oOeExysup]) (\d{1,16}) (\d{1,16}) (.*)$/s;
 const newline = 0x0a;
 /** Nothing that the program writes is longer. */
 const maxRecordBytes = 16 * 1024;
 
 const streams: Readonly<Record<string, OutputStream>> = { o: "stdout", e: "stderr", x: "stdout", y: "stderr" };
 
+/** What isn't output. */
+export type RecordListeners = {
+  readonly usage?: (usage: Omit<DataUsage, "id">) => void;
+  /** An interpreter has imported, or can't be used. Again if the log is. */
+  readonly prewarm?: (status: PrewarmStatus) => void;
+};
+
 /** Reads the log of a server's container, any number of times from its beginning, and passes each line on once. */
 export class Records {
   readonly #onOutput: OutputSink;
-  readonly #onUsage: (usage: Omit<DataUsage, "id">) => void;
+  readonly #on: RecordListeners;
   readonly #last: { [Stream in OutputStream]?: number };
   /** Lines of the harness's stacks. */
   #stack: string[] = [];
@@ -21,9 +29,9 @@ export class Records {
   #heldBytes = 0;
 
   /** `last`: the last line of each stream that was passed on before. */
-  constructor(onOutput: OutputSink, last: LastLines = {}, onUsage: (usage: Omit<DataUsage, "id">) => void = () => {}) {
+  constructor(onOutput: OutputSink, last: LastLines = {}, on: RecordListeners = {}) {
     this.#onOutput = onOutput;
-    this.#onUsage = onUsage;
+    this.#on = on;
     this.#last = { ...last };
   }
 
@@ -62,8 +70,10 @@ export class Records {
     const [, type = "", position = "", time = "", text = ""] = record.exec(line) ?? [];
     if (type === "u") {
       const [usedBytes = 0, capacityBytes = 0] = text.split(" ").map(Number);
-      this.#onUsage({ usedBytes, capacityBytes });
+      this.#on.usage?.({ usedBytes, capacityBytes });
     }
+    const status = type === "p" ? parsePrewarmStatus(text) : null;
+    if (status !== null) this.#on.prewarm?.(status);
     if (type === "s") this.#stack.push(text);
     const stream = streams[type.toLowerCase()];
     const sequence = Number(position);

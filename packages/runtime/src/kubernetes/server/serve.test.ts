@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,20 +39,29 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function started(mode: string, startSeconds = 30, limits: object = { processes: 100_000, sharesUser: false }) {
+/** `prewarm`: begins as an interpreter, for which `become` writes the server. */
+async function started(
+  mode: string,
+  startSeconds = 30,
+  limits: object = { processes: 100_000, sharesUser: false },
+  prewarm = false,
+) {
   const port = await freePort();
   const start = join(directory, "start.json");
+  const status = `${directory}/run/status.json`;
+  const server = [`--listen=127.0.0.1:${port}`, `--status=${status}`];
+  const env = { PATH: process.env.PATH ?? "", TINY_MODE: mode, TOKEN: "a 'b'" };
   const document = {
     argv: [
       python,
       join(tinyServer.directory, "towpath_runner/__main__.py"),
-      `--listen=127.0.0.1:${port}`,
-      `--status=${directory}/run/status.json`,
+      ...(prewarm ? ["--prewarm-status", status] : server),
     ],
-    environment: { PATH: process.env.PATH ?? "", TINY_MODE: mode, TOKEN: "a 'b'" },
+    environment: prewarm ? { PATH: env.PATH, TINY_PLANT: start } : env,
+    prewarm,
     directory: join(directory, "src"),
     makeDirectories: [join(directory, "home/.cache")],
-    status: `${directory}/run/status.json`,
+    status,
     data: directory,
     port,
     secret: "the secret",
@@ -62,20 +71,21 @@ async function started(mode: string, startSeconds = 30, limits: object = { proce
   await writeFile(start, JSON.stringify(document));
   const report = join(directory, "report");
   const code = "import sys; from towpath_pod.serve import serve; sys.exit(serve(sys.argv[1]))";
-  const env = {
+  const own = {
     PATH: process.env.PATH,
     PYTHONPATH: packages,
     TOWPATH_TERMINATION_LOG: report,
     SECRET_OF_PLATFORM: "x",
   };
-  const child = spawn(python, ["-c", code, start], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(python, ["-c", code, start], { env: own, stdio: ["ignore", "pipe", "inherit"] });
   children.add(child);
   const lines: string[] = [];
   const usage: unknown[] = [];
+  const prewarmed: unknown[] = [];
   const records = new Records(
     (stream, line) => lines.push(`${stream}: ${line}`),
     {},
-    (used) => usage.push(used),
+    { usage: (used) => usage.push(used), prewarm: (found) => prewarmed.push(found) },
   );
   child.stdout.on("data", (chunk: Buffer) => records.push(chunk));
   const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
@@ -84,7 +94,13 @@ async function started(mode: string, startSeconds = 30, limits: object = { proce
     child,
     lines,
     usage,
+    prewarmed,
     exit,
+    become: async () => {
+      const claim = { env, arguments: server, secret: "the secret" };
+      await writeFile(`${start}.new`, JSON.stringify({ port, secret: "the secret", startSeconds, limits, claim }));
+      await rename(`${start}.new`, start);
+    },
     isStartThere: () =>
       stat(start).then(
         () => true,
@@ -96,6 +112,10 @@ async function started(mode: string, startSeconds = 30, limits: object = { proce
       expect.poll(() => tinyServer.get(endpoint, "/-/towpath/status"), { timeout: 10_000 }).toContain("ready"),
   };
 }
+
+const childrenOf = async (pid = 0) =>
+  (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).trim().split(" ").map(Number);
+const stateOf = async (pid: number) => (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]?.[0];
 
 test("RUN-4 RUN-7 a server in a pod gets its variables alone, its secret on standard input, and no file of the start", async () => {
   const server = await started("serve");
@@ -116,6 +136,33 @@ test("RUN-4 RUN-7 a server in a pod gets its variables alone, its secret on stan
   expect(await server.exit).toBe(143);
   expect(await server.report()).toEqual({ signal: "SIGTERM" });
   expect(server.usage).toContainEqual({ usedBytes: expect.any(Number), capacityBytes: expect.any(Number) });
+});
+
+test("RUN-3 RUN-7 an interpreter in a pod uses no processor while it waits, then becomes the server that comes", async () => {
+  const server = await started("serve", 30, { processes: 100_000, sharesUser: false }, true);
+  await expect.poll(() => server.prewarmed, { timeout: 10_000 }).toEqual([{ state: "prewarmed" }]);
+  // It has a thread that is always busy.
+  const [interpreter = 0] = await childrenOf(server.child.pid);
+  expect(await stateOf(interpreter)).toBe("T");
+  // What it has put there is gone.
+  expect(await server.isStartThere()).toBe(false);
+  expect(await server.get("/-/towpath/status")).toBeNull();
+  await server.become();
+  await server.ready();
+  expect(await server.isStartThere()).toBe(false);
+  expect(await childrenOf(server.child.pid)).toEqual([interpreter]);
+  expect(JSON.parse((await server.get("/environment")) ?? "{}")).toMatchObject({ TINY_MODE: "serve", TOKEN: "a 'b'" });
+  await expect.poll(() => server.lines).toEqual(["stdout: prewarming", "stdout: starting in mode serve"]);
+  server.child.kill("SIGTERM");
+  expect(await server.exit).toBe(143);
+});
+
+test("RUN-3 RUN-7 an interpreter that nobody needs ends with its pod", async () => {
+  const server = await started("serve", 30, { processes: 100_000, sharesUser: false }, true);
+  await expect.poll(() => server.prewarmed, { timeout: 10_000 }).toHaveLength(1);
+  const [interpreter = 0] = await childrenOf(server.child.pid);
+  process.kill(interpreter, "SIGKILL");
+  expect(await server.exit).toBe(137);
 });
 
 test("RUN-7 it reports how a server failed or ended", async () => {

@@ -41,6 +41,10 @@ def prewarmed():
             pass
 
     print("prewarming", flush=True)
+    if "TINY_PLANT" in os.environ:
+        # As code of a layer could that would choose its server itself.
+        with open(os.environ["TINY_PLANT"], "w") as file:
+            file.write('{"claim": {}}')
     threading.Thread(target=spin, daemon=True).start()
     options.status = options.prewarm_status
     report({"state": "prewarmed"})
@@ -50,9 +54,9 @@ def prewarmed():
         sys.exit(0)
     claim = json.loads(text)
     secrets.append(claim["secret"])
-    directory = os.environ["PWD"]
+    kept = {"PWD": os.environ["PWD"]} if "PWD" in os.environ else {}
     os.environ.clear()
-    os.environ.update({"PWD": directory, **claim["env"]})
+    os.environ.update({**kept, **claim["env"]})
     return parser.parse_known_args(claim["arguments"])[0]
 
 
