@@ -1,15 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { newId } from "@towpath/core/ids";
-import { createApiKey } from "@towpath/core/tenancy/api-key";
-import { testContext } from "@towpath/core/testing";
 import { branch, build, member, user } from "@towpath/db/schema";
-import { commitFiles, git, makeRepository } from "@towpath/git/testing";
 import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
+import { type CodeRepositories, codeRepositories } from "./code-repositories.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
 
@@ -25,65 +20,25 @@ const content = {
   "logo.bin": new Uint8Array([0, 1]),
   "large.txt": "x".repeat(1_100_000),
 };
-let directory: string;
 let owner: Member;
-let key: string;
+let code: CodeRepositories;
 let page: Page;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "towpath-code-page-"));
   owner = await seededMember(site.url, site.db);
-  const ctx = testContext(site.db, { kind: "user", userId: owner.userId, ipAddress: null });
-  const input = { orgSlug: owner.organization.slug, kind: "personal", name: "CI", scope: "manage" } as const;
-  key = (await createApiKey({ ctx, input })).key;
-  await makeRepository(work(), content);
+  code = await codeRepositories(site, owner, content);
   page = await browser.signedInPage(site.url, owner);
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
+afterAll(() => code.close());
 
-const work = () => join(directory, "work");
-const cloneUrl = (name: string) =>
-  `${site.url.replace("://", `://x:${key}@`)}/git/${owner.organization.slug}/${name}.git`;
 const address = (name: string, search = "") => `${site.url}/${owner.organization.slug}/${name}/code${search}`;
-
-async function rest(path: string, body: unknown) {
-  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const response = await fetch(`${site.url}/api/v1${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-  if (!response.ok) throw new Error(await response.text());
-  return response.json();
-}
-
-/** A server of a repository of this instance, with the content on main and dev. */
-async function deploy(repository: string): Promise<{ readonly name: string; readonly id: string }> {
-  const name = `${repository}-${owner.organization.slug.slice(-6)}`;
-  await rest("/repositories", { name: repository });
-  await git(work(), "push", "--quiet", cloneUrl(repository), "HEAD:main", "HEAD:dev");
-  const { project } = await rest(`/repositories/${repository}/deploy`, { name });
-  return { name, id: project.id };
-}
-
-/** Commits of a branch, newest first: author and first line. */
-async function log(repository: string, of: string): Promise<readonly string[]> {
-  await git(work(), "fetch", "--quiet", cloneUrl(repository), of);
-  return (await git(work(), "log", "--format=%an: %s", "FETCH_HEAD")).split("\n");
-}
-const fileOf = (path: string) => git(work(), "show", `FETCH_HEAD:${path}`);
-
-/** Somebody else's commit to main. */
-async function pushElsewhere(repository: string, files: Readonly<Record<string, string>>): Promise<void> {
-  await git(work(), "fetch", "--quiet", cloneUrl(repository), "main");
-  await git(work(), "checkout", "--quiet", "--detach", "FETCH_HEAD");
-  await commitFiles(work(), files, "Change it elsewhere");
-  await git(work(), "push", "--quiet", cloneUrl(repository), "HEAD:main");
-  await git(work(), "checkout", "--quiet", "main");
-}
 
 const text = (path: string) => page.getByRole("textbox", { name: `Text of ${path}` });
 const tree = () => page.getByRole("tree", { name: "Files" });
 const dialog = () => page.getByRole("dialog", { name: "Commit your changes" });
 
 test("CAP-5 UI-4 files of the repository are found by keyboard and by search, shown with their line, and said to be unreadable", async () => {
-  const { name } = await deploy("look");
+  const { name } = await code.deploy("look");
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${site.url}/${owner.organization.slug}/${name}/deployments`);
   await page.getByRole("link", { name: "Code", exact: true }).click();
@@ -132,7 +87,7 @@ test("CAP-5 UI-4 files of the repository are found by keyboard and by search, sh
 });
 
 test("CAP-5 several files are changed, made, renamed and deleted, kept over a reload, and become one commit in the person's name", async () => {
-  const { name, id } = await deploy("edit");
+  const { name, id } = await code.deploy("edit");
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(address(name));
   const commit = page.getByRole("button", { name: /^Commit/ });
@@ -188,11 +143,11 @@ test("CAP-5 several files are changed, made, renamed and deleted, kept over a re
   await page.getByText(/^Committed \w{7} to main$/).waitFor();
   await page.getByText("The build is about to start.").waitFor();
   const [person] = await site.db.select({ name: user.name }).from(user).where(eq(user.id, owner.userId));
-  expect((await log("edit", "main"))[0]).toBe(`${person?.name}: Tell more`);
-  expect(await fileOf("server.py")).toBe(`${server}# more`.trim());
+  expect((await code.log("edit", "main"))[0]).toBe(`${person?.name}: Tell more`);
+  expect(await code.fileOf("server.py")).toBe(`${server}# more`.trim());
   // Its lines end as before.
-  expect(await fileOf("lib/weather.py")).toBe("import os\r\ndef rain():\r\n    return 1");
-  expect((await git(work(), "ls-tree", "-r", "--name-only", "FETCH_HEAD")).split("\n")).toEqual([
+  expect(await code.fileOf("lib/weather.py")).toBe("import os\r\ndef rain():\r\n    return 1");
+  expect((await code.git("ls-tree", "-r", "--name-only", "FETCH_HEAD")).split("\n")).toEqual([
     "docs/README.md",
     "large.txt",
     "lib/deep/wind.py",
@@ -209,7 +164,7 @@ test("CAP-5 several files are changed, made, renamed and deleted, kept over a re
     .select()
     .from(branch)
     .where(and(eq(branch.projectId, id), eq(branch.name, "main")));
-  const commitSha = await git(work(), "rev-parse", "FETCH_HEAD");
+  const commitSha = await code.git("rev-parse", "FETCH_HEAD");
   const [first] = await site.db.select().from(build).where(eq(build.projectId, id));
   if (!main || !first) throw new Error("The repository wasn't deployed.");
   const buildId = newId();
@@ -219,7 +174,7 @@ test("CAP-5 several files are changed, made, renamed and deleted, kept over a re
 });
 
 test("CAP-5 a commit meanwhile stays: of another file below, of the same one as a conflict with both texts, to decide or to branch off", async () => {
-  const { name } = await deploy("both");
+  const { name } = await code.deploy("both");
   await page.setViewportSize({ width: 1280, height: 800 });
   const add = async (path: string, typed: string) => {
     await text(path).click();
@@ -234,17 +189,17 @@ test("CAP-5 a commit meanwhile stays: of another file below, of the same one as 
   };
   await page.goto(address(name));
   await add("server.py", "# mine\n");
-  await pushElsewhere("both", { "README.md": "# Elsewhere\n" });
+  await code.pushElsewhere("both", { "README.md": "# Elsewhere\n" });
   await send();
   await page.getByText(/^Committed \w{7} to main$/).waitFor();
-  expect((await log("both", "main")).slice(0, 2)).toEqual([
+  expect((await code.log("both", "main")).slice(0, 2)).toEqual([
     expect.stringContaining(": Update server.py"),
     "Ada Lock: Change it elsewhere",
   ]);
 
   await expect.poll(() => text("server.py").textContent()).toContain("# mine");
   await add("server.py", "# again\n");
-  await pushElsewhere("both", { "server.py": `# theirs\n${server}` });
+  await code.pushElsewhere("both", { "server.py": `# theirs\n${server}` });
   await send();
   await dialog()
     .getByText(/server\.py changed in main meanwhile, in commits up to/)
@@ -266,10 +221,10 @@ test("CAP-5 a commit meanwhile stays: of another file below, of the same one as 
   await dialog().getByRole("button", { name: "Commit to the new branch" }).click();
   await page.getByText(/^Committed \w{7} to mine$/).waitFor();
   expect(new URL(page.url()).searchParams.get("branch")).toBe("mine");
-  await log("both", "mine");
-  expect(await fileOf("server.py")).toMatch(/^# again\n# mine\n/);
-  await log("both", "main");
-  expect(await fileOf("server.py")).toMatch(/^# theirs\n/);
+  await code.log("both", "mine");
+  expect(await code.fileOf("server.py")).toMatch(/^# again\n# mine\n/);
+  await code.log("both", "main");
+  expect(await code.fileOf("server.py")).toMatch(/^# theirs\n/);
 
   // The newest version replaces mine; or mine goes on top of it.
   for (const [choice, expected] of [
@@ -278,7 +233,7 @@ test("CAP-5 a commit meanwhile stays: of another file below, of the same one as 
   ] as const) {
     await page.goto(address(name, "?branch=main&file=server.py"));
     await add("server.py", `# ${choice}\n`);
-    await pushElsewhere("both", { "server.py": `# theirs, ${choice}\n${server}` });
+    await code.pushElsewhere("both", { "server.py": `# theirs, ${choice}\n${server}` });
     await send();
     await dialog().getByText("Nothing was committed").waitFor();
     await dialog().getByRole("button", { name: "Cancel" }).click();
@@ -287,14 +242,14 @@ test("CAP-5 a commit meanwhile stays: of another file below, of the same one as 
       await send();
       await page.getByText(/^Committed \w{7} to main$/).waitFor();
     } else await expect.poll(() => text("server.py").textContent()).toContain(`# theirs, ${choice}`);
-    await log("both", "main");
-    expect((await fileOf("server.py")).startsWith(`# ${choice}\n`)).toBe(expected);
+    await code.log("both", "main");
+    expect((await code.fileOf("server.py")).startsWith(`# ${choice}\n`)).toBe(expected);
   }
 
   // The branch goes while its files are changed.
   await page.goto(address(name, "?branch=dev&file=README.md"));
   await add("README.md", "Mine ");
-  await git(work(), "push", "--quiet", cloneUrl("both"), ":dev");
+  await code.git("push", "--quiet", code.cloneUrl("both"), ":dev");
   await send();
   await dialog()
     .getByText(/The branch dev of both was deleted meanwhile/)
@@ -302,12 +257,12 @@ test("CAP-5 a commit meanwhile stays: of another file below, of the same one as 
   await dialog().getByRole("textbox", { name: "Name of the new branch" }).fill("dev-again");
   await dialog().getByRole("button", { name: "Commit to the new branch" }).click();
   await page.getByText(/^Committed \w{7} to dev-again$/).waitFor();
-  await log("both", "dev-again");
-  expect(await fileOf("README.md")).toBe("Mine # Weather");
+  await code.log("both", "dev-again");
+  expect(await code.fileOf("README.md")).toBe("Mine # Weather");
 });
 
 test("CAP-5 ERR-1 who may not start builds sees no link to the code and is refused its page", async () => {
-  const { name } = await deploy("closed");
+  const { name } = await code.deploy("closed");
   const viewer = await seededMember(site.url, site.db);
   const { id: organizationId } = owner.organization;
   await site.db.update(member).set({ organizationId, role: "viewer" }).where(eq(member.userId, viewer.userId));

@@ -27,6 +27,7 @@ import { FileTree } from "./file-tree.tsx";
 import { firstFile } from "./first-file.ts";
 import { useCommitDialog } from "./use-commit-dialog.tsx";
 import { useDraft } from "./use-draft.ts";
+import { useMend } from "./use-mend.tsx";
 
 type CodePageProps = { readonly projectKey: ProjectKey; readonly search: CodeSearch };
 
@@ -73,6 +74,7 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
   const [asked, setAsked] = useState<"new" | "rename" | null>(null);
   const [isListOpen, setListOpen] = useState(false);
   const dialog = useCommitDialog({ project: projectKey, view, search, state });
+  const mendNotice = useMend({ project: projectKey, view, buildId: search.mend, state, onReady: dialog.open });
   const paths = shownPaths(view.paths, draft);
   const open = search.file ?? firstFile(paths, detail);
   const at = { branch: view.branch, sha: view.commit.sha };
@@ -175,6 +177,7 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
       <div className="mb-4 flex flex-col gap-2 empty:hidden">
         {notice}
         {dialog.notice}
+        {mendNotice}
         {isGone && (
           <Callout tone="warn" title={`The branch ${view.branch} was deleted`}>
             Your changes are kept here. Commit them to a new branch.

@@ -10,10 +10,14 @@ import {
   readFileSchema,
   searchFilesSchema,
 } from "@towpath/core/sources/files/schema";
+import { z } from "zod";
 import { type ProjectKey, projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { commitFromPage } from "./commit.server.ts";
+import { type MendedFile, proposeMend } from "./mend.server.ts";
+
+const atSchema = readFileSchema.pick({ branch: true, sha: true });
 
 /** Files of a branch, by default the one that goes live (CAP-5). */
 export const getFiles = createServerFn({ method: "GET" })
@@ -40,6 +44,12 @@ export const commitCode = createServerFn({ method: "POST" })
     const { signedIn, ctx, project, organization } = context;
     return commitFromPage({ signedIn, ctx, project, organization, input: changes });
   });
+
+/** The change that ends the failure of a build, made in files of a commit. */
+const getMend = createServerFn({ method: "GET" })
+  .middleware([projectAccess("build.start")])
+  .validator(input(projectKeySchema.extend(atSchema.shape).extend({ buildId: z.uuid() })))
+  .handler(({ context, data }) => proposeMend({ ctx: context.ctx, project: context.project, input: data }));
 
 /** A commit, and the branch that had it. */
 export type At = { readonly branch: string; readonly sha: string };
@@ -72,4 +82,12 @@ export const foundLinesQuery = (of: ProjectKey, at: At, text: string) =>
     queryFn: ({ signal }): Promise<FoundLines> => findInFiles({ data: { ...of, ...at, text }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
+  });
+
+/** The files that mend a failed build; see `proposeMend`. */
+export const mendQuery = (of: ProjectKey, at: At, buildId: string) =>
+  queryOptions({
+    queryKey: [...key(of), "mend", at.sha, buildId],
+    queryFn: ({ signal }): Promise<readonly MendedFile[]> => getMend({ data: { ...of, ...at, buildId }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
   });
