@@ -37,7 +37,7 @@ const text = (path: string) => page.getByRole("textbox", { name: `Text of ${path
 const tree = () => page.getByRole("tree", { name: "Files" });
 const dialog = () => page.getByRole("dialog", { name: "Commit your changes" });
 
-test("CAP-5 UI-4 files of the repository are found by keyboard and by search, shown with their line, and said to be unreadable", async () => {
+test("CAP-5 UI-4 files of the repository are found by keyboard and by search, shown with their line, and named when they can't be read", async () => {
   const { name } = await code.deploy("look");
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${site.url}/${owner.organization.slug}/${name}/deployments`);
@@ -66,13 +66,13 @@ test("CAP-5 UI-4 files of the repository are found by keyboard and by search, sh
   await expectAccessibleInBothThemes(page);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole("button", { name: "End the search" }).click();
-  for (const [file, said] of [
+  for (const [file, reason] of [
     ["logo.bin", "This file isn't text"],
     ["large.txt", "It is larger than 1 MB"],
     ["none.py", "There is no such file"],
   ] as const) {
     await page.goto(address(name, `?branch=main&file=${file}`));
-    await page.getByText(said).waitFor();
+    await page.getByText(reason).waitFor();
   }
   await page.goto(address(name, "?branch=none"));
   await page.getByRole("heading", { name: "The branch none can't be shown" }).waitFor();

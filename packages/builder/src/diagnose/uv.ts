@@ -167,7 +167,7 @@ const noVersion = (what: string, context: StepContext, more = "", by: string | n
     by === null
       ? `Change ${place(context)} to a version that exists.`
       : `Require another release of \`${by.split(/[<>=!~]/)[0]}\` in ${place(context)}: a mirror may be behind, so an older one is the surest.`,
-  ...(by === null && { action: byRequiring(what.replace(/[<>=!~].*$/, ""), context) }),
+  ...(by === null && { action: byRequiring(what.split(/[<>=!~]/)[0] ?? what, context) }),
 });
 
 const refused = (what: string, status: string, context: StepContext): Explanation => ({

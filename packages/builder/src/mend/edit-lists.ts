@@ -44,10 +44,9 @@ const projectSchema = z.object({
 export function editPyproject(text: string, edit: ListEdit): Edited {
   const { project } = readToml(text, projectSchema) ?? {};
   if (!project || project.dynamic?.includes("dependencies")) return null;
-  const table = tableAt(text, "project");
+  const table = projectTable(text);
   if (table === null) return null;
-  const changed =
-    project.dependencies === undefined ? withNewList(text, table, edit) : editKey(text, table, "dependencies", edit);
+  const changed = project.dependencies === undefined ? withNewList(text, table, edit) : editKey(text, table, edit);
   const after = changed && readToml(changed, projectSchema)?.project.dependencies;
   return after && isDone(after, edit) ? changed : null;
 }
@@ -62,7 +61,7 @@ export function editScript(text: string, edit: ListEdit): Edited {
   const toml = block.replace(/^# ?/gm, "");
   const table = { start: 0, end: toml.length };
   const listed = readToml(toml, scriptSchema)?.dependencies;
-  const changed = listed === undefined ? withNewList(toml, table, edit) : editKey(toml, table, "dependencies", edit);
+  const changed = listed === undefined ? withNewList(toml, table, edit) : editKey(toml, table, edit);
   const after = changed && readToml(changed, scriptSchema)?.dependencies;
   if (!changed || !after || !isDone(after, edit)) return null;
   const lines = changed.replace(/\n$/, "").split("\n");
@@ -106,22 +105,25 @@ const isDone = (list: readonly string[], edit: ListEdit): boolean =>
 
 type Table = { readonly start: number; readonly end: number };
 
-/** Where the keys of a table are in a text. */
-function tableAt(text: string, name: string): Table | null {
-  const header = new RegExp(`^\\[\\s*${name}\\s*\\][^\\n]*\\n`, "m").exec(text);
+/** Where the keys of `[project]` are in a text. */
+function projectTable(text: string): Table | null {
+  const header = /^\[ ?project ?\][^\n]*\n/m.exec(text);
   if (!header) return null;
   const start = header.index + header[0].length;
   const next = /^\[{1,2}[^\]\n]+\]{1,2}[^\S\n]*(#[^\n]*)?\r?$/m.exec(text.slice(start));
   return { start, end: next ? start + next.index : text.length };
 }
 
-const keyIn = (text: string, { start, end }: Table, key: string) => {
-  const found = new RegExp(`^${key}[^\\S\\n]*=[^\\S\\n]*`, "m").exec(text.slice(start, end));
+const dependenciesKey = /^dependencies {0,20}= {0,20}/m;
+const requiresPythonKey = /^requires-python {0,20}= {0,20}/m;
+
+const keyIn = (text: string, { start, end }: Table, key: RegExp) => {
+  const found = key.exec(text.slice(start, end));
   return found && start + found.index + found[0].length;
 };
 
-function editKey(text: string, table: Table, key: string, edit: ListEdit): Edited {
-  const at = keyIn(text, table, key);
+function editKey(text: string, table: Table, edit: ListEdit): Edited {
+  const at = keyIn(text, table, dependenciesKey);
   return at === null || text[at] !== "[" ? null : editArray(text, at, edit);
 }
 
@@ -135,8 +137,8 @@ function withNewList(text: string, { start, end }: Table, edit: ListEdit): Edite
 
 /** Sets `requires-python` in `[project]`; null where there is none. */
 export function setRequiresPython(text: string, range: string): Edited {
-  const table = tableAt(text, "project");
-  const at = table && keyIn(text, table, "requires-python");
+  const table = projectTable(text);
+  const at = table && keyIn(text, table, requiresPythonKey);
   if (at == null) return null;
   const value = /^(?:"[^"\n]*"|'[^'\n]*')/.exec(text.slice(at))?.[0];
   return value === undefined ? null : `${text.slice(0, at)}${JSON.stringify(range)}${text.slice(at + value.length)}`;

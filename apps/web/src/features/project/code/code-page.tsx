@@ -10,10 +10,10 @@ import { isTowpathErrorCode } from "~/http/errors.ts";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card } from "~/ui/card.tsx";
-import { Drawer } from "~/ui/drawer.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { UnsavedChanges } from "~/ui/unsaved-changes.tsx";
+import { useLazyModule } from "~/ui/use-lazy-module.ts";
 import { fileQuery, filesQuery, getFiles } from "./code.functions.ts";
 import { CodeDescription, NewerCommit } from "./code-description.tsx";
 import { FoundLines, SearchForm } from "./code-search.tsx";
@@ -73,6 +73,11 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
   const [isLeaving, setLeaving] = useState(false);
   const [asked, setAsked] = useState<"new" | "rename" | null>(null);
   const [isListOpen, setListOpen] = useState(false);
+  const [drawer, preloadDrawer] = useLazyModule(
+    () => import("~/ui/drawer.tsx"),
+    isListOpen,
+    () => setListOpen(false),
+  );
   const dialog = useCommitDialog({ project: projectKey, view, search, state });
   const mendNotice = useMend({ project: projectKey, view, buildId: search.mend, state, onReady: dialog.open });
   const paths = shownPaths(view.paths, draft);
@@ -155,6 +160,8 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
               icon={<FolderTree />}
               className="lg:hidden"
               aria-haspopup="dialog"
+              onFocus={preloadDrawer}
+              onPointerEnter={preloadDrawer}
               onClick={() => setListOpen(true)}
             >
               Files
@@ -209,9 +216,11 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
           )}
         </Card>
       </div>
-      <Drawer open={isListOpen} onOpenChange={setListOpen} title="Files" side="left">
-        <div className="-m-2">{list}</div>
-      </Drawer>
+      {drawer && (
+        <drawer.Drawer open={isListOpen} onOpenChange={setListOpen} title="Files" side="left">
+          <div className="-m-2">{list}</div>
+        </drawer.Drawer>
+      )}
       <PathDialog
         open={asked !== null}
         from={asked === "rename" ? (open ?? null) : null}

@@ -1,4 +1,5 @@
 import { unifiedMergeView } from "@codemirror/merge";
+import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { useEffect, useLayoutEffect, useRef } from "react";
 import { editorState, keptState, markLine, textOf } from "./editor-setup.ts";
@@ -40,7 +41,12 @@ export function Editor({ path, text, theirs, line, states, onText, onCursor }: E
       latest.current.onCursor({ line: number, column: head - from + 1 });
     });
     const comparison =
-      theirs === undefined ? [] : unifiedMergeView({ original: theirs, mergeControls: true, gutter: true });
+      theirs === undefined
+        ? []
+        : [
+            unifiedMergeView({ original: theirs, mergeControls: true, gutter: true }),
+            EditorState.phrases.of({ Accept: "Keep mine", Reject: "Take theirs" }),
+          ];
     const setup = { path, text: latest.current.text, more: [listener, comparison] };
     const opened = new EditorView({ state: editorState(setup, states.get(path)), parent });
     view.current = opened;

@@ -34,12 +34,8 @@ export function takePendingCommit(project: ProjectKey, branch: string): PendingC
 
 /** A name for a branch with a change: of the change, and one that no branch has. */
 export function branchNameFor(message: string, branches: readonly string[]): string {
-  const words = message.split("\n", 1)[0]?.toLowerCase() ?? "";
-  const name =
-    words
-      .replace(/[^a-z0-9]+/g, "-")
-      .replace(/^-+|-+$/g, "")
-      .slice(0, 40) || "change";
+  const words = (message.split("\n", 1)[0] ?? "").toLowerCase().split(/[^a-z0-9]+/);
+  const name = words.filter(Boolean).join("-").slice(0, 40) || "change";
   for (let count = 1; ; count++) {
     const found = count === 1 ? name : `${name}-${count}`;
     if (!branches.includes(found)) return found;
