@@ -25,7 +25,7 @@ export const getFiles = createServerFn({ method: "GET" })
   .validator(input(projectKeySchema.extend(listFilesSchema.shape)))
   .handler(({ context, data }) => listFiles({ ctx: context.ctx, input: data }));
 
-export const getFile = createServerFn({ method: "GET" })
+const getFile = createServerFn({ method: "GET" })
   .middleware([projectAccess("build.start")])
   .validator(input(projectKeySchema.extend(readFileSchema.shape)))
   .handler(({ context, data }) => readFile({ ctx: context.ctx, input: data }));

@@ -22,7 +22,7 @@ export const emptyDraft = (sha: string): Draft => ({ sha, head: sha, files: {} }
 
 export const isEmpty = ({ files }: Draft): boolean => Object.keys(files).length === 0;
 
-export const isConflict = (file: FileDraft | undefined): boolean => file?.theirs !== undefined;
+const isConflict = (file: FileDraft | undefined): boolean => file?.theirs !== undefined;
 
 export const conflictsOf = ({ files }: Draft): readonly string[] =>
   Object.keys(files).filter((path) => isConflict(files[path]));

@@ -3,7 +3,6 @@ import type { FullContext, ProjectAccess } from "@towpath/core/context";
 import { getBuild } from "@towpath/core/delivery/build";
 import { notFound } from "@towpath/core/errors";
 import { readFile } from "@towpath/core/sources/files";
-import type { At } from "./code.functions.ts";
 
 /** A file with and without the change that ends a failure. Null: there is none. */
 export type MendedFile = { readonly path: string; readonly base: string | null; readonly text: string | null };
@@ -11,7 +10,7 @@ export type MendedFile = { readonly path: string; readonly base: string | null; 
 type ProposeMend = {
   readonly ctx: FullContext;
   readonly project: ProjectAccess["project"];
-  readonly input: At & { readonly buildId: string };
+  readonly input: { readonly buildId: string; readonly branch: string; readonly sha: string };
 };
 
 /**
