@@ -52,20 +52,24 @@ export function editPyproject(text: string, edit: ListEdit): Edited {
 }
 
 const scriptSchema = z.looseObject({ dependencies: z.array(z.string()).optional() });
-const scriptBlock = /^# \/\/\/ script\r?\n((?:#(?: .*)?\r?\n)+?)# \/\/\/\r?$/m;
-
 /** Edits the script block of a Python file (PEP 723); the same. */
 export function editScript(text: string, edit: ListEdit): Edited {
-  const block = scriptBlock.exec(text)?.[1];
-  if (block === undefined) return null;
-  const toml = block.replace(/^# ?/gm, "");
+  const lines = text.split("\n");
+  const start = lines.findIndex((line) => line.trimEnd() === "# /// script");
+  const length = start === -1 ? -1 : lines.slice(start + 1).findIndex((line) => line.trimEnd() === "# ///");
+  const block = lines.slice(start + 1, start + 1 + length);
+  if (length < 1 || !block.every((line) => line.startsWith("#"))) return null;
+  const toml = `${block.map((line) => line.replace(/^# ?/, "")).join("\n")}\n`;
   const table = { start: 0, end: toml.length };
   const listed = readToml(toml, scriptSchema)?.dependencies;
   const changed = listed === undefined ? withNewList(toml, table, edit) : editKey(toml, table, edit);
   const after = changed && readToml(changed, scriptSchema)?.dependencies;
   if (!changed || !after || !isDone(after, edit)) return null;
-  const lines = changed.replace(/\n$/, "").split("\n");
-  return text.replace(block, () => `${lines.map((line) => `# ${line}`.trimEnd()).join("\n")}\n`);
+  const commented = changed
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => (line.trim() === "" ? `#${line}` : `# ${line}`));
+  return lines.toSpliced(start + 1, length, ...commented).join("\n");
 }
 
 const fastmcpSchema = z.looseObject({ environment: z.looseObject({ dependencies: z.array(z.string()) }) });
