@@ -118,6 +118,12 @@ test("CAP-5 several files are changed, made, renamed and deleted, kept over a re
   await page.getByRole("button", { name: "Create file" }).click();
   await text("lib/new.py").click();
   await page.keyboard.type("new = 1");
+  // Tab indents, and is no trap.
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Tab");
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label")))
+    .toBe("Copy link to this line");
   await page.getByRole("treeitem", { name: "new.py, new" }).waitFor();
 
   // Leaving asks; a reload keeps.
