@@ -4,7 +4,8 @@ import { FileQuestion, FileX, Pencil, Trash2, Undo2 } from "lucide-react";
 import { useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Button } from "~/ui/button.tsx";
-import { NotLoaded } from "~/ui/callout.tsx";
+import { Callout, NotLoaded } from "~/ui/callout.tsx";
+import { CodeBlock } from "~/ui/code-block.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { CopyButton, IconButton } from "~/ui/icon-button.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
@@ -105,10 +106,11 @@ const texts = {
 
 function Content({ view, state, path, line, states, file, base, kind }: ContentProps) {
   const { revision, type, change } = state;
+  const [isLost, setLost] = useState(false);
   const [editor] = useLazyModule(
     () => import("./editor.tsx"),
-    true,
-    () => {},
+    !isLost,
+    () => setLost(true),
   );
   const [cursor, setCursor] = useState<Cursor | null>(null);
   if (kind === undefined) return <Loading />;
@@ -152,6 +154,21 @@ function Content({ view, state, path, line, states, file, base, kind }: ContentP
             onText={(next) => type(path, next, base)}
             onCursor={setCursor}
           />
+        ) : isLost ? (
+          <div className="scroll-thin flex h-full flex-col gap-3 overflow-auto p-4">
+            <Callout
+              tone="warn"
+              title="The editor couldn't be loaded"
+              actions={
+                <Button size="sm" onClick={() => setLost(false)}>
+                  Try again
+                </Button>
+              }
+            >
+              Until then the text can be read only.
+            </Callout>
+            <CodeBlock code={text} label={`text of ${path}`} />
+          </div>
         ) : (
           <Loading />
         )}
