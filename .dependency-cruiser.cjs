@@ -113,7 +113,7 @@ const packageRules = Object.entries(allowedPackages).map(([directory, allowed]) 
 );
 
 /** Directories of the builder, each of which may import those before it. */
-const builderSteps = ["fetch", "source", "plan", "install", "inspect", "diagnose", "attempts"];
+const builderSteps = ["fetch", "source", "plan", "install", "inspect", "diagnose", "mend", "attempts"];
 /** What puts them together. */
 const builder = "^packages/builder/src/(build|make-layers|plan-source|plan-worker|report)\\.ts$";
 

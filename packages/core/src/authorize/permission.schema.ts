@@ -19,7 +19,8 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   "project.delete": "delete a server",
   "repository.continue": "move a repository of this instance to a connected GitHub account",
   "build.read": "see builds, build logs and server logs",
-  "build.start": "rebuild, cancel a build, deploy a commit, promote a preview, make an earlier deployment live",
+  "build.start":
+    "rebuild, cancel a build, deploy a commit, read and change the code, promote a preview, make an earlier deployment live",
   "build.approve": "approve or decline pull requests from forks, whose code is then built and run without variables",
   "server.call": "call servers that have no access policy of their own, also from the inspector",
   "access.read": "see who may call a server, and which of its tools",

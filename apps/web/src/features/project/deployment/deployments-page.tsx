@@ -1,5 +1,6 @@
 import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { FileCode } from "lucide-react";
 import { BuildTable } from "~/features/project/build/build-table.tsx";
 import { BuildNewestButton } from "~/features/project/build/redeploy-button.tsx";
 import { buildsQuery } from "~/features/project/delivery/build.functions.ts";
@@ -7,7 +8,8 @@ import { type BranchItem, branchesQuery } from "~/features/project/delivery/depl
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { isRepository, sourceName } from "~/features/shared/project-screen/source-names.ts";
-import { Button } from "~/ui/button.tsx";
+import { useMay } from "~/features/shared/session/guards.ts";
+import { Button, buttonLook } from "~/ui/button.tsx";
 import { Card, CardHeader } from "~/ui/card.tsx";
 import { NoBuildsDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
@@ -27,6 +29,7 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
   // Forks that wait for approval have their own list.
   const previews = branches.filter(({ isDefault, isUnbuiltFork }) => !isDefault && !isUnbuiltFork);
   const isPackage = project.package !== null;
+  const mayBuild = useMay("build.start");
   return (
     <>
       <PageHeader
@@ -36,7 +39,14 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
         }
         actions={
           isRepository(project.source) ? (
-            <BuildNewestButton project={projectKey} />
+            <>
+              {mayBuild && (
+                <Link to="/$orgSlug/$projectName/code" params={projectKey} className={buttonLook()}>
+                  <FileCode /> Edit code
+                </Link>
+              )}
+              <BuildNewestButton project={projectKey} />
+            </>
           ) : project.package ? (
             <BuildNewestButton project={projectKey} label="Deploy newest version" />
           ) : null
