@@ -38,7 +38,7 @@ export function CodeDescription({ project, view }: CodeDescriptionProps) {
       >
         {branch}
       </Switcher>
-      <span className="text-xs">{isLive ? "goes live" : "isn't the live branch"}</span>
+      <span className="text-xs">{isLive ? "Commits here go live." : "Not the branch that goes live."}</span>
       <span className="flex min-w-0 items-center gap-1.5 text-xs">
         <CommitLink sha={commit.sha} />
         <span className="min-w-0 truncate">{commitTitle(commit.message)}</span>
