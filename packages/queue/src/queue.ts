@@ -175,6 +175,9 @@ export async function openWorkerQueue(settings: QueueSettings): Promise<WorkerQu
   };
 }
 
+/** Of pg-boss's pool, though its types lack them: the machine of a database that fails over may be lost. */
+const lostMachine = { keepAlive: true, keepAliveInitialDelayMillis: 10_000, query_timeout: 60_000 };
+
 /** `works`: this process runs jobs, and monitors the heartbeats of all workers. */
 async function openBoss(settings: QueueSettings, { works }: { readonly works: boolean }): Promise<PgBoss> {
   const boss = new PgBoss({
@@ -182,6 +185,7 @@ async function openBoss(settings: QueueSettings, { works }: { readonly works: bo
     schema: queueSchema,
     application_name: "towpath-queue",
     max: works ? 4 : 2,
+    ...lostMachine,
     schedule: works,
     supervise: works,
     // Both delay finding a dead worker's job, in addition to its heartbeat.
