@@ -57,7 +57,7 @@ export function wasStopped({ reason, code, signal }: Exit): boolean {
   if (reason === "signaled") return stopSignals.has(signal ?? "");
   return reason === "stopped" || reason === "platform-ended" || (reason === "exited" && code === 0);
 }
-const unavailable = "what runs servers, or stores their files, can't be reached";
+const unavailable = "what runs servers can't be reached";
 const sandboxFailed = "its sandbox could not be set up. Try again; if it keeps failing, ask the operator.";
 
 /** @throws RunnerError, whose message is for callers, for a deployment that can't be started */

@@ -131,9 +131,8 @@ async function runToEnd(run: BuildRun, { stopping, lost }: Interruptions): Promi
     } else if (isOutage(error)) {
       ended("released");
       operatorLog.warn({ err: error }, "build waits for what runs builds and servers");
-      buildLog.log("fetch", "warning", outage);
-      await buildLog.flush();
       await releaseBuild({ ctx, input: fence });
+      await holdBuilds({ ctx, input: { organizationId: run.taken.organizationId, reason: outage } });
       throw error;
     } else {
       ended("error");

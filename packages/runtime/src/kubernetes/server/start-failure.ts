@@ -19,7 +19,7 @@ const layerProblems = {
 export function layerError(code: keyof typeof layerProblems | "unavailable", cause: Error): SandboxError {
   if (code !== "unavailable") return new SandboxError("layer_unavailable", layerProblems[code], { cause });
   const message = `The pod of the server did not get its layers: ${cause.message}`;
-  return new SandboxError("unreachable", message, { cause });
+  return new SandboxError("setup_failed", message, { cause });
 }
 
 /** @param message why */
