@@ -56,7 +56,7 @@ async function newKey(): Promise<string> {
 }
 
 let [calls, answered] = [0, 0];
-/** Resolves to the answer, or to what the gateway said instead. */
+/** Resolves to the answer, or to what the gateway answers instead. */
 async function call(name: string, gateway: 0 | 1 = 1, key?: string): Promise<string> {
   const url = `${rig.platform.gateways[gateway]}/${name}/mcp`;
   try {

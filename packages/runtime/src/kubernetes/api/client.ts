@@ -22,7 +22,7 @@ const watchSeconds = 600;
 /** The API server is too busy and did nothing yet. */
 const tooBusy = 429;
 const maxBusyAttempts = 6;
-/** It, or what stores its objects, is away. */
+/** It, or what stores its objects, is unreachable. */
 const outages: ReadonlySet<number> = new Set([502, 503, 504]);
 const maxErrorBytes = 64 * 1024;
 
