@@ -4,6 +4,7 @@ import { currentTraceparent } from "@towpath/telemetry/trace";
 import { sql } from "drizzle-orm";
 import { fromDrizzle, PgBoss, type Queue } from "pg-boss";
 import { z } from "zod";
+import { sparingly } from "./sparingly.ts";
 
 /** Schema of pg-boss's tables. */
 const queueSchema = "pgboss";
@@ -193,8 +194,9 @@ async function openBoss(settings: QueueSettings, { works }: { readonly works: bo
     monitorIntervalSeconds: 5,
     useListenNotify: works,
   });
-  boss.on("error", settings.onProblem);
-  boss.on("warning", settings.onProblem);
+  const onProblem = sparingly(settings.onProblem);
+  boss.on("error", onProblem);
+  boss.on("warning", onProblem);
   await boss.start();
   for (const name of jobNames) await createQueue(boss, name, queues[name], { updates: works });
   return boss;
