@@ -86,7 +86,10 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const record = metrics.watching(createInstanceRecord(store, complain("an instance could not be recorded")));
   const spool = new LineSpool(join(config.runDirectory, "lines"), complain("server-log lines cannot be kept on disk"));
   const lines = createServerLogWriter(
-    (rows) => writeServerLogs(database.pool, rows),
+    async (rows) => {
+      await runtime.sure?.();
+      return await writeServerLogs(database.pool, rows);
+    },
     complain("server-log lines could not be written"),
     spool,
   );
