@@ -13,7 +13,7 @@ export type LoadTotals = {
   /** The most frequent errors with their counts. */
   readonly errors: ReadonlyMap<string, number>;
   /** The failed calls. A call whose stream broke ends only with its client's timeout. */
-  readonly failures: readonly Interval[];
+  readonly failures: readonly (Interval & { readonly text: string })[];
 };
 
 /** By performance.now(). */
@@ -96,7 +96,7 @@ export function startLoad(options: LoadOptions): Load {
   const { clientName, targets, clientsPerEra, pauseMs, callTimeoutMs = defaultTimeoutMs } = options;
   const errors = new Map<string, number>();
   const durationsMs: number[] = [];
-  const failures: Interval[] = [];
+  const failures: (Interval & { readonly text: string })[] = [];
   let [calls, answered, isStopping, serial] = [0, 0, false, 0];
   const fail = (error: unknown) => {
     const text = (error instanceof Error ? error.message : String(error)).replaceAll(/\d{4,}/g, "…").slice(0, 120);
@@ -115,7 +115,7 @@ export function startLoad(options: LoadOptions): Load {
       return true;
     } catch (error) {
       fail(error);
-      failures.push({ from: begun, to: performance.now() });
+      failures.push({ text, from: begun, to: performance.now() });
       return false;
     }
   }

@@ -175,4 +175,8 @@ async function prepareNetwork(): Promise<void> {
   await run("ip", ["link", "set", "lo", "up"]);
   for (const { address } of nodes) await run("ip", ["address", "add", `${address}/32`, "dev", "lo"]);
   await writeFile("/proc/sys/net/ipv4/ip_forward", "1");
+  // A Service or pod that is gone is refused. On the way to the internet, something else might answer in its place.
+  for (const network of [serviceNetwork, podNetwork])
+    for (const chain of ["OUTPUT", "FORWARD"])
+      await run("iptables", ["-A", chain, "-o", "tap0", "-d", network, "-j", "REJECT"]);
 }

@@ -33,11 +33,16 @@ export type InstanceRig = {
   close(): Promise<void>;
 };
 
-/** An instance on the cluster, with some of its processes: they are the node's, its servers and builds are pods. */
+/**
+ * An instance on the cluster, with some of its processes: they are the node's, its servers and builds are pods.
+ *
+ * @param reach by which URL the processes reach the database with this one
+ */
 export async function openInstanceRig(
   cluster: Cluster,
   names: readonly Name[],
   settings: Readonly<Record<string, string>> = {},
+  reach: (url: string) => Promise<string> = async (url) => url,
 ): Promise<InstanceRig> {
   const directory = await mkdtemp(join(tmpdir(), "tp-two-"));
   const namespace = `two-${process.pid}-${Date.now() % 10_000}`;
@@ -52,7 +57,7 @@ export async function openInstanceRig(
   await cluster.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted");
   const platform = await openPlatform(directory, {
     ...bucket.settings,
-    DATABASE_URL: url,
+    DATABASE_URL: await reach(url),
     TOWPATH_ARTIFACTS: "s3://towpath/of",
     TOWPATH_GATEWAY_SPOOL_TO: "s3://towpath/of/request-logs",
     TOWPATH_REPOSITORIES: "bundles",
@@ -116,9 +121,16 @@ export async function openInstanceRig(
   };
 }
 
-/** The answer to one call of a tool. @throws Error with any other answer */
-export async function callTool(url: string, tool: string, input: Record<string, unknown>, withinMs = 65_000) {
-  const answer = await fetch(url, { ...modernCall(tool, input, "two"), signal: AbortSignal.timeout(withinMs) });
+/** The answer to one call of a tool, with an API key or without. @throws Error with any other answer */
+export async function callTool(
+  url: string,
+  tool: string,
+  input: Record<string, unknown>,
+  { key, withinMs = 65_000 }: { readonly key?: string | undefined; readonly withinMs?: number } = {},
+) {
+  const { headers, ...request } = modernCall(tool, input, "two");
+  const all = { ...headers, ...(key !== undefined && { authorization: `Bearer ${key}` }) };
+  const answer = await fetch(url, { ...request, headers: all, signal: AbortSignal.timeout(withinMs) });
   const text = await answer.text();
   if (answer.status !== 200 || /"isError":\s*true|"error":\s*\{/.test(text))
     throw new Error(`${answer.status} ${text}`);

@@ -17,8 +17,10 @@ export type Platform = {
   /** Base URLs of the gateways. */
   readonly gateways: readonly [string, string];
   readonly runner: RunnerClient;
-  /** Starts a process; resolves once it answers, except for worker and runners. */
-  start(name: Name): Promise<void>;
+  /** Starts a process; resolves once it is ready, except for worker and runner. `isReady: false`: at once. */
+  start(name: Name, options?: { readonly isReady?: false }): Promise<void>;
+  /** The status of a process's health; 0 while it doesn't answer. */
+  health(name: Name): Promise<number>;
   /** Resolves once it has ended; `signal`: SIGKILL by default. */
   kill(name: Name, signal?: NodeJS.Signals): Promise<void>;
   /** Directory of a process's data, which a pod would lose with itself. */
@@ -27,6 +29,8 @@ export type Platform = {
   terminal(...args: readonly string[]): Promise<string>;
   /** What a process has printed. */
   log(name: Name): Promise<string>;
+  /** Processes that ended by themselves, in order; each was started again a second later, as a kubelet does. */
+  readonly ended: readonly Name[];
   stop(): Promise<void>;
 };
 
@@ -65,8 +69,11 @@ export async function openPlatform(directory: string, settings: Readonly<Record<
     "web-2": `http://localhost:${otherWeb}/healthz`,
     "gateway-1": `${gateways[0]}/-/healthz`,
     "gateway-2": `${gateways[1]}/-/healthz`,
+    "runner-1": `http://127.0.0.1:${first}/healthz`,
+    "runner-2": `http://127.0.0.1:${second}/healthz`,
   };
   const children = new Map<Name, ChildProcess>();
+  const ended: Name[] = [];
   const services = await Promise.all([serviceOf(web, [oneWeb, otherWeb]), serviceOf(service, [first, second])]);
   const address = runnerAddressFrom({
     TOWPATH_RUNNER_ADDRESS: { host: "127.0.0.1", port: service },
@@ -86,22 +93,40 @@ export async function openPlatform(directory: string, settings: Readonly<Record<
   return {
     gateways,
     runner,
-    async start(name) {
+    ended,
+    async start(name, options = {}) {
       const data = join(directory, name);
       await mkdir(data, { recursive: true });
-      const log = openSync(logOf(name), "a");
       const env = { ...common, ...own[name], TOWPATH_DATA_DIR: data, TOWPATH_RUN_DIR: join(data, "run") };
       const role = name.replace(/-\d$/, "");
-      // `run` becomes the process.
-      const child = spawn(join(repositoryRoot, "towpath"), ["run", role], { env, stdio: ["ignore", log, log] });
-      closeSync(log);
-      children.set(name, child);
+      const launch = () => {
+        const log = openSync(logOf(name), "a");
+        // `run` becomes the process.
+        const child = spawn(join(repositoryRoot, "towpath"), ["run", role], { env, stdio: ["ignore", log, log] });
+        closeSync(log);
+        children.set(name, child);
+        const isCurrent = () => children.get(name) === child;
+        child.once("exit", () => {
+          if (!isCurrent()) return;
+          ended.push(name);
+          setTimeout(() => isCurrent() && launch(), 1000);
+        });
+        return child;
+      };
+      const child = launch();
       const health = healthOf[name];
-      if (health === undefined) return;
-      const ended = async () =>
+      if (health === undefined || role === "runner" || options.isReady === false) return;
+      const problem = async () =>
         child.exitCode === null ? null : `${name} has ended:\n${(await readFile(logOf(name), "utf8")).slice(-4000)}`;
       // Web is built at first.
-      await until(name, async () => (await fetch(health)).status === 200, { ended }, 400_000);
+      await until(name, async () => (await fetch(health)).status === 200, { ended: problem }, 400_000);
+    },
+    async health(name) {
+      const limit = { signal: AbortSignal.timeout(2000) };
+      return await fetch(healthOf[name] ?? "", limit).then(
+        ({ status }) => status,
+        () => 0,
+      );
     },
     kill: (name, signal = "SIGKILL") => end(name, signal),
     dataOf: (name) => join(directory, name),

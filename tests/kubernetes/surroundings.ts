@@ -18,16 +18,24 @@ export async function startDatabase(directory: string) {
     socketDirectory: join(directory, "s"),
     durable: false,
   });
-  const { username, pathname, searchParams } = new URL(postgres.url.replace("@/", "@socket/"));
-  const path = join(searchParams.get("host") ?? "", `.s.PGSQL.${searchParams.get("port")}`);
-  const forwarder = await forward(nodeAddress, async () => connect(path));
+  const { socket, urlAt } = databaseAt(postgres.url);
+  const forwarder = await forward(nodeAddress, async () => connect(socket));
   return {
     localUrl: postgres.url,
-    url: `postgresql://${username}@${nodeAddress}:${portOf(forwarder)}${pathname}`,
+    url: urlAt(nodeAddress, portOf(forwarder)),
     async stop() {
       forwarder.close();
       await postgres.stop();
     },
+  };
+}
+
+/** The path of the socket in a database's URL, and its URL by TCP. */
+export function databaseAt(url: string) {
+  const { username, pathname, searchParams } = new URL(url.replace("@/", "@socket/"));
+  return {
+    socket: join(searchParams.get("host") ?? "", `.s.PGSQL.${searchParams.get("port")}`),
+    urlAt: (host: string, port: number) => `postgresql://${username}@${host}:${port}${pathname}`,
   };
 }
 
@@ -37,9 +45,10 @@ export async function startBalancer(target: () => Promise<{ readonly host: strin
   return { port: portOf(server), stop: () => void server.close() };
 }
 
-const portOf = (server: Server) => (server.address() as AddressInfo).port;
+export const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
-async function forward(address: string, dial: () => Promise<Socket>): Promise<Server> {
+/** Leads connections to an address and port (0: any that is free) to what `dial` connects. */
+export async function forward(address: string, dial: () => Promise<Socket>, port = 0): Promise<Server> {
   const server = createServer((client) => {
     client.on("error", () => client.destroy());
     dial().then(
@@ -51,7 +60,7 @@ async function forward(address: string, dial: () => Promise<Socket>): Promise<Se
       () => client.resetAndDestroy(),
     );
   });
-  server.listen(0, address);
+  server.listen(port, address);
   await once(server, "listening");
   return server;
 }

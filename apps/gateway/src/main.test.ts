@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createTestDatabase } from "@towpath/db/testing";
 import { stopLimits } from "@towpath/role";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { isThorough } from "../../../tests/thorough.ts";
+import { openDatabaseLink } from "./testing/database-link.ts";
 
 const main = new URL("./main.ts", import.meta.url).pathname;
 
@@ -43,13 +44,10 @@ async function openDatabaseProxy(databaseUrl: string, directory: string) {
   };
 }
 
-async function startMain(workers: number) {
-  const database = await createTestDatabase();
-  const directory = await mkdtemp(join(tmpdir(), "tp-main-"));
-  const proxy = await openDatabaseProxy(database.url, directory);
-  const child = spawn(process.execPath, [main], {
+const spawnMain = (databaseUrl: string, directory: string, workers: number) =>
+  spawn(process.execPath, [main], {
     env: {
-      DATABASE_URL: proxy.url,
+      DATABASE_URL: databaseUrl,
       TOWPATH_DATA_DIR: directory,
       TOWPATH_RUN_DIR: directory,
       TOWPATH_SECRET: "x".repeat(32),
@@ -59,6 +57,12 @@ async function startMain(workers: number) {
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
+
+async function startMain(workers: number) {
+  const database = await createTestDatabase();
+  const directory = await mkdtemp(join(tmpdir(), "tp-main-"));
+  const proxy = await openDatabaseProxy(database.url, directory);
+  const child = spawnMain(proxy.url, directory, workers);
   const ready = JSON.parse(await lineWith(child, '"msg":"ready"'));
   /** Stops it like the supervisor. Returns the exit status; null if it had to be killed. */
   const stop = async (): Promise<number | null> => {
@@ -81,6 +85,26 @@ test("OPS-1 the process reports when it serves, and SIGTERM ends it with a conne
   // One worker needs no second process.
   expect(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")).toBe("");
   expect(await stop()).toBe(0);
+});
+
+test("OPS-1 GW-10 a gateway that starts while the database refuses goes on, and isn't ready until that is back", async () => {
+  const database = await createTestDatabase();
+  const directory = await mkdtemp(join(tmpdir(), "tp-main-"));
+  const link = await openDatabaseLink(database.url);
+  onTestFinished(async () => {
+    await link.close();
+    await database.close();
+    await rm(directory, { recursive: true });
+  });
+  await link.cut();
+  const child = spawnMain(link.url, directory, 1);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const { port } = JSON.parse(await lineWith(child, '"msg":"ready"'));
+  const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+  expect(await statusOf("/-/healthz")).toBe(503);
+  expect(await statusOf("/echo/mcp")).toBe(503);
+  await link.restore();
+  await expect.poll(() => statusOf("/-/healthz"), { timeout: 20_000 }).toBe(200);
 });
 
 test.runIf(isThorough)(

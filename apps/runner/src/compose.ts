@@ -45,6 +45,8 @@ import { PrewarmPool } from "./prewarm/prewarm-pool.ts";
 import { logsIsolation, roundsOf } from "./rounds.ts";
 
 const closeWithinMs = 1500;
+/** Its statements take milliseconds. */
+const databaseSilenceMs = 15_000;
 /** Time for the last spans when the runner stops. */
 const lastSpansMs = 500;
 /** Lines of a server that are compared with its output: more than it may print in a millisecond. */
@@ -64,7 +66,7 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   await mkdir(config.runDirectory, { recursive: true, mode: 0o700 });
   // First: a second runner would end the rows of the first.
   await assertNoRunner(config.address);
-  const database = openDatabase(config.databaseUrl, { maxConnections: 5 });
+  const database = openDatabase(config.databaseUrl, { maxConnections: 5, silenceMs: databaseSilenceMs });
   const secrets = createSecretBox(config.secrets);
   // Before it takes the servers: a release that must not work on this database leaves them to the one that may.
   await checkDatabase(database.pool, secrets.masterKeys);
@@ -85,7 +87,10 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
   const record = metrics.watching(createInstanceRecord(store, complain("an instance could not be recorded")));
   const spool = new LineSpool(join(config.runDirectory, "lines"), complain("server-log lines cannot be kept on disk"));
   const lines = createServerLogWriter(
-    (rows) => writeServerLogs(database.pool, rows),
+    async (rows) => {
+      await runtime.sure?.();
+      return await writeServerLogs(database.pool, rows);
+    },
     complain("server-log lines could not be written"),
     spool,
   );

@@ -91,11 +91,16 @@ const lastStepsMs = 500;
 
 const logReaderConnections = 4;
 const logReaderTimeoutMs = 5000;
+/** Longer than any statement for a person takes. */
+const databaseSilenceMs = 30_000;
 
 function compose(config: WebConfig): Services {
   const log = openLog(config.logLevel, { role: "web" });
-  const database = openDatabase(config.databaseUrl, { maxConnections: 10 });
-  const logDatabase = openDatabase(config.databaseUrl, { maxConnections: logReaderConnections });
+  const database = openDatabase(config.databaseUrl, { maxConnections: 10, silenceMs: databaseSilenceMs });
+  const logDatabase = openDatabase(config.databaseUrl, {
+    maxConnections: logReaderConnections,
+    silenceMs: 2 * logReaderTimeoutMs,
+  });
   const exporter = openExporter("web", config.otlp, log);
   const registry = openRegistry({ role: "web", release: currentRelease() });
   const pools = { main: database.pool, logs: logDatabase.pool };

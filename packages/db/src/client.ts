@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { migrate } from "drizzle-orm/node-postgres/migrator";
@@ -21,13 +22,22 @@ export type DatabaseClient = {
 
 const connectionTimeoutMillis = 15_000;
 
+type DatabaseOptions = {
+  readonly maxConnections?: number;
+  /**
+   * Ends a connection in use without an answer for this long, milliseconds: longer than any statement takes. Default: what
+   * TCP needs to find that a machine is lost, which may be a quarter of an hour.
+   */
+  readonly silenceMs?: number;
+};
+
 /**
  * Opens a pool; connects on first use. `url` may name a unix socket:
  * `postgresql://user@/database?host=/directory&port=5432`.
  */
 export function openDatabase(
   url: string,
-  { maxConnections = 10 }: { readonly maxConnections?: number } = {},
+  { maxConnections = 10, silenceMs = 0 }: DatabaseOptions = {},
 ): DatabaseClient {
   const pool = new pg.Pool({
     connectionString: url,
@@ -35,13 +45,46 @@ export function openDatabase(
     idleTimeoutMillis: 30_000,
     // When the database drops packets or the pool is exhausted, fail instead of waiting forever.
     connectionTimeoutMillis,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
   });
   // An idle connection broke. The pool replaces it, and the next query reports a lasting problem.
   pool.on("error", () => {});
   // One that breaks between two queries of a transaction: without a listener the process would end.
   pool.on("connect", (connection) => connection.on("error", () => {}));
+  endBroken(pool, silenceMs);
   return { db: drizzle(pool, { schema, casing: "snake_case" }), pool, close: () => pool.end() };
 }
+
+/**
+ * Ends connections in use that are silent for too long, and frees the places of those that ended: Drizzle doesn't give one
+ * back that breaks before its transaction has begun.
+ */
+function endBroken(pool: pg.Pool, silenceMs: number): void {
+  const inUse = new Set<pg.PoolClient>();
+  pool.on("connect", (client) => {
+    const stream = streamOf(client);
+    stream.on("timeout", () => stream.destroy(new Error(`The database has not answered for ${silenceMs / 1000} s.`)));
+    client.once("end", () => {
+      if (!inUse.has(client)) return;
+      const { release } = client;
+      // Whoever has it may still give it back.
+      client.release = () => {};
+      release(true);
+    });
+  });
+  pool.on("acquire", (client) => {
+    inUse.add(client);
+    streamOf(client).setTimeout(silenceMs);
+  });
+  pool.on("release", (_error, client) => {
+    inUse.delete(client);
+    streamOf(client).setTimeout(0);
+  });
+}
+
+/** Not in the types of node-postgres. */
+const streamOf = (client: pg.PoolClient) => (client as unknown as { connection: { stream: Socket } }).connection.stream;
 
 export const migrationsDirectory = fileURLToPath(new URL("../migrations", import.meta.url));
 

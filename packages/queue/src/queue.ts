@@ -4,6 +4,7 @@ import { currentTraceparent } from "@towpath/telemetry/trace";
 import { sql } from "drizzle-orm";
 import { fromDrizzle, PgBoss, type Queue } from "pg-boss";
 import { z } from "zod";
+import { sparingly } from "./sparingly.ts";
 
 /** Schema of pg-boss's tables. */
 const queueSchema = "pgboss";
@@ -175,6 +176,9 @@ export async function openWorkerQueue(settings: QueueSettings): Promise<WorkerQu
   };
 }
 
+/** Of pg-boss's pool, though its types lack them: the machine of a database that fails over may be lost. */
+const lostMachine = { keepAlive: true, keepAliveInitialDelayMillis: 10_000, query_timeout: 60_000 };
+
 /** `works`: this process runs jobs, and monitors the heartbeats of all workers. */
 async function openBoss(settings: QueueSettings, { works }: { readonly works: boolean }): Promise<PgBoss> {
   const boss = new PgBoss({
@@ -182,6 +186,7 @@ async function openBoss(settings: QueueSettings, { works }: { readonly works: bo
     schema: queueSchema,
     application_name: "towpath-queue",
     max: works ? 4 : 2,
+    ...lostMachine,
     schedule: works,
     supervise: works,
     // Both delay finding a dead worker's job, in addition to its heartbeat.
@@ -189,8 +194,9 @@ async function openBoss(settings: QueueSettings, { works }: { readonly works: bo
     monitorIntervalSeconds: 5,
     useListenNotify: works,
   });
-  boss.on("error", settings.onProblem);
-  boss.on("warning", settings.onProblem);
+  const onProblem = sparingly(settings.onProblem);
+  boss.on("error", onProblem);
+  boss.on("warning", onProblem);
   await boss.start();
   for (const name of jobNames) await createQueue(boss, name, queues[name], { updates: works });
   return boss;

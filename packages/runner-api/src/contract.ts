@@ -123,6 +123,8 @@ export const runnerErrors = {
   crash_backoff: { status: 503, waitHelps: true },
   /** The host has no place for another server. */
   capacity: { status: 503, waitHelps: true },
+  /** An outage of what runs servers, such as a cluster's API. */
+  unavailable: { status: 503, waitHelps: true },
   /** The runner is shutting down, or doesn't lead yet. */
   stopping: { status: 503, waitHelps: true },
   /** The host cannot run servers in a sandbox. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type MasterKeys, masterKeyOf, open, seal, WrongMasterKey } from "@towpath/crypto";
 import { NewerSchema, requireKnownSchema } from "@towpath/db/release";
 
@@ -120,6 +121,9 @@ export async function guardDatabase(
   const checked = check();
   let isStarted = false;
   checked.catch((error: Error) => isStarted && options.onWrong(error));
-  await Promise.race([checked, new Promise((resolve) => setTimeout(resolve, options.withinMs).unref())]);
+  // It keeps the process going, of which nothing else may be under way yet.
+  const waiting = new AbortController();
+  const waited = sleep(options.withinMs, undefined, { signal: waiting.signal }).catch(() => {});
+  await Promise.race([checked, waited]).finally(() => waiting.abort());
   isStarted = true;
 }

@@ -139,9 +139,12 @@ test("GW-10 a server that may have been frozen before the runner hung is used on
   const refusal = await Promise.resolve(leases.acquire(idle)).catch((error: unknown) => error);
   expect(refusal).toMatchObject({ code: "server_unreachable", waitMs: 0 });
   expect((refusal as Error).message).toContain("the runner does not answer");
+  // Lists are answered as those of a sleeping one.
+  expect(await leases.stateOf(idle)).toBe("stopped");
 
   isFrozen = false;
   expect(await leases.acquire(idle)).toBe(lease);
+  expect(await leases.stateOf(idle)).toBe("ready");
   // Nothing freezes it now: requests don't wait to hear that again.
   expect(leases.acquire(idle)).toBe(lease);
   runner.hangs = false;

@@ -121,14 +121,18 @@ export class Leases {
    * show what is wrong.
    */
   async stateOf(deploymentId: string): Promise<ServerState> {
-    const lease = this.#entries.get(deploymentId)?.lease ?? null;
+    const entry = this.#entries.get(deploymentId);
+    const lease = entry?.lease ?? null;
     const now = performance.now();
     if (lease && lease.validUntil - marginMs > now) return "ready";
     try {
       return await this.#runner.state(deploymentId);
     } catch (error) {
       if (!(error instanceof RunnerError)) throw error;
-      return error.code !== "unreachable" || this.#isUsableWithoutRunner(lease, now) ? "ready" : "stopped";
+      if (error.code !== "unreachable") return "ready";
+      // It may have been stopped before.
+      const isUsable = entry !== undefined && this.#isUsableWithoutRunner(lease, now);
+      return isUsable && (await this.#isAwake(entry, lease, now)) ? "ready" : "stopped";
     }
   }
 

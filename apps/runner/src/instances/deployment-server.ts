@@ -261,9 +261,9 @@ export class DeploymentServer {
   #startFailed(instance: Instance, failure: LaunchFailure): RunnerError {
     if (this.#instance === instance) this.#instance = null;
     // The driver has been closed too, and ends starting servers.
-    if (this.#closedFor !== null || failure.code === "ended") {
+    if (this.#closedFor !== null || failure.code === "ended" || failure.code === "unavailable") {
       instance.startStopped(this.#closedFor ?? failure.reason, failure.exit);
-      return startInterrupted(this.#closedFor !== null);
+      return startInterrupted(this.#closedFor !== null, failure);
     }
     const failed = reportFailedStart(instance, failure, this.#backOff.failed(performance.now(), 0));
     this.#last = failed;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "@towpath/core/ids";
+import { SandboxError } from "@towpath/runtime";
 import { tinyServer } from "@towpath/runtime/testing";
 import { afterEach, expect, test, vi } from "vitest";
 import { type InstanceTiming, readConfig } from "../config.ts";
@@ -22,6 +23,8 @@ type Change = {
   readonly waitMs?: number;
   readonly memoryBytes?: () => number | null;
   readonly use?: () => DeploymentUse;
+  /** What a start fails with at the moment. */
+  readonly problem?: () => Error | null;
 };
 
 /** A pool of servers without processes; the prefix of a deployment's id names its organization. */
@@ -36,7 +39,11 @@ function lightPool(change: Change = {}) {
     ...change.budget,
   };
   const pool = new InstancePool({
-    start: (_server, spec, onOutput) => light.driver.servers.start(spec, onOutput),
+    start: async (_server, spec, onOutput) => {
+      const problem = change.problem?.() ?? null;
+      if (problem !== null) throw problem;
+      return await light.driver.servers.start(spec, onOutput);
+    },
     timing: { ...quickTiming, stopAfterMs: 60_000, ...change.timing },
     places: new Places(budget, change.waitMs ?? 20_000),
     record: {
@@ -57,7 +64,7 @@ function lightPool(change: Change = {}) {
     nextRebuild: async () => null,
     uses: async (ids) => new Map(ids.map((id) => [id, change.use?.() ?? "needed"])),
     onError: (error) => {
-      throw error;
+      if (change.problem === undefined) throw error;
     },
   });
   pools.push(pool);
@@ -66,6 +73,19 @@ function lightPool(change: Change = {}) {
 
 const named = (organization: string, count: number) =>
   Array.from({ length: count }, () => `${organization}-${newId()}`);
+
+test("RUN-6 RUN-7 a start that an outage prevents is no failure of the server: it begins as soon as the outage is over", async () => {
+  let problem: Error | null = new SandboxError("unreachable", "10.0.0.1 does not answer.");
+  const { pool } = lightPool({ problem: () => problem, timing: { firstBackOffMs: 600_000, maxBackOffMs: 600_000 } });
+  const [server = ""] = named("a", 1);
+  for (let call = 0; call < 3; call++) {
+    const refusal = await pool.lease(server).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: "unavailable", waitHelps: true, retryAfterMs: 2000 });
+    expect(String(refusal)).not.toContain("10.0.0.1");
+  }
+  problem = null;
+  expect(await pool.lease(server)).toMatchObject({ state: "started" });
+});
 
 test("RUN-8 interrupted servers start again where nothing bounds the starts at a time, and none is no work", async () => {
   const unbounded = { maxStarting: Number.POSITIVE_INFINITY, memoryBytes: Number.POSITIVE_INFINITY };

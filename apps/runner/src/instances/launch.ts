@@ -25,7 +25,7 @@ export type LaunchParts = {
 
 /** Why an instance didn't start, for its owner. */
 export type LaunchFailure = {
-  readonly code: "start_failed" | "layers_lost" | "isolation_unavailable" | "ended";
+  readonly code: "start_failed" | "layers_lost" | "isolation_unavailable" | "ended" | "unavailable";
   readonly reason: string;
   readonly exit: Exit | null;
   /** What it was doing when it was neither ready nor had failed within the limit; null for other failures. */
@@ -57,6 +57,7 @@ export function wasStopped({ reason, code, signal }: Exit): boolean {
   if (reason === "signaled") return stopSignals.has(signal ?? "");
   return reason === "stopped" || reason === "platform-ended" || (reason === "exited" && code === 0);
 }
+const unavailable = "what runs servers can't be reached";
 const sandboxFailed = "its sandbox could not be set up. Try again; if it keeps failing, ask the operator.";
 
 /** @throws RunnerError, whose message is for callers, for a deployment that can't be started */
@@ -69,11 +70,14 @@ export async function openOrRefuse(open: () => Promise<OpenedDeployment>): Promi
   }
 }
 
-/** For callers of a start that was stopped, by the runner's end or with the shim. */
-export const startInterrupted = (isClosing: boolean): RunnerError =>
-  new RunnerError(isClosing ? "stopping" : "ended", "The server was stopped while it was starting.", {
+/** For callers of a start that was stopped, by the runner's end or with the shim, or of one in an outage. */
+export function startInterrupted(isClosing: boolean, { code, reason }: LaunchFailure): RunnerError {
+  if (!isClosing && code === "unavailable")
+    return new RunnerError(code, `The server can't be started at the moment: ${reason}.`, { retryAfterMs: 2000 });
+  return new RunnerError(isClosing ? "stopping" : "ended", "The server was stopped while it was starting.", {
     retryAfterMs: 1000,
   });
+}
 
 /** Starts an instance. Null when it is ready. */
 export async function launch(
@@ -107,6 +111,8 @@ export async function launch(
     const nothingRan = { exit: null, late: null };
     if (error instanceof SandboxError && error.code === "platform_ended")
       return { code: "ended", reason: platformEnded, ...nothingRan };
+    if (error instanceof SandboxError && error.code === "unreachable")
+      return { code: "unavailable", reason: unavailable, ...nothingRan };
     if (code !== undefined && error instanceof Error) {
       const rebuildAt = code === "layers_lost" ? await nextRebuild(server.deploymentId).catch(() => null) : null;
       return { code, reason: error.message, ...nothingRan, rebuildAt };

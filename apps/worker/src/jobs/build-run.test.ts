@@ -8,6 +8,7 @@ import {
   testContext,
 } from "@towpath/core/testing";
 import { build } from "@towpath/db/schema";
+import { SandboxError } from "@towpath/runtime";
 import { eq, sql } from "drizzle-orm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { sweep } from "../sweep.ts";
@@ -117,6 +118,23 @@ test("RUN-8 a worker that stops gives its build back, and it is built again", as
   await bench.work();
   await builds.ended(buildId);
   expect((await builds.show(buildId)).status).toBe("succeeded");
+});
+
+test("RUN-7 RUN-8 builds wait for what runs builds and servers: an outage fails none", async () => {
+  const project = await seedProject(bench.database.db, organization);
+  const buildId = await builds.start(project, "a");
+  const run = () => runNextBuild(bench.services, organization.id, new AbortController().signal);
+  bench.build = async () => {
+    throw new SandboxError("unreachable", "10.0.0.1 does not answer.");
+  };
+  await expect(run()).rejects.toThrow("10.0.0.1");
+  expect((await builds.show(buildId)).status).toBe("queued");
+  bench.build = async () => goodBuild;
+  await run();
+  expect(await builds.show(buildId)).toMatchObject({ status: "succeeded", deployment: { isLive: true } });
+  const text = await builds.logOf(buildId);
+  expect(text).toContain("What runs builds and servers can't be reached. The build begins again when it can.");
+  expect(text).not.toContain("10.0.0.1");
 });
 
 test("BLD-12 a delivery becomes a build and is live, with nothing but the job queue between", async () => {

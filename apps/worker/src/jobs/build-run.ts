@@ -14,7 +14,8 @@ import { pinEnvironment } from "@towpath/core/projects/secret";
 import { openBuildSource } from "@towpath/core/sources/source";
 import { sourceKinds } from "@towpath/core/sources/source/kind/schema";
 import { pullRequestOfForkBranch } from "@towpath/core/sources/webhook";
-import { cloudEnvironment } from "@towpath/runtime";
+import { RunnerError } from "@towpath/runner-api";
+import { cloudEnvironment, SandboxError } from "@towpath/runtime";
 import { createRedactor } from "@towpath/secrets/redaction";
 import { describeSpan, startTrace } from "@towpath/telemetry/trace";
 import type { Logger } from "pino";
@@ -127,6 +128,12 @@ async function runToEnd(run: BuildRun, { stopping, lost }: Interruptions): Promi
       ended("released");
       await releaseBuild({ ctx, input: fence });
       throw error;
+    } else if (isOutage(error)) {
+      ended("released");
+      operatorLog.warn({ err: error }, "build waits for what runs builds and servers");
+      await releaseBuild({ ctx, input: fence });
+      await holdBuilds({ ctx, input: { organizationId: run.taken.organizationId, reason: outage } });
+      throw error;
     } else {
       ended("error");
       operatorLog.error({ err: error }, "build failed on our side");
@@ -137,6 +144,13 @@ async function runToEnd(run: BuildRun, { stopping, lost }: Interruptions): Promi
     }
   }
 }
+
+const outage = "What runs builds and servers can't be reached. The build begins again when it can.";
+
+/** Of a cluster's API, for example: the same build may succeed later. */
+const isOutage = (error: unknown) =>
+  (error instanceof SandboxError && error.code === "unreachable") ||
+  (error instanceof RunnerError && error.code === "unavailable");
 
 type Ended = { readonly isLive: boolean; readonly timings: BuildTimings };
 

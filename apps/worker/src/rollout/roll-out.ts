@@ -40,6 +40,8 @@ export async function rollOut(input: RolloutInput): Promise<RolloutResult> {
     const { waitedMs } = await inSpan("verify", () => startServer(input, made.deploymentId));
     log("rollout", "result", `Answers after ${Math.round(waitedMs)} ms`);
   } catch (error) {
+    // Its build is queued again.
+    if (error instanceof RunnerError && error.code === "unavailable") throw error;
     if (error instanceof RunnerError) return { ok: false, diagnosis: notStarted(error) };
     throw error;
   }

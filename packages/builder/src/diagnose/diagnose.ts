@@ -53,7 +53,7 @@ export function diagnoseEnd(error: unknown, phase: BuildPhase, exceededMs: numbe
         "The times in the log show what was slow. Choose dependencies that have a wheel, or make the server start faster.",
     });
   }
-  if (!(error instanceof SandboxError)) return null;
+  if (!(error instanceof SandboxError) || error.code === "unreachable") return null;
   const title = endTitles[error.code];
   if (title !== undefined)
     return diagnosis(phase, "internal_error", rebuild, {

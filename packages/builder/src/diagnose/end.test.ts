@@ -17,5 +17,6 @@ test("BLD-2 a cluster without room and a pod that was ended are no fault of the 
   expect(diagnoseEnd(new SandboxError("isolation_unavailable", "No."), "fetch", null)).toMatchObject({
     title: "This platform can't isolate builds at the moment",
   });
+  expect(diagnoseEnd(new SandboxError("unreachable", "The API is gone."), "fetch", null)).toBeNull();
   expect(diagnoseEnd(new Error("another"), "fetch", null)).toBeNull();
 });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunnerIdentity } from "../port/driver.ts";
+import { SandboxError } from "../port/errors.ts";
 import { type KubernetesApi, KubernetesError } from "./api/client.ts";
 import type { Stored } from "./api/objects.ts";
 import { managedBy } from "./pod/labels.ts";
@@ -59,7 +60,7 @@ export async function claimLease(
   };
   let claimed = await attempt().catch((error: unknown) => {
     // An API server that is busy or unreachable for a moment; a wrong address fails at once.
-    if (error instanceof Error && /^(Connect)?TimeoutError$/.test(error.name)) return null;
+    if (isTimeout(error)) return null;
     throw error;
   });
   if (claimed === null) await onWaiting();
@@ -69,6 +70,9 @@ export async function claimLease(
   }
   return identityOf(claimed);
 }
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof Error && (/^(Connect)?TimeoutError$/.test(error.name) || isTimeout(error.cause));
 
 /** From 1. */
 const identityOf = ({ metadata, spec }: Lease): RunnerIdentity => ({
@@ -173,7 +177,10 @@ export function keepLease(
           throw new Error("Another runner has the lease: this one may change nothing in the cluster any more.");
         const waitMs = until - performance.now();
         if (waitMs <= 0 || stopped.signal.aborted)
-          throw new Error("The lease can't be renewed, so another runner may have it: nothing is changed meanwhile.");
+          throw new SandboxError(
+            "unreachable",
+            "The lease can't be renewed, so another runner may have it: nothing is changed meanwhile.",
+          );
         await Promise.race([changed.promise, sleep(waitMs, undefined, { ref: false })]);
       }
     },

@@ -65,6 +65,7 @@ export function openClusterDriver(settings: KubernetesSettings, layers: RemoteLa
     builds: new PodBuilds(api, { pod: pods, cache, layers, buildEnvironment }),
     host,
     ...(leader !== null && { lead: leader.lead }),
+    ...(lease !== null && { sure: lease.sure }),
     async leave() {
       await leader?.end();
     },

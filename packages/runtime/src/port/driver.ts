@@ -23,6 +23,13 @@ export type RuntimeDriver = {
    * fails for now; it is tried again.
    */
   lead?(port: number, onError: (error: unknown) => void): void;
+  /**
+   * Resolves when no other runner can have these servers: to be awaited before their lines are stored, which the next one
+   * stores too. Absent: there is no other.
+   *
+   * @throws Error while that isn't known
+   */
+  sure?(): Promise<void>;
   /** Before a process ends that leaves its servers to the next one, which then need not wait. Absent if it needn't anyway. */
   leave?(): Promise<void>;
   /** Ends everything that this driver started or adopted, and cleans up after it. */

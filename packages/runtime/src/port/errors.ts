@@ -5,6 +5,7 @@ export class SandboxError extends Error {
    * `platform_ended`: the parent of all sandboxes has ended meanwhile; the next attempt starts another one.
    * `layer_unavailable`, `python_unavailable`, `data_unavailable`: a part of the server is missing; the message is for its owner.
    * `no_room`: a scheduler found no place for it; the message is for its owner, too.
+   * `unreachable`: an outage of what runs it, such as a cluster's API; the same may work later.
    * `invalid_spec`, `setup_failed`: the message may contain paths and output of the host, so don't show it to users.
    */
   readonly code:
@@ -15,6 +16,7 @@ export class SandboxError extends Error {
     | "python_unavailable"
     | "data_unavailable"
     | "no_room"
+    | "unreachable"
     | "invalid_spec"
     | "setup_failed";
 

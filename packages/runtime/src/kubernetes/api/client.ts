@@ -2,22 +2,10 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, Pool } from "undici";
 import type { Connection } from "./connection.ts";
+import { errorOf, errorOfText, KubernetesError, unreachable } from "./errors.ts";
 import { groups, type Kind, type New, type Objects, type Selector, type Stored, selectorText } from "./objects.ts";
 
-/** A request that the API server refused. */
-export class KubernetesError extends Error {
-  override readonly name = "KubernetesError";
-  /** HTTP status. */
-  readonly status: number;
-  /** One word, such as `AlreadyExists`. */
-  readonly reason: string;
-
-  constructor(status: number, reason: string, message: string) {
-    super(message);
-    this.status = status;
-    this.reason = reason;
-  }
-}
+export { KubernetesError } from "./errors.ts";
 
 export type WatchEvent<K extends Kind> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: Stored<K> }
@@ -34,6 +22,8 @@ const watchSeconds = 600;
 /** The API server is too busy and did nothing yet. */
 const tooBusy = 429;
 const maxBusyAttempts = 6;
+/** It, or what stores its objects, is unreachable. */
+const outages: ReadonlySet<number> = new Set([502, 503, 504]);
 const maxErrorBytes = 64 * 1024;
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -54,7 +44,7 @@ export type ApiOptions = {
   readonly beforeChange?: () => Promise<void>;
 };
 
-/** Requests about objects of one namespace. All reject with KubernetesError, or an error of the connection. */
+/** Requests about objects of one namespace. All reject with KubernetesError, or SandboxError `unreachable` in an outage. */
 export class KubernetesApi {
   readonly namespace: string;
   readonly #connect: () => Promise<Connection>;
@@ -218,8 +208,9 @@ export class KubernetesApi {
       const response = await this.#sendOnce(call);
       if (response.statusCode < 300) return response;
       const text = (await response.body.text()).slice(0, maxErrorBytes);
-      if (response.statusCode !== tooBusy || attempt === maxBusyAttempts)
-        throw errorOf(response.statusCode, parsed(text), text);
+      const refused = errorOfText(response.statusCode, text);
+      if (outages.has(response.statusCode)) throw unreachable(refused);
+      if (response.statusCode !== tooBusy || attempt === maxBusyAttempts) throw refused;
       await sleep(1000 * Number(response.headers["retry-after"] ?? 1), undefined, { signal: call.signal });
     }
   }
@@ -238,22 +229,28 @@ export class KubernetesApi {
     const token = await connection.token();
     if (method !== "GET") await this.#options.beforeChange?.();
     const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
-    return await pool.request({
-      method,
-      path,
-      query: Object.fromEntries(given),
-      headers: {
-        // A log is plain text.
-        accept: "application/json, */*",
-        "user-agent": "towpath",
-        ...(token !== null && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { "content-type": contentType }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      headersTimeout,
-      bodyTimeout,
-      ...(signal && { signal }),
-    });
+    const headers = {
+      // A log is plain text.
+      accept: "application/json, */*",
+      "user-agent": "towpath",
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { "content-type": contentType }),
+    };
+    try {
+      return await pool.request({
+        method,
+        path,
+        query: Object.fromEntries(given),
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        headersTimeout,
+        bodyTimeout,
+        ...(signal && { signal }),
+      });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw unreachable(error);
+    }
   }
 }
 
@@ -280,18 +277,5 @@ async function orNull<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
   } catch (error) {
     if (error instanceof KubernetesError && error.status === 404) return null;
     throw error;
-  }
-}
-
-function errorOf(status: number, answer: unknown, text = ""): KubernetesError {
-  const { reason = "", message = text } = (answer ?? {}) as { reason?: string; message?: string };
-  return new KubernetesError(status, reason, message || `The Kubernetes API answered ${status}.`);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }

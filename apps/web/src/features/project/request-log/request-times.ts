@@ -20,6 +20,7 @@ const reasons: Readonly<Record<string, string>> = {
   no_answer: "it did not answer",
   crash_backoff: "it keeps crashing",
   capacity: "the host was full",
+  unavailable: "what runs servers was unreachable",
   stopping: "the runner was stopping",
   isolation_unavailable: "the host has no sandbox",
   unreachable: "the runner was unreachable",
