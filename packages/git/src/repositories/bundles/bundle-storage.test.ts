@@ -4,7 +4,7 @@ import { appendFile, mkdtemp, readdir, rename, rm, utimes } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ArtifactStore, openArtifacts } from "@towpath/artifacts";
+import { ArtifactError, type ArtifactStore, openArtifacts } from "@towpath/artifacts";
 import { openOrganization } from "@towpath/core/testing";
 import { repository, repositoryBundles } from "@towpath/db/schema";
 import { openTestDatabase } from "@towpath/db/testing";
@@ -80,13 +80,14 @@ const bundlesOf = async (id: string) => {
 
 test("SRC-3 a push is confirmed only once its bundle is stored, and refused with a text where it can't be", async () => {
   const store = storeIn(directory);
-  let store1: "now" | "later" | "never" = "now";
+  let store1: "now" | "later" | "never" | "in an outage" = "now";
   const events: string[] = [];
   const url = await serve(directory, "one", {
     store: {
       ...store,
       async add(bytes) {
         if (store1 === "never") throw new Error("the store is unavailable");
+        if (store1 === "in an outage") throw new ArtifactError("unavailable", "10.0.0.1 does not answer.");
         if (store1 === "later") await new Promise((done) => setTimeout(done, 400));
         const digest = await store.add(bytes);
         events.push("stored");
@@ -103,6 +104,10 @@ test("SRC-3 a push is confirmed only once its bundle is stored, and refused with
   store1 = "never";
   await commitFiles(work(), { "server.py": "two\n" });
   expect(await push()).toMatch(/\[remote rejected\] main -> main \(Something went wrong on our side/);
+  store1 = "in an outage";
+  expect(await push()).toMatch(
+    /\[remote rejected\] main -> main \(The store with this instance's repositories can't be/,
+  );
   expect((await git(directory, "ls-remote", `${url}/${id}.git`, "main")).slice(0, 40)).toBe(first);
   store1 = "now";
   expect(await push()).toBe("accepted");

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import type { ArtifactStore } from "@towpath/artifacts";
+import { ArtifactError, type ArtifactStore } from "@towpath/artifacts";
 import { notFound, TowpathError } from "@towpath/core/errors";
 import type { Database } from "@towpath/db";
 import { openScratch, type Scratch } from "../../scratch.ts";
@@ -55,7 +55,7 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
       return { state, directory: await cache.restore(id, state) };
     } catch (error) {
       const newer = await states.find(id);
-      if (newer === null || newer.generation === state.generation) throw error;
+      if (newer === null || newer.generation === state.generation) throw problemOf(error);
       return restored(id, newer);
     }
   }
@@ -94,7 +94,12 @@ export function bundleStorage(options: BundleStorageOptions): RepositoryStorage 
     what: { readonly refs: readonly string[]; readonly known: readonly string[] },
   ): Promise<readonly string[]> {
     const file = join(directory, "new.bundle");
-    return (await createBundle(repository, { file, ...what })) ? [await store.add(createReadStream(file))] : [];
+    if (!(await createBundle(repository, { file, ...what }))) return [];
+    return [
+      await store.add(createReadStream(file)).catch((error: unknown) => {
+        throw problemOf(error);
+      }),
+    ];
   }
 
   /** Replaces all bundles by one. Concurrent pushes build on refs that this bundle contains. */
@@ -177,3 +182,11 @@ const notStoredYet = () =>
     "upstream_unavailable",
     "The commits of this repository are not in the artifact store yet. The machine whose data directory has them stores them when it starts; then try again.",
   );
+
+/** For whoever pushes or clones in an outage of the store. Other errors, which are bugs, are returned unchanged. */
+function problemOf(error: unknown): unknown {
+  if (!(error instanceof ArtifactError) || error.code !== "unavailable") return error;
+  const message =
+    "The store with this instance's repositories can't be reached at the moment. Nothing was changed: try again shortly.";
+  return new TowpathError("upstream_unavailable", message, { cause: error });
+}
