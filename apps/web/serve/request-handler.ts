@@ -77,6 +77,8 @@ const bodyLimits: readonly (readonly [path: RegExp, limit: BodyLimit])[] = [
   // git sends large pushes in chunks; our git server refuses those above the limit, with a text for the client.
   [/^\/git\//, { bytes: Number.POSITIVE_INFINITY, ms: 60 * minuteMs, mayBeChunked: true }],
   [/^\/api\/v1\/repositories\/[^/]+\/commits$/, { bytes: 256 * mebibyte, ms: 10 * minuteMs }],
+  // Texts of a commit, escaped.
+  [/^\/(_serverFn\/code\.commitCode|api\/v1\/projects\/[^/]+\/code\/commits)$/, { bytes: 12 * mebibyte, ms: minuteMs }],
   // Files from a browser.
   [/^\/api\/(organizations|projects)\/.+\/uploads$/, { bytes: 256 * mebibyte, ms: 10 * minuteMs }],
 ];

@@ -53,6 +53,7 @@ import { Route as OrgSlugProjectNameAccessRouteImport } from "./routes/$orgSlug/
 import { Route as OrgSlugProjectNameAdminJwtRouteImport } from "./routes/$orgSlug/$projectName/admin-jwt";
 import { Route as OrgSlugProjectNameChatRouteImport } from "./routes/$orgSlug/$projectName/chat";
 import { Route as OrgSlugProjectNameClientsRouteImport } from "./routes/$orgSlug/$projectName/clients";
+import { Route as OrgSlugProjectNameCodeRouteImport } from "./routes/$orgSlug/$projectName/code";
 import { Route as OrgSlugProjectNameDeploymentsRouteImport } from "./routes/$orgSlug/$projectName/deployments";
 import { Route as OrgSlugProjectNameInspectorRouteImport } from "./routes/$orgSlug/$projectName/inspector";
 import { Route as OrgSlugProjectNameLimitsRouteImport } from "./routes/$orgSlug/$projectName/limits";
@@ -352,6 +353,11 @@ const OrgSlugProjectNameClientsRoute =
     path: "/clients",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
+const OrgSlugProjectNameCodeRoute = OrgSlugProjectNameCodeRouteImport.update({
+  id: "/code",
+  path: "/code",
+  getParentRoute: () => OrgSlugProjectNameRouteRoute,
+} as any);
 const OrgSlugProjectNameDeploymentsRoute =
   OrgSlugProjectNameDeploymentsRouteImport.update({
     id: "/deployments",
@@ -800,6 +806,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/$projectName/admin-jwt": typeof OrgSlugProjectNameAdminJwtRoute;
   "/$orgSlug/$projectName/chat": typeof OrgSlugProjectNameChatRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
+  "/$orgSlug/$projectName/code": typeof OrgSlugProjectNameCodeRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
@@ -916,6 +923,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/$projectName/admin-jwt": typeof OrgSlugProjectNameAdminJwtRoute;
   "/$orgSlug/$projectName/chat": typeof OrgSlugProjectNameChatRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
+  "/$orgSlug/$projectName/code": typeof OrgSlugProjectNameCodeRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
@@ -1036,6 +1044,7 @@ export interface FileRoutesById {
   "/$orgSlug/$projectName/admin-jwt": typeof OrgSlugProjectNameAdminJwtRoute;
   "/$orgSlug/$projectName/chat": typeof OrgSlugProjectNameChatRoute;
   "/$orgSlug/$projectName/clients": typeof OrgSlugProjectNameClientsRoute;
+  "/$orgSlug/$projectName/code": typeof OrgSlugProjectNameCodeRoute;
   "/$orgSlug/$projectName/deployments": typeof OrgSlugProjectNameDeploymentsRoute;
   "/$orgSlug/$projectName/inspector": typeof OrgSlugProjectNameInspectorRoute;
   "/$orgSlug/$projectName/limits": typeof OrgSlugProjectNameLimitsRoute;
@@ -1156,6 +1165,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/admin-jwt"
     | "/$orgSlug/$projectName/chat"
     | "/$orgSlug/$projectName/clients"
+    | "/$orgSlug/$projectName/code"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/limits"
@@ -1272,6 +1282,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/admin-jwt"
     | "/$orgSlug/$projectName/chat"
     | "/$orgSlug/$projectName/clients"
+    | "/$orgSlug/$projectName/code"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/limits"
@@ -1391,6 +1402,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/$projectName/admin-jwt"
     | "/$orgSlug/$projectName/chat"
     | "/$orgSlug/$projectName/clients"
+    | "/$orgSlug/$projectName/code"
     | "/$orgSlug/$projectName/deployments"
     | "/$orgSlug/$projectName/inspector"
     | "/$orgSlug/$projectName/limits"
@@ -1840,6 +1852,13 @@ declare module "@tanstack/react-router" {
       path: "/clients";
       fullPath: "/$orgSlug/$projectName/clients";
       preLoaderRoute: typeof OrgSlugProjectNameClientsRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/code": {
+      id: "/$orgSlug/$projectName/code";
+      path: "/code";
+      fullPath: "/$orgSlug/$projectName/code";
+      preLoaderRoute: typeof OrgSlugProjectNameCodeRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
     "/$orgSlug/$projectName/deployments": {
@@ -2361,6 +2380,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameAdminJwtRoute: typeof OrgSlugProjectNameAdminJwtRoute;
   OrgSlugProjectNameChatRoute: typeof OrgSlugProjectNameChatRoute;
   OrgSlugProjectNameClientsRoute: typeof OrgSlugProjectNameClientsRoute;
+  OrgSlugProjectNameCodeRoute: typeof OrgSlugProjectNameCodeRoute;
   OrgSlugProjectNameDeploymentsRoute: typeof OrgSlugProjectNameDeploymentsRoute;
   OrgSlugProjectNameInspectorRoute: typeof OrgSlugProjectNameInspectorRoute;
   OrgSlugProjectNameLimitsRoute: typeof OrgSlugProjectNameLimitsRoute;
@@ -2387,6 +2407,7 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
     OrgSlugProjectNameAdminJwtRoute: OrgSlugProjectNameAdminJwtRoute,
     OrgSlugProjectNameChatRoute: OrgSlugProjectNameChatRoute,
     OrgSlugProjectNameClientsRoute: OrgSlugProjectNameClientsRoute,
+    OrgSlugProjectNameCodeRoute: OrgSlugProjectNameCodeRoute,
     OrgSlugProjectNameDeploymentsRoute: OrgSlugProjectNameDeploymentsRoute,
     OrgSlugProjectNameInspectorRoute: OrgSlugProjectNameInspectorRoute,
     OrgSlugProjectNameLimitsRoute: OrgSlugProjectNameLimitsRoute,

@@ -217,6 +217,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     "apps.removeGitHubApp",
     "apps.renewWebhookSecret",
     "build.dispatchBuild",
+    "code.commitCode",
     "deployment.decideFork",
     "deployment.makeLive",
     "deployment.promote",

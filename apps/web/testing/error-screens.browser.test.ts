@@ -93,6 +93,7 @@ const ownViews: Readonly<Record<keyof typeof screens, Readonly<Record<string, st
   404: {
     "/account": "Account",
     "/$orgSlug/$projectName/clients": "Clients",
+    "/$orgSlug/$projectName/code": "Code",
     "/$orgSlug/$projectName/deployments": "Deployments",
     "/$orgSlug/welcome/server-deploy": "Repository not found",
     "/invitations/$invitationId": "This invitation link doesn't work",
@@ -102,6 +103,7 @@ const ownViews: Readonly<Record<keyof typeof screens, Readonly<Record<string, st
   409: {
     "/account": "Account",
     "/$orgSlug/$projectName/clients": "Clients",
+    "/$orgSlug/$projectName/code": "Code",
     "/$orgSlug/$projectName/deployments": "Deployments",
     // The log's filters stay: most failures are of a filter.
     "/$orgSlug/$projectName/logs": "Logs",

@@ -53,9 +53,11 @@ const toOwners: Readonly<Record<string, string>> = {
   "/invitations/$invitationId": "missing",
   "/oauth/consent": "missing",
   // This site has no GitHub App.
+  "/$orgSlug/$projectName/code": "501 Code",
   "/$orgSlug/welcome/choose-repo": "501 Choose a repository",
 };
 const refusedToViewers: readonly string[] = [
+  "/$orgSlug/$projectName/code",
   "/$orgSlug/$projectName/sign-ins",
   "/$orgSlug/portals/new",
   "/$orgSlug/servers/external",

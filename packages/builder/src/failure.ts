@@ -3,6 +3,7 @@ import type {
   Diagnosis,
   DiagnosisAction,
   DiagnosisCode,
+  RepositoryChange,
   SettingsSection,
 } from "@towpath/core/delivery/build/contract";
 import type { HarnessStatus } from "@towpath/runtime";
@@ -52,6 +53,9 @@ export const failed = (...found: Parameters<typeof diagnosis>): BuildFailure => 
 
 /** For failures that only a change of the code fixes; the build adds the file's path in the repository. */
 export const changeCode: DiagnosisAction = { kind: "code", path: null };
+/** The same by a known change, whose file is within the root directory, as that of the diagnosis; null: by none. */
+export const changeCodeBy = (change: RepositoryChange | null): DiagnosisAction =>
+  change === null ? changeCode : { kind: "code", path: null, change };
 export const rebuild: DiagnosisAction = { kind: "rebuild" };
 export const askOperator: DiagnosisAction = { kind: "operator" };
 export const changeSettings = (section: SettingsSection): DiagnosisAction => ({ kind: "settings", section });

@@ -5,8 +5,9 @@ import { Dialog } from "./dialog.tsx";
 /**
  * Asks before the person leaves a page with unsaved changes, by a link or by closing the tab. Put it into the form:
  * `<UnsavedChanges when={isChanged} what="build settings" />`. A changed search or hash of the same page doesn't ask.
+ * `onDiscard`: called before they leave.
  */
-export function UnsavedChanges({ when, what }: { when: boolean; what: string }) {
+export function UnsavedChanges({ when, what, onDiscard }: { when: boolean; what: string; onDiscard?: () => void }) {
   const blocker = useBlocker({
     shouldBlockFn: ({ current, next }) => when && current.pathname !== next.pathname,
     enableBeforeUnload: () => when,
@@ -21,7 +22,13 @@ export function UnsavedChanges({ when, what }: { when: boolean; what: string }) 
       description={`Your changes to the ${what} are not saved yet.`}
       footer={
         <>
-          <Button variant="danger-quiet" onClick={() => blocker.proceed?.()}>
+          <Button
+            variant="danger-quiet"
+            onClick={() => {
+              onDiscard?.();
+              blocker.proceed?.();
+            }}
+          >
             Discard changes
           </Button>
           <Button variant="primary" onClick={() => blocker.reset?.()}>

@@ -74,9 +74,13 @@ const endTitles: Partial<Readonly<Record<SandboxError["code"], string>>> = {
   platform_ended: "The build was interrupted",
 };
 
-/** Adds the path in the repository of the file whose change fixes a failure. */
+/** Adds the path in the repository of the file whose change fixes a failure, and of the one that a known change is of. */
 export function located(found: Diagnosis, source: SourceTree | null): Diagnosis {
   const { action, file } = found;
-  if (action.kind !== "code" || source === null || !source.entries.some(({ path }) => path === file)) return found;
-  return { ...found, action: { kind: "code", path: posix.join(source.subPath, file ?? "") } };
+  if (action.kind !== "code" || source === null) return found;
+  const { change } = action;
+  const at = (path: string) => posix.join(source.subPath, path);
+  const isThere = source.entries.some(({ path }) => path === file);
+  const path = isThere && file !== null ? at(file) : action.path;
+  return { ...found, action: { ...action, path, ...(change && { change: { ...change, file: at(change.file) } }) } };
 }

@@ -23,6 +23,13 @@ export function needsEarlyMcp(status: HarnessFailure): boolean {
   return status.code === "keyword_removed" && frameworkOf(status) === "mcp" && major === 1 && minor >= 12;
 }
 
+/** Requirements with which the argument is accepted; null if unknown. */
+export function olderReleases(status: HarnessFailure): readonly string[] | null {
+  if (needsEarlyMcp(status)) return ["mcp<1.12", "pydantic<2.12"];
+  const older = olderFramework(status);
+  return older === null ? null : [older];
+}
+
 export function keywordRemedy(status: HarnessFailure): string {
   const keyword = `\`${status.candidates[0] ?? "the argument"}\``;
   const older = olderFramework(status);

@@ -4,6 +4,7 @@ import { secretKeyNameSchema } from "@towpath/core/projects/secret/schema";
 import {
   askOperator,
   changeCode,
+  changeCodeBy,
   changeSettings,
   diagnosis,
   type HarnessFailure,
@@ -12,8 +13,8 @@ import {
 } from "../failure.ts";
 import type { InspectedServer } from "../inspect/inspect.ts";
 import { libraryRemedy } from "./debian-packages.ts";
-import { keywordRemedy } from "./framework-release.ts";
-import { dependencyFile, hidesOwn, moduleRemedy } from "./module-missing.ts";
+import { keywordRemedy, olderReleases } from "./framework-release.ts";
+import { dependencyFile, hidesOwn, moduleChange, moduleRemedy, requiring } from "./module-missing.ts";
 
 type Per<Value> = Value | ((status: HarnessFailure, server: InspectedServer) => Value);
 type Rule = { readonly title: Per<string>; readonly remedy: Per<string>; readonly action: Per<DiagnosisAction> };
@@ -38,7 +39,7 @@ const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
         ? `An installed package hides the repository's ${status.module}`
         : `The module ${status.module ?? "that is imported"} is not installed`,
     remedy: moduleRemedy,
-    action: changeCode,
+    action: (status, server) => changeCodeBy(moduleChange(status, server)),
   },
   import_failed: {
     title: ({ file }) => `${file ?? "The entrypoint"} fails while it is being loaded`,
@@ -82,13 +83,16 @@ const rules: Readonly<Record<HarnessFailureCode, Rule>> = {
     title: "The code is written for another version of the mcp package",
     remedy: ({ candidates: [requirement = "mcp<2"] }, server) =>
       `Pin \`${requirement}\` in ${dependencyFile(server)}${requirement === "mcp<2" ? ", or move the code to `MCPServer` of mcp 2 (or to the `fastmcp` package)" : ""}.`,
-    action: changeCode,
+    action: ({ candidates: [requirement = "mcp<2"] }, server) => changeCodeBy(requiring([requirement], server)),
   },
   keyword_removed: {
     title: ({ candidates: [keyword = "that is passed"], module }) =>
       `The installed ${module ?? "framework"} doesn't take the argument ${keyword}`,
     remedy: keywordRemedy,
-    action: changeCode,
+    action: (status, server) => {
+      const older = olderReleases(status);
+      return changeCodeBy(older === null ? null : requiring(older, server));
+    },
   },
   /**
    * Two packages: the first needs something of the second. One: the code needs it. None: the harness's server breaks.

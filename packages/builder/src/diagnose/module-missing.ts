@@ -1,3 +1,4 @@
+import type { RepositoryChange } from "@towpath/core/delivery/build/contract";
 import type { HarnessFailure } from "../failure.ts";
 import type { InspectedServer } from "../inspect/inspect.ts";
 import { normalizeName } from "../source/requirements-file.ts";
@@ -11,12 +12,44 @@ export const dependencyFile = ({ dependencies }: InspectedServer): string => {
   return dependencies.file === null ? "a new requirements.txt" : `\`${dependencies.file}\``;
 };
 
-export function moduleRemedy({ module, candidates: [own] }: HarnessFailure, { dependencies }: InspectedServer): string {
+/** The change that lists these requirements; null where the file is unknown, or is a program. */
+export function requiring(
+  requirements: readonly string[],
+  { dependencies }: InspectedServer,
+  insteadOf: string | null = null,
+): RepositoryChange | null {
+  if (dependencies === null) return null;
+  const { kind, file } = dependencies;
+  // Without a list, the platform installs fastmcp, which a list must name.
+  if (kind === "none")
+    return { kind: "require", file: "requirements.txt", requirements: ["fastmcp", ...requirements], insteadOf };
+  return isList(file) ? { kind: "require", file, requirements: [...requirements], insteadOf } : null;
+}
+
+/** Whether a file lists requirements as data. */
+export const isList = (file: string | null): file is string => file !== null && !/(^|\/)setup\.(py|cfg)$/.test(file);
+
+/** The change that lists the package of a missing module. */
+export function moduleChange(status: HarnessFailure, server: InspectedServer): RepositoryChange | null {
+  const name = packageOf(status);
+  return hidesOwn(status) || name === "" ? null : requiring([name], server);
+}
+
+const packageOf = ({ module }: HarnessFailure): string => {
+  const top = module?.split(".")[0] ?? "";
+  return packages.get(top.toLowerCase()) ?? normalizeName(top);
+};
+
+export function moduleRemedy(status: HarnessFailure, { dependencies }: InspectedServer): string {
+  const {
+    module,
+    candidates: [own],
+  } = status;
   const top = module?.split(".")[0] ?? "";
   if (own !== undefined) {
     return `Rename \`${top}\` in the repository (${own}), or no longer require what also installs a package \`${top}\`, and push.`;
   }
-  const name = packages.get(top.toLowerCase()) ?? normalizeName(top);
+  const name = packageOf(status);
   const isSame = name === top.toLowerCase().replaceAll("_", "-");
   const what = isSame ? `\`${name}\`` : `\`${name}\` (the package that provides \`${top}\`)`;
   if (dependencies === null) {

@@ -1,5 +1,5 @@
 import type { StepContext } from "../install/run-step.ts";
-import { type Explanation, place, requiring } from "./uv-rule.ts";
+import { byDropping, type Explanation, place, requiring } from "./uv-rule.ts";
 
 /** Modules of the standard library that people list as requirements. */
 const partOfPython: ReadonlySet<string> = new Set(
@@ -25,5 +25,6 @@ export function requiresModule(name: string, by: string | null, context: StepCon
       by === null
         ? `Remove \`${name}\` from ${file}${lock} and push.`
         : `Require another release of \`${by}\` in ${file}, which doesn't require it.`,
+    ...(by === null && { action: byDropping(name, context) }),
   };
 }

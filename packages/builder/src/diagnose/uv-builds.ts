@@ -3,7 +3,7 @@ import { askOperator } from "../failure.ts";
 import type { StepContext } from "../install/run-step.ts";
 import { packageOfProgram, packageToCompile } from "./debian-packages.ts";
 import { isPartOfPython, requiresModule } from "./standard-library.ts";
-import { type Explanation, place, type Rule, requiring } from "./uv-rule.ts";
+import { byRequiring, type Explanation, place, type Rule, requiring } from "./uv-rule.ts";
 
 /** Packages that have to be built from source, by scripts of their authors. */
 export const buildRule: Rule = {
@@ -42,10 +42,17 @@ function failure(output: string, context: StepContext): Explanation {
         ? `${alone} ${otherPython}`
         : `${fromOperator(missing)} Or ${alone[0]?.toLowerCase()}${alone.slice(1)}`,
     ...byOperator(missing),
+    ...(name === null || by !== null ? {} : byOtherName(name, context)),
   };
 }
 
 const byOperator = (missing: Missing | null) => (missing === null ? {} : { action: askOperator });
+
+/** In place of a package whose library has wheels under another name. */
+function byOtherName(name: string, context: StepContext): Pick<Explanation, "action"> {
+  const known = withWheels[name.toLowerCase()];
+  return known === undefined ? {} : { action: byRequiring(known, context, name) };
+}
 
 const otherPython = "Or choose a Python for which it has a wheel, in `.python-version`.";
 

@@ -1,11 +1,11 @@
 import type { Diagnosis } from "@towpath/core/delivery/build/contract";
-import { changeCode, diagnosis, rebuild } from "../failure.ts";
+import { changeCode, changeCodeBy, diagnosis, rebuild } from "../failure.ts";
 import type { StepContext } from "../install/run-step.ts";
 import { isPartOfPython, requiresModule } from "./standard-library.ts";
 import { buildRule } from "./uv-builds.ts";
 import { gitRule } from "./uv-git.ts";
 import { pathRules } from "./uv-paths.ts";
-import { type Explanation, place, type Rule, requiring } from "./uv-rule.ts";
+import { byDropping, byPython, byRequiring, type Explanation, place, type Rule, requiring } from "./uv-rule.ts";
 
 /** The first match counts, so the most specific ones come first. Messages are those of uv 0.5 to 0.13. */
 const rules: readonly Rule[] = [
@@ -49,6 +49,7 @@ const rules: readonly Rule[] = [
       title: `${match[1]} does not run on this platform`,
       detail: `There is no build of ${match[1]} for Linux on this processor, and no source to build it from. The usual cause is a package list frozen on another system.`,
       remedy: `Remove it from ${place(context)}, or limit it to its system with a marker (\`; sys_platform == "win32"\`).`,
+      action: byDropping(nameIn(match[1] ?? ""), context),
     }),
   },
   {
@@ -124,19 +125,22 @@ const lockOutdated = (detail: string): Explanation => ({
   detail,
   remedy: "Run `uv lock` with a current uv, commit uv.lock and push.",
   file: "uv.lock",
+  action: changeCodeBy({ kind: "delete", file: "uv.lock" }),
 });
 
-const lockedForOther = (range: string, { pythonVersion }: StepContext): Explanation => ({
+const lockedForOther = (range: string, context: StepContext): Explanation => ({
   code: "python_unavailable",
-  title: `uv.lock is not for Python ${pythonVersion}`,
-  detail: `It was made for Python ${range}, while \`.python-version\` or pyproject.toml chooses ${pythonVersion}.`,
+  title: `uv.lock is not for Python ${context.pythonVersion}`,
+  detail: `It was made for Python ${range}, while \`.python-version\` or pyproject.toml chooses ${context.pythonVersion}.`,
+  action: byPython(range, context),
   remedy: `Run \`uv lock\`, so that the lock covers what \`requires-python\` allows, and commit it. Or choose Python ${range} in \`.python-version\`, if this platform has it.`,
   file: "uv.lock",
 });
 
-const pythonMismatch = (range: string | null, { pythonVersion }: StepContext, by = "A package"): Explanation => ({
+const pythonMismatch = (range: string | null, context: StepContext, by = "A package"): Explanation => ({
   code: "python_unavailable",
-  title: `The dependencies don't support Python ${pythonVersion}`,
+  title: `The dependencies don't support Python ${context.pythonVersion}`,
+  action: byPython(range, context),
   detail: range === null ? `${by} doesn't support this Python.` : `${by} requires Python ${range}.`,
   remedy:
     "Set `.python-version`, or `requires-python` in pyproject.toml, to a version that they support and that this platform has.",
@@ -147,7 +151,11 @@ const notFound = (name: string, context: StepContext): Explanation => ({
   title: `There is no package named ${name}`,
   detail: `${place(context)} requires \`${name}\`, which the package index doesn't have. A package's name often differs from its import name.`,
   remedy: `Correct or remove \`${name}\` in ${place(context)}. For a private package, ask the operator to add its index to UV_INDEX.`,
+  action: byDropping(nameIn(name), context),
 });
+
+/** Without what follows a package's name. */
+const nameIn = (requirement: string) => /^[\w.-]+/.exec(requirement)?.[0] ?? requirement;
 
 /** `by`: the package that requires it, such as `markitdown>=0.1.9`; null: the project. */
 const noVersion = (what: string, context: StepContext, more = "", by: string | null = null): Explanation => ({
@@ -159,6 +167,7 @@ const noVersion = (what: string, context: StepContext, more = "", by: string | n
     by === null
       ? `Change ${place(context)} to a version that exists.`
       : `Require another release of \`${by.split(/[<>=!~]/)[0]}\` in ${place(context)}: a mirror may be behind, so an older one is the surest.`,
+  ...(by === null && { action: byRequiring(what.split(/[<>=!~]/)[0] ?? what, context) }),
 });
 
 const refused = (what: string, status: string, context: StepContext): Explanation => ({

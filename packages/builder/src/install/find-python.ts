@@ -1,6 +1,6 @@
-import type { BuildWarning } from "@towpath/core/delivery/build/contract";
+import type { BuildWarning, RepositoryChange } from "@towpath/core/delivery/build/contract";
 import type { Pythons } from "@towpath/runtime";
-import { askOperator, type BuildFailure, changeCode, failed } from "../failure.ts";
+import { askOperator, type BuildFailure, changeCodeBy, failed } from "../failure.ts";
 import { isRange, type PythonChoice } from "../plan/choose-python.ts";
 
 /** The oldest Python that FastMCP and the mcp package support. */
@@ -109,7 +109,10 @@ function unavailable(
       ? ""
       : ` No other version fits either: ${within.file} requires ${within.range}.`;
   const where = within === null || within.file === from ? from : `${from} and requires-python in ${within.file}`;
-  return failed("plan", "python_unavailable", isDefault ? askOperator : changeCode, {
+  const [other] = byDistance(minorOf(request ?? ""), available.map(minorOf));
+  const change: RepositoryChange | null =
+    other === undefined ? null : { kind: "python", file: ".python-version", version: `3.${other}` };
+  return failed("plan", "python_unavailable", isDefault ? askOperator : changeCodeBy(change), {
     title: isDefault && request === null ? "This platform has no Python" : `Python ${request} is not available`,
     detail: isDefault
       ? `The platform's default is Python ${request ?? "3.10 or newer"}, which is not installed. ${has} ${whyNotBrought}`

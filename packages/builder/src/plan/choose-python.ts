@@ -73,7 +73,8 @@ export function requestedPython(texts: {
   return request === null ? null : { request, from };
 }
 
-function rangeOf(pyproject: string | null): string | null {
+/** The range of `requires-python` in a pyproject.toml; null: none, or unreadable. */
+export function rangeOf(pyproject: string | null): string | null {
   try {
     return pyproject === null ? null : parsePyproject(pyproject).requiresPython;
   } catch {
@@ -82,7 +83,7 @@ function rangeOf(pyproject: string | null): string | null {
 }
 
 /** Whether a range may include a release of a minor version. uv reports malformed ranges. */
-const allows = (range: string, minor: string): boolean =>
+export const allows = (range: string, minor: string): boolean =>
   !validRange(range) || [0, 99].some((patch) => satisfies(`${minor}.${patch}`, range));
 
 /** Whether a request is a range of versions. */

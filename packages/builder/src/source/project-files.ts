@@ -1,4 +1,4 @@
-import { BuildFailure, changeCode, diagnosis } from "../failure.ts";
+import { BuildFailure, changeCodeBy, diagnosis } from "../failure.ts";
 import type { SourceFacts } from "./facts.ts";
 import { type FastmcpJson, parseFastmcpJson } from "./fastmcp-json.ts";
 import { type LockFacts, type Pyproject, parseLock, parsePyproject } from "./pyproject.ts";
@@ -46,8 +46,9 @@ function malformed(file: string, error: unknown): BuildFailure {
   // After the first line, smol-toml's message shows the position.
   const [reason = "", ...drawing] = message.split("\n");
   const isLock = file === "uv.lock";
+  const action = changeCodeBy(isLock ? { kind: "delete", file } : null);
   return new BuildFailure(
-    diagnosis("plan", isLock ? "lock_outdated" : "invalid_project_file", changeCode, {
+    diagnosis("plan", isLock ? "lock_outdated" : "invalid_project_file", action, {
       title: `${file} can't be parsed`,
       detail: `${reason.replace(/^Invalid TOML document: /, "")}${line === null ? "" : ` (line ${line})`}.`,
       remedy: isLock

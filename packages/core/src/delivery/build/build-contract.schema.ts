@@ -125,6 +125,23 @@ export type DiagnosisCode = (typeof diagnosisCodes)[number];
 const settingsSections = ["build", "variables", "package"] as const;
 export type SettingsSection = (typeof settingsSections)[number];
 
+/** A change of the repository that ends a failure. `file`: from the top of the repository. */
+const repositoryChangeSchema = z.discriminatedUnion("kind", [
+  /** List these, each in place of what is required of the same package, or of `insteadOf`. */
+  z.object({
+    kind: z.literal("require"),
+    file: z.string(),
+    requirements: z.array(z.string()).min(1),
+    insteadOf: z.string().nullable(),
+  }),
+  /** No longer list what is required of a package. */
+  z.object({ kind: z.literal("drop"), file: z.string(), name: z.string() }),
+  /** Request a Python in `.python-version`, and allow it in `requires-python` beside it. */
+  z.object({ kind: z.literal("python"), file: z.string(), version: z.string() }),
+  z.object({ kind: z.literal("delete"), file: z.string() }),
+]);
+export type RepositoryChange = z.infer<typeof repositoryChangeSchema>;
+
 /**
  * What ends a failure, decided where the diagnosis is made. Page, REST and terminal offer this and nothing else: building
  * again only where that can help.
@@ -142,8 +159,11 @@ const diagnosisActionSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("root-directory"), candidates: z.array(z.string()).min(1) }),
   /** Store values for these environment variables, then build again. */
   z.object({ kind: z.literal("variables"), names: z.array(z.string()).min(1) }),
-  /** Change the code. `path`: of the diagnosis's file, from the top of the repository; null when the commit lacks it. */
-  z.object({ kind: z.literal("code"), path: z.string().nullable() }),
+  /**
+   * Change the code. `path`: of the diagnosis's file, from the top of the repository; null when the commit lacks it. `change`:
+   * where it is known.
+   */
+  z.object({ kind: z.literal("code"), path: z.string().nullable(), change: repositoryChangeSchema.optional() }),
 ]);
 export type DiagnosisAction = z.infer<typeof diagnosisActionSchema>;
 

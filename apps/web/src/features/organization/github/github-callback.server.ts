@@ -9,6 +9,7 @@ import { redirectTo } from "~/http/request.server.ts";
 import {
   beginRoundTrip,
   callbackUrl,
+  commitTokenName,
   continueTokenName,
   endRoundTrip,
   type RoundTrip,
@@ -73,6 +74,10 @@ async function afterAuthorization(caller: Caller, trip: RoundTrip, token: UserTo
     await storeUserToken(caller.sessionId, continueTokenName(trip), token);
     return formPath(trip, viewer.login);
   }
+  if (trip.purpose === "commit") {
+    await storeUserToken(caller.sessionId, commitTokenName(trip), token);
+    return codePath(trip, { signedInAs: viewer.login });
+  }
   const installations = await client.userInstallations(token.accessToken);
   const usable = installations.filter(({ suspended_at: suspended }) => suspended === null);
   if (trip.purpose === "claim") {
@@ -97,6 +102,12 @@ function formPath(trip: Extract<RoundTrip, { purpose: "continue" }>, signedInAs:
     visibility: trip.private ? "private" : "public",
   });
   return `/${trip.orgSlug}/${encodeURIComponent(trip.projectName)}/settings?${query}#source`;
+}
+
+/** The page of the code, which kept what was to be committed. */
+function codePath(trip: Extract<RoundTrip, { purpose: "commit" }>, outcome: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams({ branch: trip.branch, ...outcome });
+  return `/${trip.orgSlug}/${encodeURIComponent(trip.projectName)}/code?${query}`;
 }
 
 /**
@@ -157,6 +168,7 @@ type Problem =
 /** The page that shows the problem, in the flow that the user started in. */
 function problemPath(problem: Problem, trip?: RoundTrip, account?: string): string {
   if (!trip) return `/new/github-install?problem=${problem}`;
+  if (trip.purpose === "commit") return codePath(trip, { problem });
   const place = fromOf(trip) === "settings" ? "settings/github?" : "welcome/connect-github?success=false&";
   const about = account ? `&account=${encodeURIComponent(account)}` : "";
   return `/${trip.orgSlug}/${place}problem=${problem}${about}`;

@@ -36,6 +36,14 @@ const roundTripSchema = z.discriminatedUnion("purpose", [
     gitHubName: z.string(),
     private: z.boolean(),
   }),
+  /** Authorize, to commit files of a server's repository. */
+  z.object({
+    purpose: z.literal("commit"),
+    ...ofConnection,
+    projectId: z.string(),
+    projectName: z.string(),
+    branch: z.string(),
+  }),
 ]);
 export type RoundTrip = z.infer<typeof roundTripSchema>;
 
@@ -73,6 +81,10 @@ export const continueTokenName = (of: {
   readonly connection: number;
   readonly repository: string;
 }) => `continue:${of.connection}:${of.orgSlug}/${of.repository}`;
+
+/** Name of the token that commits files of a server's repository. Includes the connection, as above. */
+export const commitTokenName = (of: { readonly connection: number; readonly projectId: string }) =>
+  `commit:${of.connection}:${of.projectId}`;
 
 export async function storeUserToken(sessionId: string, serverName: string, token: UserToken): Promise<void> {
   const latest = new Date(Date.now() + tokenSeconds * 1000);

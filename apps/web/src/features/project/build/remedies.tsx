@@ -1,10 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import type { BuildView } from "@towpath/core/delivery/build";
-import type { Diagnosis } from "@towpath/core/delivery/build/contract";
-import { FileCode } from "lucide-react";
+import type { Diagnosis, RepositoryChange } from "@towpath/core/delivery/build/contract";
+import { FileCode, WandSparkles } from "lucide-react";
 import { useState } from "react";
+import { mendTitle } from "~/features/project/code/mend-title.ts";
 import { redeploy } from "~/features/project/delivery/build.functions.ts";
+import { forkOf } from "~/features/shared/project-screen/branch-title.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { useCodeUrl } from "~/features/shared/project-screen/repository-links.tsx";
@@ -22,13 +24,15 @@ type Failed = { project: ProjectKey; build: BuildView; diagnosis: Diagnosis };
 
 /**
  * Actions for a failed build by its diagnosis: a change of settings with a rebuild, the settings, the line of code, or
- * a rebuild. If only a change of the code helps, no rebuild is offered.
+ * a rebuild. If only a change of the code helps, no rebuild is offered: the change is, where it is known (CAP-5).
  */
 export function Remedies({ project, build, diagnosis }: Failed) {
   const { action } = diagnosis;
   const mayBuild = useMay("build.start");
   const mayUpdate = useMay("project.update");
   const mayStore = useMay("secret.manage");
+  // Only its owner changes a fork.
+  const mayEdit = mayBuild && forkOf(build.branch.name) === null;
   // Nothing can go live once the branch is gone.
   if (build.branch.isEnded) return null;
   const again = (variant: "primary" | "secondary") => (
@@ -36,7 +40,19 @@ export function Remedies({ project, build, diagnosis }: Failed) {
   );
   switch (action.kind) {
     case "code":
-      return <OpenCode commitSha={build.commitSha} path={action.path} line={diagnosis.line} />;
+      return (
+        <>
+          {mayEdit && action.change && <MendButton project={project} build={build} change={action.change} />}
+          <OpenCode
+            project={project}
+            build={build}
+            path={action.path}
+            line={diagnosis.line}
+            mayEdit={mayEdit}
+            isSecond={mayEdit && action.change !== undefined}
+          />
+        </>
+      );
     case "rebuild":
       return again("primary");
     case "operator":
@@ -73,17 +89,69 @@ export function Remedies({ project, build, diagnosis }: Failed) {
   }
 }
 
-/** A link to the file at the build's commit; nothing where the source has no page for it. */
-function OpenCode({ commitSha, path, line }: { commitSha: string; path: string | null; line: number | null }) {
-  const url = useCodeUrl(commitSha, path, line);
-  if (url === null) return null;
+type MendButtonProps = { project: ProjectKey; build: BuildView; change: RepositoryChange };
+
+/** Leads to the change made in the branch, to be committed. */
+function MendButton({ project, build, change }: MendButtonProps) {
   return (
-    <a href={url} target="_blank" rel="noreferrer" className={buttonLook({ variant: "primary" })}>
+    <Link
+      to="/$orgSlug/$projectName/code"
+      params={project}
+      search={{ branch: build.branch.name, mend: build.id }}
+      className={buttonLook({ variant: "primary", className: wrapped })}
+    >
+      <WandSparkles />
+      <span className="min-w-0 break-words">{mendTitle(change)}</span>
+    </Link>
+  );
+}
+
+const wrapped = "h-auto min-h-8 max-w-full py-1 text-left whitespace-normal";
+
+type OpenCodeProps = {
+  project: ProjectKey;
+  build: BuildView;
+  path: string | null;
+  line: number | null;
+  mayEdit: boolean;
+  /** After a button that makes the change. */
+  isSecond: boolean;
+};
+
+/** A link to the file to edit it; for others to the host's page of it, if there is one. */
+function OpenCode({ project, build, path, line, mayEdit, isSecond }: OpenCodeProps) {
+  const url = useCodeUrl(build.commitSha, path, line);
+  if (path === null) return null;
+  const content = (
+    <>
       <FileCode />
       <span className="min-w-0 truncate">
         Open <code>{path}</code>
         {line !== null && ` line ${line}`}
       </span>
+    </>
+  );
+  const look = buttonLook({ variant: isSecond ? "secondary" : "primary" });
+  if (mayEdit) {
+    return (
+      <Link
+        to="/$orgSlug/$projectName/code"
+        params={project}
+        search={{
+          branch: build.branch.name,
+          file: path,
+          ...(line !== null && { line, commit: build.commitSha }),
+        }}
+        className={look}
+      >
+        {content}
+      </Link>
+    );
+  }
+  if (url === null) return null;
+  return (
+    <a href={url} target="_blank" rel="noreferrer" className={look}>
+      {content}
     </a>
   );
 }
@@ -123,12 +191,7 @@ function SetAndRebuild({ project, build, setting: { key, label }, value, variant
     updateProject({ data: { ...project, [key]: value } }),
   );
   return (
-    <Button
-      variant={variant}
-      busy={isPending}
-      onClick={() => mutate()}
-      className="h-auto min-h-8 max-w-full py-1 text-left whitespace-normal"
-    >
+    <Button variant={variant} busy={isPending} onClick={() => mutate()} className={wrapped}>
       <span className="min-w-0 break-words">
         Set {label} to <code className="break-all">{value}</code> and rebuild
       </span>

@@ -83,7 +83,11 @@ function useNavigation(organization: OrganizationAccessView | null): Navigation 
   if (!organization) return null;
   if (projectName === null) return { label: "Organization", groups: organizationScreens(organization) };
   const key = { orgSlug: organization.slug, projectName };
-  const groups = projectScreens(key, organization.permissions, { branchId, kind });
+  const groups = projectScreens(key, organization.permissions, {
+    branchId,
+    kind,
+    isPackage: project?.package != null,
+  });
   return {
     label: `Screens of ${projectName}`,
     groups: groups.map(({ label, items }) => ({

@@ -125,6 +125,7 @@ const byRole = {
     "Find a server in a registry",
     "New portal",
     "Rebuild production",
+    "Code",
     "API keys",
     "GitHub",
     "Clients",

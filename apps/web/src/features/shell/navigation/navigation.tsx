@@ -6,6 +6,7 @@ import {
   Bot,
   ChartNoAxesColumn,
   CircleUserRound,
+  FileCode,
   FileText,
   Fingerprint,
   Gauge,
@@ -104,11 +105,18 @@ export function organizationScreens(organization: {
   ]);
 }
 
+type ShownProject = {
+  readonly branchId: string | null;
+  readonly kind: ProjectKind;
+  /** Whether it runs a package, whose code isn't here. */
+  readonly isPackage?: boolean;
+};
+
 /** The screens of a project of this kind, for a role. `branchId`: of screens with a branch; null: the default branch. */
 export function projectScreens(
   project: { readonly orgSlug: string; readonly projectName: string },
   permissions: readonly Permission[],
-  { branchId, kind }: { readonly branchId: string | null; readonly kind: ProjectKind },
+  { branchId, kind, isPackage }: ShownProject,
 ): readonly ScreenGroup[] {
   const { orgSlug, projectName } = project;
   const params = { orgSlug, projectName };
@@ -117,6 +125,10 @@ export function projectScreens(
   const overview = { to: "/$orgSlug/$projectName", ...ofBranch } as const;
   const chat = screen("Chat", <Bot />, { ...to("chat"), ...ofBranch }, words("ask", "model", "assistant"));
   const deployments = screen("Deployments", <Rocket />, to("deployments"), words("builds", "previews", "branches"));
+  const code = screen("Code", <FileCode />, to("code"), {
+    permission: "build.start",
+    ...words("files", "edit", "commit", "repository"),
+  });
   const forClients = { permission: "client.read" } as const;
   return allowed(permissions, [
     {
@@ -129,6 +141,7 @@ export function projectScreens(
         ...(kind === "hosted" ? [chat] : []),
         screen("Logs", <Activity />, to("logs"), words("requests", "calls", "errors")),
         ...(kind === "hosted" ? [deployments] : []),
+        ...(kind === "hosted" && !isPackage ? [code] : []),
       ],
     },
     {

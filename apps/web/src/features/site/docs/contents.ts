@@ -51,6 +51,7 @@ export const contents: readonly Group[] = [
     title: "Run a server",
     pages: [
       own("variables", "Environment variables", "Set a server's secrets and settings, for production and previews."),
+      own("edit", "Edit the code", "Change files in the browser, commit and deploy them, and mend a failed build."),
       own("previews", "Previews and rollbacks", "A URL for every branch, and how to return to an earlier deployment."),
       own("logs", "Logs", "Find a call, see why it failed, and read what the server printed."),
       ofRepository(

@@ -1,0 +1,69 @@
+import { unifiedMergeView } from "@codemirror/merge";
+import { EditorState } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { useEffect, useLayoutEffect, useRef } from "react";
+import { editorState, keptState, markLine, textOf } from "./editor-setup.ts";
+
+// CodeMirror is loaded with this module, so only by pages that show an editor.
+
+export type Cursor = { readonly line: number; readonly column: number };
+
+export type EditorProps = {
+  readonly path: string;
+  /** What it starts with. Another `key` starts it with another text. */
+  readonly text: string;
+  /** The newest text of a file in conflict, to compare with. */
+  readonly theirs: string | undefined;
+  /** The line to mark and to show, from 1. */
+  readonly line: number | undefined;
+  /** States of files that were shown before, by their paths. */
+  readonly states: Map<string, unknown>;
+  readonly onText: (text: string) => void;
+  readonly onCursor: (cursor: Cursor) => void;
+};
+
+/** A text field with line numbers and highlighted code, for one file at a time. */
+export function Editor({ path, text, theirs, line, states, onText, onCursor }: EditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(null);
+  const latest = useRef({ text, onText, onCursor });
+  useLayoutEffect(() => {
+    latest.current = { text, onText, onCursor };
+  });
+  useEffect(() => {
+    const parent = host.current;
+    if (!parent) return;
+    const listener = EditorView.updateListener.of(({ state, docChanged, selectionSet }) => {
+      if (docChanged) latest.current.onText(textOf(state));
+      if (!docChanged && !selectionSet) return;
+      const { head } = state.selection.main;
+      const { number, from } = state.doc.lineAt(head);
+      latest.current.onCursor({ line: number, column: head - from + 1 });
+    });
+    const comparison =
+      theirs === undefined
+        ? []
+        : [
+            unifiedMergeView({ original: theirs, mergeControls: true, gutter: true }),
+            EditorState.phrases.of({ Accept: "Keep mine", Reject: "Take theirs" }),
+          ];
+    const setup = { path, text: latest.current.text, more: [listener, comparison] };
+    const opened = new EditorView({ state: editorState(setup, states.get(path)), parent });
+    view.current = opened;
+    return () => {
+      states.set(path, keptState(opened.state));
+      opened.destroy();
+      view.current = null;
+    };
+  }, [path, theirs, states]);
+  useEffect(() => {
+    const opened = view.current;
+    if (!opened) return;
+    const shown = line !== undefined && line <= opened.state.doc.lines ? line : null;
+    if (shown === null) return opened.dispatch({ effects: markLine.of(null) });
+    const { from } = opened.state.doc.line(shown);
+    const scroll = EditorView.scrollIntoView(from, { y: "center" });
+    opened.dispatch({ effects: [markLine.of(shown), scroll], selection: { anchor: from } });
+  }, [line]);
+  return <div ref={host} className="h-full min-h-0" />;
+}

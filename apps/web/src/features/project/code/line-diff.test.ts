@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { lineDiff } from "./line-diff.ts";
+
+const signs = { same: " ", added: "+", removed: "-" } as const;
+const shown = (before: string, after: string) =>
+  lineDiff(before, after).map((group) => group.map(({ kind, text }) => `${signs[kind]}${text}`));
+const count = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => `line ${from + at}`);
+const text = (lines: readonly string[]) => `${lines.join("\n")}\n`;
+
+test("CAP-5 a diff has the changed lines with three around them, in groups", () => {
+  const before = text(count(1, 30));
+  const after = before.replace("line 10\n", "line ten\n").replace("line 25\n", "");
+  expect(shown(before, after)).toEqual([
+    [" line 7", " line 8", " line 9", "-line 10", "+line ten", " line 11", " line 12", " line 13"],
+    [" line 22", " line 23", " line 24", "-line 25", " line 26", " line 27", " line 28"],
+  ]);
+  const [, second] = lineDiff(before, after);
+  expect(second?.map(({ numbers }) => numbers).slice(2, 5)).toEqual([
+    [24, 24],
+    [25, null],
+    [26, 25],
+  ]);
+});
+
+test("CAP-5 diffs of new, emptied and lengthened files, and of other ends of lines", () => {
+  expect(shown("", "a\nb\n")).toEqual([["+a", "+b"]]);
+  expect(shown("a\n", "")).toEqual([["-a"]]);
+  expect(shown("a\n", "a\nb\n")).toEqual([[" a", "+b"]]);
+  expect(shown("a", "a\nb")).toEqual([[" a", "+b"]]);
+  expect(shown("b\n", "a\nb\n")).toEqual([["+a", " b"]]);
+  expect(
+    shown("a\n\n\nb\n", "a\n\nb\n")
+      .flat()
+      .filter((line) => line.startsWith("-")),
+  ).toEqual(["-"]);
+  expect(shown("a\r\nb\r\n", "a\r\nc\r\n")).toEqual([[" a", "-b", "+c"]]);
+  expect(shown("a\n", "a\n")).toEqual([]);
+});

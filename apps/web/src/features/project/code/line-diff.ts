@@ -1,0 +1,62 @@
+import { Chunk } from "@codemirror/merge";
+import { Text } from "@codemirror/state";
+
+/** A line of a diff. `numbers`: in the old and in the new text, from 1. */
+export type DiffLine = {
+  readonly kind: "same" | "added" | "removed";
+  readonly text: string;
+  readonly numbers: readonly [number | null, number | null];
+};
+
+/** Lines above and below a change that are shown, too. */
+const around = 3;
+
+/** The lines in which two texts differ, in groups with the lines around them. */
+export function lineDiff(before: string, after: string): readonly (readonly DiffLine[])[] {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  const lines: DiffLine[] = [];
+  let [oldAt, nowAt] = [0, 0];
+  const same = (end: number) => {
+    for (; oldAt < end; oldAt++, nowAt++)
+      lines.push({ kind: "same", text: old[oldAt] ?? "", numbers: [oldAt + 1, nowAt + 1] });
+  };
+  for (const [removed, oldEnd, nowEnd] of changedLines(old, now)) {
+    same(removed);
+    for (; oldAt < oldEnd; oldAt++) lines.push({ kind: "removed", text: old[oldAt] ?? "", numbers: [oldAt + 1, null] });
+    for (; nowAt < nowEnd; nowAt++) lines.push({ kind: "added", text: now[nowAt] ?? "", numbers: [null, nowAt + 1] });
+  }
+  same(old.length);
+  return grouped(lines);
+}
+
+/** Without the end of the last line. */
+const linesOf = (text: string) => (text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/));
+
+type Changed = readonly [oldStart: number, oldEnd: number, nowEnd: number];
+
+function changedLines(old: readonly string[], now: readonly string[]): readonly Changed[] {
+  // Each line ends, also the last one.
+  const [oldText, nowText] = [Text.of([...old, ""]), Text.of([...now, ""])];
+  return Chunk.build(oldText, nowText).map(({ fromA, toA, toB }) => [
+    lineIndex(oldText, fromA),
+    lineIndex(oldText, toA),
+    lineIndex(nowText, toB),
+  ]);
+}
+
+/** How many lines end before an offset, which may be behind the text. */
+const lineIndex = (text: Text, at: number) => text.lineAt(Math.min(at, text.length)).number - 1;
+
+function grouped(lines: readonly DiffLine[]): readonly (readonly DiffLine[])[] {
+  const isShown = (index: number) =>
+    lines.slice(Math.max(0, index - around), index + around + 1).some(({ kind }) => kind !== "same");
+  const groups: DiffLine[][] = [];
+  let isOpen = false;
+  for (const [index, line] of lines.entries()) {
+    const shows = isShown(index);
+    if (shows && !isOpen) groups.push([]);
+    if (shows) groups.at(-1)?.push(line);
+    isOpen = shows;
+  }
+  return groups;
+}

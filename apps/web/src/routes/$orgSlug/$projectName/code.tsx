@@ -1,0 +1,38 @@
+import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
+import { TowpathError } from "@towpath/core/errors";
+import { filesQuery } from "~/features/project/code/code.functions.ts";
+import { CodePage } from "~/features/project/code/code-page.tsx";
+import { codeSearchParameters } from "~/features/project/code/code-search-parameters.ts";
+import { CodeError, CodeNotFound, CodePending } from "~/features/project/code/code-states.tsx";
+import { withOwnError } from "~/features/shared/error-screens/page-error.tsx";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+
+/** CAP-5 */
+export const Route = createFileRoute("/$orgSlug/$projectName/code")({
+  // Only servers that are built here have code.
+  beforeLoad: async ({ context, params }) => {
+    const { kind } = await context.queryClient.ensureQueryData(projectQuery(params));
+    if (kind !== "hosted") throw redirect({ to: "/$orgSlug/$projectName/inspector", params, replace: true });
+  },
+  validateSearch: codeSearchParameters,
+  loaderDeps: ({ search: { branch } }) => ({ branch }),
+  loader: async ({ context: { queryClient }, params, deps: { branch } }) => {
+    try {
+      const view = await queryClient.ensureQueryData(filesQuery(params, branch));
+      // Links name the branch.
+      queryClient.setQueryData(filesQuery(params, view.branch).queryKey, view);
+    } catch (error) {
+      if (!(error instanceof TowpathError && error.code === "not_found")) throw error;
+      // Either the project is gone, or what it has no longer, or not yet.
+      await queryClient.fetchQuery({ ...projectQuery(params), staleTime: 0 });
+      throw notFound({ data: error.message });
+    }
+  },
+  head: ({ params }) => ({ meta: [{ title: `Code · ${params.projectName} · Towpath` }] }),
+  component: () => <CodePage projectKey={Route.useParams()} search={Route.useSearch()} />,
+  pendingComponent: CodePending,
+  errorComponent: withOwnError(CodeError),
+  notFoundComponent: ({ data }) => (
+    <CodeNotFound projectKey={Route.useParams()} branch={Route.useSearch().branch} reason={data} />
+  ),
+});

@@ -1,0 +1,102 @@
+import type { RepositoryChange } from "@towpath/core/delivery/build/contract";
+import { expect, test } from "vitest";
+import { filesToMend, mend } from "./mend.ts";
+
+const lines = (...each: readonly string[]) => `${each.join("\n")}\n`;
+const require = (file: string, requirement: string, insteadOf: string | null = null): RepositoryChange => ({
+  kind: "require",
+  file,
+  requirements: [requirement],
+  insteadOf,
+});
+const drop = (file: string, name: string): RepositoryChange => ({ kind: "drop", file, name });
+/** The text of the changed file; undefined: nothing changes. */
+const mended = (change: RepositoryChange, text: string | null) => mend(change, { [change.file]: text })[change.file];
+
+test("CAP-5 a requirement is added to a requirements file, in place of another one of it, or dropped", () => {
+  const file = "app/requirements.txt";
+  const text = lines("# Tools", "fastmcp>=2  # the framework", "Mcp[cli]==1.6 ; python_version > '3.9'", "-r more.txt");
+  expect(mended(require(file, "httpx"), text)).toBe(`${text}httpx\n`);
+  expect(mended(require(file, "httpx"), "fastmcp")).toBe("fastmcp\nhttpx\n");
+  expect(mended(require(file, "httpx"), "fastmcp\r\n")).toBe("fastmcp\r\nhttpx\r\n");
+  expect(mended(require(file, "mcp<2"), text)).toBe(text.replace("Mcp[cli]==1.6 ; python_version > '3.9'", "mcp<2"));
+  expect(mended(require(file, "fastmcp<3"), text)).toBe(text.replace("fastmcp>=2  #", "fastmcp<3  #"));
+  expect(mended(require(file, "psycopg2-binary", "psycopg2"), "Psycopg2==2.9\n")).toBe("psycopg2-binary\n");
+  expect(mended(drop(file, "fastmcp"), text)).toBe(text.replace("fastmcp>=2  # the framework\n", ""));
+  expect(
+    mend({ kind: "require", file, requirements: ["fastmcp", "httpx"], insteadOf: null }, { [file]: null }),
+  ).toEqual({
+    [file]: "fastmcp\nhttpx\n",
+  });
+  // It was made already, names nothing here, or a line goes on with hashes.
+  expect(mended(require(file, "httpx"), "httpx\n")).toBeUndefined();
+  expect(mended(drop(file, "none"), text)).toBeUndefined();
+  expect(mended(drop(file, "none"), null)).toBeUndefined();
+  expect(mended(require(file, "mcp<2"), "mcp==1 \\\n  --hash=sha256:00\n")).toBeUndefined();
+  expect(mended(drop(file, "mcp"), "mcp==1 \\\n  --hash=sha256:00\n")).toBeUndefined();
+});
+
+test("CAP-5 a pyproject.toml keeps its order, comments and ends of lines", () => {
+  const file = "pyproject.toml";
+  const head = ["[project]", 'name = "x"  # us', "dependencies = ["];
+  const tail = ["]", "", "[tool.ruff]", "dependencies = ['not these']"];
+  const text = lines(...head, '    "fastmcp>=2", # the framework', '    "idna"', ...tail);
+  const added = lines(...head, '    "fastmcp>=2", # the framework', '    "idna",', '    "httpx",', ...tail);
+  expect(mended(require(file, "httpx"), text)).toBe(added);
+  expect(mended(require(file, "httpx"), text.replaceAll("\n", "\r\n"))).toBe(added.replaceAll("\n", "\r\n"));
+  expect(mended(require(file, "fastmcp<3"), text)).toBe(text.replace("fastmcp>=2", "fastmcp<3"));
+  expect(mended(drop(file, "FastMCP"), text)).toBe(lines(...head, '    "idna"', ...tail));
+  expect(mended(drop(file, "idna"), added)).toBe(
+    lines(...head, '    "fastmcp>=2", # the framework', '    "httpx",', ...tail),
+  );
+  const inline = (list: string) => lines("[project]", `dependencies = [${list}]`);
+  for (const [before, after] of [
+    ["", '"httpx"'],
+    [`'a[b]>1; x == "y"'`, `'a[b]>1; x == "y"', "httpx"`],
+    ['"a",', '"a", "httpx",'],
+  ] as const)
+    expect(mended(require(file, "httpx"), inline(before))).toBe(inline(after));
+  expect(mended(drop(file, "b"), inline('"a", "b", "c"'))).toBe(inline('"a", "c"'));
+  expect(mended(drop(file, "c"), inline('"a", "c"'))).toBe(inline('"a"'));
+  expect(mended(require(file, "httpx"), lines("[project]", 'name = "x"', "", "[tool.x]"))).toBe(
+    lines("[project]", 'name = "x"', 'dependencies = ["httpx"]', "", "[tool.x]"),
+  );
+  const marked = 'pywin32; sys_platform == "win32"';
+  expect(mended(require(file, marked), inline(""))).toBe(inline(JSON.stringify(marked)));
+  for (const other of [
+    lines("[tool.poetry]", 'name = "x"'),
+    lines("[project]", 'dynamic = ["dependencies"]'),
+    lines("project.dependencies = []"),
+    "[project",
+  ])
+    expect([other, mended(require(file, "httpx"), other)]).toEqual([other, undefined]);
+});
+
+test("CAP-5 script blocks and fastmcp.json list requirements, too", () => {
+  const script = lines("# /// script", "# dependencies = [", '#   "fastmcp",', "# ]", "#", "# ///", "import httpx");
+  expect(mended(require("server.py", "httpx"), script)).toBe(script.replace("# ]", '#   "httpx",\n# ]'));
+  expect(mended(require("server.py", "httpx"), lines("# /// script", '# requires-python = ">=3.11"', "# ///"))).toBe(
+    lines("# /// script", '# requires-python = ">=3.11"', '# dependencies = ["httpx"]', "# ///"),
+  );
+  expect(mended(require("server.py", "httpx"), "import httpx\n")).toBeUndefined();
+  const json = `{\n\t"environment": {\n\t\t"dependencies": [\n\t\t\t"a"\n\t\t],\n\t\t"python": "3.12"\n\t}\n}\n`;
+  expect(mended(require("fastmcp.json", "httpx"), json)).toBe(json.replace('"a"', '"a",\n\t\t\t"httpx"'));
+  expect(mended(drop("fastmcp.json", "none"), json)).toBeUndefined();
+  expect(mended(drop("fastmcp.json", "none"), "{")).toBeUndefined();
+});
+
+test("CAP-5 a Python is pinned, and allowed where requires-python excludes it; a file is deleted", () => {
+  const change: RepositoryChange = { kind: "python", file: "app/.python-version", version: "3.12" };
+  expect(filesToMend(change)).toEqual(["app/.python-version", "app/pyproject.toml"]);
+  const project = (range: string) => lines("[project]", `requires-python = "${range}" # checked`, "");
+  const file = { "app/.python-version": "3.12\n" };
+  expect(mend(change, {})).toEqual(file);
+  expect(mend(change, { "app/.python-version": "3.9\n", "app/pyproject.toml": project(">=3.11") })).toEqual(file);
+  expect(mend(change, { "app/.python-version": "3.12", "app/pyproject.toml": project("<3.10") })).toEqual({
+    "app/pyproject.toml": project(">=3.12"),
+  });
+  expect(mend(change, { "app/.python-version": "3.12" })).toEqual({});
+  const deletion: RepositoryChange = { kind: "delete", file: "uv.lock" };
+  expect(mend(deletion, { "uv.lock": "x" })).toEqual({ "uv.lock": null });
+  expect(mend(deletion, { "uv.lock": null })).toEqual({});
+});
