@@ -33,7 +33,7 @@ export const commitChangesSchema = z.object({
     .trim()
     .min(1, { error: "Say what the commit changes" })
     .max(10_000)
-    .regex(/^[^\0]*$/),
+    .regex(/^[^\0]*$/, { error: "A message is text" }),
   changes: z
     .array(z.object({ path, content: z.string().nullable().describe("the whole file; null deletes it") }))
     .min(1, { error: "Change at least one file" })
