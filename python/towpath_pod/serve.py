@@ -20,7 +20,7 @@ import time
 from typing import Any
 
 from towpath_pod.fetch import START, exit_at_sigterm
-from towpath_pod.prewarmed import await_claim, await_imports, stop
+from towpath_pod.prewarmed import Activity, await_claim, await_imports, end, go_on, has_run, stop
 from towpath_pod.process_limit import ProcessLimit
 from towpath_pod.processor_use import ProcessorUse, is_starved, processor_use
 from towpath_pod.records import MAX_LINE_BYTES, FloodGate, Stream, write_record
@@ -63,7 +63,9 @@ class _Server:
         #: Where its second part comes, if an interpreter waits for its server.
         self._start = start
         self._status_path: str = document["status"]
-        self._is_stopped = False
+        #: What its processes had done when they were stopped; None: they run.
+        self._stopped: Activity | None = None
+        self._stopping = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         #: What it was doing when its time was up.
         self._late: dict[str, object] | None = None
@@ -121,14 +123,20 @@ class _Server:
         status = await_imports(interpreter, self._status_path)
         if status is None:
             return
-        stop(interpreter, self._start)
-        self._is_stopped = True
+        self._stopped = stop(interpreter, self._start)
         write_record("p", 0, status)
         claim = await_claim(interpreter, self._start)
-        self._is_stopped = False
+        with self._stopping:
+            if self._has_run(interpreter):
+                claim = None
+            self._stopped = None
+            (end if claim is None else go_on)(interpreter)
         if claim is not None:
             self._document = {**self._document, **claim}
             self._begin(interpreter, json.dumps(claim["claim"]).encode())
+
+    def _has_run(self, interpreter: subprocess.Popen[bytes]) -> bool:
+        return self._stopped is not None and has_run(interpreter, self._stopped)
 
     def _pass_on(self, number: int) -> None:
         if self._child is not None and self._child.poll() is None:
@@ -159,7 +167,12 @@ class _Server:
             for stream in (out, err):
                 stream.report_in_time()
             self._report_data()
-            if self._processes is not None and not self._is_stopped and self._processes.look():
+            with self._stopping:
+                if self._has_run(child):
+                    err.push(b"Something that its packages started ran while it had to wait, and was ended.\n")
+                    self._stopped = None
+                    end(child)
+            if self._processes is not None and self._stopped is None and self._processes.look():
                 err.push(b"The server had more than twice its limit of processes and threads, and was ended.\n")
                 with contextlib.suppress(ProcessLookupError):
                     # Of its container: none but this one is excepted.

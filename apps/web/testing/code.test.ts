@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createApiKey } from "@towpath/core/tenancy/api-key";
 import { testContext } from "@towpath/core/testing";
-import { auditLog, gitSource, user } from "@towpath/db/schema";
+import { auditLog, gitSource, member, user } from "@towpath/db/schema";
 import { type GitServer, git, makeRepository, serveGitRepositories } from "@towpath/git/testing";
 import { and, eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -90,7 +90,30 @@ test("CAP-5 OPS-4 files of a server's repository are listed, read and searched b
     answer: { error: { message: expect.stringContaining("look-inside has no branch none") } },
   });
   const stranger = await keyOf(await seededMember(site.url, site.db), "organization");
-  expect((await call("GET", "/projects/look-inside/code", undefined, stranger)).status).toBe(404);
+  const reads = ["", `/file?${at}&path=server.py`, `/search?${at}&text=mcp`].map((path) => ["GET", path] as const);
+  const change = { branch: "main", sha: answer.commit.sha, message: "No", changes: [{ path: "x", content: "" }] };
+  const statuses = async (by: string) => {
+    const found = [];
+    for (const [method, path, body] of [...reads, ["POST", "/commits", change] as const])
+      found.push((await call(method, `/projects/look-inside/code${path}`, body, by)).status);
+    return found;
+  };
+  expect(await statuses(stranger)).toEqual([404, 404, 404, 404]);
+  // Of another role, and of nobody's any more.
+  const other = await seededMember(site.url, site.db);
+  const membership = eq(member.userId, other.userId);
+  await site.db.update(member).set({ organizationId: owner.organization.id, role: "owner" }).where(membership);
+  const viewer = await keyOf({ ...other, organization: owner.organization }, "personal");
+  await site.db.update(member).set({ role: "viewer" }).where(membership);
+  expect(await statuses(viewer)).toEqual([403, 403, 403, 403]);
+  await site.db.delete(member).where(membership);
+  expect((await statuses(viewer)).every((status) => status === 401 || status === 404)).toBe(true);
+  for (const text of ["a%0Ab", "a%00b"])
+    expect((await call("GET", `/projects/look-inside/code/search?${at}&text=${text}`)).status).toBe(422);
+  for (const sha of ["HEAD", "main", "--help", "refs/towpath/x"])
+    expect((await call("GET", `/projects/look-inside/code/file?branch=main&sha=${sha}&path=server.py`)).status).toBe(
+      422,
+    );
 });
 
 test("CAP-5 a commit is in the person's name and built at once; what came meanwhile stays, and the same file is refused", async () => {

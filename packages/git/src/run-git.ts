@@ -10,10 +10,18 @@ export class GitFailure extends Error {
   override readonly name = "GitFailure";
   readonly reason: FailureReason;
   readonly stderr: string;
-  constructor(reason: FailureReason, args: readonly string[], stderr: string, cause?: unknown) {
-    super(`git ${args[0]}: ${reason}`, { cause });
+  /** Null if it was ended by a signal or didn't run. */
+  readonly status: number | null;
+  constructor(
+    reason: FailureReason,
+    args: readonly string[],
+    stderr: string,
+    more: { readonly cause?: unknown; readonly status?: number | null } = {},
+  ) {
+    super(`git ${args[0]}: ${reason}`, { cause: more.cause });
     this.reason = reason;
     this.stderr = stderr;
+    this.status = more.status ?? null;
   }
 }
 
@@ -118,12 +126,12 @@ export async function pipeToGit(
     if (failed !== null) throw failed.error;
     const safe = withoutCredential(stderr(), env);
     if (stopped !== null) throw new GitFailure(stopped, args, safe);
-    if (code !== 0) throw new GitFailure(await reasonOf(code, safe, scratch), args, safe);
+    if (code !== 0) throw new GitFailure(await reasonOf(code, safe, scratch), args, safe, { status: code });
     return output();
   } catch (error) {
     if (error instanceof GitFailure || signal?.aborted || error === (unwritten as { error: unknown } | null)?.error)
       throw error;
-    throw new GitFailure("not_installed", args, "", error);
+    throw new GitFailure("not_installed", args, "", { cause: error });
   } finally {
     clearTimeout(timer);
     unwatch();

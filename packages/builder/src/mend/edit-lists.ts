@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { parse } from "smol-toml";
 import { z } from "zod";
 import { normalizeName, requirementName } from "../source/requirements-file.ts";
@@ -5,10 +6,10 @@ import { editArray, isOf, type ListEdit } from "./edit-array.ts";
 
 type Edited = string | null;
 
-/** Edits a requirements file; null where nothing changes, or a line goes on in the next one. */
+/** Edits a requirements file; null where nothing changes, or a line goes on in the next one or has hashes. */
 export function editRequirements(text: string, edit: ListEdit): Edited {
   const lines = text.split("\n");
-  const contentOf = (line: string) => line.replace(/(^|\s)#.*$/, "").trim();
+  const contentOf = (line: string) => line.replace(/(^|\s)#[\s\S]*$/, "").trim();
   if (edit.kind === "drop") {
     const kept = lines.filter((line) => requirementName(contentOf(line)) !== normalizeName(edit.name));
     return kept.length === lines.length || goesOn(lines, kept) ? null : kept.join("\n");
@@ -19,6 +20,8 @@ export function editRequirements(text: string, edit: ListEdit): Edited {
     const at = now.findIndex((line) => isOf(contentOf(line), requirement, edit.insteadOf));
     const line = now[at];
     if (line === undefined) {
+      // The last line goes on in the next one, or pip asks for a hash of each requirement.
+      if (/\\\s*$/.test(changed) || /\s--hash[= ]/.test(changed)) return null;
       const end = text.includes("\r\n") ? "\r\n" : "\n";
       changed = `${changed}${changed === "" || changed.endsWith("\n") ? "" : end}${requirement}${end}`;
     } else if (/\\\s*$/.test(line)) return null;
@@ -47,8 +50,7 @@ export function editPyproject(text: string, edit: ListEdit): Edited {
   const table = projectTable(text);
   if (table === null) return null;
   const changed = project.dependencies === undefined ? withNewList(text, table, edit) : editKey(text, table, edit);
-  const after = changed && readToml(changed, projectSchema)?.project.dependencies;
-  return after && isDone(after, edit) ? changed : null;
+  return changed !== null && isOnly(text, changed, ["project", "dependencies"], edit) ? changed : null;
 }
 
 const scriptSchema = z.looseObject({ dependencies: z.array(z.string()).optional() });
@@ -63,8 +65,7 @@ export function editScript(text: string, edit: ListEdit): Edited {
   const table = { start: 0, end: toml.length };
   const listed = readToml(toml, scriptSchema)?.dependencies;
   const changed = listed === undefined ? withNewList(toml, table, edit) : editKey(toml, table, edit);
-  const after = changed && readToml(changed, scriptSchema)?.dependencies;
-  if (!changed || !after || !isDone(after, edit)) return null;
+  if (changed === null || !isOnly(toml, changed, ["dependencies"], edit)) return null;
   const commented = changed
     .replace(/\n$/, "")
     .split("\n")
@@ -76,18 +77,19 @@ const fastmcpSchema = z.looseObject({ environment: z.looseObject({ dependencies:
 
 /** Edits `environment.dependencies` of a fastmcp.json; the same. */
 export function editFastmcpJson(text: string, edit: ListEdit): Edited {
-  let found: z.infer<typeof fastmcpSchema> | undefined;
+  let all: unknown;
   try {
-    found = fastmcpSchema.safeParse(JSON.parse(text)).data;
+    all = JSON.parse(text);
   } catch {
     return null;
   }
-  if (!found) return null;
-  const list = found.environment.dependencies;
+  const list = fastmcpSchema.safeParse(all).data?.environment.dependencies;
+  if (list === undefined) return null;
   const changed = editList(list, edit);
   if (JSON.stringify(changed) === JSON.stringify(list)) return null;
   const indent = /\n([ \t]+)"/.exec(text)?.[1] ?? "  ";
-  const result = { ...found, environment: { ...found.environment, dependencies: changed } };
+  // In the order of the file, which a schema's result doesn't keep.
+  const result = withValue(all, ["environment", "dependencies"], changed);
   return `${JSON.stringify(result, null, indent)}${text.endsWith("\n") ? "\n" : ""}`;
 }
 
@@ -102,10 +104,26 @@ function editList(list: readonly string[], edit: ListEdit): readonly string[] {
   return result;
 }
 
-const isDone = (list: readonly string[], edit: ListEdit): boolean =>
-  edit.kind === "drop"
-    ? list.every((item) => requirementName(item) !== normalizeName(edit.name))
-    : edit.requirements.every((requirement) => list.includes(requirement));
+/** Whether an edit of TOML has changed the list at these keys as it should, and nothing else. */
+function isOnly(before: string, after: string, keys: readonly string[], edit: ListEdit): boolean {
+  const [was, is] = [readToml(before, anySchema), readToml(after, anySchema)];
+  const list = listSchema.safeParse(valueAt(was, keys) ?? []).data;
+  return list !== undefined && isSame(is, withValue(was, keys, editList(list, edit)));
+}
+
+/** The parser's tables have no prototype. */
+const isSame = (one: unknown, other: unknown) => isDeepStrictEqual(structuredClone(one), structuredClone(other));
+
+const anySchema = z.record(z.string(), z.unknown());
+const listSchema = z.array(z.string());
+
+const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown =>
+  key === undefined ? value : valueAt(anySchema.safeParse(value).data?.[key], rest);
+
+const withValue = (value: unknown, [key, ...rest]: readonly string[], next: unknown): unknown => {
+  const table = anySchema.safeParse(value).data;
+  return key === undefined ? next : { ...table, [key]: withValue(table?.[key], rest, next) };
+};
 
 type Table = { readonly start: number; readonly end: number };
 
@@ -136,7 +154,8 @@ function withNewList(text: string, { start, end }: Table, edit: ListEdit): Edite
   const keys = text.slice(start, end);
   const at = start + keys.trimEnd().length;
   const line = `dependencies = [${edit.requirements.map((each) => JSON.stringify(each)).join(", ")}]`;
-  return `${text.slice(0, at)}${at === start ? "" : "\n"}${line}${text.slice(at) || "\n"}`;
+  const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
+  return `${text.slice(0, at)}${at === start ? "" : lineEnd}${line}${text.slice(at) || lineEnd}`;
 }
 
 /** Sets `requires-python` in `[project]`; null where there is none. */
@@ -145,7 +164,10 @@ export function setRequiresPython(text: string, range: string): Edited {
   const at = table && keyIn(text, table, requiresPythonKey);
   if (at == null) return null;
   const value = /^(?:"[^"\n]*"|'[^'\n]*')/.exec(text.slice(at))?.[0];
-  return value === undefined ? null : `${text.slice(0, at)}${JSON.stringify(range)}${text.slice(at + value.length)}`;
+  if (value === undefined) return null;
+  const changed = `${text.slice(0, at)}${JSON.stringify(range)}${text.slice(at + value.length)}`;
+  const [was, is] = [readToml(text, anySchema), readToml(changed, anySchema)];
+  return isSame(is, withValue(was, ["project", "requires-python"], range)) ? changed : null;
 }
 
 function readToml<Schema extends z.ZodType>(text: string, schema: Schema): z.infer<Schema> | null {

@@ -1,4 +1,5 @@
 import type { RepositoryChange } from "@towpath/core/delivery/build/contract";
+import { parse } from "smol-toml";
 import { expect, test } from "vitest";
 import { filesToMend, mend } from "./mend.ts";
 
@@ -99,4 +100,45 @@ test("CAP-5 a Python is pinned, and allowed where requires-python excludes it; a
   const deletion: RepositoryChange = { kind: "delete", file: "uv.lock" };
   expect(mend(deletion, { "uv.lock": "x" })).toEqual({ "uv.lock": null });
   expect(mend(deletion, { "uv.lock": null })).toEqual({});
+});
+
+test("CAP-5 an edit of an odd file changes the list alone, or nothing", () => {
+  const odd = [
+    lines("[project]", 'description = """', 'dependencies = ["a"]', '"""', 'dependencies = ["b"]'),
+    lines("[project]", 'dependencies = ["""a""", "b"]'),
+    lines("[project]", "dependencies = ['a', \"b\" # ]", "]", "scripts.x = 'y'"),
+    lines("[project]", "dependencies = [", '  "a"', '  , "b" # b', "]"),
+    lines('text = """', "[project]", '"""', "[project]", 'dependencies = ["a"]'),
+    lines("[project]", 'name = "x"', "", "[project.scripts]", 'x = "y"'),
+  ];
+  for (const text of odd.flatMap((each) => [each, each.replaceAll("\n", "\r\n"), each.trimEnd()]))
+    for (const change of [
+      require("pyproject.toml", "httpx"),
+      require("pyproject.toml", "a<2"),
+      require("pyproject.toml", "c", "b"),
+      drop("pyproject.toml", "a"),
+      drop("pyproject.toml", "b"),
+    ]) {
+      const after = mended(change, text) ?? text;
+      const [was, is] = [parse(text), parse(after)] as { project: { dependencies?: string[] } }[];
+      const others = (all: typeof was) => ({ ...all, project: { ...all?.project, dependencies: null } });
+      expect(others(is)).toEqual(others(was));
+      expect(after.replaceAll("\r\n", "").includes("\n")).toBe(text.replaceAll("\r\n", "").includes("\n"));
+    }
+  const range = { ".python-version": "3.12", "pyproject.toml": '[project]\nrequires-python = """<3.10"""\n' };
+  expect(mend({ kind: "python", file: ".python-version", version: "3.12" }, range)).toEqual({});
+  const json = lines(
+    "{",
+    '  "source": {},',
+    '  "environment": {',
+    '    "dependencies": [',
+    '      "a"',
+    "    ]",
+    "  }",
+    "}",
+  );
+  expect(mended(require("fastmcp.json", "b"), json)).toBe(json.replace('"a"', '"a",\n      "b"'));
+  expect(mended(require("requirements.txt", "fastmcp<3"), "fastmcp>=2 # why\r\n")).toBe("fastmcp<3 # why\r\n");
+  for (const text of ["a==1 \\", "a==1 --hash=sha256:00\n"])
+    expect(mended(require("requirements.txt", "httpx"), text)).toBeUndefined();
 });

@@ -16,6 +16,7 @@ export async function commitChanges(
   run: GitRun,
 ): Promise<string> {
   const before = await listTree(parent.sha, run);
+  checkNested(changes);
   const lines = changes.map((change) => changeLines(change, before));
   await pipeToGit(fastImport, run, async (stream) => {
     await write(stream, commitLines({ ref, parent: parent.sha, author, message }));
@@ -29,12 +30,30 @@ export async function commitChanges(
   return made;
 }
 
+/** What git would write into a tree that it can't read again. */
+function partProblem(path: string): string | null {
+  if (!path.isWellFormed()) return "it has half a character";
+  return path.split("/").some((part) => part === "" || part === ".") ? "a part of it is empty or a dot" : null;
+}
+
+/** Of a file and one below it, git would keep the last one. */
+function checkNested(changes: FileChanges["changes"]): void {
+  const written = new Set(changes.filter(({ content }) => content !== null).map(({ path }) => path));
+  for (const path of written)
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
+      const above = path.slice(0, end);
+      if (written.has(above)) throw refused(`${JSON.stringify(above)} can't be a file and a directory.`);
+    }
+}
+
 function changeLines({ path, content }: FileChange, before: readonly TreeEntry[]): string {
   const named = JSON.stringify(path.slice(0, 200));
-  const problem = path === "" || path.endsWith("/") ? "it names no file" : pathProblem(path);
+  const problem = path === "" || path.endsWith("/") ? "it names no file" : (pathProblem(path) ?? partProblem(path));
   if (problem !== null) throw refused(`${named} can't be a file's name: ${problem}.`);
   const entry = before.find((each) => each.path === path);
   if (entry && !isFile(entry)) throw refused(`${named} is a link or a submodule, which can't be edited here.`);
+  if (content?.isWellFormed() === false)
+    throw refused(`The text of ${named} has half a character, which no file can have.`);
   if (content === null) {
     if (!entry) throw refused(`There is no file ${named} to delete.`);
     return `D ${quotedPath(path)}\n`;

@@ -144,6 +144,10 @@ describe.each(Object.entries(places))("a repository %s", (_name, make) => {
       [{ path: ".git/config", content: "" }, /git keeps this name/],
       [{ path: "a\nb", content: "" }, /characters that no name may have/],
       [{ path: "", content: "" }, /names no file/],
+      [{ path: "a//b", content: "" }, /a part of it is empty or a dot/],
+      [{ path: "a/./b", content: "" }, /a part of it is empty or a dot/],
+      [{ path: "\ud800", content: "" }, /half a character/],
+      [{ path: "server.py", content: "\ud800" }, /The text of "server.py" has half a character/],
       [{ path: "tools", content: "" }, /"tools" is a directory/],
       [{ path: "server.py/x", content: "" }, /"server.py" is a file, so nothing can be below it/],
       [{ path: "latest.py", content: "" }, /"latest.py" is a link or a submodule/],
@@ -151,8 +155,32 @@ describe.each(Object.entries(places))("a repository %s", (_name, make) => {
       [{ path: "run.sh", content: "#!/bin/sh\n" }, /Nothing would change/],
     ];
     for (const [one, reason] of cases) expect(await refusal(change([one]))).toMatch(reason);
+    const nested = ["new", "new/sub.py"].map((path) => ({ path, content: "" }));
+    for (const changes of [nested, nested.toReversed()])
+      expect(await refusal(change(changes))).toMatch(/"new" can't be a file and a directory/);
     expect(await inBare("rev-parse", "main")).toBe(head);
   });
+});
+
+test("CAP-5 a search passes over large files, and over names of branches like the commit's", async () => {
+  const place = await places["behind a URL"]();
+  await git(place.bare, "config", "uploadpack.allowFilter", "true");
+  const work = join(directory, randomUUID());
+  const wide = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`${at}.js`, `wide${at}`.repeat(160_000)]));
+  const sha = await makeRepository(work, { ...content, "large.txt": "os\n".repeat(400_000), ...wide });
+  await git(work, "push", "--quiet", place.bare, "main");
+  const opened = await files.open(place.of, { branch: "main", sha });
+  expect(await opened.read("large.txt")).toBeNull();
+  expect(await opened.search("not there", 10)).toEqual([]);
+  expect(await opened.search("import OS", 10)).toEqual([{ path: "server.py", line: 1, text: "import os" }]);
+  await expect(opened.search("wide", 10)).rejects.toThrow("Too many long lines contain this");
+  await opened.close();
+
+  const stored = randomUUID();
+  await repositories.create(stored, "main");
+  await git(work, "push", "--quiet", join(directory, "stored", `${stored}.git`), "main", `HEAD:refs/heads/${sha}`);
+  const here = await files.open({ repositoryId: stored }, { branch: "main", sha });
+  expect(await here.search("not there", 10)).toEqual([]);
 });
 
 test("CAP-5 files behind a URL are fetched once, and a host that takes no pushes says so", async () => {

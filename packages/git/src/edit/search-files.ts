@@ -1,3 +1,4 @@
+import { TowpathError } from "@towpath/core/errors";
 import type { FoundLine } from "@towpath/core/ports";
 import { GitFailure, type GitRun, gitText } from "../run-git.ts";
 
@@ -10,9 +11,14 @@ export async function searchFiles(sha: string, text: string, most: number, run: 
   const flags = ["-n", "-I", "-F", "-i", "-z", "--full-name", "--no-color", "--max-count=100", "--threads=1"];
   const args = ["grep", ...flags, "-e", text, sha];
   const output = await gitText(args, { ...run, maxOutputBytes }).catch((error: unknown) => {
-    // Its status when it finds nothing.
-    if (error instanceof GitFailure && error.reason === "failed" && error.stderr === "") return "";
-    throw error;
+    if (!(error instanceof GitFailure)) throw error;
+    // It found nothing. It also names files there that weren't fetched, because they are large.
+    if (error.reason === "failed" && error.status === 1) return "";
+    if (error.reason === "too_much_output")
+      throw tooMuch("Too many long lines contain this. Search for more of the line.");
+    throw error.reason === "timeout"
+      ? tooMuch("The search took too long. Search in a clone of the repository.")
+      : error;
   });
   const found: FoundLine[] = [];
   for (let at = 0; at < output.length && found.length < most; ) {
@@ -28,3 +34,5 @@ export async function searchFiles(sha: string, text: string, most: number, run: 
   }
   return found;
 }
+
+const tooMuch = (message: string) => new TowpathError("invalid_input", message, { fields: { text: message } });

@@ -14,7 +14,11 @@ export const readFileSchema = z.object({ ...at, path });
 
 export const searchFilesSchema = z.object({
   ...at,
-  text: z.string().min(2, { error: "Enter at least two characters" }).max(200),
+  text: z
+    .string()
+    .min(2, { error: "Enter at least two characters" })
+    .max(200)
+    .regex(/^[^\0\r\n]*$/, { error: "Search for a part of one line" }),
 });
 
 /** Of all files of a commit together, in characters. */
@@ -24,7 +28,12 @@ const maxChangedFiles = 50;
 export const commitChangesSchema = z.object({
   ...at,
   newBranch: branchNameSchema.nullish().describe("makes this branch instead of moving `branch`"),
-  message: z.string().trim().min(1, { error: "Say what the commit changes" }).max(10_000),
+  message: z
+    .string()
+    .trim()
+    .min(1, { error: "Say what the commit changes" })
+    .max(10_000)
+    .regex(/^[^\0]*$/, { error: "A message is text" }),
   changes: z
     .array(z.object({ path, content: z.string().nullable().describe("the whole file; null deletes it") }))
     .min(1, { error: "Change at least one file" })

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { createSocket } from "node:dgram";
 import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -57,7 +58,7 @@ async function started(
       join(tinyServer.directory, "towpath_runner/__main__.py"),
       ...(prewarm ? ["--prewarm-status", status] : server),
     ],
-    environment: prewarm ? { PATH: env.PATH, TINY_PLANT: start } : env,
+    environment: prewarm ? { PATH: env.PATH, TINY_PLANT: start, TINY_WAKE: String(port) } : env,
     prewarm,
     directory: join(directory, "src"),
     makeDirectories: [join(directory, "home/.cache")],
@@ -96,6 +97,11 @@ async function started(
     usage,
     prewarmed,
     exit,
+    wake: () =>
+      new Promise((resolve) => {
+        const socket = createSocket("udp4");
+        socket.send("x", port, "127.0.0.1", () => socket.close(() => resolve(null)));
+      }),
     become: async () => {
       const claim = { env, arguments: server, secret: "the secret" };
       await writeFile(`${start}.new`, JSON.stringify({ port, secret: "the secret", startSeconds, limits, claim }));
@@ -155,6 +161,17 @@ test("RUN-3 RUN-7 an interpreter in a pod uses no processor while it waits, then
   await expect.poll(() => server.lines).toEqual(["stdout: prewarming", "stdout: starting in mode serve"]);
   server.child.kill("SIGTERM");
   expect(await server.exit).toBe(143);
+});
+
+test("RUN-3 RUN-7 an interpreter that has itself woken before its server comes is ended", async () => {
+  const server = await started("serve", 30, { processes: 100_000, sharesUser: false }, true);
+  await expect.poll(() => server.prewarmed, { timeout: 10_000 }).toEqual([{ state: "prewarmed" }]);
+  // Left alone, it goes on waiting.
+  await sleep(1500);
+  expect(server.child.exitCode).toBeNull();
+  await server.wake();
+  expect(await server.exit).toBe(137);
+  expect(server.lines.at(-1)).toMatch(/ran while it had to wait, and was ended/);
 });
 
 test("RUN-3 RUN-7 an interpreter that nobody needs ends with its pod", async () => {

@@ -36,3 +36,12 @@ test("CAP-5 diffs of new, emptied and lengthened files, and of other ends of lin
   expect(shown("a\r\nb\r\n", "a\r\nc\r\n")).toEqual([[" a", "-b", "+c"]]);
   expect(shown("a\n", "a\n")).toEqual([]);
 });
+
+test("CAP-5 a diff of texts with nothing in common, and of very long lines, takes no seconds", () => {
+  const lines = (name: string, of: number) => text(Array.from({ length: of }, (_, at) => `${name} ${at * 7919}`));
+  const started = performance.now();
+  expect(lineDiff(lines("one", 4000), lines("other", 4000)).flat()).toHaveLength(8000);
+  expect(lineDiff(lines("one", 40_000), lines("other", 40_000)).flat()).toHaveLength(80_000);
+  expect(shown("ab".repeat(200_000), "ba".repeat(200_000)).flat()).toHaveLength(2);
+  expect(performance.now() - started).toBeLessThan(5000);
+});

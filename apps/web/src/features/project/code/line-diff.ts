@@ -1,5 +1,4 @@
-import { Chunk } from "@codemirror/merge";
-import { Text } from "@codemirror/state";
+import { diff } from "@codemirror/merge";
 
 /** A line of a diff. `numbers`: in the old and in the new text, from 1. */
 export type DiffLine = {
@@ -34,18 +33,22 @@ const linesOf = (text: string) => (text === "" ? [] : text.replace(/\r?\n$/, "")
 
 type Changed = readonly [oldStart: number, oldEnd: number, nowEnd: number];
 
-function changedLines(old: readonly string[], now: readonly string[]): readonly Changed[] {
-  // Each line ends, also the last one.
-  const [oldText, nowText] = [Text.of([...old, ""]), Text.of([...now, ""])];
-  return Chunk.build(oldText, nowText).map(({ fromA, toA, toB }) => [
-    lineIndex(oldText, fromA),
-    lineIndex(oldText, toA),
-    lineIndex(nowText, toB),
-  ]);
-}
+/** Without them, texts of a thousand lines with nothing in common take seconds. `timeout` in ms. */
+const limits = { scanLimit: 500, timeout: 300 };
+/** Characters that no half of a pair looks like. */
+const maxDistinct = 0xd800;
 
-/** How many lines end before an offset, which may be behind the text. */
-const lineIndex = (text: Text, at: number) => text.lineAt(Math.min(at, text.length)).number - 1;
+function changedLines(old: readonly string[], now: readonly string[]): readonly Changed[] {
+  // As a character for each distinct line, however long it is.
+  const ids = new Map<string, number>();
+  const coded = (lines: readonly string[]) => {
+    for (const line of lines) if (!ids.has(line)) ids.set(line, ids.size);
+    return lines.map((line) => String.fromCharCode(ids.get(line) ?? 0)).join("");
+  };
+  const [oldText, nowText] = [coded(old), coded(now)];
+  if (ids.size > maxDistinct) return [[0, old.length, now.length]];
+  return diff(oldText, nowText, limits).map(({ fromA, toA, toB }) => [fromA, toA, toB]);
+}
 
 function grouped(lines: readonly DiffLine[]): readonly (readonly DiffLine[])[] {
   const isShown = (index: number) =>

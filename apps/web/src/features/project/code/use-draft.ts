@@ -1,13 +1,15 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { FilesView } from "@towpath/core/sources/files/schema";
 import { useCallback, useEffect, useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { currentAuthQuery } from "~/features/shared/session/session.functions.ts";
 import { failureText, toast } from "~/ui/toast.ts";
 import { fileQuery } from "./code.functions.ts";
 import { type Draft, emptyDraft, isEmpty, parseDraft, rebased, withText } from "./draft.ts";
 
-const storageKey = ({ orgSlug, projectName }: ProjectKey, branch: string) =>
-  `towpath:code:${orgSlug}/${projectName}:${branch}`;
+/** Of one person: somebody else may sign in on the same tab. */
+const storageKey = (userId: string, { orgSlug, projectName }: ProjectKey, branch: string) =>
+  `towpath:code:${userId}:${orgSlug}/${projectName}:${branch}`;
 
 const storage = {
   read(key: string): string | null {
@@ -43,8 +45,9 @@ export type DraftState = {
  */
 export function useDraft(project: ProjectKey, view: FilesView): DraftState {
   const queryClient = useQueryClient();
+  const { data: auth } = useSuspenseQuery(currentAuthQuery);
   const { branch, commit, paths } = view;
-  const key = storageKey(project, branch);
+  const key = storageKey(auth?.user.id ?? "", project, branch);
   const [state, setState] = useState({ stored: emptyDraft(commit.sha), revision: 0, isRead: false });
   const draft = isEmpty(state.stored) ? emptyDraft(commit.sha) : state.stored;
   const set = useCallback(
