@@ -70,6 +70,8 @@ test("CAP-5 GH-4 a commit to GitHub is in the person's own name: GitHub asks onc
   await page.setViewportSize({ width: 1280, height: 800 });
   const commit = dialog().getByRole("button", { name: "Commit to the new branch" });
   await commit.click();
+  // Not that of the dialog.
+  await page.waitForURL(/\/login\/oauth\/authorize/);
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByText("You declined it there.").waitFor();
   expect(await dialog().getByLabel("Message").inputValue()).toBe("Say whose it is");
@@ -102,5 +104,18 @@ test("CAP-5 GH-4 a commit to GitHub is in the person's own name: GitHub asks onc
     .getByRole("button", { name: /^Commit( and deploy)?$/ })
     .click();
   await expect.poll(async () => (await log("mine"))[0]).toBe("ada: Update server.py");
+  // The page shows it, and the dialog has given the focus back.
+  await page.getByText("Update server.py", { exact: true }).waitFor();
+
+  // Nothing can be made on a commit that is in no branch any more. The text stays.
+  await git(work(), "push", "--quiet", pushUrl, "--delete", "mine");
+  await add("# alone\n");
+  await page.getByRole("button", { name: "Commit 1 file" }).click();
+  await dialog().getByRole("radio", { name: "A new branch" }).check();
+  await dialog().getByRole("textbox", { name: "Name of the new branch" }).fill("alone");
+  await commit.click();
+  await dialog()
+    .getByText(/is in no branch of localhost any more/)
+    .waitFor();
   expect(site.output()).not.toMatch(/forge_[iu]_/);
 });

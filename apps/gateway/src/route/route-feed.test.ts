@@ -48,8 +48,10 @@ async function follow() {
   const stop = feed.listen(notifications);
   onTestFinished(async () => {
     stop();
+    feed.stop();
     await notifications.close();
-    await rm(directory, { recursive: true });
+    // A snapshot may still be written.
+    await rm(directory, { recursive: true, maxRetries: 5 });
   });
   const { promise: connected, resolve } = Promise.withResolvers<void>();
   // After the feed's own.

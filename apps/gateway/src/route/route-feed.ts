@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Notifications } from "@towpath/db/notifications";
 import type { Logger } from "pino";
 import { z } from "zod";
@@ -134,7 +133,8 @@ export function createRouteFeed({ readModel, table, directory, writesSnapshot, o
       const first = reload().then(() => {
         if (!fresh) log.warn({ routes: table.size }, "no database: serving from the route snapshot");
       });
-      table.openAfter(Promise.race([first, sleep(firstLoadMs, undefined, { ref: false })]));
+      const given = new Promise<void>((resolve) => setTimeout(resolve, firstLoadMs).unref());
+      table.openAfter(Promise.race([first, given]));
     },
     /** Follows changes; returns a function that stops it. */
     listen: (notifications: Notifications) =>

@@ -47,6 +47,11 @@ function pushProblem(error: unknown, host: string, branch: string, isNew: boolea
     return isNew ? conflict(`There is a branch ${branch} already. Choose another name.`) : movedOn(branch);
   if (/GH006|GH013|protected branch|rule violations|not allowed to push/i.test(stderr))
     return conflict(`${host} protects ${branch}: ${reasonOf(stderr)} Commit to a new branch and open a pull request.`);
+  // Pushed without its history, which is enough where the host has the parent in a branch.
+  if (stderr.includes("shallow update not allowed"))
+    return conflict(
+      `The commit that your change is made on is in no branch of ${host} any more, so nothing can be put on top of it. Keep a copy of your text, open another branch and make the change there.`,
+    );
   if (deniedPush.test(stderr))
     return conflict(`${host} doesn't let this account or credential push to the repository. Nothing was changed.`);
   if (refusedPush.test(stderr)) return conflict(`${host} refuses the commit: ${reasonOf(stderr)}`);

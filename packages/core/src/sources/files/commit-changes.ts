@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
 import type { Context } from "../../context/index.ts";
-import { TowpathError } from "../../errors/index.ts";
+import { asTowpathError, TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import type { FileChanges } from "../../ports/index.ts";
 import { actingAuthor, findRepositoryForGit, receivePush } from "../repository/internal.ts";
@@ -38,21 +38,24 @@ export async function commitChanges(call: {
   const commit = await ctx.gitFiles.change(writer.to, changes);
   await recordCommit(ctx, { of, at, branch, sha: commit.sha, paths: input.changes.map(({ path }) => path) });
   const [title = message, ...body] = message.split("\n");
-  const pullRequestUrl =
-    pullRequest && at.address !== null && writer.userToken !== null
-      ? await ctx.gitHubFiles.openPullRequest(at.address, {
+  const { address } = at;
+  const { userToken } = writer;
+  const open = async () =>
+    pullRequest && address !== null && userToken !== null
+      ? await ctx.gitHubFiles.openPullRequest(address, {
           head: branch,
           base: input.branch,
           title,
           body: body.join("\n").trim(),
-          userToken: writer.userToken,
+          userToken,
         })
       : null;
-  return {
-    commit: { sha: commit.sha, message: commit.message, author: commit.author ?? null },
-    branch,
-    pullRequestUrl,
-  };
+  const pull = await open().then(
+    (url) => ({ pullRequestUrl: url, pullRequestProblem: null }),
+    // The commit is there.
+    (error: unknown) => ({ pullRequestUrl: null, pullRequestProblem: asTowpathError(error).message }),
+  );
+  return { commit: { sha: commit.sha, message: commit.message, author: commit.author ?? null }, branch, ...pull };
 }
 
 const noPullRequest = () =>

@@ -78,5 +78,6 @@ export const committedSchema = z.object({
   commit: commitShown,
   branch: z.string(),
   pullRequestUrl: z.string().nullable(),
+  pullRequestProblem: z.string().nullable().describe("why the commit has no pull request, if one was to be opened"),
 });
 export type Committed = z.infer<typeof committedSchema>;

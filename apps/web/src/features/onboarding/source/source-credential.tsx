@@ -42,7 +42,11 @@ export function SourceCredential({ projectKey, source }: SourceCredentialProps) 
   return (
     <SourceSection
       title="Credential"
-      description={describe(stored)}
+      description={
+        <>
+          {describe(stored)} {stored && "If it may write, everybody who may deploy commits with it from Code."}
+        </>
+      }
       actions={
         <div className="flex flex-wrap gap-2">
           <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

@@ -20,7 +20,7 @@ import { FoundLines, SearchForm } from "./code-search.tsx";
 import type { CodeSearch } from "./code-search-parameters.ts";
 import { CommitDialog } from "./commit-dialog.tsx";
 import { CommittedNotice } from "./committed-notice.tsx";
-import { emptyDraft, isEmpty, renamed, shownPaths, withText } from "./draft.ts";
+import { emptyDraft, fileOf, isEmpty, renamed, shownPaths, withoutCommitted, withText } from "./draft.ts";
 import { PathDialog } from "./file-dialogs.tsx";
 import { FilePane } from "./file-pane.tsx";
 import { FileTree } from "./file-tree.tsx";
@@ -118,7 +118,7 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
       // The newest text is on screen before the person's own is dropped.
       await new Promise((resolve) => setTimeout(resolve));
     }
-    flushSync(() => change(({ head }) => emptyDraft(head)));
+    flushSync(() => change((now) => (isNew ? emptyDraft(now.head) : withoutCommitted(now, draft))));
     if (isNew) await navigate({ search: { branch: made.branch, file: search.file }, resetScroll: false });
   };
 
@@ -224,7 +224,7 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
       <PathDialog
         open={asked !== null}
         from={asked === "rename" ? (open ?? null) : null}
-        paths={paths.filter((path) => draft.files[path]?.text !== null)}
+        paths={paths.filter((path) => fileOf(draft, path)?.text !== null)}
         onClose={() => setAsked(null)}
         onPath={(path) => {
           const base =
@@ -232,7 +232,7 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
           change((now) =>
             asked === "rename" && open !== undefined
               ? renamed(now, open, path, base?.text ?? null)
-              : withText(now, path, "", now.files[path]?.base ?? null),
+              : withText(now, path, "", fileOf(now, path)?.base ?? null),
           );
           void openFile(path);
         }}
@@ -240,6 +240,7 @@ function Branch({ projectKey, search, view, notice, onCommitted }: BranchProps) 
       <CommitDialog
         key={dialog.key}
         open={dialog.isOpen && !isEmpty(draft)}
+        userId={state.userId}
         project={projectKey}
         view={view}
         draft={draft}

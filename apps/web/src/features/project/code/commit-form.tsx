@@ -18,6 +18,7 @@ import { changesOf, conflictsOf, type Draft, defaultMessage } from "./draft.ts";
 import { branchNameFor, keepPendingCommit, type PendingCommit } from "./pending-commit.ts";
 
 export type CommitFormProps = {
+  readonly userId: string;
   readonly project: ProjectKey;
   readonly view: FilesView;
   readonly draft: Draft;
@@ -37,7 +38,7 @@ export type CommitFormProps = {
 
 /** Asks for the message and the branch of a commit, and shows what it changes. */
 export function CommitForm(props: CommitFormProps) {
-  const { project, view, draft, isGone, start, signedInAs, onClose, onCommitted, onLeave, onRefused } = props;
+  const { userId, project, view, draft, isGone, start, signedInAs, onClose, onCommitted, onLeave, onRefused } = props;
   const form = useSubmit();
   const [message, setMessage] = useState(start.message ?? defaultMessage(draft));
   const conflicts = conflictsOf(draft);
@@ -67,7 +68,7 @@ export function CommitForm(props: CommitFormProps) {
           },
         });
         if (result.kind === "committed") return onCommitted(result.committed);
-        keepPendingCommit(project, view.branch, { message, target, newBranch, pullRequest });
+        keepPendingCommit({ userId, project, branch: view.branch }, { message, target, newBranch, pullRequest });
         onLeave();
         location.assign(result.url);
         // Busy until the browser has left.

@@ -19,7 +19,7 @@ const link = "inline-flex min-h-6 items-center font-medium underline underline-o
 
 /** That a commit was made, and its build. */
 export function CommittedNotice({ project, committed, isLive }: CommittedNoticeProps) {
-  const { commit, branch, pullRequestUrl } = committed;
+  const { commit, branch, pullRequestUrl, pullRequestProblem } = committed;
   return (
     <div role="status">
       <Callout tone="ok" title={`Committed ${shortCommit(commit.sha)} to ${branch}`}>
@@ -32,6 +32,11 @@ export function CommittedNotice({ project, committed, isLive }: CommittedNoticeP
           )}
         </span>
       </Callout>
+      {pullRequestProblem !== null && (
+        <Callout tone="warn" title="The pull request was not opened" className="mt-2">
+          {pullRequestProblem}
+        </Callout>
+      )}
     </div>
   );
 }

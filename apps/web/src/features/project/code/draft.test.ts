@@ -4,6 +4,7 @@ import {
   conflictsOf,
   defaultMessage,
   emptyDraft,
+  fileOf,
   markOf,
   parseDraft,
   pathProblem,
@@ -12,6 +13,7 @@ import {
   resolvedWithOwn,
   shownPaths,
   withoutChange,
+  withoutCommitted,
   withText,
 } from "./draft.ts";
 
@@ -85,4 +87,26 @@ test("CAP-5 paths that no file can have, and stored drafts of another shape", ()
   for (const stored of [null, "", "{", "null", "[]", '{"sha":"a"}', '{"sha":"a","head":"b","files":null}'])
     expect(parseDraft(stored)).toBeNull();
   expect(parseDraft(JSON.stringify(start))).toEqual(start);
+});
+
+test("CAP-5 a file may be named like a property of every object", () => {
+  const start = emptyDraft("one");
+  expect(["constructor", "toString", "__proto__"].map((path) => markOf(fileOf(start, path)))).toEqual([
+    null,
+    null,
+    null,
+  ]);
+  const changed = withText(start, "constructor", "mine", "text");
+  expect(markOf(fileOf(changed, "constructor"))).toBe("changed");
+});
+
+test("CAP-5 what is typed while a commit is made stays, on top of it", () => {
+  const made = withText(withText(emptyDraft("one"), "a.py", "mine", "old"), "b.py", "mine", "old");
+  const typed = withText(withText(made, "a.py", "more", "old"), "c.py", "new", null);
+  const files = { "a.py": { base: "mine", text: "more" }, "c.py": { base: null, text: "new" } };
+  expect(withoutCommitted(typed, made)).toEqual({ sha: "one", head: "one", files });
+  // Compared with the commit already, it looks like a conflict.
+  const compared = rebased(typed, "two", { "a.py": "mine", "b.py": "mine" });
+  expect(conflictsOf(compared)).toEqual(["a.py"]);
+  expect(withoutCommitted(compared, made)).toEqual({ sha: "two", head: "two", files });
 });

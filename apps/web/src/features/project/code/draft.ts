@@ -22,6 +22,10 @@ export const emptyDraft = (sha: string): Draft => ({ sha, head: sha, files: {} }
 
 export const isEmpty = ({ files }: Draft): boolean => Object.keys(files).length === 0;
 
+/** What changes in a file; undefined: nothing. A file may be named like a property of every object. */
+export const fileOf = ({ files }: Draft, path: string): FileDraft | undefined =>
+  Object.hasOwn(files, path) ? files[path] : undefined;
+
 const isConflict = (file: FileDraft | undefined): boolean => file?.theirs !== undefined;
 
 export const conflictsOf = ({ files }: Draft): readonly string[] =>
@@ -38,12 +42,12 @@ const settled = (draft: Draft): Draft => (conflictsOf(draft).length === 0 ? { ..
 
 /** Gives a file another text; null deletes it. `base`: of a file without changes. */
 export function withText(draft: Draft, path: string, text: string | null, base: string | null): Draft {
-  return withFile(draft, path, { ...(draft.files[path] ?? { base }), text });
+  return withFile(draft, path, { ...(fileOf(draft, path) ?? { base }), text });
 }
 
 /** `base`: the text of the file at `from`, if it has no changes. */
 export function renamed(draft: Draft, from: string, to: string, base: string | null): Draft {
-  const text = draft.files[from]?.text ?? base;
+  const text = fileOf(draft, from)?.text ?? base;
   return withText(withText(draft, from, null, base), to, text, null);
 }
 
@@ -52,8 +56,18 @@ export const withoutChange = (draft: Draft, path: string): Draft => withFile(dra
 
 /** Keeps a person's text for a file in conflict, on top of the newest one. */
 export function resolvedWithOwn(draft: Draft, path: string): Draft {
-  const { theirs = null, text = null } = draft.files[path] ?? {};
+  const { theirs = null, text = null } = fileOf(draft, path) ?? {};
   return withFile(draft, path, { base: theirs, text });
+}
+
+/** Without what of it was committed as `made`; what was typed since then stays, on top of that. */
+export function withoutCommitted(draft: Draft, made: Draft): Draft {
+  const files = Object.entries(draft.files).flatMap(([path, file]) => {
+    const was = fileOf(made, path);
+    if (was === undefined) return [[path, file] as const];
+    return file.text === was.text ? [] : [[path, { base: was.text, text: file.text }] as const];
+  });
+  return settled({ ...draft, files: Object.fromEntries(files) });
 }
 
 /** Compares it with a newer commit, whose texts of its files are `newest`. */

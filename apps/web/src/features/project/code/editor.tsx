@@ -22,6 +22,9 @@ export type EditorProps = {
   readonly onCursor: (cursor: Cursor) => void;
 };
 
+/** Those whose editor had the focus when it was replaced: the next one takes it. */
+const focused = new WeakSet<EditorProps["states"]>();
+
 /** A text field with line numbers and highlighted code, for one file at a time. */
 export function Editor({ path, text, theirs, line, states, onText, onCursor }: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
@@ -50,7 +53,9 @@ export function Editor({ path, text, theirs, line, states, onText, onCursor }: E
     const setup = { path, text: latest.current.text, more: [listener, comparison] };
     const opened = new EditorView({ state: editorState(setup, states.get(path)), parent });
     view.current = opened;
+    if (focused.delete(states)) opened.focus();
     return () => {
+      if (opened.hasFocus) focused.add(states);
       states.set(path, keptState(opened.state));
       opened.destroy();
       view.current = null;

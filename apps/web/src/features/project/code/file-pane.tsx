@@ -12,7 +12,7 @@ import { Skeleton } from "~/ui/loading.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
 import { fileQuery } from "./code.functions.ts";
 import { ConflictNotice } from "./conflict-notice.tsx";
-import { type FileDraft, markOf, resolvedWithOwn, withoutChange, withText } from "./draft.ts";
+import { type FileDraft, fileOf, markOf, resolvedWithOwn, withoutChange, withText } from "./draft.ts";
 import type { Cursor } from "./editor.tsx";
 import type { DraftState } from "./use-draft.ts";
 
@@ -33,7 +33,7 @@ const markTexts = { new: "New", changed: "Changed", deleted: "Deleted", conflict
 export function FilePane(props: FilePaneProps) {
   const { project, view, state, path, onRename, onNewBranch } = props;
   const { change, draft } = state;
-  const file = draft.files[path];
+  const file = fileOf(draft, path);
   const isThere = view.paths.includes(path);
   const at = { branch: view.branch, sha: view.commit.sha };
   const { data, error, refetch } = useQuery({ ...fileQuery(project, at, path), enabled: isThere && !file });

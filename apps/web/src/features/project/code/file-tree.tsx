@@ -4,7 +4,7 @@ import { Fragment, type KeyboardEvent, useMemo, useRef, useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { PlainButton } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { type Draft, type Mark, markOf, shownPaths } from "./draft.ts";
+import { type Draft, fileOf, type Mark, markOf, shownPaths } from "./draft.ts";
 import { directoriesOf, movedBy, type TreeRow, treeRows } from "./tree-rows.ts";
 
 type FileTreeProps = {
@@ -61,7 +61,7 @@ export function FileTree({ project, branch, paths, draft, open, onOpen }: FileTr
   };
   const item = (row: TreeRow) => ({
     role: "treeitem",
-    "aria-label": labelOf(row, markOf(draft.files[row.path])),
+    "aria-label": labelOf(row, markOf(fileOf(draft, row.path))),
     "aria-level": row.level,
     "data-path": row.path,
     tabIndex: row.path === focusable ? 0 : -1,
@@ -102,7 +102,7 @@ export function FileTree({ project, branch, paths, draft, open, onOpen }: FileTr
             >
               <span className="w-4 shrink-0" />
               <File />
-              <Name name={row.name} mark={markOf(draft.files[row.path])} />
+              <Name name={row.name} mark={markOf(fileOf(draft, row.path))} />
             </Link>
           )}
         </Fragment>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lineDiff } from "./line-diff.ts";
+import { firstLines, lineDiff } from "./line-diff.ts";
 
 const signs = { same: " ", added: "+", removed: "-" } as const;
 const shown = (before: string, after: string) =>
@@ -44,4 +44,11 @@ test("CAP-5 a diff of texts with nothing in common, and of very long lines, take
   expect(lineDiff(lines("one", 40_000), lines("other", 40_000)).flat()).toHaveLength(80_000);
   expect(shown("ab".repeat(200_000), "ba".repeat(200_000)).flat()).toHaveLength(2);
   expect(performance.now() - started).toBeLessThan(5000);
+});
+
+test("CAP-5 of a diff with many lines the first ones are shown", () => {
+  const groups = lineDiff("a\nb\n1\n2\n3\n4\n5\n6\n7\nc\n", "A\nB\n1\n2\n3\n4\n5\n6\n7\nC\n");
+  const sizes = (most: number) => firstLines(groups, most).map((group) => group.length);
+  expect(groups.map((group) => group.length)).toEqual([7, 5]);
+  expect([sizes(100), sizes(9), sizes(7), sizes(3), sizes(0)]).toEqual([[7, 5], [7, 2], [7], [3], []]);
 });

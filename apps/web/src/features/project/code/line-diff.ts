@@ -63,3 +63,13 @@ function grouped(lines: readonly DiffLine[]): readonly (readonly DiffLine[])[] {
   }
   return groups;
 }
+
+/** Groups up to this many lines in all; the last one may be cut. */
+export function firstLines(groups: readonly (readonly DiffLine[])[], most: number): readonly (readonly DiffLine[])[] {
+  let left = most;
+  return groups.flatMap((group) => {
+    const shown = group.slice(0, Math.max(left, 0));
+    left -= group.length;
+    return shown.length > 0 ? [shown] : [];
+  });
+}

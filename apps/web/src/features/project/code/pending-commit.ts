@@ -8,22 +8,25 @@ export type PendingCommit = {
   readonly pullRequest: boolean;
 };
 
-const keyOf = ({ orgSlug, projectName }: ProjectKey, branch: string) =>
-  `towpath:commit:${orgSlug}/${projectName}:${branch}`;
+/** `userId`: somebody else may sign in on the same tab. */
+export type PendingAt = { readonly userId: string; readonly project: ProjectKey; readonly branch: string };
+
+const keyOf = ({ userId, project: { orgSlug, projectName }, branch }: PendingAt) =>
+  `towpath:commit:${userId}:${orgSlug}/${projectName}:${branch}`;
 
 /** Keeps it in the tab, over a visit of GitHub. */
-export function keepPendingCommit(project: ProjectKey, branch: string, pending: PendingCommit): void {
+export function keepPendingCommit(at: PendingAt, pending: PendingCommit): void {
   try {
-    sessionStorage.setItem(keyOf(project, branch), JSON.stringify(pending));
+    sessionStorage.setItem(keyOf(at), JSON.stringify(pending));
   } catch {
     // Without storage the person enters it again.
   }
 }
 
 /** What was kept, once; null: nothing. */
-export function takePendingCommit(project: ProjectKey, branch: string): PendingCommit | null {
+export function takePendingCommit(at: PendingAt): PendingCommit | null {
   try {
-    const key = keyOf(project, branch);
+    const key = keyOf(at);
     const found = JSON.parse(sessionStorage.getItem(key) ?? "null") as PendingCommit | null;
     sessionStorage.removeItem(key);
     return typeof found?.message === "string" ? found : null;

@@ -28,9 +28,9 @@ export function useCommitDialog({ project, view, search, state }: Given) {
   const navigate = useNavigate({ from: "/$orgSlug/$projectName/code" });
   useEffect(() => {
     if (!isBack || !state.isRead) return;
-    const pending = takePendingCommit(project, view.branch);
+    const pending = takePendingCommit({ userId: state.userId, project, branch: view.branch });
     if (pending !== null) open(pending);
-  }, [isBack, state.isRead, project, view.branch, open]);
+  }, [isBack, state.isRead, state.userId, project, view.branch, open]);
   const notice: ReactNode = problem !== undefined && (
     <Callout tone="bad" title="GitHub didn't let Towpath commit in your name">
       {problem === "declined" ? "You declined it there." : "The way to GitHub didn't end well."} Your changes are kept.

@@ -30,6 +30,7 @@ const storage = {
 };
 
 export type DraftState = {
+  readonly userId: string;
   readonly draft: Draft;
   /** Another one after each change that isn't typed. */
   readonly revision: number;
@@ -47,7 +48,8 @@ export function useDraft(project: ProjectKey, view: FilesView): DraftState {
   const queryClient = useQueryClient();
   const { data: auth } = useSuspenseQuery(currentAuthQuery);
   const { branch, commit, paths } = view;
-  const key = storageKey(auth?.user.id ?? "", project, branch);
+  const userId = auth?.user.id ?? "";
+  const key = storageKey(userId, project, branch);
   const [state, setState] = useState({ stored: emptyDraft(commit.sha), revision: 0, isRead: false });
   const draft = isEmpty(state.stored) ? emptyDraft(commit.sha) : state.stored;
   const set = useCallback(
@@ -90,6 +92,7 @@ export function useDraft(project: ProjectKey, view: FilesView): DraftState {
   }, [isBehind, draft.files, project, branch, commit.sha, paths, queryClient, set]);
 
   return {
+    userId,
     draft,
     revision: state.revision,
     isRead: state.isRead,

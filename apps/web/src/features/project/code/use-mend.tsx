@@ -6,7 +6,7 @@ import { buildQuery } from "~/features/project/delivery/build.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Callout, NotLoaded } from "~/ui/callout.tsx";
 import { mendQuery } from "./code.functions.ts";
-import { withText } from "./draft.ts";
+import { fileOf, withText } from "./draft.ts";
 import { mendTitle } from "./mend-title.ts";
 import type { PendingCommit } from "./pending-commit.ts";
 import type { DraftState } from "./use-draft.ts";
@@ -37,7 +37,7 @@ export function useMend({ project, view, buildId, state, onReady }: Given): Reac
     done.current = buildId;
     const files = mended.data ?? [];
     const [first] = files;
-    const own = files.find(({ path }) => state.draft.files[path] !== undefined);
+    const own = files.find(({ path }) => fileOf(state.draft, path) !== undefined);
     if (change !== undefined && first !== undefined && own === undefined) {
       state.change((now) => files.reduce((draft, { path, text, base }) => withText(draft, path, text, base), now));
       onReady({ message: mendTitle(change) });
