@@ -107,15 +107,20 @@ test("CAP-5 GH-4 a commit to GitHub is in the person's own name: GitHub asks onc
   // The page shows it, and the dialog has given the focus back.
   await page.getByText("Update server.py", { exact: true }).waitFor();
 
-  // Nothing can be made on a commit that is in no branch any more. The text stays.
+  // Of a branch that is deleted meanwhile the text goes to a new one. A pull request to it can't be opened.
   await git(work(), "push", "--quiet", pushUrl, "--delete", "mine");
   await add("# alone\n");
   await page.getByRole("button", { name: "Commit 1 file" }).click();
   await dialog().getByRole("radio", { name: "A new branch" }).check();
   await dialog().getByRole("textbox", { name: "Name of the new branch" }).fill("alone");
   await commit.click();
-  await dialog()
-    .getByText(/is in no branch of localhost any more/)
-    .waitFor();
+  await page.getByText("The pull request was not opened").waitFor();
+  await page.getByText(/^Committed \w{7} to alone$/).waitFor();
+  expect(await log("alone")).toEqual([
+    "ada: Update server.py",
+    "ada: Update server.py",
+    "ada: Say whose it is",
+    "Ada Lock: First",
+  ]);
   expect(site.output()).not.toMatch(/forge_[iu]_/);
 });

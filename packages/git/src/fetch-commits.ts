@@ -59,6 +59,19 @@ export async function fetchCommits(
   }
 }
 
+/** Fetches all that a commit in the repository needs, its history too, in place of what it has. @throws GitFailure */
+export async function fetchHistory(
+  sha: string,
+  { endpoint, env }: Connection,
+  scratch: Scratch,
+  options: Pick<FetchOptions, "timeoutMs" | "signal">,
+): Promise<void> {
+  const args = ["fetch", ...quietly, "--refetch", "--unshallow", "--", endpoint.url, `+${sha}:refs/towpath/0`];
+  await runGit(args, { scratch, env, ...options });
+}
+
+const quietly = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"];
+
 /** @returns the failure when the host doesn't serve one of them by this name */
 async function fetchRefs(
   names: readonly string[],
@@ -67,10 +80,9 @@ async function fetchRefs(
   scratch: Scratch,
   { filter, timeoutMs, signal }: FetchOptions,
 ): Promise<GitFailure | null> {
-  const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"];
   const partial = filter === undefined ? [] : [`--filter=${filter}`];
   const specs = names.map((name, at) => `+${name}:refs/towpath/${at}`);
-  const args = ["fetch", ...flags, ...partial, `--depth=${depth}`, "--", endpoint.url, ...specs];
+  const args = ["fetch", ...quietly, ...partial, `--depth=${depth}`, "--", endpoint.url, ...specs];
   const config = join(scratch.repository, "config");
   const settings = await readFile(config);
   try {

@@ -3,7 +3,7 @@ import type { FileChanges } from "@towpath/core/ports";
 import type { Commit } from "@towpath/core/projects/project/schema";
 import { branchNameSchema } from "@towpath/core/sources/source/schema";
 import type { Connection } from "../connection.ts";
-import { fetchInto } from "../fetch-commits.ts";
+import { fetchHistory, fetchInto } from "../fetch-commits.ts";
 import { readCommit } from "../read-commit.ts";
 import { movedOn } from "../repositories/branch-head.ts";
 import { deniedPush, reasonOf, refusedPush } from "../repositories/push-problems.ts";
@@ -30,13 +30,24 @@ export async function changeRemote(
   const lease = `--force-with-lease=${ref}:${isNew ? "" : parent.sha}`;
   const flags = ["--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no", lease];
   const { endpoint, env } = connection;
+  const push = () => runGit(["push", ...flags, "--", endpoint.url, `${made}:${ref}`], { ...run, env, timeoutMs });
   try {
-    await runGit(["push", ...flags, "--", endpoint.url, `${made}:${ref}`], { ...run, env, timeoutMs });
+    await push().catch(async (error: unknown) => {
+      if (!needsHistory(error)) throw error;
+      await fetchHistory(parent.sha, connection, scratch, { timeoutMs, signal }).catch(() => {
+        throw error;
+      });
+      await push();
+    });
   } catch (error) {
     throw pushProblem(error, endpoint.host, branch, isNew);
   }
   return readCommit(made, { scratch });
 }
+
+/** The host has the parent in no branch any more. */
+const needsHistory = (error: unknown) =>
+  error instanceof GitFailure && error.stderr.includes("shallow update not allowed");
 
 /** The public error of a failed push. Others are returned unchanged. */
 function pushProblem(error: unknown, host: string, branch: string, isNew: boolean): unknown {
@@ -47,8 +58,7 @@ function pushProblem(error: unknown, host: string, branch: string, isNew: boolea
     return isNew ? conflict(`There is a branch ${branch} already. Choose another name.`) : movedOn(branch);
   if (/GH006|GH013|protected branch|rule violations|not allowed to push/i.test(stderr))
     return conflict(`${host} protects ${branch}: ${reasonOf(stderr)} Commit to a new branch and open a pull request.`);
-  // Pushed without its history, which is enough where the host has the parent in a branch.
-  if (stderr.includes("shallow update not allowed"))
+  if (needsHistory(error))
     return conflict(
       `The commit that your change is made on is in no branch of ${host} any more, so nothing can be put on top of it. Keep a copy of your text, open another branch and make the change there.`,
     );
