@@ -43,14 +43,14 @@ def _wait_for(text: str, harness: Harness) -> None:
         time.sleep(0.02)
 
 
-def _dump(harness: Harness) -> str:
+def _dump(harness: Harness, last: str = "in <module>") -> str:
     deadline = time.monotonic() + START_SECONDS
     _wait_for("here", harness)
     harness.process.send_signal(signal.SIGUSR1)
     path = harness.directory / "status.json.stack"
     while time.monotonic() < deadline:
         text = path.read_text()
-        if "most recent call first" in text and "in <module>" in text:
+        if "most recent call first" in text and last in text:
             time.sleep(0.3)
             return path.read_text()
         time.sleep(0.02)
@@ -70,7 +70,7 @@ def test_BLD_2_a_start_that_takes_too_long_shows_its_line(start: Start, source: 
 
 
 def test_BLD_2_a_lifespan_that_waits_shows_its_line(start: Start) -> None:
-    text = _dump(start(LIFESPAN, "server.py:app", environment="mcp1"))
+    text = _dump(start(LIFESPAN, "server.py:app", environment="mcp1"), "in lifespan")
     tasks = text[text.index("Task (most recent call first)") :]
     assert 'server.py", line 9 in wait_for_it' in tasks
     assert 'server.py", line 13 in lifespan' in tasks

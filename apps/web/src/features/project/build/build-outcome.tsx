@@ -27,13 +27,13 @@ type BuildOutcomeProps = {
 export function BuildOutcome({ project, build, lines }: BuildOutcomeProps) {
   const { data: detail } = useSuspenseQuery(projectQuery(project));
   const ofBranch = { key: project, branchId: build.branch.id };
-  const { data: status } = useQuery({ ...serverStatusQuery(ofBranch), enabled: build.status === "failed" });
+  const { data: status, isLoading } = useQuery({ ...serverStatusQuery(ofBranch), enabled: build.status === "failed" });
   const lost = status?.live?.lost ?? null;
   const liveText = lost ? (
     <>
       The files of your live version were lost, so it can't start. <LostFilesText lost={lost} />
     </>
-  ) : detail.isLive ? (
+  ) : isLoading ? null : detail.isLive ? (
     "Your live version is unaffected."
   ) : (
     "Nothing is live yet."

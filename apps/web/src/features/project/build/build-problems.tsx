@@ -73,7 +73,7 @@ export function DiagnosisPanel({ diagnosis, liveText, errorLine, actions, childr
           </div>
         </aside>
       </div>
-      <footer className="border-t px-4 py-2.5 text-sm text-muted">{liveText}</footer>
+      <footer className="min-h-10 border-t px-4 py-2.5 text-sm text-muted">{liveText}</footer>
       {children}
     </section>
   );
