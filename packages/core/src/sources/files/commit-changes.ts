@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizeProject, type ProjectScope } from "../../authorize/index.ts";
 import type { Context } from "../../context/index.ts";
-import { asTowpathError, TowpathError } from "../../errors/index.ts";
+import { TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import type { FileChanges } from "../../ports/index.ts";
 import { actingAuthor, findRepositoryForGit, receivePush } from "../repository/internal.ts";
@@ -52,8 +52,12 @@ export async function commitChanges(call: {
       : null;
   const pull = await open().then(
     (url) => ({ pullRequestUrl: url, pullRequestProblem: null }),
-    // The commit is there.
-    (error: unknown) => ({ pullRequestUrl: null, pullRequestProblem: asTowpathError(error).message }),
+    (error: unknown) => {
+      // A bug belongs in the log.
+      if (!(error instanceof TowpathError)) throw error;
+      // The commit is there.
+      return { pullRequestUrl: null, pullRequestProblem: error.message };
+    },
   );
   return { commit: { sha: commit.sha, message: commit.message, author: commit.author ?? null }, branch, ...pull };
 }
