@@ -3,6 +3,7 @@ import { branch, build, member, user } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { type CodeRepositories, codeRepositories } from "./code-repositories.ts";
 import { sharedSite } from "./site.ts";
@@ -189,93 +190,96 @@ test("CAP-5 several files are changed, made, renamed and deleted, kept over a re
   await page.waitForURL(new RegExp(`/build-logs/${buildId}$`));
 });
 
-test("CAP-5 a commit meanwhile stays: of another file below, of the same one as a conflict with both texts, to decide or to branch off", async () => {
-  const { name } = await code.deploy("both");
-  await page.setViewportSize({ width: 1280, height: 800 });
-  const add = async (path: string, typed: string) => {
-    await text(path).click();
-    await page.keyboard.press("Control+Home");
-    await page.keyboard.type(typed);
-  };
-  const send = async () => {
-    await page.getByRole("button", { name: /^Commit \d/ }).click();
-    await dialog()
-      .getByRole("button", { name: /^Commit (and deploy|to the new branch)$/ })
-      .click();
-  };
-  await page.goto(address(name));
-  await add("server.py", "# mine\n");
-  await code.pushElsewhere("both", { "README.md": "# Elsewhere\n" });
-  await send();
-  await page.getByText(/^Committed \w{7} to main$/).waitFor();
-  expect((await code.log("both", "main")).slice(0, 2)).toEqual([
-    expect.stringContaining(": Update server.py"),
-    "Ada Lock: Change it elsewhere",
-  ]);
-
-  await expect.poll(() => text("server.py").textContent()).toContain("# mine");
-  await add("server.py", "# again\n");
-  await code.pushElsewhere("both", { "server.py": `# theirs\n${server}` });
-  await send();
-  await dialog()
-    .getByText(/server\.py changed in main meanwhile, in commits up to/)
-    .waitFor();
-  await dialog().getByRole("button", { name: "Cancel" }).click();
-  await page.getByRole("treeitem", { name: "server.py, in conflict" }).waitFor();
-  await page.getByText(/The newest commit is “Change it elsewhere” by Ada Lock/).waitFor();
-  await expect.poll(() => page.locator(".cm-deletedChunk").first().textContent()).toContain("# theirs");
-  await expectAccessibleInBothThemes(page);
-  await page.setViewportSize({ width: 1280, height: 800 });
-  // The text outlives a reload here, too.
-  page.once("dialog", (asked) => void asked.accept());
-  await page.reload();
-  await page.getByRole("button", { name: "Commit to a new branch" }).click();
-  await dialog().getByRole("textbox", { name: "Name of the new branch" }).fill("dev");
-  await dialog().getByRole("button", { name: "Commit to the new branch" }).click();
-  await dialog().getByText("Nothing was committed").waitFor();
-  await dialog().getByRole("textbox", { name: "Name of the new branch" }).fill("mine");
-  await dialog().getByRole("button", { name: "Commit to the new branch" }).click();
-  await page.getByText(/^Committed \w{7} to mine$/).waitFor();
-  expect(new URL(page.url()).searchParams.get("branch")).toBe("mine");
-  await code.log("both", "mine");
-  expect(await code.fileOf("server.py")).toMatch(/^# again\n# mine\n/);
-  await code.log("both", "main");
-  expect(await code.fileOf("server.py")).toMatch(/^# theirs\n/);
-
-  // The newest version replaces mine; or mine goes on top of it.
-  for (const [choice, expected] of [
-    ["Open the newest version", false],
-    ["Keep mine on top", true],
-  ] as const) {
-    await page.goto(address(name, "?branch=main&file=server.py"));
-    await add("server.py", `# ${choice}\n`);
-    await code.pushElsewhere("both", { "server.py": `# theirs, ${choice}\n${server}` });
+test.runIf(isThorough)(
+  "CAP-5 a commit meanwhile stays: of another file below, of the same one as a conflict with both texts, to decide or to branch off",
+  async () => {
+    const { name } = await code.deploy("both");
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const add = async (path: string, typed: string) => {
+      await text(path).click();
+      await page.keyboard.press("Control+Home");
+      await page.keyboard.type(typed);
+    };
+    const send = async () => {
+      await page.getByRole("button", { name: /^Commit \d/ }).click();
+      await dialog()
+        .getByRole("button", { name: /^Commit (and deploy|to the new branch)$/ })
+        .click();
+    };
+    await page.goto(address(name));
+    await add("server.py", "# mine\n");
+    await code.pushElsewhere("both", { "README.md": "# Elsewhere\n" });
     await send();
-    await dialog().getByText("Nothing was committed").waitFor();
-    await dialog().getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("button", { name: choice }).click();
-    if (expected) {
-      await send();
-      await page.getByText(/^Committed \w{7} to main$/).waitFor();
-    } else await expect.poll(() => text("server.py").textContent()).toContain(`# theirs, ${choice}`);
-    await code.log("both", "main");
-    expect((await code.fileOf("server.py")).startsWith(`# ${choice}\n`)).toBe(expected);
-  }
+    await page.getByText(/^Committed \w{7} to main$/).waitFor();
+    expect((await code.log("both", "main")).slice(0, 2)).toEqual([
+      expect.stringContaining(": Update server.py"),
+      "Ada Lock: Change it elsewhere",
+    ]);
 
-  // The branch goes while its files are changed.
-  await page.goto(address(name, "?branch=dev&file=README.md"));
-  await add("README.md", "Mine ");
-  await code.git("push", "--quiet", code.cloneUrl("both"), ":dev");
-  await send();
-  await dialog()
-    .getByText(/The branch dev of both was deleted meanwhile/)
-    .waitFor();
-  await dialog().getByRole("textbox", { name: "Name of the new branch" }).fill("dev-again");
-  await dialog().getByRole("button", { name: "Commit to the new branch" }).click();
-  await page.getByText(/^Committed \w{7} to dev-again$/).waitFor();
-  await code.log("both", "dev-again");
-  expect(await code.fileOf("README.md")).toBe("Mine # Weather");
-});
+    await expect.poll(() => text("server.py").textContent()).toContain("# mine");
+    await add("server.py", "# again\n");
+    await code.pushElsewhere("both", { "server.py": `# theirs\n${server}` });
+    await send();
+    await dialog()
+      .getByText(/server\.py changed in main meanwhile, in commits up to/)
+      .waitFor();
+    await dialog().getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("treeitem", { name: "server.py, in conflict" }).waitFor();
+    await page.getByText(/The newest commit is “Change it elsewhere” by Ada Lock/).waitFor();
+    await expect.poll(() => page.locator(".cm-deletedChunk").first().textContent()).toContain("# theirs");
+    await expectAccessibleInBothThemes(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    // The text outlives a reload here, too.
+    page.once("dialog", (asked) => void asked.accept());
+    await page.reload();
+    await page.getByRole("button", { name: "Commit to a new branch" }).click();
+    await dialog().getByRole("textbox", { name: "Name of the new branch" }).fill("dev");
+    await dialog().getByRole("button", { name: "Commit to the new branch" }).click();
+    await dialog().getByText("Nothing was committed").waitFor();
+    await dialog().getByRole("textbox", { name: "Name of the new branch" }).fill("mine");
+    await dialog().getByRole("button", { name: "Commit to the new branch" }).click();
+    await page.getByText(/^Committed \w{7} to mine$/).waitFor();
+    expect(new URL(page.url()).searchParams.get("branch")).toBe("mine");
+    await code.log("both", "mine");
+    expect(await code.fileOf("server.py")).toMatch(/^# again\n# mine\n/);
+    await code.log("both", "main");
+    expect(await code.fileOf("server.py")).toMatch(/^# theirs\n/);
+
+    // The newest version replaces mine; or mine goes on top of it.
+    for (const [choice, expected] of [
+      ["Open the newest version", false],
+      ["Keep mine on top", true],
+    ] as const) {
+      await page.goto(address(name, "?branch=main&file=server.py"));
+      await add("server.py", `# ${choice}\n`);
+      await code.pushElsewhere("both", { "server.py": `# theirs, ${choice}\n${server}` });
+      await send();
+      await dialog().getByText("Nothing was committed").waitFor();
+      await dialog().getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("button", { name: choice }).click();
+      if (expected) {
+        await send();
+        await page.getByText(/^Committed \w{7} to main$/).waitFor();
+      } else await expect.poll(() => text("server.py").textContent()).toContain(`# theirs, ${choice}`);
+      await code.log("both", "main");
+      expect((await code.fileOf("server.py")).startsWith(`# ${choice}\n`)).toBe(expected);
+    }
+
+    // The branch goes while its files are changed.
+    await page.goto(address(name, "?branch=dev&file=README.md"));
+    await add("README.md", "Mine ");
+    await code.git("push", "--quiet", code.cloneUrl("both"), ":dev");
+    await send();
+    await dialog()
+      .getByText(/The branch dev of both was deleted meanwhile/)
+      .waitFor();
+    await dialog().getByRole("textbox", { name: "Name of the new branch" }).fill("dev-again");
+    await dialog().getByRole("button", { name: "Commit to the new branch" }).click();
+    await page.getByText(/^Committed \w{7} to dev-again$/).waitFor();
+    await code.log("both", "dev-again");
+    expect(await code.fileOf("README.md")).toBe("Mine # Weather");
+  },
+);
 
 test("CAP-5 ERR-1 who may not start builds sees no link to the code and is refused its page", async () => {
   const { name } = await code.deploy("closed");

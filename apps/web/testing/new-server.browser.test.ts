@@ -204,67 +204,70 @@ test.runIf(isThorough)(
   },
 );
 
-test("SRC-1 SRC-2 the source's settings: branch, previews, check, credential, webhook secret shown once, token for build states, another source", async () => {
-  const { slug: orgSlug } = owner.organization;
-  const deployed = { orgSlug, name: "river-station", gitUrl: `${open.url}/acme/weather-station`, entrypoint: "" };
-  const { status } = await callServerFunction(owner.visitor, "source.deployGitUrl", "POST", deployed);
-  expect(status).toBe(200);
-  await page.goto(`${orgUrl()}/river-station/settings#source`);
-  const card = page.locator("#source");
-  const stored = async () =>
-    (
-      await site.db
-        .select({ source: gitSource })
-        .from(gitSource)
-        .innerJoin(project, eq(project.id, gitSource.projectId))
-        .where(eq(project.name, "river-station"))
-    )[0]?.source;
-  await card.getByText(/^Checked/).waitFor();
-  await card.getByRole("button", { name: "Check now" }).click();
-  await card.getByRole("switch", { name: "Previews of other branches" }).click();
-  await expect.poll(async () => (await stored())?.previews).toBe(true);
-  await card.getByRole("combobox", { name: "Branch" }).click();
-  await page.getByRole("option", { name: "next" }).click();
-  await expect.poll(async () => (await stored())?.branch).toBe("next");
-  await card.getByRole("button", { name: "Make a secret" }).click();
-  await card.getByText("Copy it now; you won't see it again.").waitFor();
-  await card.getByText(`${site.url}/api/sources/`).waitFor();
-  await expectGood();
-  await page.reload();
-  await card.getByRole("button", { name: "Make a new secret" }).waitFor();
-  expect(await card.getByText("Copy it now; you won't see it again.").count()).toBe(0);
-  const states = card.getByRole("region", { name: "Build states" });
-  await states.getByRole("button", { name: "Add token" }).click();
-  await states.getByRole("button", { name: "Save token" }).click();
-  await states.getByText("Token is required").waitFor();
-  await states.getByLabel("Token for build states").fill("for-build-states");
-  await expectGood();
-  await states.getByRole("button", { name: "Save token" }).click();
-  await states.getByText("Posted to GitLab from the next build on.").waitFor();
-  const source = await stored();
-  expect(source).toMatchObject({ statusKind: "gitlab", credentialKind: null });
-  await site.db.update(gitSource).set({ statusProblem: "The host refuses the token for build states." });
-  await page.reload();
-  await states.getByText("The host refuses the token for build states.").waitFor();
-  await expectGood();
-  // A failed check is shown here and on the overview; the live version stays.
-  open.set({ answer: () => ({ status: 404 }) });
-  await card.getByRole("button", { name: "Check now" }).click();
-  await card.getByText("Pushes aren't followed").waitFor();
-  await expectGood();
-  await page.goto(`${orgUrl()}/river-station`);
-  await page.getByText("Pushes aren't followed").waitFor();
-  open.set({ answer: () => null });
-  await page.getByRole("link", { name: "Open source settings" }).click();
-  await card.getByRole("button", { name: "Change source" }).click();
-  await card.getByLabel("Repository's URL").fill(`${open.url}/acme/river-gauge`);
-  await card.getByText("Name, address, variables, settings").waitFor();
-  await expectGood();
-  await card.getByRole("button", { name: "Change source and build" }).click();
-  await page.waitForURL(/\/river-station\/build-logs\//);
-  expect(await stored()).toMatchObject({
-    url: `${open.url}/acme/river-gauge`,
-    webhookSecretCiphertext: null,
-    statusKind: null,
-  });
-});
+test.runIf(isThorough)(
+  "SRC-1 SRC-2 the source's settings: branch, previews, check, credential, webhook secret shown once, token for build states, another source",
+  async () => {
+    const { slug: orgSlug } = owner.organization;
+    const deployed = { orgSlug, name: "river-station", gitUrl: `${open.url}/acme/weather-station`, entrypoint: "" };
+    const { status } = await callServerFunction(owner.visitor, "source.deployGitUrl", "POST", deployed);
+    expect(status).toBe(200);
+    await page.goto(`${orgUrl()}/river-station/settings#source`);
+    const card = page.locator("#source");
+    const stored = async () =>
+      (
+        await site.db
+          .select({ source: gitSource })
+          .from(gitSource)
+          .innerJoin(project, eq(project.id, gitSource.projectId))
+          .where(eq(project.name, "river-station"))
+      )[0]?.source;
+    await card.getByText(/^Checked/).waitFor();
+    await card.getByRole("button", { name: "Check now" }).click();
+    await card.getByRole("switch", { name: "Previews of other branches" }).click();
+    await expect.poll(async () => (await stored())?.previews).toBe(true);
+    await card.getByRole("combobox", { name: "Branch" }).click();
+    await page.getByRole("option", { name: "next" }).click();
+    await expect.poll(async () => (await stored())?.branch).toBe("next");
+    await card.getByRole("button", { name: "Make a secret" }).click();
+    await card.getByText("Copy it now; you won't see it again.").waitFor();
+    await card.getByText(`${site.url}/api/sources/`).waitFor();
+    await expectGood();
+    await page.reload();
+    await card.getByRole("button", { name: "Make a new secret" }).waitFor();
+    expect(await card.getByText("Copy it now; you won't see it again.").count()).toBe(0);
+    const states = card.getByRole("region", { name: "Build states" });
+    await states.getByRole("button", { name: "Add token" }).click();
+    await states.getByRole("button", { name: "Save token" }).click();
+    await states.getByText("Token is required").waitFor();
+    await states.getByLabel("Token for build states").fill("for-build-states");
+    await expectGood();
+    await states.getByRole("button", { name: "Save token" }).click();
+    await states.getByText("Posted to GitLab from the next build on.").waitFor();
+    const source = await stored();
+    expect(source).toMatchObject({ statusKind: "gitlab", credentialKind: null });
+    await site.db.update(gitSource).set({ statusProblem: "The host refuses the token for build states." });
+    await page.reload();
+    await states.getByText("The host refuses the token for build states.").waitFor();
+    await expectGood();
+    // A failed check is shown here and on the overview; the live version stays.
+    open.set({ answer: () => ({ status: 404 }) });
+    await card.getByRole("button", { name: "Check now" }).click();
+    await card.getByText("Pushes aren't followed").waitFor();
+    await expectGood();
+    await page.goto(`${orgUrl()}/river-station`);
+    await page.getByText("Pushes aren't followed").waitFor();
+    open.set({ answer: () => null });
+    await page.getByRole("link", { name: "Open source settings" }).click();
+    await card.getByRole("button", { name: "Change source" }).click();
+    await card.getByLabel("Repository's URL").fill(`${open.url}/acme/river-gauge`);
+    await card.getByText("Name, address, variables, settings").waitFor();
+    await expectGood();
+    await card.getByRole("button", { name: "Change source and build" }).click();
+    await page.waitForURL(/\/river-station\/build-logs\//);
+    expect(await stored()).toMatchObject({
+      url: `${open.url}/acme/river-gauge`,
+      webhookSecretCiphertext: null,
+      statusKind: null,
+    });
+  },
+);

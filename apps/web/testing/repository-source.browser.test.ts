@@ -9,6 +9,7 @@ import { gitEnvironment } from "@towpath/git";
 import { makeRepository } from "@towpath/git/testing";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessible, openBrowser } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -51,51 +52,54 @@ async function expectGood(): Promise<void> {
   }
 }
 
-test("SRC-3 UI-2 overview and settings of a server show its repository and commands that run as they are copied", async () => {
-  for (const name of ["weather", "river"]) {
-    await post("/repositories", { name });
-    const url = `${site.url.replace("://", `://x:${key}@`)}/git/${owner.organization.slug}/${name}.git`;
-    await shell(`git push --quiet ${url} main`, join(directory, "work"));
-  }
-  const server = `weather-${owner.organization.slug.slice(-6)}`;
-  await post("/repositories/weather/deploy", { name: server });
-  await page.goto(`${site.url}/${owner.organization.slug}/${server}/settings#source`);
-  const source = page.locator("#source");
-  await source.getByText("Repository of this instance", { exact: true }).waitFor();
-  await source.getByText(`${site.url}/git/${owner.organization.slug}/weather.git`).waitFor();
-  await source.getByText("builds a push at once").waitFor();
-  expect(await source.getByRole("switch").isChecked()).toBe(true);
-  await source.getByRole("button", { name: "Get commands" }).press("Enter");
-  const shown = source.getByRole("region", { name: "Clone and push" });
-  await shown.getByText("Clone it").waitFor();
-  const [clone = "", push = ""] = await shown.locator("code").allTextContents();
-  await shell(clone, directory);
-  await shell(push, join(directory, "weather"));
-  await shown.scrollIntoViewIfNeeded();
-  await expectGood();
+test.runIf(isThorough)(
+  "SRC-3 UI-2 overview and settings of a server show its repository and commands that run as they are copied",
+  async () => {
+    for (const name of ["weather", "river"]) {
+      await post("/repositories", { name });
+      const url = `${site.url.replace("://", `://x:${key}@`)}/git/${owner.organization.slug}/${name}.git`;
+      await shell(`git push --quiet ${url} main`, join(directory, "work"));
+    }
+    const server = `weather-${owner.organization.slug.slice(-6)}`;
+    await post("/repositories/weather/deploy", { name: server });
+    await page.goto(`${site.url}/${owner.organization.slug}/${server}/settings#source`);
+    const source = page.locator("#source");
+    await source.getByText("Repository of this instance", { exact: true }).waitFor();
+    await source.getByText(`${site.url}/git/${owner.organization.slug}/weather.git`).waitFor();
+    await source.getByText("builds a push at once").waitFor();
+    expect(await source.getByRole("switch").isChecked()).toBe(true);
+    await source.getByRole("button", { name: "Get commands" }).press("Enter");
+    const shown = source.getByRole("region", { name: "Clone and push" });
+    await shown.getByText("Clone it").waitFor();
+    const [clone = "", push = ""] = await shown.locator("code").allTextContents();
+    await shell(clone, directory);
+    await shell(push, join(directory, "weather"));
+    await shown.scrollIntoViewIfNeeded();
+    await expectGood();
 
-  await page.goto(`${site.url}/${owner.organization.slug}/${server}`);
-  const change = page.locator("#change");
-  await change.getByRole("button", { name: "Add a key to the commands" }).click();
-  await change.getByText("They contain a key that acts as you").waitFor();
-  await expectGood();
-  const steps = (await change.getByRole("group", { name: "commands" }).textContent()) ?? "";
-  await mkdir(join(directory, "elsewhere"));
-  await shell(steps.replace(/^# edit .*$/m, "echo '# changed' >> server.py"), join(directory, "elsewhere"));
-  const { stdout } = await shell("git log --format=%s origin/main", join(directory, "elsewhere", "weather"));
-  expect(stdout.split("\n")[0]).toMatch(/^Change /);
+    await page.goto(`${site.url}/${owner.organization.slug}/${server}`);
+    const change = page.locator("#change");
+    await change.getByRole("button", { name: "Add a key to the commands" }).click();
+    await change.getByText("They contain a key that acts as you").waitFor();
+    await expectGood();
+    const steps = (await change.getByRole("group", { name: "commands" }).textContent()) ?? "";
+    await mkdir(join(directory, "elsewhere"));
+    await shell(steps.replace(/^# edit .*$/m, "echo '# changed' >> server.py"), join(directory, "elsewhere"));
+    const { stdout } = await shell("git log --format=%s origin/main", join(directory, "elsewhere", "weather"));
+    expect(stdout.split("\n")[0]).toMatch(/^Change /);
 
-  await page.goto(`${site.url}/${owner.organization.slug}/${server}/settings#source`);
-  await source.getByRole("button", { name: "Change source" }).click();
-  const form = source.getByRole("form", { name: "Change source" });
-  await source.getByRole("combobox", { name: "New place of the code" }).press("Enter");
-  await page.getByRole("option", { name: "A repository of this instance" }).click();
-  await form.getByRole("combobox", { name: "Repository" }).press("Enter");
-  await page.getByRole("option", { name: "river", exact: true }).click();
-  await form.scrollIntoViewIfNeeded();
-  await expectGood();
-  await form.getByRole("button", { name: "Change source and build" }).click();
-  await page.waitForURL(/\/build-logs\//);
-  await page.goto(`${site.url}/${owner.organization.slug}/${server}/settings#source`);
-  await source.getByText("river", { exact: true }).waitFor();
-});
+    await page.goto(`${site.url}/${owner.organization.slug}/${server}/settings#source`);
+    await source.getByRole("button", { name: "Change source" }).click();
+    const form = source.getByRole("form", { name: "Change source" });
+    await source.getByRole("combobox", { name: "New place of the code" }).press("Enter");
+    await page.getByRole("option", { name: "A repository of this instance" }).click();
+    await form.getByRole("combobox", { name: "Repository" }).press("Enter");
+    await page.getByRole("option", { name: "river", exact: true }).click();
+    await form.scrollIntoViewIfNeeded();
+    await expectGood();
+    await form.getByRole("button", { name: "Change source and build" }).click();
+    await page.waitForURL(/\/build-logs\//);
+    await page.goto(`${site.url}/${owner.organization.slug}/${server}/settings#source`);
+    await source.getByText("river", { exact: true }).waitFor();
+  },
+);

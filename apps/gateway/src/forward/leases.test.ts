@@ -125,32 +125,36 @@ test.runIf(isThorough)(
   30_000,
 );
 
-test("GW-10 a server that may have been frozen before the runner hung is used only when it answers", async () => {
-  runner.leaseMs = 600;
-  const leases = new Leases({ runner: client, upstreams: new Upstreams() });
-  let isFrozen = true;
-  const server = await startUnixServer((_request, response) => {
-    if (!isFrozen) response.end();
-  });
-  const idle = deploy(server.endpoint);
-  const lease = await leases.acquire(idle);
-  await untilLapsed(lease);
-  runner.hangs = true;
-  const refusal = await Promise.resolve(leases.acquire(idle)).catch((error: unknown) => error);
-  expect(refusal).toMatchObject({ code: "server_unreachable", waitMs: 0 });
-  expect((refusal as Error).message).toContain("the runner does not answer");
-  // Lists are answered as those of a sleeping one.
-  expect(await leases.stateOf(idle)).toBe("stopped");
+test.runIf(isThorough)(
+  "GW-10 a server that may have been frozen before the runner hung is used only when it answers",
+  async () => {
+    runner.leaseMs = 600;
+    const leases = new Leases({ runner: client, upstreams: new Upstreams() });
+    let isFrozen = true;
+    const server = await startUnixServer((_request, response) => {
+      if (!isFrozen) response.end();
+    });
+    const idle = deploy(server.endpoint);
+    const lease = await leases.acquire(idle);
+    await untilLapsed(lease);
+    runner.hangs = true;
+    const refusal = await Promise.resolve(leases.acquire(idle)).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: "server_unreachable", waitMs: 0 });
+    expect((refusal as Error).message).toContain("the runner does not answer");
+    // Lists are answered as those of a sleeping one.
+    expect(await leases.stateOf(idle)).toBe("stopped");
 
-  isFrozen = false;
-  expect(await leases.acquire(idle)).toBe(lease);
-  expect(await leases.stateOf(idle)).toBe("ready");
-  // Nothing freezes it now: requests don't wait to hear that again.
-  expect(leases.acquire(idle)).toBe(lease);
-  runner.hangs = false;
-  leases.stop();
-  await server.close();
-}, 30_000);
+    isFrozen = false;
+    expect(await leases.acquire(idle)).toBe(lease);
+    expect(await leases.stateOf(idle)).toBe("ready");
+    // Nothing freezes it now: requests don't wait to hear that again.
+    expect(leases.acquire(idle)).toBe(lease);
+    runner.hangs = false;
+    leases.stop();
+    await server.close();
+  },
+  30_000,
+);
 
 test("GW-10 without the runner, servers that another worker had leased are reached if they still answer", async () => {
   runner.leaseMs = 600;

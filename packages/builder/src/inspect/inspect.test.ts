@@ -61,20 +61,23 @@ test.runIf(isThorough)(
   },
 );
 
-test("BLD-6 lists are read behind a server's own OAuth provider, and inside a mounted app", async () => {
-  const oauth = protectedServer
-    .replace("jwt import JWTVerifier, RSAKeyPair", "in_memory import InMemoryOAuthProvider")
-    .replace(/^auth = .*$/m, 'auth = InMemoryOAuthProvider(base_url="https://demo.example")');
-  expect(success(await build(oauth)).manifest?.tools).toHaveLength(1);
-  const mounted = `${protectedServer}
+test.runIf(isThorough)(
+  "BLD-6 lists are read behind a server's own OAuth provider, and inside a mounted app",
+  async () => {
+    const oauth = protectedServer
+      .replace("jwt import JWTVerifier, RSAKeyPair", "in_memory import InMemoryOAuthProvider")
+      .replace(/^auth = .*$/m, 'auth = InMemoryOAuthProvider(base_url="https://demo.example")');
+    expect(success(await build(oauth)).manifest?.tools).toHaveLength(1);
+    const mounted = `${protectedServer}
 from starlette.applications import Starlette
 from starlette.routing import Mount
 inner = mcp.http_app(path="/")
 app = Starlette(routes=[Mount("/mcp", inner)], lifespan=inner.lifespan)
 del mcp
 `;
-  expect(success(await build(mounted)).manifest?.tools).toHaveLength(1);
-});
+    expect(success(await build(mounted)).manifest?.tools).toHaveLength(1);
+  },
+);
 
 test("BLD-2 GW-4 for an OAuth server that the mcp package refuses at http://, the remedy says where it works", async () => {
   const oauth = protectedServer
