@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
@@ -27,6 +28,6 @@ export default defineConfig({
     unstubEnvs: true,
     unstubGlobals: true,
     // More than cores: tests mostly wait for processes, leases and time limits.
-    maxWorkers: 3,
+    maxWorkers: Math.min(3, availableParallelism() + 1),
   },
 });

@@ -1,14 +1,18 @@
+import { availableParallelism } from "node:os";
 import type { Output, Totals } from "./totals.ts";
 
 /**
- * Lanes of a group run at the same time. Those of the second fill a machine of two processors, and all but the harness's
- * end at about the same time: more would only compete for the processors, and wait longer for the processes that they
- * start.
+ * Lanes of a group run at the same time, as far as the machine has processors. Those of the second fill two, and all but
+ * the harness's end at about the same time: more would only compete for the processors, and wait longer for the processes
+ * that they start.
  */
 const laneGroups = [
   ["checks", "site"],
   ["packages", "pages", "instances", "harness"],
 ] as const;
+
+/** How many lanes run at the same time: tests have time limits, which many lanes on one processor would pass. */
+export const lanesAtOnce = (processors = availableParallelism()): number => 2 * processors;
 
 type Lane = (typeof laneGroups)[number][number];
 

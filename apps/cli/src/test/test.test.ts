@@ -2,7 +2,7 @@ import { writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
-import type { Stage } from "./lanes.ts";
+import { lanesAtOnce, type Stage } from "./lanes.ts";
 import { runStages } from "./test.ts";
 import { type FailedFile, type Output, skippedFor, type Totals, totalsOf } from "./totals.ts";
 
@@ -125,6 +125,28 @@ test("BLD-16 names after a stage that takes names select its parts", async () =>
   written.mockImplementation(() => true);
   await runStages([stage("corpus", run)], ["one", "two"]);
   expect(seen).toEqual([["one", "two"]]);
+});
+
+test("OPS-1 on one processor two lanes run at the same time, and the others after the second", async () => {
+  const running = new Set<string>();
+  const together: string[] = [];
+  const during = (name: string) => async () => {
+    running.add(name);
+    await sleep(20);
+    together.push([...running].toSorted().join(" "));
+    running.delete(name);
+    return totalsOf(1);
+  };
+  written.mockImplementation(() => true);
+  const long = async () => {
+    running.add("unit");
+    await sleep(200);
+    running.delete("unit");
+    return totalsOf(1);
+  };
+  const others = (["pages", "instances", "harness"] as const).map((name) => stage(name, during(name), name));
+  expect(await runStages([stage("unit", long, "packages"), ...others], [], lanesAtOnce(1))).toBe(0);
+  expect(together).toEqual(["pages unit", "instances unit", "harness unit"]);
 });
 
 test("lanes begin when those that they need have ended", async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { asCommandError, bold, dim, print, printError, red, UsageError } from "../terminal/terminal.ts";
-import { areOfOneGroup, type Stage } from "./lanes.ts";
+import { areOfOneGroup, lanesAtOnce, type Stage } from "./lanes.ts";
 import { stages } from "./stages.ts";
 import { describeFailures, failuresOf, type Output, passedOf, type Totals, totalsOf } from "./totals.ts";
 import { maxUnsteady, runFailedFilesAlone, type SteadyTotals } from "./unsteady.ts";
@@ -38,17 +38,24 @@ function splitNames(args: readonly string[]): { names: readonly string[]; only: 
 }
 
 /** Runs these stages and prints their totals; resolves with the exit status. */
-export async function runStages(chosen: readonly Stage[], only: readonly string[] = []): Promise<number> {
+export async function runStages(
+  chosen: readonly Stage[],
+  only: readonly string[] = [],
+  atOnce = lanesAtOnce(),
+): Promise<number> {
   const results: SteadyResult[] = [];
-  for (const lanes of groupLanes(chosen)) {
+  for (const lanes of groupLanes(chosen, atOnce)) {
     const ended = await runLanes(lanes, only);
     for (const result of ended) results.push({ ...result, totals: await runFailedFilesAlone(result.totals) });
   }
   return report(chosen.flatMap(({ title }) => results.filter((result) => result.title === title)));
 }
 
-/** Groups consecutive stages whose lanes run at the same time; a stage without a lane runs alone. */
-function groupLanes(chosen: readonly Stage[]): Stage[][][] {
+/**
+ * Groups consecutive stages whose lanes run at the same time; a stage without a lane runs alone. What is more than
+ * `atOnce` lanes is part of the last one.
+ */
+function groupLanes(chosen: readonly Stage[], atOnce: number): Stage[][][] {
   const groups: Stage[][][] = [];
   for (const stage of chosen) {
     const open = groups.at(-1);
@@ -58,8 +65,10 @@ function groupLanes(chosen: readonly Stage[]): Stage[][][] {
       groups.push([[stage]]);
       continue;
     }
-    const before = open.find(([first]) => first?.lane === lane);
-    if (before) before.push(stage);
+    const before = open.find((stages) => stages.some((each) => each.lane === lane));
+    const full = open.length < atOnce ? undefined : open.at(-1);
+    const joined = before ?? full;
+    if (joined) joined.push(stage);
     else open.push([stage]);
   }
   return groups;
