@@ -31,7 +31,7 @@ test(
     process.stderr.write(`first server: ${(took / 1000).toFixed(1)} s after the sign-up page was opened\n`);
     expect(took).toBeLessThan(allowedMs());
     const server = new URL(page.url()).pathname.split("/")[2] ?? "";
-    await page.getByRole("link", { name: "Inspector", exact: true }).first().click();
+    await page.getByRole("link", { name: "Try it", exact: true }).first().click();
     await page.getByLabel(/^text/).fill("hello canal");
     await page.getByRole("button", { name: "Call tool" }).click();
     await page.getByText(/\d+(\.\d+)? ms for the call/).waitFor();

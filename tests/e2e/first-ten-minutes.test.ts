@@ -91,7 +91,7 @@ describe("a new user's first ten minutes", () => {
   });
 
   test("PRJ-4 BLD-6 the inspector lists what the server offers and calls echo by a form", async () => {
-    await page.getByRole("link", { name: "Inspector", exact: true }).first().click();
+    await page.getByRole("link", { name: "Try it", exact: true }).first().click();
     for (const tab of ["Resources", "Templates", "Prompts", "Tools"]) {
       await page.getByRole("tab", { name: new RegExp(tab) }).click();
       await page.waitForURL(new RegExp(`tab=${tab.toLowerCase()}`));

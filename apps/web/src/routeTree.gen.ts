@@ -99,13 +99,15 @@ import { Route as ApiPicturesHashRouteImport } from "./routes/api/pictures/$hash
 import { Route as ApiV1SplatRouteImport } from "./routes/api/v1/$";
 import { Route as V0Dot1ServersIndexRouteImport } from "./routes/v0[.]1/servers/index";
 import { Route as OrgSlugProjectNameBuildLogsBuildIdRouteImport } from "./routes/$orgSlug/$projectName/build-logs.$buildId";
-import { Route as OrgSlugProjectNamePromptsChar123PromptNameChar125RouteImport } from "./routes/$orgSlug/$projectName/prompts.{-$promptName}";
-import { Route as OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125RouteImport } from "./routes/$orgSlug/$projectName/resource-templates.{-$templateName}";
-import { Route as OrgSlugProjectNameResourcesChar123ResourceNameChar125RouteImport } from "./routes/$orgSlug/$projectName/resources.{-$resourceName}";
+import { Route as OrgSlugProjectNamePromptsChar123ItemNameChar125RouteImport } from "./routes/$orgSlug/$projectName/prompts.{-$itemName}";
+import { Route as OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125RouteImport } from "./routes/$orgSlug/$projectName/resource-templates.{-$itemName}";
+import { Route as OrgSlugProjectNameResourcesChar123ItemNameChar125RouteImport } from "./routes/$orgSlug/$projectName/resources.{-$itemName}";
+import { Route as OrgSlugProjectNameServerLogsIndexRouteImport } from "./routes/$orgSlug/$projectName/server-logs.index";
 import { Route as OrgSlugProjectNameServerLogsBuildIdRouteImport } from "./routes/$orgSlug/$projectName/server-logs.$buildId";
 import { Route as OrgSlugProjectNameSessionsIndexRouteImport } from "./routes/$orgSlug/$projectName/sessions.index";
 import { Route as OrgSlugProjectNameSessionsSessionIdRouteImport } from "./routes/$orgSlug/$projectName/sessions.$sessionId";
-import { Route as OrgSlugProjectNameToolsChar123ToolNameChar125RouteImport } from "./routes/$orgSlug/$projectName/tools.{-$toolName}";
+import { Route as OrgSlugProjectNameSurfaceIndexRouteImport } from "./routes/$orgSlug/$projectName/surface.index";
+import { Route as OrgSlugProjectNameToolsChar123ItemNameChar125RouteImport } from "./routes/$orgSlug/$projectName/tools.{-$itemName}";
 import { Route as OrgSlugProjectNameUsersIndexRouteImport } from "./routes/$orgSlug/$projectName/users.index";
 import { Route as OrgSlugProjectNameUsersUserIdRouteImport } from "./routes/$orgSlug/$projectName/users.$userId";
 import { Route as ApiAuthCallbackOidcRouteImport } from "./routes/api/auth/callback/oidc";
@@ -119,6 +121,7 @@ import { Route as ApiOrganizationsOrgSlugAuditLogRouteImport } from "./routes/ap
 import { Route as ApiOrganizationsOrgSlugUploadsRouteImport } from "./routes/api/organizations/$orgSlug/uploads";
 import { Route as ApiSourcesProjectIdWebhookRouteImport } from "./routes/api/sources/$projectId/webhook";
 import { Route as GitOrgSlugRepositorySplatRouteImport } from "./routes/git/$orgSlug/$repository/$";
+import { Route as OrgSlugProjectNameSurfaceItemKindItemNameRouteImport } from "./routes/$orgSlug/$projectName/surface.$itemKind.$itemName";
 import { Route as ApiProjectsOrgSlugProjectNameChatRouteImport } from "./routes/api/projects/$orgSlug/$projectName/chat";
 import { Route as ApiProjectsOrgSlugProjectNameExportRouteImport } from "./routes/api/projects/$orgSlug/$projectName/export";
 import { Route as ApiProjectsOrgSlugProjectNameMcpRouteImport } from "./routes/api/projects/$orgSlug/$projectName/mcp";
@@ -597,24 +600,28 @@ const OrgSlugProjectNameBuildLogsBuildIdRoute =
     path: "/build-logs/$buildId",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
-const OrgSlugProjectNamePromptsChar123PromptNameChar125Route =
-  OrgSlugProjectNamePromptsChar123PromptNameChar125RouteImport.update({
-    id: "/prompts/{-$promptName}",
-    path: "/prompts/{-$promptName}",
+const OrgSlugProjectNamePromptsChar123ItemNameChar125Route =
+  OrgSlugProjectNamePromptsChar123ItemNameChar125RouteImport.update({
+    id: "/prompts/{-$itemName}",
+    path: "/prompts/{-$itemName}",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
-const OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route =
-  OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125RouteImport.update(
-    {
-      id: "/resource-templates/{-$templateName}",
-      path: "/resource-templates/{-$templateName}",
-      getParentRoute: () => OrgSlugProjectNameRouteRoute,
-    } as any,
-  );
-const OrgSlugProjectNameResourcesChar123ResourceNameChar125Route =
-  OrgSlugProjectNameResourcesChar123ResourceNameChar125RouteImport.update({
-    id: "/resources/{-$resourceName}",
-    path: "/resources/{-$resourceName}",
+const OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route =
+  OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125RouteImport.update({
+    id: "/resource-templates/{-$itemName}",
+    path: "/resource-templates/{-$itemName}",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameResourcesChar123ItemNameChar125Route =
+  OrgSlugProjectNameResourcesChar123ItemNameChar125RouteImport.update({
+    id: "/resources/{-$itemName}",
+    path: "/resources/{-$itemName}",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameServerLogsIndexRoute =
+  OrgSlugProjectNameServerLogsIndexRouteImport.update({
+    id: "/server-logs/",
+    path: "/server-logs/",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
 const OrgSlugProjectNameServerLogsBuildIdRoute =
@@ -635,10 +642,16 @@ const OrgSlugProjectNameSessionsSessionIdRoute =
     path: "/sessions/$sessionId",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
-const OrgSlugProjectNameToolsChar123ToolNameChar125Route =
-  OrgSlugProjectNameToolsChar123ToolNameChar125RouteImport.update({
-    id: "/tools/{-$toolName}",
-    path: "/tools/{-$toolName}",
+const OrgSlugProjectNameSurfaceIndexRoute =
+  OrgSlugProjectNameSurfaceIndexRouteImport.update({
+    id: "/surface/",
+    path: "/surface/",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameToolsChar123ItemNameChar125Route =
+  OrgSlugProjectNameToolsChar123ItemNameChar125RouteImport.update({
+    id: "/tools/{-$itemName}",
+    path: "/tools/{-$itemName}",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
 const OrgSlugProjectNameUsersIndexRoute =
@@ -713,6 +726,12 @@ const GitOrgSlugRepositorySplatRoute =
     id: "/git/$orgSlug/$repository/$",
     path: "/git/$orgSlug/$repository/$",
     getParentRoute: () => rootRouteImport,
+  } as any);
+const OrgSlugProjectNameSurfaceItemKindItemNameRoute =
+  OrgSlugProjectNameSurfaceItemKindItemNameRouteImport.update({
+    id: "/surface/$itemKind/$itemName",
+    path: "/surface/$itemKind/$itemName",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
 const ApiProjectsOrgSlugProjectNameChatRoute =
   ApiProjectsOrgSlugProjectNameChatRouteImport.update({
@@ -853,12 +872,12 @@ export interface FileRoutesByFullPath {
   "/api/og/": typeof ApiOgIndexRoute;
   "/v0.1/servers/": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
-  "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
-  "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
-  "/$orgSlug/$projectName/resources/{-$resourceName}": typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
+  "/$orgSlug/$projectName/prompts/{-$itemName}": typeof OrgSlugProjectNamePromptsChar123ItemNameChar125Route;
+  "/$orgSlug/$projectName/resource-templates/{-$itemName}": typeof OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route;
+  "/$orgSlug/$projectName/resources/{-$itemName}": typeof OrgSlugProjectNameResourcesChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/server-logs/$buildId": typeof OrgSlugProjectNameServerLogsBuildIdRoute;
   "/$orgSlug/$projectName/sessions/$sessionId": typeof OrgSlugProjectNameSessionsSessionIdRoute;
-  "/$orgSlug/$projectName/tools/{-$toolName}": typeof OrgSlugProjectNameToolsChar123ToolNameChar125Route;
+  "/$orgSlug/$projectName/tools/{-$itemName}": typeof OrgSlugProjectNameToolsChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/users/$userId": typeof OrgSlugProjectNameUsersUserIdRoute;
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
@@ -871,8 +890,11 @@ export interface FileRoutesByFullPath {
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
+  "/$orgSlug/$projectName/server-logs/": typeof OrgSlugProjectNameServerLogsIndexRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
+  "/$orgSlug/$projectName/surface/": typeof OrgSlugProjectNameSurfaceIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
+  "/$orgSlug/$projectName/surface/$itemKind/$itemName": typeof OrgSlugProjectNameSurfaceItemKindItemNameRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/export": typeof ApiProjectsOrgSlugProjectNameExportRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
@@ -970,12 +992,12 @@ export interface FileRoutesByTo {
   "/api/og": typeof ApiOgIndexRoute;
   "/v0.1/servers": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
-  "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
-  "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
-  "/$orgSlug/$projectName/resources/{-$resourceName}": typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
+  "/$orgSlug/$projectName/prompts/{-$itemName}": typeof OrgSlugProjectNamePromptsChar123ItemNameChar125Route;
+  "/$orgSlug/$projectName/resource-templates/{-$itemName}": typeof OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route;
+  "/$orgSlug/$projectName/resources/{-$itemName}": typeof OrgSlugProjectNameResourcesChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/server-logs/$buildId": typeof OrgSlugProjectNameServerLogsBuildIdRoute;
   "/$orgSlug/$projectName/sessions/$sessionId": typeof OrgSlugProjectNameSessionsSessionIdRoute;
-  "/$orgSlug/$projectName/tools/{-$toolName}": typeof OrgSlugProjectNameToolsChar123ToolNameChar125Route;
+  "/$orgSlug/$projectName/tools/{-$itemName}": typeof OrgSlugProjectNameToolsChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/users/$userId": typeof OrgSlugProjectNameUsersUserIdRoute;
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
@@ -988,8 +1010,11 @@ export interface FileRoutesByTo {
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
+  "/$orgSlug/$projectName/server-logs": typeof OrgSlugProjectNameServerLogsIndexRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
+  "/$orgSlug/$projectName/surface": typeof OrgSlugProjectNameSurfaceIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
+  "/$orgSlug/$projectName/surface/$itemKind/$itemName": typeof OrgSlugProjectNameSurfaceItemKindItemNameRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/export": typeof ApiProjectsOrgSlugProjectNameExportRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
@@ -1091,12 +1116,12 @@ export interface FileRoutesById {
   "/api/og/": typeof ApiOgIndexRoute;
   "/v0.1/servers/": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
-  "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
-  "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
-  "/$orgSlug/$projectName/resources/{-$resourceName}": typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
+  "/$orgSlug/$projectName/prompts/{-$itemName}": typeof OrgSlugProjectNamePromptsChar123ItemNameChar125Route;
+  "/$orgSlug/$projectName/resource-templates/{-$itemName}": typeof OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route;
+  "/$orgSlug/$projectName/resources/{-$itemName}": typeof OrgSlugProjectNameResourcesChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/server-logs/$buildId": typeof OrgSlugProjectNameServerLogsBuildIdRoute;
   "/$orgSlug/$projectName/sessions/$sessionId": typeof OrgSlugProjectNameSessionsSessionIdRoute;
-  "/$orgSlug/$projectName/tools/{-$toolName}": typeof OrgSlugProjectNameToolsChar123ToolNameChar125Route;
+  "/$orgSlug/$projectName/tools/{-$itemName}": typeof OrgSlugProjectNameToolsChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/users/$userId": typeof OrgSlugProjectNameUsersUserIdRoute;
   "/api/auth/callback/oidc": typeof ApiAuthCallbackOidcRoute;
   "/api/builds/$buildId/log": typeof ApiBuildsBuildIdLogRoute;
@@ -1109,8 +1134,11 @@ export interface FileRoutesById {
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
+  "/$orgSlug/$projectName/server-logs/": typeof OrgSlugProjectNameServerLogsIndexRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
+  "/$orgSlug/$projectName/surface/": typeof OrgSlugProjectNameSurfaceIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
+  "/$orgSlug/$projectName/surface/$itemKind/$itemName": typeof OrgSlugProjectNameSurfaceItemKindItemNameRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
   "/api/projects/$orgSlug/$projectName/export": typeof ApiProjectsOrgSlugProjectNameExportRoute;
   "/api/projects/$orgSlug/$projectName/mcp": typeof ApiProjectsOrgSlugProjectNameMcpRoute;
@@ -1212,12 +1240,12 @@ export interface FileRouteTypes {
     | "/api/og/"
     | "/v0.1/servers/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
-    | "/$orgSlug/$projectName/prompts/{-$promptName}"
-    | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
-    | "/$orgSlug/$projectName/resources/{-$resourceName}"
+    | "/$orgSlug/$projectName/prompts/{-$itemName}"
+    | "/$orgSlug/$projectName/resource-templates/{-$itemName}"
+    | "/$orgSlug/$projectName/resources/{-$itemName}"
     | "/$orgSlug/$projectName/server-logs/$buildId"
     | "/$orgSlug/$projectName/sessions/$sessionId"
-    | "/$orgSlug/$projectName/tools/{-$toolName}"
+    | "/$orgSlug/$projectName/tools/{-$itemName}"
     | "/$orgSlug/$projectName/users/$userId"
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
@@ -1230,8 +1258,11 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
+    | "/$orgSlug/$projectName/server-logs/"
     | "/$orgSlug/$projectName/sessions/"
+    | "/$orgSlug/$projectName/surface/"
     | "/$orgSlug/$projectName/users/"
+    | "/$orgSlug/$projectName/surface/$itemKind/$itemName"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/export"
     | "/api/projects/$orgSlug/$projectName/mcp"
@@ -1329,12 +1360,12 @@ export interface FileRouteTypes {
     | "/api/og"
     | "/v0.1/servers"
     | "/$orgSlug/$projectName/build-logs/$buildId"
-    | "/$orgSlug/$projectName/prompts/{-$promptName}"
-    | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
-    | "/$orgSlug/$projectName/resources/{-$resourceName}"
+    | "/$orgSlug/$projectName/prompts/{-$itemName}"
+    | "/$orgSlug/$projectName/resource-templates/{-$itemName}"
+    | "/$orgSlug/$projectName/resources/{-$itemName}"
     | "/$orgSlug/$projectName/server-logs/$buildId"
     | "/$orgSlug/$projectName/sessions/$sessionId"
-    | "/$orgSlug/$projectName/tools/{-$toolName}"
+    | "/$orgSlug/$projectName/tools/{-$itemName}"
     | "/$orgSlug/$projectName/users/$userId"
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
@@ -1347,8 +1378,11 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
+    | "/$orgSlug/$projectName/server-logs"
     | "/$orgSlug/$projectName/sessions"
+    | "/$orgSlug/$projectName/surface"
     | "/$orgSlug/$projectName/users"
+    | "/$orgSlug/$projectName/surface/$itemKind/$itemName"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/export"
     | "/api/projects/$orgSlug/$projectName/mcp"
@@ -1449,12 +1483,12 @@ export interface FileRouteTypes {
     | "/api/og/"
     | "/v0.1/servers/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
-    | "/$orgSlug/$projectName/prompts/{-$promptName}"
-    | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
-    | "/$orgSlug/$projectName/resources/{-$resourceName}"
+    | "/$orgSlug/$projectName/prompts/{-$itemName}"
+    | "/$orgSlug/$projectName/resource-templates/{-$itemName}"
+    | "/$orgSlug/$projectName/resources/{-$itemName}"
     | "/$orgSlug/$projectName/server-logs/$buildId"
     | "/$orgSlug/$projectName/sessions/$sessionId"
-    | "/$orgSlug/$projectName/tools/{-$toolName}"
+    | "/$orgSlug/$projectName/tools/{-$itemName}"
     | "/$orgSlug/$projectName/users/$userId"
     | "/api/auth/callback/oidc"
     | "/api/builds/$buildId/log"
@@ -1467,8 +1501,11 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
+    | "/$orgSlug/$projectName/server-logs/"
     | "/$orgSlug/$projectName/sessions/"
+    | "/$orgSlug/$projectName/surface/"
     | "/$orgSlug/$projectName/users/"
+    | "/$orgSlug/$projectName/surface/$itemKind/$itemName"
     | "/api/projects/$orgSlug/$projectName/chat"
     | "/api/projects/$orgSlug/$projectName/export"
     | "/api/projects/$orgSlug/$projectName/mcp"
@@ -2176,25 +2213,32 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
-    "/$orgSlug/$projectName/prompts/{-$promptName}": {
-      id: "/$orgSlug/$projectName/prompts/{-$promptName}";
-      path: "/prompts/{-$promptName}";
-      fullPath: "/$orgSlug/$projectName/prompts/{-$promptName}";
-      preLoaderRoute: typeof OrgSlugProjectNamePromptsChar123PromptNameChar125RouteImport;
+    "/$orgSlug/$projectName/prompts/{-$itemName}": {
+      id: "/$orgSlug/$projectName/prompts/{-$itemName}";
+      path: "/prompts/{-$itemName}";
+      fullPath: "/$orgSlug/$projectName/prompts/{-$itemName}";
+      preLoaderRoute: typeof OrgSlugProjectNamePromptsChar123ItemNameChar125RouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
-    "/$orgSlug/$projectName/resource-templates/{-$templateName}": {
-      id: "/$orgSlug/$projectName/resource-templates/{-$templateName}";
-      path: "/resource-templates/{-$templateName}";
-      fullPath: "/$orgSlug/$projectName/resource-templates/{-$templateName}";
-      preLoaderRoute: typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125RouteImport;
+    "/$orgSlug/$projectName/resource-templates/{-$itemName}": {
+      id: "/$orgSlug/$projectName/resource-templates/{-$itemName}";
+      path: "/resource-templates/{-$itemName}";
+      fullPath: "/$orgSlug/$projectName/resource-templates/{-$itemName}";
+      preLoaderRoute: typeof OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125RouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
-    "/$orgSlug/$projectName/resources/{-$resourceName}": {
-      id: "/$orgSlug/$projectName/resources/{-$resourceName}";
-      path: "/resources/{-$resourceName}";
-      fullPath: "/$orgSlug/$projectName/resources/{-$resourceName}";
-      preLoaderRoute: typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125RouteImport;
+    "/$orgSlug/$projectName/resources/{-$itemName}": {
+      id: "/$orgSlug/$projectName/resources/{-$itemName}";
+      path: "/resources/{-$itemName}";
+      fullPath: "/$orgSlug/$projectName/resources/{-$itemName}";
+      preLoaderRoute: typeof OrgSlugProjectNameResourcesChar123ItemNameChar125RouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/server-logs/": {
+      id: "/$orgSlug/$projectName/server-logs/";
+      path: "/server-logs";
+      fullPath: "/$orgSlug/$projectName/server-logs/";
+      preLoaderRoute: typeof OrgSlugProjectNameServerLogsIndexRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
     "/$orgSlug/$projectName/server-logs/$buildId": {
@@ -2218,11 +2262,18 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugProjectNameSessionsSessionIdRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
-    "/$orgSlug/$projectName/tools/{-$toolName}": {
-      id: "/$orgSlug/$projectName/tools/{-$toolName}";
-      path: "/tools/{-$toolName}";
-      fullPath: "/$orgSlug/$projectName/tools/{-$toolName}";
-      preLoaderRoute: typeof OrgSlugProjectNameToolsChar123ToolNameChar125RouteImport;
+    "/$orgSlug/$projectName/surface/": {
+      id: "/$orgSlug/$projectName/surface/";
+      path: "/surface";
+      fullPath: "/$orgSlug/$projectName/surface/";
+      preLoaderRoute: typeof OrgSlugProjectNameSurfaceIndexRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/tools/{-$itemName}": {
+      id: "/$orgSlug/$projectName/tools/{-$itemName}";
+      path: "/tools/{-$itemName}";
+      fullPath: "/$orgSlug/$projectName/tools/{-$itemName}";
+      preLoaderRoute: typeof OrgSlugProjectNameToolsChar123ItemNameChar125RouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
     "/$orgSlug/$projectName/users/": {
@@ -2316,6 +2367,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof GitOrgSlugRepositorySplatRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/$orgSlug/$projectName/surface/$itemKind/$itemName": {
+      id: "/$orgSlug/$projectName/surface/$itemKind/$itemName";
+      path: "/surface/$itemKind/$itemName";
+      fullPath: "/$orgSlug/$projectName/surface/$itemKind/$itemName";
+      preLoaderRoute: typeof OrgSlugProjectNameSurfaceItemKindItemNameRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
     "/api/projects/$orgSlug/$projectName/chat": {
       id: "/api/projects/$orgSlug/$projectName/chat";
       path: "/api/projects/$orgSlug/$projectName/chat";
@@ -2390,15 +2448,18 @@ interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameSignInsRoute: typeof OrgSlugProjectNameSignInsRoute;
   OrgSlugProjectNameIndexRoute: typeof OrgSlugProjectNameIndexRoute;
   OrgSlugProjectNameBuildLogsBuildIdRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
-  OrgSlugProjectNamePromptsChar123PromptNameChar125Route: typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
-  OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route: typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
-  OrgSlugProjectNameResourcesChar123ResourceNameChar125Route: typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
+  OrgSlugProjectNamePromptsChar123ItemNameChar125Route: typeof OrgSlugProjectNamePromptsChar123ItemNameChar125Route;
+  OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route: typeof OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route;
+  OrgSlugProjectNameResourcesChar123ItemNameChar125Route: typeof OrgSlugProjectNameResourcesChar123ItemNameChar125Route;
   OrgSlugProjectNameServerLogsBuildIdRoute: typeof OrgSlugProjectNameServerLogsBuildIdRoute;
   OrgSlugProjectNameSessionsSessionIdRoute: typeof OrgSlugProjectNameSessionsSessionIdRoute;
-  OrgSlugProjectNameToolsChar123ToolNameChar125Route: typeof OrgSlugProjectNameToolsChar123ToolNameChar125Route;
+  OrgSlugProjectNameToolsChar123ItemNameChar125Route: typeof OrgSlugProjectNameToolsChar123ItemNameChar125Route;
   OrgSlugProjectNameUsersUserIdRoute: typeof OrgSlugProjectNameUsersUserIdRoute;
+  OrgSlugProjectNameServerLogsIndexRoute: typeof OrgSlugProjectNameServerLogsIndexRoute;
   OrgSlugProjectNameSessionsIndexRoute: typeof OrgSlugProjectNameSessionsIndexRoute;
+  OrgSlugProjectNameSurfaceIndexRoute: typeof OrgSlugProjectNameSurfaceIndexRoute;
   OrgSlugProjectNameUsersIndexRoute: typeof OrgSlugProjectNameUsersIndexRoute;
+  OrgSlugProjectNameSurfaceItemKindItemNameRoute: typeof OrgSlugProjectNameSurfaceItemKindItemNameRoute;
 }
 
 const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren =
@@ -2418,21 +2479,26 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
     OrgSlugProjectNameIndexRoute: OrgSlugProjectNameIndexRoute,
     OrgSlugProjectNameBuildLogsBuildIdRoute:
       OrgSlugProjectNameBuildLogsBuildIdRoute,
-    OrgSlugProjectNamePromptsChar123PromptNameChar125Route:
-      OrgSlugProjectNamePromptsChar123PromptNameChar125Route,
-    OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route:
-      OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route,
-    OrgSlugProjectNameResourcesChar123ResourceNameChar125Route:
-      OrgSlugProjectNameResourcesChar123ResourceNameChar125Route,
+    OrgSlugProjectNamePromptsChar123ItemNameChar125Route:
+      OrgSlugProjectNamePromptsChar123ItemNameChar125Route,
+    OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route:
+      OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route,
+    OrgSlugProjectNameResourcesChar123ItemNameChar125Route:
+      OrgSlugProjectNameResourcesChar123ItemNameChar125Route,
     OrgSlugProjectNameServerLogsBuildIdRoute:
       OrgSlugProjectNameServerLogsBuildIdRoute,
     OrgSlugProjectNameSessionsSessionIdRoute:
       OrgSlugProjectNameSessionsSessionIdRoute,
-    OrgSlugProjectNameToolsChar123ToolNameChar125Route:
-      OrgSlugProjectNameToolsChar123ToolNameChar125Route,
+    OrgSlugProjectNameToolsChar123ItemNameChar125Route:
+      OrgSlugProjectNameToolsChar123ItemNameChar125Route,
     OrgSlugProjectNameUsersUserIdRoute: OrgSlugProjectNameUsersUserIdRoute,
+    OrgSlugProjectNameServerLogsIndexRoute:
+      OrgSlugProjectNameServerLogsIndexRoute,
     OrgSlugProjectNameSessionsIndexRoute: OrgSlugProjectNameSessionsIndexRoute,
+    OrgSlugProjectNameSurfaceIndexRoute: OrgSlugProjectNameSurfaceIndexRoute,
     OrgSlugProjectNameUsersIndexRoute: OrgSlugProjectNameUsersIndexRoute,
+    OrgSlugProjectNameSurfaceItemKindItemNameRoute:
+      OrgSlugProjectNameSurfaceItemKindItemNameRoute,
   };
 
 const OrgSlugProjectNameRouteRouteWithChildren =

@@ -1,6 +1,6 @@
 import { newId } from "@towpath/core/ids";
 import { sampleManifest, sampleTool, seedProject, shaOf } from "@towpath/core/testing";
-import { build } from "@towpath/db/schema";
+import { build, deployment } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
@@ -63,10 +63,12 @@ async function seedCalls(): Promise<void> {
     clientVersion: "2.1",
   };
   const modern = { ...call, session: null, principal: me, clientName: "agent", protocolVersion: "2026-07-28" };
+  const failed = { ...legacy, isError: true, outcome: "tool_error" as const };
   const read = { ...legacy, method: "resources/read" };
   await writeRequestLogs(site.pool, [
     ...[9, 8, 7].map((ago) => requestLogRow({ ...legacy, time: now - ago * minute, durationMs: 20 })),
-    requestLogRow({ ...legacy, time: now - 6 * minute, isError: true, outcome: "tool_error", durationMs: 900 }),
+    requestLogRow({ ...failed, time: now - 6 * minute, durationMs: 900 }),
+    requestLogRow({ ...failed, time: now - 6 * minute, errorMessage: "1 validation error for echoArguments" }),
     requestLogRow({ ...read, time: now - 5 * minute, target: "notes://all" }),
     requestLogRow({ ...read, time: now - 5 * minute, target: "notes://1" }),
     requestLogRow({ ...read, time: now - 5 * minute, target: "notes://2" }),
@@ -125,23 +127,23 @@ test("PRJ-6 a session's page shows caller, client and called items, and links to
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(`${base()}/sessions?timeRange=15m`);
   // By keyboard alone.
-  await page.getByRole("link", { name: "claude 2.1" }).focus();
+  await page.getByRole("link", { name: "claude 2.1", exact: true }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "claude 2.1", level: 1 }).waitFor();
   for (const text of ["Ada Lovelace", "2025-11-25", "legacy-session-of-mine", "All calls of this session."])
     await page.getByText(text).first().waitFor();
   const echo = (await rowsOf("Usage").filter({ hasText: "echo" }).textContent()) ?? "";
-  for (const text of ["4", "1", "900 ms"]) expect(echo).toContain(text);
+  for (const text of ["5", "2", "900 ms"]) expect(echo).toContain(text);
   await expectAccessible(page);
   await page.getByRole("link", { name: "Calls in the log" }).click();
-  await expect.poll(() => rowsOf("Requests").count()).toBe(7);
+  await expect.poll(() => rowsOf("Requests").count()).toBe(8);
   await page.getByRole("button", { name: "Remove session:legacy-session-of-mine" }).click();
   await expect.poll(() => rowsOf("Requests").count()).toBe(100);
 });
 
 test("PRJ-6 a formed session has a page of its own, an unknown one says so", async () => {
   await page.goto(`${base()}/sessions?timeRange=15m`);
-  await page.getByRole("link", { name: "agent" }).click();
+  await page.getByRole("link", { name: "agent 1.0", exact: true }).click();
   await page.getByText("Grouped from calls without a session id").waitFor();
   await page.getByText("2026-07-28").first().waitFor();
   await page.goto(`${base()}/sessions/none`);
@@ -158,22 +160,51 @@ test("PRJ-6 users: members by name, anonymous callers as one; a user's sessions 
   expect(await rowsOf("Users").locator("svg[preserveAspectRatio=none]").count()).toBe(2);
   await expectAccessible(page);
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.getByRole("link", { name: /Ada Lovelace/ }).click();
+  await rowsOf("Users")
+    .getByRole("link", { name: /^User Ada Lovelace/ })
+    .click();
   await page.getByRole("heading", { name: "Ada Lovelace", level: 1 }).waitFor();
   await expect.poll(() => rowsOf("Sessions").count()).toBe(3);
-  await expect.poll(() => figure("Calls").textContent()).toBe("9");
-  await expect.poll(() => rowsOf("Usage").filter({ hasText: "echo" }).textContent()).toContain("6");
+  await expect.poll(() => figure("Calls").textContent()).toBe("10");
+  await expect.poll(() => rowsOf("Usage").filter({ hasText: "echo" }).textContent()).toContain("7");
   await expectAccessible(page);
 });
 
-test("PRJ-7 tools: the first is shown, with schema, figures, chart, callers and links", async () => {
+test("PRJ-7 CAP-7 surface: all kinds with calls, errors, argument errors, tokens and what callers may use", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.goto(`${base()}/tools`);
-  await page.waitForURL(`${base()}/tools/echo`);
-  await expect.poll(() => figure("Calls").textContent()).toBe("6");
-  await expect.poll(() => figure("Errors").textContent()).toBe("1");
+  await page.goto(`${base()}/surface`);
+  await expect.poll(() => rowsOf("Surface").count()).toBe(4);
+  const row = async (name: string) => (await rowsOf("Surface").filter({ hasText: name }).textContent()) ?? "";
+  expect(await row("What echo does")).toMatch(/tool.*Calls7.*Errors2.*Argument errors1.*Tokens\d+/);
+  expect(await row("One note")).toMatch(/resource template.*Calls2/);
+  await page.getByText(/takes about \d+ tokens of a model's context/).waitFor();
+  await page.getByText("Callers: owners, admins, members, and all API keys.").waitFor();
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await untilHydrated(page);
+  await page.getByRole("combobox", { name: "Kind" }).click();
+  await page.getByRole("option", { name: "Resources" }).click();
+  await expect.poll(() => rowsOf("Surface").count()).toBe(1);
+  expect(new URL(page.url()).search).toBe("?kind=resource");
+  await page.getByRole("combobox", { name: "Kind" }).click();
+  await page.getByRole("option", { name: "Prompts" }).click();
+  await page.getByText("This server has no prompts").waitFor();
+  await page.getByRole("combobox", { name: "Kind" }).click();
+  await page.getByRole("option", { name: "All kinds" }).click();
+  await page.keyboard.press("/");
+  await page.keyboard.type("GROUP");
+  await expect.poll(() => rowsOf("Surface").count()).toBe(1);
+});
+
+test("PRJ-7 a tool: schema, figures, chart, callers and links", async () => {
+  await page.goto(`${base()}/surface`);
+  await page.getByRole("link", { name: "echo", exact: true }).click();
+  await page.waitForURL(`${base()}/surface/tool/echo`);
+  await expect.poll(() => figure("Calls").textContent()).toBe("7");
+  await expect.poll(() => figure("Errors").textContent()).toBe("2");
   await page.getByText("99th percentile").waitFor();
   await page.getByText("What echo does").waitFor();
+  await page.getByText("It refused the arguments of one call").waitFor();
   await page.getByText("Schema").click();
   await page.getByText("properties").waitFor();
   await expect.poll(() => rowsOf("Who used it").first().textContent()).toContain("Ada Lovelace");
@@ -184,24 +215,65 @@ test("PRJ-7 tools: the first is shown, with schema, figures, chart, callers and 
     .toContain("tool=echo");
   const log = await page.getByRole("main").getByRole("link", { name: "Log", exact: true }).getAttribute("href");
   expect(decodeURIComponent(log ?? "")).toContain("methodType=tool:echo");
-  await page.getByRole("link", { name: /group\/add/ }).click();
+  await page.goto(`${base()}/surface`);
+  await page.getByRole("link", { name: "group/add", exact: true }).click();
   await page.getByText("Nobody used it in this period").waitFor();
   await page.reload();
   await page.getByText("What group/add does").waitFor();
 });
 
-test("PRJ-7 resources, templates and prompts: reads are matched to templates, a server without prompts says so", async () => {
-  await page.goto(`${base()}/resources`);
-  await page.waitForURL(`${base()}/resources/all`);
+test("PRJ-7 CAP-7 addresses of one kind's pages lead to it with their period; reads are matched to templates", async () => {
+  await page.goto(`${base()}/resources?timeRange=7d`);
+  await page.waitForURL(`${base()}/surface?timeRange=7d&kind=resource`);
+  await page.goto(`${base()}/resources/all?timeRange=7d`);
+  await page.waitForURL(`${base()}/surface/resource/all?timeRange=7d`);
   await expect.poll(() => figure("Calls").textContent()).toBe("1");
-  await page.goto(`${base()}/resource-templates`);
-  await page.waitForURL(`${base()}/resource-templates/note`);
+  await page.goto(`${base()}/resource-templates/note`);
+  await page.waitForURL(`${base()}/surface/template/note`);
   await expect.poll(() => figure("Calls").textContent()).toBe("2");
   await expectAccessible(page);
-  await page.goto(`${base()}/prompts`);
-  await page.getByText("This server has no prompts").waitFor();
-  await page.goto(`${base()}/tools/gone`);
-  await page.getByText("No tool of this name").waitFor();
+  await page.goto(`${base()}/tools/group%2Fadd`);
+  await page.getByText("What group/add does").waitFor();
+  await page.goto(`${base()}/prompts/gone`);
+  await page.getByText("No prompt of this name").waitFor();
+  await page.goto(`${base()}/surface/nothing/gone`);
+  await page.getByRole("heading", { name: /not found/i }).waitFor();
+});
+
+test("CAP-7 the surface is compared with an earlier deployment's: added, changed and removed items", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const branchId = project.branchId;
+  const earlier = {
+    id: newId(),
+    sequence: 0,
+    commitSha: shaOf("0"),
+    commitMessage: "The beginning",
+    createdAt: new Date(0),
+  };
+  const [now] = await site.db.select().from(build).where(eq(build.projectId, project.id));
+  if (!now) throw new Error("Nothing was built.");
+  await site.db.insert(build).values({
+    ...now,
+    ...earlier,
+    manifest: sampleManifest({ tools: [sampleTool("echo"), sampleTool("gone")], resources: [], templates: [] }),
+  });
+  const deployed = { projectId: project.id, branchId, environment: "production" as const, slug: project.name };
+  await site.db.insert(deployment).values([
+    { ...deployed, id: newId(), buildId: earlier.id },
+    { ...deployed, id: deploymentId, buildId: now.id },
+  ]);
+  await page.goto(`${base()}/surface`);
+  await untilHydrated(page);
+  await page.getByRole("combobox", { name: "Compare with" }).click();
+  await page.getByRole("option", { name: /The beginning/ }).click();
+  const changes = page.getByRole("region", { name: "Changes" });
+  await changes.getByText("group/add").waitFor();
+  const chips = await changes.getByRole("listitem").allTextContents();
+  expect(chips.join("\n")).toMatch(/Removed tool gone.*Added tool group\/add/s);
+  await changes.getByText("One of them can break existing calls.").waitFor();
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(new URL(page.url()).searchParams.get("against")).toBe(earlier.id);
 });
 
 test.runIf(isThorough)(
@@ -211,7 +283,8 @@ test.runIf(isThorough)(
     for (const [screen, text] of [
       ["sessions", "No sessions in the last 24 hours"],
       ["users", "Nobody called in the last 24 hours"],
-      ["tools", "No build has succeeded yet"],
+      ["surface", "No build has succeeded yet"],
+      ["server-logs", "Nothing is live yet"],
     ] as const) {
       await page.goto(`${base(empty)}/${screen}`);
       await page.getByText(text).waitFor();
@@ -226,7 +299,7 @@ test.runIf(isThorough)(
   async () => {
     const failing = await browser.signedInPage(site.url, owner);
     await failing.clock.install();
-    await failing.goto(`${base()}/settings`);
+    await failing.goto(`${base()}/users`);
     await untilHydrated(failing);
     await failing.route(/_serverFn\/analytics\.getSessions/, (answer) =>
       answer.fulfill({ status: 500, body: "broken" }),
@@ -239,7 +312,7 @@ test.runIf(isThorough)(
     const rows = failing.getByRole("table", { name: "Sessions" }).locator("tbody").getByRole("row");
     await expect.poll(() => rows.count()).toBe(100);
     // By the page's own clock, which is stopped until then.
-    await failing.getByRole("link", { name: "Tools" }).click();
+    await failing.goto(`${base()}/surface`);
     await passTimeUntil(failing, failing.getByText("What echo does"));
     const [{ manifest } = { manifest: null }] = await site.db
       .select({ manifest: build.manifest })
@@ -252,7 +325,7 @@ test.runIf(isThorough)(
       .set({ manifest: { ...others, tools: [...tools, late] } })
       .where(eq(build.projectId, project.id));
     await failing.clock.runFor(31_000);
-    await failing.getByRole("link", { name: "late" }).waitFor();
+    await failing.getByRole("link", { name: "late", exact: true }).waitFor();
   },
 );
 

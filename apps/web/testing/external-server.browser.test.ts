@@ -89,8 +89,8 @@ test.runIf(isThorough)(
     await expect.poll(() => sidebar.getByRole("link", { name: "Deployments" }).count()).toBe(0);
     await page.goto(`${orgUrl()}/weather-elsewhere/deployments`);
     await page.waitForURL(/\/inspector/);
-    await page.goto(`${orgUrl()}/weather-elsewhere/tools`);
-    await page.waitForURL(/\/tools\/forecast/);
+    await page.goto(`${orgUrl()}/weather-elsewhere/tools/forecast`);
+    await page.waitForURL(/\/surface\/tool\/forecast/);
     await page.getByText("Answers with the forecast of a place.").waitFor();
     await page.goto(`${orgUrl()}/weather-elsewhere/access`);
     await page.getByRole("radio", { name: /^Only/ }).last().click();

@@ -266,3 +266,58 @@ test.runIf(isThorough)(
     await theirs.context().close();
   },
 );
+
+test("CAP-7 UI-4 lists work by j, k, o and e, in sight, and not while someone types or has switched single keys off", async () => {
+  const own = await seededMember(site.url, site.db);
+  const [first, second] = [await seedProject(site.db, own.organization), await seedProject(site.db, own.organization)];
+  const theirs = await browser.signedInPage(site.url, own);
+  const servers = `${site.url}/${own.organization.slug}/servers`;
+  await theirs.goto(servers);
+  await untilHydrated(theirs);
+  const names = await theirs.locator("[data-row]").allTextContents();
+  expect(names.toSorted()).toEqual([first.name, second.name].toSorted());
+  const focused = () => theirs.evaluate(() => document.activeElement?.textContent);
+  await theirs.keyboard.press("j");
+  expect(await focused()).toBe(names[0]);
+  expect(await theirs.evaluate(() => document.activeElement?.matches(":focus-visible"))).toBe(true);
+  await theirs.keyboard.press("j");
+  expect(await focused()).toBe(names[1]);
+  // It stays at the ends.
+  await theirs.keyboard.press("j");
+  expect(await focused()).toBe(names[1]);
+  await theirs.keyboard.press("k");
+  expect(await focused()).toBe(names[0]);
+  await theirs.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await theirs.keyboard.press("e");
+  await expect.poll(() => theirs.evaluate(() => navigator.clipboard.readText())).toContain(names[0]);
+  await theirs.keyboard.press("/");
+  await theirs.keyboard.type("joke");
+  await expect.poll(() => theirs.getByRole("searchbox").inputValue()).toBe("joke");
+  await theirs.goto(servers);
+  await untilHydrated(theirs);
+  await theirs.evaluate(() => localStorage.setItem("shortcuts", "off"));
+  await theirs.keyboard.press("j");
+  expect(await theirs.evaluate(() => document.activeElement?.matches("[data-row]"))).toBe(false);
+  await theirs.evaluate(() => localStorage.removeItem("shortcuts"));
+  await theirs.keyboard.press("?");
+  await theirs.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Next and previous row").waitFor();
+  await theirs.keyboard.press("j");
+  await theirs.keyboard.press("Escape");
+  await theirs.keyboard.press("j");
+  await theirs.keyboard.press("o");
+  await theirs.waitForURL(`${site.url}/${own.organization.slug}/${names[0]}`);
+  await theirs.context().close();
+});
+
+test("CAP-7 the builds of a server work by the same keys: e opens a build's menu", async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`${site.url}/${owner.organization.slug}/${await projectWithBuilds()}/deployments`);
+  await untilHydrated(page);
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("e");
+  await page.getByRole("menuitem", { name: "Server log" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("o");
+  await page.getByRole("heading", { name: "Answer faster" }).waitFor();
+});

@@ -70,6 +70,8 @@ export async function seedPages(site: Site, owner: Member): Promise<PageValues> 
     portalName: ownPortal.name,
     buildId: row?.id ?? "",
     slug: "context-economy",
+    itemKind: "tool",
+    itemName: "echo",
     invitationId: newId(),
     sessionId: await linkFrom("sessions"),
     userId: await linkFrom("users"),

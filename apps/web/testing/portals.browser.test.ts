@@ -96,8 +96,8 @@ test("ORG-3 a portal is made of two servers, changed and deleted in the browser;
   await page.keyboard.press("Enter");
   // A server has no screen of servers.
   await page.waitForURL(/\/wiki-server$/);
-  await page.goto(`${orgUrl()}/desk-portal/tools`);
-  await page.waitForURL(/\/tools\/forecast/);
+  await page.goto(`${orgUrl()}/desk-portal/tools/forecast`);
+  await page.waitForURL(/\/surface\/tool\/forecast/);
   await page.goto(`${orgUrl()}/desk-portal/inspector`);
   await page
     .getByRole("option", { name: /forecast/ })

@@ -44,7 +44,11 @@ const toOwners: Readonly<Record<string, string>> = {
   "/$orgSlug/settings": "→ /:org/settings/profile",
   "/$orgSlug/welcome/connect-github": "→ /new/github-install-success",
   "/$orgSlug/welcome/server-deploy": "→ /:org/welcome/choose-repo",
-  "/$orgSlug/$projectName/tools": "→ /:org/:project/tools/echo",
+  "/$orgSlug/$projectName/server-logs": "→ /:org/:project/server-logs/:build",
+  "/$orgSlug/$projectName/tools": "→ /:org/:project/surface?kind=tool",
+  "/$orgSlug/$projectName/resources": "→ /:org/:project/surface?kind=resource",
+  "/$orgSlug/$projectName/resource-templates": "→ /:org/:project/surface?kind=template",
+  "/$orgSlug/$projectName/prompts": "→ /:org/:project/surface?kind=prompt",
   "/new": "→ /new/github-install",
   "/new/github-install": "→ /:org/welcome/connect-github?success=false",
   "/new/select-repo": "→ /:org/welcome/choose-repo",
@@ -109,7 +113,8 @@ const named = (text: string) =>
   text
     .replaceAll(owner.organization.slug, ":org")
     .replaceAll(stranger.organization.slug, ":other")
-    .replaceAll(values.projectName ?? "", ":project");
+    .replaceAll(values.projectName ?? "", ":project")
+    .replaceAll(values.buildId ?? "", ":build");
 
 /** The outcome of each page for a visitor, in the order of `routes`. */
 async function outcomes(visitor: Visitor, expected: (pattern: string) => string): Promise<void> {

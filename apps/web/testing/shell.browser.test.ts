@@ -85,7 +85,7 @@ test.runIf(isThorough)("UI-4 on an open page the bar shows that the server has g
   if (!live) throw new Error("The server isn't live.");
   const waiting = await browser.signedInPage(site.url, owner);
   await waiting.clock.install();
-  await waiting.goto(`${site.url}${org}/${name}/tools`);
+  await waiting.goto(`${site.url}${org}/${name}/surface`);
   const shown = (state: string) => waiting.getByRole("button", { name: `${name} , ${state}` });
   await shown("Not live yet").waitFor();
   await site.db.insert(route).values(live);
@@ -276,11 +276,11 @@ test("UI-4 the offline banner shows at any scroll position; a page that isn't lo
   await banner.waitFor();
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
   await expect.poll(async () => (await banner.boundingBox())?.y).toBeGreaterThan(60);
-  await page.getByRole("link", { name: "Sign-ins" }).click();
+  await page.getByRole("link", { name: "Clients" }).click();
   await page.getByRole("heading", { name: "You're offline" }).waitFor();
   await expect.poll(() => page.title()).toBe("You're offline · Towpath");
   await page.context().setOffline(false);
-  await page.getByRole("heading", { level: 1, name: "Sign-ins" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Clients" }).waitFor();
   await banner.waitFor({ state: "detached" });
 });
 

@@ -1,5 +1,6 @@
 import { Fragment, type ReactNode } from "react";
 import { classNames } from "./class-names.ts";
+import { SectionTabs } from "./page-tabs.tsx";
 
 type PageHeaderProps = {
   title: ReactNode;
@@ -7,11 +8,13 @@ type PageHeaderProps = {
   actions?: ReactNode;
   /** Breadcrumbs or a link back. */
   above?: ReactNode;
+  /** Whether the tabs of its section are below; default: not on pages of an item, with `above`. */
+  hasTabs?: boolean;
   className?: string;
 };
 
-/** The top of a page: its title (the only h1), a description, its actions. */
-export function PageHeader({ title, description, actions, above, className }: PageHeaderProps) {
+/** The top of a page: its title (the only h1), a description, its actions, and the tabs of its section. */
+export function PageHeader({ title, description, actions, above, hasTabs = !above, className }: PageHeaderProps) {
   return (
     <header className={classNames("mb-6", className)}>
       {above && <div className="mb-2">{above}</div>}
@@ -22,6 +25,7 @@ export function PageHeader({ title, description, actions, above, className }: Pa
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </div>
+      {hasTabs && <SectionTabs />}
     </header>
   );
 }

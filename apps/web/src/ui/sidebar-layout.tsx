@@ -6,7 +6,7 @@ export type SidebarItem = {
   label: string;
   icon: ReactNode;
   link: Pick<LinkProps, "to" | "params" | "search">;
-  /** Highlights the entry on its pages with another URL. */
+  /** Highlights the entry on pages with another URL, too. */
   active?: boolean;
   /** Only the page itself highlights the entry, not those below it. */
   exact?: boolean;
@@ -49,7 +49,7 @@ export function SidebarNavigation({ label, groups, onNavigate }: SidebarNavigati
                 key={item.label}
                 {...item.link}
                 activeOptions={{ includeSearch: false, exact: item.exact ?? false }}
-                {...(item.active ? { "data-status": "active" } : {})}
+                {...(item.active ? { "data-status": "active", "aria-current": "true" } : {})}
                 {...(onNavigate ? { onClick: onNavigate } : {})}
                 className="flex h-8 shrink-0 items-center gap-2 rounded-md px-2 text-sm text-muted transition-colors hover:bg-hover hover:text-ink data-[status=active]:bg-hover data-[status=active]:font-medium data-[status=active]:text-ink max-lg:h-9 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-faint data-[status=active]:[&_svg]:text-accent-text"
               >

@@ -109,6 +109,10 @@ export function Th({ className, sort, children, ...rest }: ComponentProps<"th"> 
   );
 }
 
+/** The link or button that opens a row. It covers a row that is `relative`; give it `data-row` for the keys of lists. */
+export const rowLinkLook =
+  "block min-w-0 truncate font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus";
+
 export function TableBody({ className, ...rest }: ComponentProps<"tbody">) {
   return <tbody {...roles.group} className={classNames("max-sm:block", className)} {...rest} />;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { compareManifests } from "./compare.ts";
 import type { Manifest } from "./manifest.ts";
+import { itemTokens, toolListTokens } from "./tokens.ts";
 
 const empty: Manifest = {
   protocolVersion: "2025-11-25",
@@ -104,4 +105,15 @@ test("BLD-14 resources, templates and prompts too", () => {
     { kind: "template", name: "city://{name}", change: "removed", breaking: true, details: [] },
     { kind: "prompt", name: "ask", change: "changed", breaking: true, details: ["about is new and required"] },
   ]);
+});
+
+test("CAP-7 BLD-14 an item's tokens are those of its entry in the list, without what is null and its icons", () => {
+  const listed = '{"name":"weather","inputSchema":{"type":"object","properties":{},"required":[]}}';
+  const icons = [{ src: `data:image/png;base64,${"A".repeat(4000)}` }];
+  expect(itemTokens(tool("weather", {}, [], { icons }))).toBe(Math.ceil(listed.length / 4));
+  expect(toolListTokens(withTools(tool("weather"), tool("weather")))).toBe(Math.ceil((2 * listed.length + 3) / 4));
+  expect(toolListTokens(empty)).toBe(0);
+  expect(itemTokens({ prompt_name: "ask", title: null, description: "Asks", arguments: [] })).toBe(
+    Math.ceil('{"name":"ask","description":"Asks","arguments":[]}'.length / 4),
+  );
 });

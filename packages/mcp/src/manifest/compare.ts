@@ -27,22 +27,6 @@ export function compareManifests(before: Manifest, after: Manifest): readonly Su
   ];
 }
 
-/**
- * Approximate tokens that a model reads for the server's tools: one for every four characters of the list's JSON.
- * Models count differently; use it for the proportion of two lists.
- */
-export function toolListTokens({ tools }: Pick<Manifest, "tools">): number {
-  const listed = tools.map(({ tool_name: name, title, description, inputSchema, outputSchema, annotations }) => ({
-    name,
-    ...(title !== null && { title }),
-    ...(description !== null && { description }),
-    inputSchema,
-    ...(outputSchema !== null && { outputSchema }),
-    ...(annotations !== null && { annotations }),
-  }));
-  return tools.length === 0 ? 0 : Math.ceil(JSON.stringify(listed).length / 4);
-}
-
 type Differences = { readonly details: readonly string[]; readonly breaking: boolean };
 
 function compareItems<Item>(

@@ -1,4 +1,4 @@
-export { compareManifests, type SurfaceChange, toolListTokens } from "./compare.ts";
+export { compareManifests, type SurfaceChange } from "./compare.ts";
 export { type Manifest, manifestSchema } from "./manifest.ts";
 export {
   answerKey,
@@ -10,3 +10,4 @@ export {
   recordedAnswersSchema,
   streamKey,
 } from "./recorded-answers.ts";
+export { itemTokens, toolListTokens } from "./tokens.ts";

@@ -2,8 +2,8 @@ import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import { missingProtectionsQuery } from "~/features/organization/instance/instance.functions.ts";
 import { serversActivityQuery, serversQuery, serversShown } from "~/features/organization/servers/servers.functions.ts";
 import { ServersPage } from "~/features/organization/servers/servers-page.tsx";
-import { ServersPending } from "~/features/organization/servers/servers-pending.tsx";
 import { oneOf, searchParameters, text, withDefault } from "~/http/search-parameters.ts";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 const validateSearch = searchParameters({
   type: withDefault(oneOf(["all", "private", "open"]), "all"),
@@ -28,7 +28,7 @@ export const Route = createFileRoute("/$orgSlug/servers")({
     ]),
   head: () => ({ meta: [{ title: "Servers · Towpath" }] }),
   component: Servers,
-  pendingComponent: ServersPending,
+  pendingComponent: () => <PagePending title="Servers" cards={[4]} />,
 });
 
 function Servers() {

@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { openTestDatabase } from "@towpath/db/testing";
 import { beforeAll, expect, test } from "vitest";
-import { foldRequestLogs, itemUsage, latestCallers, requestLogStats, writeRequestLogs } from "../../index.ts";
+import {
+  argumentErrors,
+  foldRequestLogs,
+  itemUsage,
+  latestCallers,
+  requestLogStats,
+  writeRequestLogs,
+} from "../../index.ts";
 import { requestLogRow } from "../../testing/rows.ts";
 import { uriTemplatePattern } from "./uri-template-pattern.ts";
 
@@ -109,4 +116,32 @@ test("PRJ-7 a template that was made to be slow costs little", async () => {
   } finally {
     client.release(true);
   }
+});
+
+test("CAP-7 calls whose arguments the server refused are counted by tool and prompt, in the range and by what it says", async () => {
+  const own = randomUUID();
+  const failed = (errorMessage: string, change = {}) =>
+    requestLogRow({ projectId: own, target: "total", isError: true, outcome: "tool_error", errorMessage, ...change });
+  await writeRequestLogs(database.pool, [
+    failed("1 validation error for call[total]\nprice\n  Field required"),
+    failed("1 validation error for call[total]\nprice\n  Field required"),
+    failed("Error executing tool total: 2 validation errors for totalArguments"),
+    failed("Input validation error: 'four' is not of type 'number'", { target: "other" }),
+    failed("Missing required arguments: {'name'}", { method: "prompts/get", target: "ask" }),
+    failed("Invalid params", { outcome: "rpc_error", errorCode: -32602, time: Date.now() - 30 * 3_600_000 }),
+    // The server's own failures, in words that are close.
+    failed("1 validation error for Price\namount"),
+    failed("No such city: validation error"),
+    requestLogRow({ projectId: randomUUID(), target: "total", isError: true, errorMessage: "Invalid params" }),
+  ]);
+  while ((await foldRequestLogs(database.pool)) > 0);
+  const counted = await argumentErrors(database.pool, { projectId: own, timeRange: "24h" });
+  expect(counted.tool).toEqual(
+    new Map([
+      ["total", 3],
+      ["other", 1],
+    ]),
+  );
+  expect(counted.prompt).toEqual(new Map([["ask", 1]]));
+  expect((await argumentErrors(database.pool, { projectId: own, timeRange: "7d" })).tool.get("total")).toBe(4);
 });

@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { ProjectListItem } from "@towpath/core/projects/project";
 import type { ServerActivity } from "@towpath/logs/overview";
-import type { KeyboardEvent } from "react";
 import { BuildStatusLabel } from "~/features/shared/project-screen/build-status.tsx";
 import { AuthModeBadge, instanceLooks, LiveLabel } from "~/features/shared/project-screen/project-labels.tsx";
 import { sourceName } from "~/features/shared/project-screen/source-names.ts";
@@ -41,7 +40,7 @@ type ServerTableProps = {
   readonly selected?: string | undefined;
 };
 
-/** One row per server: description, state, and usage. Arrow keys move between rows. */
+/** One row per server: description, state, and usage. */
 export function ServerTable({ servers, activity, orgSlug, isWhole, selected }: ServerTableProps) {
   const unsorted = servers.map((server) => ({ server, activity: activity && (activity.get(server.id) ?? null) }));
   const { rows, sort } = useSorted(unsorted, sortedBy, isWhole);
@@ -67,7 +66,7 @@ export function ServerTable({ servers, activity, orgSlug, isWhole, selected }: S
           <span className="sr-only">URL</span>
         </Th>
       </TableHead>
-      <TableBody onKeyDown={moveBetweenRows}>
+      <TableBody>
         {rows.map(({ server, activity }) => (
           <ServerRow
             key={server.id}
@@ -173,17 +172,6 @@ function Runs({ state }: { readonly state: NonNullable<ProjectListItem["instance
       {label}
     </span>
   );
-}
-
-/** Arrow keys, Home and End move the focus between the rows' links. */
-function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
-  const rows = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-row]")];
-  const at = rows.indexOf(document.activeElement as HTMLElement);
-  if (at < 0) return;
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
-  if (to === undefined || !rows[to]) return;
-  event.preventDefault();
-  rows[to].focus();
 }
 
 /** Its source, or its address if it runs elsewhere. */

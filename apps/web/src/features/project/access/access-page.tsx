@@ -5,10 +5,10 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Announced, Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
 import { SaveForm } from "~/ui/save-form.tsx";
 import { accessQuery } from "./access.functions.ts";
 import { KeySection, RoleSection, ToolSection } from "./access-sections.tsx";
-import { accessHeader } from "./access-states.tsx";
 import { CallersForm } from "./callers-form.tsx";
 import { useAccessForm } from "./use-access-form.ts";
 
@@ -18,7 +18,7 @@ export function AccessPage({ projectKey }: { projectKey: ProjectKey }) {
   const mayChangeCallers = useMay("project.update");
   return (
     <>
-      {accessHeader}
+      <PageHeader title="Access" description="Who can call this server, and which of its tools." />
       {maySee ? (
         <div className="flex max-w-4xl flex-col gap-5">
           {mayChangeCallers ? <CallersForm projectKey={projectKey} /> : null}

@@ -10,7 +10,6 @@ import { Callout, Failure } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
-import { Skeleton } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { toast } from "~/ui/toast.ts";
 import { adminJwtStatsQuery, clearAdminJwts, issueAdminJwt } from "./admin-jwt.functions.ts";
@@ -179,24 +178,5 @@ function Verification({ projectKey, projectId }: { projectKey: ProjectKey; proje
         </dl>
       </CardBody>
     </Card>
-  );
-}
-
-/** Skeleton of the page. */
-export function AdminJwtPending() {
-  return (
-    <>
-      {header}
-      <div className="flex max-w-4xl flex-col gap-5">
-        <Card className="flex flex-col gap-4 p-4">
-          <Skeleton className="h-5 w-24" />
-          <Skeleton className="h-8 w-28" />
-        </Card>
-        <Card className="flex flex-col gap-4 p-4">
-          <Skeleton className="h-5 w-24" />
-          <Skeleton className="h-20 w-full" />
-        </Card>
-      </div>
-    </>
   );
 }

@@ -1,10 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { clientText, PrincipalLabel } from "~/features/shared/project-screen/principal-label.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { type Column, DataTable, leadColumn, numberColumn, timeColumn } from "~/ui/data-table.tsx";
+import { actionsColumn, type Column, DataTable, leadColumn, numberColumn, timeColumn } from "~/ui/data-table.tsx";
 import { callColumns } from "~/ui/error-count.tsx";
+import { rowLinkLook } from "~/ui/table.tsx";
 import { formatDuration } from "~/ui/time.tsx";
 import type { NamedSession } from "./analytics.functions.ts";
+import { CallsLink } from "./calls-link.tsx";
 
 /** Milliseconds from first to last call. */
 export const lengthOf = (session: { readonly firstSeen: string; readonly lastSeen: string }): number =>
@@ -35,7 +37,8 @@ export function SessionTable({ projectKey, sessions, withPrincipal, isWhole }: S
         <Link
           to="/$orgSlug/$projectName/sessions/$sessionId"
           params={{ ...projectKey, sessionId: session.id }}
-          className="block truncate font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
+          data-row
+          className={rowLinkLook}
         >
           {clientText(session)}
         </Link>
@@ -56,6 +59,13 @@ export function SessionTable({ projectKey, sessions, withPrincipal, isWhole }: S
       headClassName: "text-right",
       className: "whitespace-nowrap text-muted sm:text-right",
     }),
+    actionsColumn((session) => (
+      <CallsLink
+        projectKey={projectKey}
+        search={{ ...(session.session ? { session: session.session } : { user: session.principal.id }) }}
+        of={clientText(session)}
+      />
+    )),
   ];
   return (
     <DataTable

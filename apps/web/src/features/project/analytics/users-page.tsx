@@ -5,12 +5,14 @@ import { Users } from "lucide-react";
 import { timeRangeLabels } from "~/features/project/request-log/log-filters.ts";
 import { clientText, PrincipalLabel } from "~/features/shared/project-screen/principal-label.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
+import { actionsColumn, type Column, DataTable, leadColumn, timeColumn } from "~/ui/data-table.tsx";
 import { callColumns } from "~/ui/error-count.tsx";
 import { formatCount } from "~/ui/figure.tsx";
 import { Sparkline } from "~/ui/sparkline.tsx";
+import { rowLinkLook } from "~/ui/table.tsx";
 import { ActivityPage } from "./activity-page.tsx";
 import { type NamedUser, userActivityQuery, usersQuery } from "./analytics.functions.ts";
+import { CallsLink } from "./calls-link.tsx";
 
 type UsersPageProps = {
   projectKey: ProjectKey;
@@ -73,7 +75,8 @@ function UserTable({ projectKey, users, timeRange, isWhole }: UserTableProps) {
           to="/$orgSlug/$projectName/users/$userId"
           params={{ ...projectKey, userId: principal.id }}
           search={{ timeRange }}
-          className="block truncate font-medium after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
+          data-row
+          className={rowLinkLook}
         >
           <PrincipalLabel principal={principal} />
         </Link>
@@ -99,6 +102,9 @@ function UserTable({ projectKey, users, timeRange, isWhole }: UserTableProps) {
     ...callColumns<NamedUser>(),
     timeColumn("First call", ({ firstSeen }) => firstSeen, lastColumn),
     timeColumn("Last call", ({ lastSeen }) => lastSeen, lastColumn),
+    actionsColumn(({ principal }) => (
+      <CallsLink projectKey={projectKey} search={{ user: principal.id, timeRange }} of={principal.name} />
+    )),
   ];
   const keyOf = ({ principal }: NamedUser) => principal.id;
   return (

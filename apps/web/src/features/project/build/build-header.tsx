@@ -30,6 +30,8 @@ export function BuildHeader({ project, build, screen }: BuildHeaderProps) {
   const params = { ...project, buildId: build.id };
   return (
     <PageHeader
+      // The server's log is a page of Logs, too.
+      hasTabs={screen === "server"}
       above={
         <Breadcrumbs
           items={[

@@ -72,6 +72,7 @@ function BuildRow({ project, build, isPackage }: { project: ProjectKey; build: B
         <Link
           to="/$orgSlug/$projectName/build-logs/$buildId"
           params={params}
+          data-row
           className="block min-h-6 truncate leading-6 font-medium underline-offset-2 after:absolute after:inset-0 hover:underline"
         >
           {commitTitle(build.commitMessage)}

@@ -28,9 +28,7 @@ type SurfaceChangesProps = {
 export function SurfaceChanges({ project, buildId, against, className }: SurfaceChangesProps) {
   const { data } = useQuery(surfaceChangesQuery(project, buildId, against));
   if (!data) return null;
-  // Breaking changes first, as in the pull request's check and comment.
-  const changes = data.changes.toSorted((one, other) => Number(other.breaking) - Number(one.breaking));
-  const breaking = changes.filter((change) => change.breaking).length;
+  const { changes } = data;
   return (
     <section aria-label="What changes for callers" className={classNames("flex flex-col gap-2 text-sm", className)}>
       <p className="text-muted">
@@ -45,21 +43,31 @@ export function SurfaceChanges({ project, buildId, against, className }: Surface
         , {data.against.is === "live" ? "which is live" : "which it replaced"}
         {changes.length === 0 && "."}
       </p>
-      {changes.length > 0 && (
-        <ul className="flex flex-wrap gap-1.5">
-          {changes.map((change) => (
+      {changes.length > 0 && <ChangeList changes={changes} />}
+      <p className="text-xs text-muted">{weightText(data.toolListTokens)}</p>
+    </section>
+  );
+}
+
+/** Changes as chips. Breaking ones first, as in the pull request's check and comment. */
+export function ChangeList({ changes }: { changes: readonly Change[] }) {
+  const breaking = changes.filter((change) => change.breaking).length;
+  return (
+    <>
+      <ul className="flex flex-wrap gap-1.5">
+        {changes
+          .toSorted((one, other) => Number(other.breaking) - Number(one.breaking))
+          .map((change) => (
             <Chip key={`${change.kind} ${change.name}`} change={change} />
           ))}
-        </ul>
-      )}
-      <p className="text-xs text-muted">{weightText(data.toolListTokens)}</p>
+      </ul>
       {breaking > 0 && (
-        <p className="flex items-center gap-1.5 text-xs text-warn">
+        <p className="mt-2 flex items-center gap-1.5 text-xs text-warn">
           <TriangleAlert className="size-3.5 shrink-0" />
           {breaking === 1 ? "One of them can break existing calls." : `${breaking} can break existing calls.`}
         </p>
       )}
-    </section>
+    </>
   );
 }
 

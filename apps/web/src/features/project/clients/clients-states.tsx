@@ -1,21 +1,7 @@
 import { SearchX } from "lucide-react";
-import { Card } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { LoadFailure } from "~/ui/load-failure.tsx";
-import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
-
-/** Skeleton of the clients screen. */
-export function ClientsPending() {
-  return (
-    <>
-      <PageHeader title="Clients" description="Connect an app to this server, and see what's connected." />
-      <Card className="max-w-4xl">
-        <SkeletonRows rows={8} label="Loading clients" />
-      </Card>
-    </>
-  );
-}
 
 /** The clients screen's own error view, which keeps the navigation (PRJ-8). */
 export function ClientsError({ error, reset }: { error: unknown; reset: () => void }) {

@@ -2,24 +2,11 @@ import { Link } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { buttonLook } from "~/ui/button.tsx";
-import { Card } from "~/ui/card.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { LoadFailure } from "~/ui/load-failure.tsx";
-import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 
 const description = "The files of the repository. Change them, commit, and the change is built.";
-
-export function CodePending() {
-  return (
-    <>
-      <PageHeader title="Code" description={description} />
-      <Card>
-        <SkeletonRows rows={10} label="Loading the files" />
-      </Card>
-    </>
-  );
-}
 
 /** For a repository that can't be read. */
 export function CodeError({ error, reset }: { error: unknown; reset: () => void }) {

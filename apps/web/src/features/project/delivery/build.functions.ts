@@ -83,8 +83,8 @@ export const getLastSuccessfulBuild = createServerFn({ method: "POST", strict: {
 
 const manifestInput = projectKeySchema.extend({ buildId: z.uuid().optional() });
 
-/** The tools of a build's manifest, by default the last successful one's (PRJ-18); none without a manifest. @public */
-export const getToolsFromManifest = createServerFn({ method: "GET", strict: { output: false } })
+/** The tools of a build's manifest, by default the last successful one's (PRJ-18); none without a manifest. */
+const getToolsFromManifest = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("build.read")])
   .validator(input(manifestInput))
   .handler(async ({ context, data }) => ({
@@ -130,6 +130,15 @@ export const buildsQuery = (key: ProjectKey, branch?: string) =>
     getNextPageParam: (last) => (last.hasMore ? last.data.at(-1)?.id : undefined),
     refetchInterval: ({ state }) =>
       state.data?.pages.some((page) => page.data.some((build) => isRunning(build.status))) ? 2000 : 5_000,
+    ...projectCache,
+  });
+
+/** The names of what is live. */
+export const toolNamesQuery = (key: ProjectKey) =>
+  queryOptions({
+    queryKey: [...projectQueryKey(key), "tool-names"],
+    queryFn: async ({ signal }): Promise<readonly string[]> =>
+      (await getToolsFromManifest({ data: key, signal })).data.map(({ tool_name }) => tool_name),
     ...projectCache,
   });
 

@@ -9,10 +9,10 @@ import { Announced, Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { TextField } from "~/ui/field.tsx";
 import { formatCount } from "~/ui/figure.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
 import { SaveForm } from "~/ui/save-form.tsx";
 import { ChoiceCards } from "~/ui/segmented.tsx";
 import { limitsQuery } from "./limits.functions.ts";
-import { limitsHeader } from "./limits-states.tsx";
 import { type LimitsForm, type Subject, useLimitsForm } from "./use-limits-form.ts";
 
 /** Call limits of a server (GW-8). */
@@ -23,7 +23,7 @@ export function LimitsPage({ projectKey }: { projectKey: ProjectKey }) {
   const section = { form, disabled: !mayChange || form.busy };
   return (
     <>
-      {limitsHeader}
+      <PageHeader title="Limits" description="How many calls this server accepts, and from whom." />
       <SaveForm
         label="Limits"
         what="limits"

@@ -20,8 +20,8 @@ export function TopTools({ overview, projectKey }: { overview: Overview | undefi
       cell: ({ tool, calls }) => (
         <>
           <Link
-            to="/$orgSlug/$projectName/tools/{-$toolName}"
-            params={{ ...projectKey, toolName: tool }}
+            to="/$orgSlug/$projectName/surface/$itemKind/$itemName"
+            params={{ ...projectKey, itemKind: "tool", itemName: tool }}
             className="block truncate font-mono text-xs font-medium underline-offset-3 hover:underline"
           >
             {tool}

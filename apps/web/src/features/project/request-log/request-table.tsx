@@ -1,39 +1,15 @@
 import type { RequestLogEntry } from "@towpath/logs/schema";
 import { Timer } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { PrincipalLabel } from "~/features/shared/project-screen/principal-label.tsx";
 import { StatusDot, type Tone } from "~/ui/badge.tsx";
 import { Button, PlainButton } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { LetterTile } from "~/ui/letter-tile.tsx";
-import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
+import { rowLinkLook, Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { ClockTime, formatDuration } from "~/ui/time.tsx";
 import { useSorted } from "~/ui/use-sorted.ts";
 import type { ShownRequest } from "./request-log.functions.ts";
-
-/** Moves focus to the previous or next row's button, Home and End to the ends; `onMove` may then open that row. */
-function moveFocus(event: KeyboardEvent<HTMLElement>, onMove: (id: string) => void): void {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const buttons = [...event.currentTarget.querySelectorAll<HTMLButtonElement>("button[data-row]")].filter(
-    // Focus can't move to rows that are hidden on phones.
-    (button) => button.getClientRects().length > 0,
-  );
-  const at = buttons.findIndex((button) => button.matches(":focus"));
-  const targets: Readonly<Record<string, number>> = {
-    ArrowDown: at + 1,
-    j: at + 1,
-    ArrowUp: at - 1,
-    k: at - 1,
-    Home: 0,
-    End: buttons.length - 1,
-  };
-  const target = targets[event.key];
-  const next = target === undefined ? undefined : buttons[Math.min(Math.max(target, 0), buttons.length - 1)];
-  if (!next) return;
-  event.preventDefault();
-  next.focus();
-  onMove(next.dataset.row ?? "");
-}
 
 const sortedBy = {
   Time: ({ time }: ShownRequest) => time,
@@ -55,7 +31,7 @@ type RequestTableProps = {
   older: ReactNode;
 };
 
-/** Calls, newest first. One tab stop: arrow keys or j and k move the focus, Enter opens. */
+/** Calls, newest first. One tab stop: the keys of lists move the focus, Enter opens. */
 export function RequestTable({ rows: newestFirst, openId, onOpen, older }: RequestTableProps) {
   const { rows, sort } = useSorted(newestFirst, sortedBy, older === null);
   const [onPhones, setOnPhones] = useState(phoneRows);
@@ -81,8 +57,12 @@ export function RequestTable({ rows: newestFirst, openId, onOpen, older }: Reque
           </Th>
         </TableHead>
         <TableBody
-          onKeyDown={(event) => moveFocus(event, (id) => openId !== null && onOpen(id))}
-          onFocus={({ target }) => setFocused((target as HTMLElement).dataset.row ?? null)}
+          onFocus={({ target }) => {
+            const id = (target as HTMLElement).dataset.row;
+            setFocused(id ?? null);
+            // The details beside the list are those of the row that keys move to.
+            if (id !== undefined && openId !== null && id !== openId) onOpen(id);
+          }}
         >
           {rows.map((row, index) => (
             <RequestRow
@@ -137,7 +117,7 @@ function RequestRow({ row, open, isTabStop, isHiddenOnPhones, onOpen }: RequestR
           tabIndex={isTabStop ? 0 : -1}
           aria-haspopup="dialog"
           onClick={() => onOpen(row.id)}
-          className="block w-full truncate text-left font-mono text-xs after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
+          className={classNames(rowLinkLook, "w-full text-left font-mono text-xs font-normal")}
         >
           {exchangeName(row)}
           {row.target !== null && <span className="text-accent-text"> {row.target}</span>}

@@ -7,6 +7,7 @@ import { StreamProblem, StreamStateLabel, useLogStream } from "~/features/shared
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { LogViewer } from "~/ui/log-viewer/log-viewer.tsx";
+import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
 import {
   atLeast,
@@ -83,6 +84,19 @@ export function ServerLogPage({ projectKey, buildId, at }: ServerLogPageProps) {
           />
         </div>
       )}
+    </>
+  );
+}
+
+/** In its place while nothing is live. */
+export function NoServerOutput() {
+  return (
+    <>
+      <PageHeader title="Server output" />
+      <EmptyState icon={<ScrollText />} title="Nothing is live yet">
+        What the server prints appears here, such as <code>print("ready")</code> or its log, and what a call prints is
+        also shown with the call.
+      </EmptyState>
     </>
   );
 }

@@ -1,17 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
-import { useLocation } from "@tanstack/react-router";
+import { useLocation, useMatches } from "@tanstack/react-router";
 import type { OrganizationAccessView, ProfileView } from "@towpath/core/tenancy/organization";
 import { type ReactNode, useEffect } from "react";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { useOpenBranch } from "~/features/shared/project-screen/use-open-branch.ts";
 import {
-  isBuildPath,
   type Navigation,
-  organizationScreens,
+  organizationNavigation,
+  projectNavigation,
   projectScreens,
 } from "~/features/shell/navigation/navigation.tsx";
 import { Main } from "~/ui/main.tsx";
 import { OfflineBanner } from "~/ui/offline-banner.tsx";
+import { PageTabsContext } from "~/ui/page-tabs.tsx";
 import { SidebarLayout, SidebarNavigation } from "~/ui/sidebar-layout.tsx";
 import { useIsOnboarding, useOpenProject } from "./shell-location.ts";
 import { TopBar } from "./top-bar.tsx";
@@ -59,7 +60,7 @@ export function AppShell({ profile, organization, hasSidebar = true, children }:
       {isBare ? children : null}
       {!isBare && navigation ? (
         <SidebarLayout sidebar={<SidebarNavigation label={navigation.label} groups={navigation.groups} />}>
-          {children}
+          <PageTabsContext value={navigation.tabs}>{children}</PageTabsContext>
         </SidebarLayout>
       ) : null}
       {!isBare && !navigation ? (
@@ -69,30 +70,25 @@ export function AppShell({ profile, organization, hasSidebar = true, children }:
   );
 }
 
-/** The sidebar's links: the open project's screens, else the organization's. */
+/** The navigation of the open project, else of the organization. */
 function useNavigation(organization: OrganizationAccessView | null): Navigation | null {
   const projectName = useOpenProject();
   const branchId = useOpenBranch();
-  const onBuild = useLocation({ select: ({ pathname }) => isBuildPath(pathname) });
+  const pathname = useLocation({ select: (location) => location.pathname });
+  // While the next page loads, the address is its already.
+  const shown = useMatches({ select: (matches) => matches.at(-1)?.pathname ?? "" });
   // The project's route has loaded it.
   const { data: project } = useQuery({
     ...projectQuery({ orgSlug: organization?.slug ?? "", projectName: projectName ?? "" }),
     enabled: organization !== null && projectName !== null,
   });
-  const kind = project?.kind ?? "hosted";
   if (!organization) return null;
-  if (projectName === null) return { label: "Organization", groups: organizationScreens(organization) };
-  const key = { orgSlug: organization.slug, projectName };
-  const groups = projectScreens(key, organization.permissions, {
+  if (projectName === null) return organizationNavigation(organization);
+  const kind = project?.kind ?? "hosted";
+  const screens = projectScreens({ orgSlug: organization.slug, projectName }, organization.permissions, {
     branchId,
     kind,
     isPackage: project?.package != null,
   });
-  return {
-    label: `Screens of ${projectName}`,
-    groups: groups.map(({ label, items }) => ({
-      label,
-      items: items.map((item) => (item.label === "Deployments" ? { ...item, active: onBuild } : item)),
-    })),
-  };
+  return projectNavigation(projectName, kind, screens, { pathname, shown });
 }

@@ -4,7 +4,8 @@ import { hasScreen, screenOf } from "./shell-location.ts";
 
 test.each([
   ["/$orgSlug/$projectName/logs", "/logs"],
-  ["/$orgSlug/$projectName/tools/{-$toolName}", "/tools"],
+  ["/$orgSlug/$projectName/surface/", "/surface"],
+  ["/$orgSlug/$projectName/surface/$itemKind/$itemName", ""],
   ["/$orgSlug/$projectName/sessions/", "/sessions"],
   ["/$orgSlug/$projectName/", ""],
   ["/$orgSlug/$projectName/build-logs/$buildId", ""],
@@ -17,7 +18,8 @@ test.each([
   ["hosted", "/deployments", true],
   ["portal", "/deployments", false],
   ["portal", "/logs", true],
-  ["portal", "/tools", true],
+  ["portal", "/surface", true],
+  ["portal", "/server-logs", false],
   ["portal", "/servers", true],
   ["external", "/servers", false],
   ["external", "", true],

@@ -27,7 +27,7 @@ export function TopBar({ profile, organization, navigation, hasSidebar }: TopBar
   const projectName = useOpenProject();
   const open = organization && projectName !== null ? { orgSlug: organization.slug, projectName } : null;
   const commands = useCommandDialogs();
-  const place = { profile, organization, open: open && { key: open, screens: navigation?.groups ?? [] } };
+  const place = { profile, organization, open: open && { key: open, screens: navigation?.screens ?? [] } };
   const projects = profile.projects.filter(({ orgSlug }) => orgSlug === organization?.slug);
   return (
     <header className="sticky top-0 z-30 border-b bg-canvas">

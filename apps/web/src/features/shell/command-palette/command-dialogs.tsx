@@ -71,7 +71,10 @@ function ShortcutsDialog({ open, onOpenChange }: { open: boolean; onOpenChange: 
   const areSingleKeysOn = useSingleKeys();
   const rows: readonly { keys: readonly string[]; does: string; isSingle: boolean }[] = [
     { keys: [commandKey, "K"], does: "Search servers, tools, builds, pages and documentation", isSingle: false },
-    { keys: ["/"], does: "Search on this page", isSingle: true },
+    { keys: ["/"], does: "Search or filter on this page", isSingle: true },
+    { keys: ["J", "K"], does: "Next and previous row of a list", isSingle: true },
+    { keys: ["O"], does: "Open the row, as Enter does", isSingle: true },
+    { keys: ["E"], does: "Run the row's action: its menu, its calls, the inspector", isSingle: true },
     { keys: ["?"], does: "Show these shortcuts", isSingle: true },
     { keys: ["Esc"], does: "Close a dialog or menu", isSingle: false },
   ];

@@ -1,8 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { itemsQuery } from "~/features/inspector/items/items.functions.ts";
 import { useRedeploy } from "~/features/project/build/redeploy-button.tsx";
-import { buildsQuery } from "~/features/project/delivery/build.functions.ts";
+import { buildsQuery, toolNamesQuery } from "~/features/project/delivery/build.functions.ts";
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { openOrganization } from "~/features/shell/navigation/organization-switcher.tsx";
@@ -26,10 +25,9 @@ export function useCommands(place: PalettePlace, onShortcuts: () => void): reado
   const { data: project } = useQuery({ ...projectQuery(key), enabled: place.open !== null });
   const { data: branches } = useQuery({ ...branchesQuery(key), enabled: project?.kind === "hosted" });
   const redeploy = useRedeploy(key);
-  const { data: items } = useQuery({ ...itemsQuery(key, "tool", "24h"), enabled: place.open !== null });
+  const { data: tools = [] } = useQuery({ ...toolNamesQuery(key), enabled: place.open !== null });
   const { data: built } = useInfiniteQuery({ ...buildsQuery(key), enabled: project?.kind === "hosted" });
   const latest = branches?.find(({ isDefault }) => isDefault)?.latestBuild ?? null;
-  const tools = items?.data.map(({ name }) => name) ?? [];
   const builds = built?.pages[0]?.data.slice(0, maxBuilds) ?? [];
   return paletteGroups(place, project ? { name: project.name, url: project.url, latest, tools, builds } : null, {
     open: (path) => router.history.push(path),

@@ -106,6 +106,11 @@ test("UI-4 ORG-3 the open server's screens and actions come first; a portal has 
   const server = palette("owner", own("weather-api"));
   expect(server.labels()[0]).toBe("Overview");
   expect(server.enter("deployments")).toMatchObject(["follow", { params: { projectName: "weather-api" } }]);
+  // By the entry of the sidebar and by what they were named.
+  expect(server.labels("try it").slice(0, 3)).toEqual(["Inspector", "Chat", "Surface"]);
+  for (const query of ["surface", "prompts", "templates"])
+    expect(server.enter(query)).toMatchObject(["follow", { to: "/$orgSlug/$projectName/surface" }]);
+  expect(server.enter("stdout")).toMatchObject(["follow", { to: "/$orgSlug/$projectName/server-logs" }]);
   expect(server.enter("redeploy")).toEqual(["redeploy", "b1"]);
   expect(server.enter("copy url")).toEqual(["copyUrl", "https://towpath.example/weather-api/mcp"]);
   const portal = palette("owner", own("desk-portal", "portal"));

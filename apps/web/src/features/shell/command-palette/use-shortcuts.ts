@@ -1,4 +1,5 @@
 import { useEffect, useSyncExternalStore } from "react";
+import { isInRow, moveInList } from "~/ui/list-keys.ts";
 
 /** Key in localStorage: "off" when the person has switched single keys off (WCAG 2.2, 2.1.4). */
 const storageKey = "shortcuts";
@@ -42,7 +43,10 @@ export const useCommandKey = (): string =>
     () => "Ctrl",
   );
 
-/** The shortcuts of every screen: Ctrl-K or ⌘K, `/` and `?`. Single keys do nothing while someone types or a dialog is open. */
+/**
+ * The shortcuts of every screen: Ctrl-K or ⌘K, `/` and `?`, and those of lists. Single keys do nothing while someone types
+ * or a dialog is open, except beside a list.
+ */
 export function useShortcuts({ onPalette, onHelp }: { onPalette: () => void; onHelp: () => void }): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
@@ -52,7 +56,9 @@ export function useShortcuts({ onPalette, onHelp }: { onPalette: () => void; onH
         event.preventDefault();
         onPalette();
       }
-      if (isCommand || !areSingleKeysOn() || isTyping(event.target) || isDialogOpen()) return;
+      if (isCommand || isTyping(event.target) || (isDialogOpen() && !isInRow(event.target))) return;
+      if (moveInList(event, areSingleKeysOn())) event.preventDefault();
+      if (!areSingleKeysOn()) return;
       if (event.key === "?") {
         event.preventDefault();
         onHelp();
@@ -69,8 +75,10 @@ export function useShortcuts({ onPalette, onHelp }: { onPalette: () => void; onH
   }, [onPalette, onHelp]);
 }
 
+/** Also in open lists and menus, where letters choose. */
 const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.closest("input, textarea, select, [role=listbox], [role=menu]") !== null);
 
 const isDialogOpen = (): boolean => document.querySelector("[role=dialog], [role=alertdialog]") !== null;
 

@@ -7,13 +7,10 @@ import {
   ChartNoAxesColumn,
   CircleUserRound,
   FileCode,
-  FileText,
   Fingerprint,
   Gauge,
   GitBranch,
   KeyRound,
-  LayoutTemplate,
-  MessageSquareText,
   MessagesSquare,
   MonitorSmartphone,
   Palette,
@@ -32,24 +29,36 @@ import {
   Wrench,
 } from "lucide-react";
 import type { ReactNode } from "react";
+import type { PageTabs } from "~/ui/page-tabs.tsx";
 import type { SidebarItem } from "~/ui/sidebar-layout.tsx";
 
 /** A screen that the sidebar and the command palette lead to. */
-type Screen = SidebarItem & {
+type Screen = Omit<SidebarItem, "active"> & {
+  /** Its name among the tabs of its section; default: `label`. */
+  readonly tab?: string;
   /** Only roles with this permission see the entry. */
   readonly permission?: Permission;
   /** Other words that find it in the command palette. */
   readonly keywords?: readonly string[];
 };
-export type ScreenGroup = { readonly label: string; readonly items: readonly Screen[] };
-/** The sidebar's links; `label` names the open project or organization. */
-export type Navigation = { readonly label: string; readonly groups: readonly ScreenGroup[] };
+/** `icon`: of a section, which is one entry of the sidebar, with its screens as tabs of a page. */
+export type ScreenGroup = { readonly label: string; readonly icon?: ReactNode; readonly items: readonly Screen[] };
+/** `label` names the open project or organization. */
+export type Navigation = {
+  readonly label: string;
+  /** The sidebar's links. */
+  readonly groups: readonly { readonly label: string; readonly items: readonly SidebarItem[] }[];
+  /** All screens, for the palette. */
+  readonly screens: readonly ScreenGroup[];
+  /** Those of the open section; null without others. */
+  readonly tabs: PageTabs | null;
+};
 
 const screen = (
   label: string,
   icon: ReactNode,
   link: Screen["link"],
-  rest?: Pick<Screen, "keywords" | "permission" | "exact">,
+  rest?: Pick<Screen, "keywords" | "permission" | "tab">,
 ): Screen => ({ label, icon, link, ...rest });
 
 const words = (...keywords: readonly string[]) => ({ keywords });
@@ -112,7 +121,7 @@ type ShownProject = {
   readonly isPackage?: boolean;
 };
 
-/** The screens of a project of this kind, for a role. `branchId`: of screens with a branch; null: the default branch. */
+/** The sections of a project with their screens, for a role. `branchId`: of screens with a branch; null: the default one. */
 export function projectScreens(
   project: { readonly orgSlug: string; readonly projectName: string },
   permissions: readonly Permission[],
@@ -123,63 +132,108 @@ export function projectScreens(
   const to = <const Page extends string>(page: Page) => ({ to: `/$orgSlug/$projectName/${page}` as const, params });
   const ofBranch = { params, search: branchId === null ? {} : { branchId } };
   const overview = { to: "/$orgSlug/$projectName", ...ofBranch } as const;
-  const chat = screen("Chat", <Bot />, { ...to("chat"), ...ofBranch }, words("ask", "model", "assistant"));
-  const deployments = screen("Deployments", <Rocket />, to("deployments"), words("builds", "previews", "branches"));
-  const code = screen("Code", <FileCode />, to("code"), {
-    permission: "build.start",
-    ...words("files", "edit", "commit", "repository"),
-  });
+  const isHosted = kind === "hosted";
+  const only = (isShown: boolean, shown: Screen) => (isShown ? [shown] : []);
+  const section = (label: string, icon: ReactNode, ...items: readonly Screen[]) => ({ label, icon, items });
+  const single = (shown: Screen) => section(shown.label, shown.icon, shown);
   const forClients = { permission: "client.read" } as const;
-  return allowed(permissions, [
-    {
-      label: kind === "portal" ? "Portal" : "Server",
-      items: [
-        screen("Overview", <ChartNoAxesColumn />, overview, { exact: true }),
-        ...(kind === "portal" ? [screen("Servers and tools", <Waypoints />, to("servers"))] : []),
-        screen("Inspector", <SquareTerminal />, { ...to("inspector"), ...ofBranch }, words("call a tool")),
-        // A chat is with a deployment.
-        ...(kind === "hosted" ? [chat] : []),
-        screen("Logs", <Activity />, to("logs"), words("requests", "calls", "errors")),
-        ...(kind === "hosted" ? [deployments] : []),
-        ...(kind === "hosted" && !isPackage ? [code] : []),
-      ],
-    },
-    {
-      label: "Connect",
-      items: [
-        screen("Clients", <Plug />, to("clients"), forClients),
-        screen("Sign-ins", <Stethoscope />, to("sign-ins"), { ...forClients, ...words("oauth") }),
-        screen("Admin JWT", <KeyRound />, to("admin-jwt"), { permission: "adminJwt.manage", ...words("token") }),
-      ],
-    },
-    {
-      label: "Usage",
-      items: [
-        screen("Sessions", <MessagesSquare />, to("sessions")),
-        screen("Users", <Users />, to("users")),
-        screen("Tools", <Wrench />, to("tools/{-$toolName}")),
-        screen("Resources", <FileText />, to("resources/{-$resourceName}")),
-        screen("Templates", <LayoutTemplate />, to("resource-templates/{-$templateName}")),
-        screen("Prompts", <MessageSquareText />, to("prompts/{-$promptName}")),
-      ],
-    },
-    {
-      label: "Configure",
-      items: [
-        screen("Access", <ShieldHalf />, to("access"), words("roles", "permissions")),
-        screen("Limits", <Gauge />, to("limits"), words("rate")),
-        screen("Settings", <Settings />, to("settings"), words("environment variables", "entrypoint", "delete")),
-      ],
-    },
-  ]);
+  const sections = [
+    single(screen("Overview", <ChartNoAxesColumn />, overview)),
+    section(
+      "Try it",
+      <SquareTerminal />,
+      screen("Inspector", <SquareTerminal />, { ...to("inspector"), ...ofBranch }, words("call a tool")),
+      // A chat is with a deployment.
+      ...only(isHosted, screen("Chat", <Bot />, { ...to("chat"), ...ofBranch }, words("ask", "model", "assistant"))),
+      screen("Surface", <Wrench />, to("surface"), words("tools", "resources", "templates", "prompts", "usage")),
+    ),
+    ...(kind === "portal" ? [single(screen("Servers and tools", <Waypoints />, to("servers")))] : []),
+    section(
+      "Logs",
+      <Activity />,
+      screen("Logs", <Activity />, to("logs"), { tab: "Calls", ...words("requests", "calls", "errors") }),
+      screen("Sessions", <MessagesSquare />, to("sessions")),
+      screen("Users", <Users />, to("users"), words("callers")),
+      ...only(isHosted, screen("Server output", <ScrollText />, to("server-logs"), words("stdout", "stderr", "print"))),
+      screen("Sign-ins", <Stethoscope />, to("sign-ins"), { ...forClients, ...words("oauth") }),
+    ),
+    section(
+      "Deployments",
+      <Rocket />,
+      ...only(isHosted, screen("Deployments", <Rocket />, to("deployments"), words("builds", "previews", "branches"))),
+      ...only(
+        isHosted && !isPackage,
+        screen("Code", <FileCode />, to("code"), {
+          permission: "build.start",
+          ...words("files", "edit", "commit", "repository"),
+        }),
+      ),
+    ),
+    section(
+      "Settings",
+      <Settings />,
+      screen("Settings", <Settings />, to("settings"), {
+        tab: "General",
+        ...words("environment variables", "entrypoint", "delete"),
+      }),
+      screen("Access", <ShieldHalf />, to("access"), words("roles", "permissions")),
+      screen("Limits", <Gauge />, to("limits"), words("rate")),
+      screen("Clients", <Plug />, to("clients"), forClients),
+      screen("Admin JWT", <KeyRound />, to("admin-jwt"), { permission: "adminJwt.manage", ...words("token") }),
+    ),
+  ];
+  return allowed(permissions, sections).filter(({ items }) => items.length > 0);
 }
 
-/** Pages of a build have addresses of their own, but belong to Deployments. */
-export const isBuildPath = (pathname: string): boolean => /^\/[^/]+\/[^/]+\/(build|server)-logs\//.test(pathname);
+/** An organization's screens in the sidebar. */
+export const organizationNavigation = (organization: Parameters<typeof organizationScreens>[0]): Navigation => {
+  const screens = organizationScreens(organization);
+  return { label: "Organization", groups: screens, screens, tabs: null };
+};
+
+/** A project's sections in the sidebar, and the open one's tabs. `shown`: the path of the page while the next one loads. */
+export function projectNavigation(
+  projectName: string,
+  kind: ProjectKind,
+  screens: readonly ScreenGroup[],
+  { pathname, shown }: { readonly pathname: string; readonly shown: string },
+): Navigation {
+  const isAt =
+    (path: string) =>
+    ({ link }: Screen) =>
+      segmentOf(link.to ?? "") === segmentOf(path);
+  const items = screens.flatMap((section): SidebarItem[] =>
+    section.items.slice(0, 1).map(({ link }) => ({
+      label: section.label,
+      icon: section.icon,
+      link,
+      exact: true,
+      active: section.items.some(isAt(pathname)),
+    })),
+  );
+  const open = screens.find((section) => section.items.some(isAt(shown)));
+  const tabs = open?.items.map(({ label, tab = label, link }, at, all) => ({
+    label: tab,
+    link,
+    isOpen: at === all.findIndex(isAt(shown)),
+  }));
+  return {
+    label: `Screens of ${projectName}`,
+    groups: [{ label: kind === "portal" ? "Portal" : "Server", items }],
+    screens,
+    tabs: open && tabs && tabs.length > 1 ? { label: open.label, tabs } : null,
+  };
+}
+
+/** The segment after the project's, in a path or a route. A build's page belongs to the deployments. */
+function segmentOf(path: string): string {
+  const segment = path.split("/")[3] ?? "";
+  return segment === "build-logs" ? "deployments" : segment;
+}
 
 function allowed(permissions: readonly Permission[], groups: readonly ScreenGroup[]): readonly ScreenGroup[] {
-  return groups.map(({ label, items }) => ({
-    label,
+  return groups.map(({ items, ...group }) => ({
+    ...group,
     items: items.filter(({ permission }) => permission === undefined || permissions.includes(permission)),
   }));
 }

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { accessQuery } from "~/features/project/access/access.functions.ts";
 import { AccessPage } from "~/features/project/access/access-page.tsx";
-import { AccessPending } from "~/features/project/access/access-states.tsx";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 /** GW-15 */
 export const Route = createFileRoute("/$orgSlug/$projectName/access")({
@@ -11,7 +11,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/access")({
   },
   head: ({ params }) => ({ meta: [{ title: `Access · ${params.projectName} · Towpath` }] }),
   component: AccessRoute,
-  pendingComponent: AccessPending,
+  pendingComponent: () => <PagePending title="Access" cards={[4, 4]} className="max-w-4xl" />,
 });
 
 function AccessRoute() {

@@ -1,6 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { adminJwtStatsQuery } from "~/features/project/admin-jwt/admin-jwt.functions.ts";
-import { AdminJwtPage, AdminJwtPending } from "~/features/project/admin-jwt/admin-jwt-page.tsx";
+import { AdminJwtPage } from "~/features/project/admin-jwt/admin-jwt-page.tsx";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 /** PRJ-10 */
 export const Route = createFileRoute("/$orgSlug/$projectName/admin-jwt")({
@@ -10,7 +11,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/admin-jwt")({
   },
   head: ({ params }) => ({ meta: [{ title: `Admin JWT · ${params.projectName} · Towpath` }] }),
   component: AdminJwtRoute,
-  pendingComponent: AdminJwtPending,
+  pendingComponent: () => <PagePending title="Admin JWT" cards={[2, 2]} className="max-w-4xl" />,
 });
 
 function AdminJwtRoute() {

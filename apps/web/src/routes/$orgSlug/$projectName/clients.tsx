@@ -2,9 +2,10 @@ import { createFileRoute, notFound } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
 import { connectedClientsQuery } from "~/features/account/oauth/oauth.functions.ts";
 import { ClientsPage } from "~/features/project/clients/clients-page.tsx";
-import { ClientsError, ClientsNotFound, ClientsPending } from "~/features/project/clients/clients-states.tsx";
+import { ClientsError, ClientsNotFound } from "~/features/project/clients/clients-states.tsx";
 import { withOwnError } from "~/features/shared/error-screens/page-error.tsx";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 /** PRJ-8, PRJ-15, GW-5 */
 export const Route = createFileRoute("/$orgSlug/$projectName/clients")({
@@ -22,7 +23,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/clients")({
   },
   head: ({ params }) => ({ meta: [{ title: `Clients · ${params.projectName} · Towpath` }] }),
   component: Clients,
-  pendingComponent: ClientsPending,
+  pendingComponent: () => <PagePending title="Clients" cards={[8]} className="max-w-4xl" />,
   errorComponent: withOwnError(ClientsError),
   notFoundComponent: ClientsNotFound,
 });

@@ -3,9 +3,10 @@ import { TowpathError } from "@towpath/core/errors";
 import { filesQuery } from "~/features/project/code/code.functions.ts";
 import { CodePage } from "~/features/project/code/code-page.tsx";
 import { codeSearchParameters } from "~/features/project/code/code-search-parameters.ts";
-import { CodeError, CodeNotFound, CodePending } from "~/features/project/code/code-states.tsx";
+import { CodeError, CodeNotFound } from "~/features/project/code/code-states.tsx";
 import { withOwnError } from "~/features/shared/error-screens/page-error.tsx";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 /** CAP-5 */
 export const Route = createFileRoute("/$orgSlug/$projectName/code")({
@@ -30,7 +31,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/code")({
   },
   head: ({ params }) => ({ meta: [{ title: `Code · ${params.projectName} · Towpath` }] }),
   component: () => <CodePage projectKey={Route.useParams()} search={Route.useSearch()} />,
-  pendingComponent: CodePending,
+  pendingComponent: () => <PagePending title="Code" cards={[10]} />,
   errorComponent: withOwnError(CodeError),
   notFoundComponent: ({ data }) => (
     <CodeNotFound projectKey={Route.useParams()} branch={Route.useSearch().branch} reason={data} />

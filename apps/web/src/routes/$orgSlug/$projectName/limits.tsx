@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { limitsQuery } from "~/features/project/limits/limits.functions.ts";
 import { LimitsPage } from "~/features/project/limits/limits-page.tsx";
-import { LimitsPending } from "~/features/project/limits/limits-states.tsx";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 /** GW-8 */
 export const Route = createFileRoute("/$orgSlug/$projectName/limits")({
@@ -10,7 +10,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/limits")({
   },
   head: ({ params }) => ({ meta: [{ title: `Limits · ${params.projectName} · Towpath` }] }),
   component: LimitsRoute,
-  pendingComponent: LimitsPending,
+  pendingComponent: () => <PagePending title="Limits" cards={[2, 2]} className="max-w-4xl" />,
 });
 
 function LimitsRoute() {

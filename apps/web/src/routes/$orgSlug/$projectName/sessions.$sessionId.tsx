@@ -1,9 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { ActivityPending } from "~/features/project/analytics/activity-states.tsx";
 import { sessionUsageQuery } from "~/features/project/analytics/analytics.functions.ts";
 import { SessionPage } from "~/features/project/analytics/session-detail-page.tsx";
 import { PageNotFound } from "~/features/shared/error-screens/page-error.tsx";
 import { orNotFound } from "~/features/shared/project-screen/or-not-found.ts";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/sessions/$sessionId")({
   loader: async ({ context, params }) => {
@@ -13,7 +13,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/sessions/$sessionId
   },
   head: ({ params }) => ({ meta: [{ title: `Session · ${params.projectName} · Towpath` }] }),
   component: SessionRoute,
-  pendingComponent: () => <ActivityPending title="Session" />,
+  pendingComponent: () => <PagePending title="Session" cards={[2, 8]} />,
   notFoundComponent: () => (
     <PageNotFound reason="No such session: it has expired with the log, or the link is incomplete." />
   ),

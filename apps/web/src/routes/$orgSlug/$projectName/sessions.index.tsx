@@ -1,9 +1,9 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { activitySearchParameters, defaultActivitySearch } from "~/features/project/analytics/activity-search.ts";
-import { ActivityPending } from "~/features/project/analytics/activity-states.tsx";
 import { sessionActivityQuery, sessionsQuery } from "~/features/project/analytics/analytics.functions.ts";
 import { SessionsPage } from "~/features/project/analytics/sessions-page.tsx";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/sessions/")({
   validateSearch: activitySearchParameters,
@@ -17,7 +17,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/sessions/")({
   },
   head: ({ params }) => ({ meta: [{ title: `Sessions · ${params.projectName} · Towpath` }] }),
   component: SessionsRoute,
-  pendingComponent: () => <ActivityPending title="Sessions" />,
+  pendingComponent: () => <PagePending title="Sessions" cards={[2, 8]} />,
 });
 
 function SessionsRoute() {

@@ -1,11 +1,11 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { activitySearchParameters, defaultActivitySearch } from "~/features/project/analytics/activity-search.ts";
-import { ActivityPending } from "~/features/project/analytics/activity-states.tsx";
 import { sessionsQuery, userUsageQuery } from "~/features/project/analytics/analytics.functions.ts";
 import { UserPage } from "~/features/project/analytics/user-detail-page.tsx";
 import { PageNotFound } from "~/features/shared/error-screens/page-error.tsx";
 import { orNotFound } from "~/features/shared/project-screen/or-not-found.ts";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/users/$userId")({
   validateSearch: activitySearchParameters,
@@ -21,7 +21,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/users/$userId")({
   },
   head: ({ params }) => ({ meta: [{ title: `User · ${params.projectName} · Towpath` }] }),
   component: UserRoute,
-  pendingComponent: () => <ActivityPending title="User" />,
+  pendingComponent: () => <PagePending title="User" cards={[2, 8]} />,
   notFoundComponent: () => <PageNotFound reason="No such user: nobody with this id has called this server lately." />,
 });
 

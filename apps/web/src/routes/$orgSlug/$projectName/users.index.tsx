@@ -1,9 +1,9 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
 import { activitySearchParameters, defaultActivitySearch } from "~/features/project/analytics/activity-search.ts";
-import { ActivityPending } from "~/features/project/analytics/activity-states.tsx";
 import { userActivityQuery, usersQuery } from "~/features/project/analytics/analytics.functions.ts";
 import { UsersPage } from "~/features/project/analytics/users-page.tsx";
+import { PagePending } from "~/ui/page-pending.tsx";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/users/")({
   validateSearch: activitySearchParameters,
@@ -17,7 +17,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/users/")({
   },
   head: ({ params }) => ({ meta: [{ title: `Users · ${params.projectName} · Towpath` }] }),
   component: UsersRoute,
-  pendingComponent: () => <ActivityPending title="Users" />,
+  pendingComponent: () => <PagePending title="Users" cards={[2, 8]} />,
 });
 
 function UsersRoute() {

@@ -1,8 +1,9 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { TimeRange } from "@towpath/logs/schema";
-import { CloudOff, ScrollText, SquareTerminal } from "lucide-react";
+import { CloudOff, ScrollText, SearchX, SquareTerminal } from "lucide-react";
 import type { ReactNode } from "react";
+import { RangeSelect } from "~/features/project/analytics/activity-panel.tsx";
 import { RequestChart } from "~/features/project/request-log/request-chart.tsx";
 import { PrincipalLabel } from "~/features/shared/project-screen/principal-label.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
@@ -15,54 +16,73 @@ import { callColumns, isAlarming } from "~/ui/error-count.tsx";
 import { Figure, formatCount } from "~/ui/figure.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
+import { Breadcrumbs, PageHeader } from "~/ui/page-header.tsx";
 import { formatDuration } from "~/ui/time.tsx";
 import { failureText } from "~/ui/toast.ts";
-import { type ItemKind, kindTexts } from "./item-kinds.ts";
-import { type Item, type ItemStats, itemStatsQuery } from "./items.functions.ts";
+import { type Item, type ItemStats, itemStatsQuery, surfaceQuery } from "./surface.functions.ts";
+import { inspectorSearchOf, kindTexts } from "./surface-kinds.ts";
+import type { ItemKind } from "./surface-search.ts";
 
-type ItemUsagePanelProps = {
-  kind: ItemKind;
-  item: Item;
+type SurfaceItemPageProps = {
   projectKey: ProjectKey;
+  kind: ItemKind;
+  /** As the address names it. */
+  name: string;
   timeRange: TimeRange;
+  onTimeRange: (timeRange: TimeRange) => void;
 };
 
-/** An item's description, its usage, and its callers (PRJ-7). */
-export function ItemUsagePanel({ kind, item, projectKey, timeRange }: ItemUsagePanelProps) {
-  const query = useQuery({
-    ...itemStatsQuery(projectKey, kind, item.key, timeRange),
-    placeholderData: keepPreviousData,
-  });
+/** A tool, resource, template or prompt: its description, its usage, and its callers (PRJ-7). */
+export function SurfaceItemPage({ projectKey, kind, name, timeRange, onTimeRange }: SurfaceItemPageProps) {
+  const { data: surface } = useSuspenseQuery(surfaceQuery(projectKey, timeRange));
+  const ofKind = surface.items.filter((item) => item.kind === kind);
+  const item = ofKind.find((each) => each.name === name) ?? ofKind.find((each) => each.key === name);
+  return (
+    <>
+      <PageHeader
+        above={
+          <Breadcrumbs
+            items={[
+              {
+                key: "surface",
+                content: (
+                  <Link to="/$orgSlug/$projectName/surface" params={projectKey} search={{ timeRange }}>
+                    Surface
+                  </Link>
+                ),
+              },
+              { key: "kind", content: kindTexts[kind].title },
+              { key: "item", content: <code>{name}</code> },
+            ]}
+          />
+        }
+        title={<span className="font-mono text-xl break-all">{name}</span>}
+        description={item?.title === item?.name ? null : item?.title}
+        actions={
+          <>
+            <RangeSelect value={timeRange} onChange={onTimeRange} />
+            {item && <ItemLinks item={item} projectKey={projectKey} timeRange={timeRange} />}
+          </>
+        }
+      />
+      {item ? (
+        <ItemUsage key={item.key} item={item} projectKey={projectKey} timeRange={timeRange} />
+      ) : (
+        <EmptyState icon={<SearchX />} title={`No ${kindTexts[kind].noun} of this name`}>
+          The latest build has no <code className="break-all">{name}</code>. It may have been renamed or removed.
+        </EmptyState>
+      )}
+    </>
+  );
+}
+
+type ItemProps = { item: Item; projectKey: ProjectKey; timeRange: TimeRange };
+
+function ItemUsage({ item, projectKey, timeRange }: ItemProps) {
+  const query = useQuery({ ...itemStatsQuery(projectKey, item, timeRange), placeholderData: keepPreviousData });
   return (
     <div className="flex min-w-0 flex-col gap-3">
-      <Card aria-label={item.name}>
-        <CardHeader
-          title={<span className="font-mono break-all">{item.name}</span>}
-          {...(item.title && item.title !== item.name ? { description: item.title } : {})}
-          actions={<ItemLinks kind={kind} item={item} projectKey={projectKey} timeRange={timeRange} />}
-        />
-        <CardBody>
-          {item.key !== item.name && <code className="text-xs break-all text-muted">{item.key}</code>}
-          {item.mimeType && (
-            <p className="mt-1">
-              <Badge>{item.mimeType}</Badge>
-            </p>
-          )}
-          {item.description && (
-            <p className="mt-1 max-w-prose text-sm break-words whitespace-pre-line text-muted">{item.description}</p>
-          )}
-          {item.schema && (
-            <details className="mt-3 text-sm">
-              <summary className="w-fit rounded-sm text-muted hover:text-ink">
-                {kind === "prompt" ? "Arguments" : "Schema"}
-              </summary>
-              <div className="mt-2">
-                <JsonTree value={item.schema} openTo={3} />
-              </div>
-            </details>
-          )}
-        </CardBody>
-      </Card>
+      <Description item={item} />
       {query.isError ? (
         <EmptyState
           icon={<CloudOff />}
@@ -81,21 +101,52 @@ export function ItemUsagePanel({ kind, item, projectKey, timeRange }: ItemUsageP
   );
 }
 
-function ItemLinks({ kind, item, projectKey, timeRange }: Parameters<typeof ItemUsagePanel>[0]): ReactNode {
-  const { tab, parameter } = kindTexts[kind];
+function Description({ item }: { item: Item }) {
+  const { argumentErrors } = item.usage;
+  return (
+    <Card aria-label={item.name}>
+      <CardBody className="text-sm">
+        {item.key !== item.name && <code className="text-xs break-all text-muted">{item.key}</code>}
+        {item.description && (
+          <p className="max-w-prose break-words whitespace-pre-line text-muted">{item.description}</p>
+        )}
+        <p className="mt-2 flex flex-wrap items-center gap-2 text-xs text-muted">
+          {item.mimeType && <Badge>{item.mimeType}</Badge>}
+          {item.isAllowed === false && <Badge tone="warn">Callers may not use it</Badge>}
+          About {formatCount(item.tokens)} tokens in the server's list
+          {argumentErrors
+            ? `. It refused the arguments of ${argumentErrors === 1 ? "one call" : `${formatCount(argumentErrors)} calls`}`
+            : "."}
+        </p>
+        {item.schema && (
+          <details className="mt-3">
+            <summary className="w-fit rounded-sm text-muted hover:text-ink">
+              {item.kind === "prompt" ? "Arguments" : "Schema"}
+            </summary>
+            <div className="mt-2">
+              <JsonTree value={item.schema} openTo={3} />
+            </div>
+          </details>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+function ItemLinks({ item, projectKey, timeRange }: ItemProps): ReactNode {
   const filter = {
     tool: { methodType: `tool:${item.key}` },
     resource: { methodType: "resources/read", target: item.key },
     // The log can't be filtered by a template: its text up to the first variable is the nearest.
     template: { methodType: "resources/read", search: item.key.split("{")[0] ?? "" },
     prompt: { methodType: "prompts/get", target: item.key },
-  }[kind];
+  }[item.kind];
   return (
     <>
       <Link
         to="/$orgSlug/$projectName/inspector"
         params={projectKey}
-        search={{ tab, [parameter]: item.key }}
+        search={inspectorSearchOf(item.kind, item.key)}
         className={buttonLook()}
       >
         <SquareTerminal />

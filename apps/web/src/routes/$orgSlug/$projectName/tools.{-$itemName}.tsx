@@ -1,0 +1,7 @@
+import { createFileRoute } from "@tanstack/react-router";
+import { movedToSurface } from "~/features/inspector/surface/surface-search.ts";
+
+/** An address of earlier versions. */
+export const Route = createFileRoute("/$orgSlug/$projectName/tools/{-$itemName}")({
+  beforeLoad: ({ params: { itemName: name, ...key }, search }) => movedToSurface(key, "tool", name, search),
+});
