@@ -99,6 +99,8 @@ import { Route as ApiPicturesHashRouteImport } from "./routes/api/pictures/$hash
 import { Route as ApiV1SplatRouteImport } from "./routes/api/v1/$";
 import { Route as V0Dot1ServersIndexRouteImport } from "./routes/v0[.]1/servers/index";
 import { Route as OrgSlugProjectNameBuildLogsBuildIdRouteImport } from "./routes/$orgSlug/$projectName/build-logs.$buildId";
+import { Route as OrgSlugProjectNameErrorsIndexRouteImport } from "./routes/$orgSlug/$projectName/errors.index";
+import { Route as OrgSlugProjectNameErrorsErrorIdRouteImport } from "./routes/$orgSlug/$projectName/errors.$errorId";
 import { Route as OrgSlugProjectNamePromptsChar123PromptNameChar125RouteImport } from "./routes/$orgSlug/$projectName/prompts.{-$promptName}";
 import { Route as OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125RouteImport } from "./routes/$orgSlug/$projectName/resource-templates.{-$templateName}";
 import { Route as OrgSlugProjectNameResourcesChar123ResourceNameChar125RouteImport } from "./routes/$orgSlug/$projectName/resources.{-$resourceName}";
@@ -597,6 +599,18 @@ const OrgSlugProjectNameBuildLogsBuildIdRoute =
     path: "/build-logs/$buildId",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
+const OrgSlugProjectNameErrorsIndexRoute =
+  OrgSlugProjectNameErrorsIndexRouteImport.update({
+    id: "/errors/",
+    path: "/errors/",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameErrorsErrorIdRoute =
+  OrgSlugProjectNameErrorsErrorIdRouteImport.update({
+    id: "/errors/$errorId",
+    path: "/errors/$errorId",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
 const OrgSlugProjectNamePromptsChar123PromptNameChar125Route =
   OrgSlugProjectNamePromptsChar123PromptNameChar125RouteImport.update({
     id: "/prompts/{-$promptName}",
@@ -853,6 +867,7 @@ export interface FileRoutesByFullPath {
   "/api/og/": typeof ApiOgIndexRoute;
   "/v0.1/servers/": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/errors/$errorId": typeof OrgSlugProjectNameErrorsErrorIdRoute;
   "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
   "/$orgSlug/$projectName/resources/{-$resourceName}": typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
@@ -871,6 +886,7 @@ export interface FileRoutesByFullPath {
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
+  "/$orgSlug/$projectName/errors/": typeof OrgSlugProjectNameErrorsIndexRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
@@ -970,6 +986,7 @@ export interface FileRoutesByTo {
   "/api/og": typeof ApiOgIndexRoute;
   "/v0.1/servers": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/errors/$errorId": typeof OrgSlugProjectNameErrorsErrorIdRoute;
   "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
   "/$orgSlug/$projectName/resources/{-$resourceName}": typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
@@ -988,6 +1005,7 @@ export interface FileRoutesByTo {
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
+  "/$orgSlug/$projectName/errors": typeof OrgSlugProjectNameErrorsIndexRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
@@ -1091,6 +1109,7 @@ export interface FileRoutesById {
   "/api/og/": typeof ApiOgIndexRoute;
   "/v0.1/servers/": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/errors/$errorId": typeof OrgSlugProjectNameErrorsErrorIdRoute;
   "/$orgSlug/$projectName/prompts/{-$promptName}": typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$templateName}": typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
   "/$orgSlug/$projectName/resources/{-$resourceName}": typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
@@ -1109,6 +1128,7 @@ export interface FileRoutesById {
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
+  "/$orgSlug/$projectName/errors/": typeof OrgSlugProjectNameErrorsIndexRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/users/": typeof OrgSlugProjectNameUsersIndexRoute;
   "/api/projects/$orgSlug/$projectName/chat": typeof ApiProjectsOrgSlugProjectNameChatRoute;
@@ -1212,6 +1232,7 @@ export interface FileRouteTypes {
     | "/api/og/"
     | "/v0.1/servers/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/errors/$errorId"
     | "/$orgSlug/$projectName/prompts/{-$promptName}"
     | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
     | "/$orgSlug/$projectName/resources/{-$resourceName}"
@@ -1230,6 +1251,7 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
+    | "/$orgSlug/$projectName/errors/"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/projects/$orgSlug/$projectName/chat"
@@ -1329,6 +1351,7 @@ export interface FileRouteTypes {
     | "/api/og"
     | "/v0.1/servers"
     | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/errors/$errorId"
     | "/$orgSlug/$projectName/prompts/{-$promptName}"
     | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
     | "/$orgSlug/$projectName/resources/{-$resourceName}"
@@ -1347,6 +1370,7 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
+    | "/$orgSlug/$projectName/errors"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/users"
     | "/api/projects/$orgSlug/$projectName/chat"
@@ -1449,6 +1473,7 @@ export interface FileRouteTypes {
     | "/api/og/"
     | "/v0.1/servers/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/errors/$errorId"
     | "/$orgSlug/$projectName/prompts/{-$promptName}"
     | "/$orgSlug/$projectName/resource-templates/{-$templateName}"
     | "/$orgSlug/$projectName/resources/{-$resourceName}"
@@ -1467,6 +1492,7 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
+    | "/$orgSlug/$projectName/errors/"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/users/"
     | "/api/projects/$orgSlug/$projectName/chat"
@@ -2176,6 +2202,20 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
+    "/$orgSlug/$projectName/errors/": {
+      id: "/$orgSlug/$projectName/errors/";
+      path: "/errors";
+      fullPath: "/$orgSlug/$projectName/errors/";
+      preLoaderRoute: typeof OrgSlugProjectNameErrorsIndexRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/errors/$errorId": {
+      id: "/$orgSlug/$projectName/errors/$errorId";
+      path: "/errors/$errorId";
+      fullPath: "/$orgSlug/$projectName/errors/$errorId";
+      preLoaderRoute: typeof OrgSlugProjectNameErrorsErrorIdRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
     "/$orgSlug/$projectName/prompts/{-$promptName}": {
       id: "/$orgSlug/$projectName/prompts/{-$promptName}";
       path: "/prompts/{-$promptName}";
@@ -2390,6 +2430,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameSignInsRoute: typeof OrgSlugProjectNameSignInsRoute;
   OrgSlugProjectNameIndexRoute: typeof OrgSlugProjectNameIndexRoute;
   OrgSlugProjectNameBuildLogsBuildIdRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  OrgSlugProjectNameErrorsErrorIdRoute: typeof OrgSlugProjectNameErrorsErrorIdRoute;
   OrgSlugProjectNamePromptsChar123PromptNameChar125Route: typeof OrgSlugProjectNamePromptsChar123PromptNameChar125Route;
   OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route: typeof OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route;
   OrgSlugProjectNameResourcesChar123ResourceNameChar125Route: typeof OrgSlugProjectNameResourcesChar123ResourceNameChar125Route;
@@ -2397,6 +2438,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameSessionsSessionIdRoute: typeof OrgSlugProjectNameSessionsSessionIdRoute;
   OrgSlugProjectNameToolsChar123ToolNameChar125Route: typeof OrgSlugProjectNameToolsChar123ToolNameChar125Route;
   OrgSlugProjectNameUsersUserIdRoute: typeof OrgSlugProjectNameUsersUserIdRoute;
+  OrgSlugProjectNameErrorsIndexRoute: typeof OrgSlugProjectNameErrorsIndexRoute;
   OrgSlugProjectNameSessionsIndexRoute: typeof OrgSlugProjectNameSessionsIndexRoute;
   OrgSlugProjectNameUsersIndexRoute: typeof OrgSlugProjectNameUsersIndexRoute;
 }
@@ -2418,6 +2460,7 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
     OrgSlugProjectNameIndexRoute: OrgSlugProjectNameIndexRoute,
     OrgSlugProjectNameBuildLogsBuildIdRoute:
       OrgSlugProjectNameBuildLogsBuildIdRoute,
+    OrgSlugProjectNameErrorsErrorIdRoute: OrgSlugProjectNameErrorsErrorIdRoute,
     OrgSlugProjectNamePromptsChar123PromptNameChar125Route:
       OrgSlugProjectNamePromptsChar123PromptNameChar125Route,
     OrgSlugProjectNameResourceTemplatesChar123TemplateNameChar125Route:
@@ -2431,6 +2474,7 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
     OrgSlugProjectNameToolsChar123ToolNameChar125Route:
       OrgSlugProjectNameToolsChar123ToolNameChar125Route,
     OrgSlugProjectNameUsersUserIdRoute: OrgSlugProjectNameUsersUserIdRoute,
+    OrgSlugProjectNameErrorsIndexRoute: OrgSlugProjectNameErrorsIndexRoute,
     OrgSlugProjectNameSessionsIndexRoute: OrgSlugProjectNameSessionsIndexRoute,
     OrgSlugProjectNameUsersIndexRoute: OrgSlugProjectNameUsersIndexRoute,
   };

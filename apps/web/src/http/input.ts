@@ -21,6 +21,7 @@ const placeNames: ReadonlySet<string> = new Set([
   "sessionId",
   "userId",
   "deploymentId",
+  "errorId",
 ]);
 
 /**

@@ -5,6 +5,7 @@ import {
   BookOpen,
   Bot,
   ChartNoAxesColumn,
+  CircleAlert,
   CircleUserRound,
   FileCode,
   FileText,
@@ -139,7 +140,8 @@ export function projectScreens(
         screen("Inspector", <SquareTerminal />, { ...to("inspector"), ...ofBranch }, words("call a tool")),
         // A chat is with a deployment.
         ...(kind === "hosted" ? [chat] : []),
-        screen("Logs", <Activity />, to("logs"), words("requests", "calls", "errors")),
+        screen("Logs", <Activity />, to("logs"), words("requests", "calls")),
+        screen("Errors", <CircleAlert />, to("errors"), words("failures", "exceptions")),
         ...(kind === "hosted" ? [deployments] : []),
         ...(kind === "hosted" && !isPackage ? [code] : []),
       ],
