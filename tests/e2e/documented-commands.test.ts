@@ -53,6 +53,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath (export|import)\b/, "makes files and another server: export-import.test.ts runs it"],
   [/^\.\/towpath workloads\b/, "needs an issuer: workloads.test.ts of apps/cli runs it"],
   [/^\.\/towpath domains\b/, "needs DNS records: domains.test.ts of apps/cli runs it"],
+  [/^\.\/towpath errors \S+ (show|resolve) /, "needs an error: errors.test.ts runs it"],
   [/^\.\/towpath log(in|out)\b/, "changes who is logged in on this machine: terminal-anywhere.test.ts runs it"],
 ];
 
@@ -79,6 +80,8 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath logs NAME QUERY", /^(?![\s\S]*initialize)/],
   [curl("secrets"), /"keyName":"API_KEY"/],
   [curl("portals"), /"name":"team-portal"/],
+  ["./towpath errors my-server-one", /No errors\./],
+  ["./towpath errors NAME", /No errors\./],
   ["./towpath deploy DIR --name NAME", /Nothing changed[\s\S]*Live: http/],
   ["./towpath deploy pypi:mcp-server-time --name my-time-server", /Live: http/],
   ["./towpath deploy pypi:PACKAGE[==VERSION] --name NAME [--follow]", /Nothing changed[\s\S]*Live: http/],
@@ -121,7 +124,7 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
 
 /** `./towpath test commands` runs all; otherwise only those run that need no further build, start or program. */
 const quick =
-  /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|reset-password|list|status|open|env|build-states|github|inspect|cancel|completion|doctor|version|help)\b|\/mcp$|metrics$/;
+  /^\.\/towpath (?:deploy \.\/my-server .*--public|settings|logs|errors|reset-password|list|status|open|env|build-states|github|inspect|cancel|completion|doctor|version|help)\b|\/mcp$|metrics$/;
 
 /** All of them build a dozen times. */
 const timeoutMs = isThorough ? 900_000 : 300_000;

@@ -29,6 +29,7 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
   "build-states": async () => (await import("./build-states/build-states.ts")).buildStates,
   workloads: async () => (await import("./workloads/workloads.ts")).workloads,
   domains: async () => (await import("./domains/domains.ts")).domains,
+  errors: async () => (await import("./errors/errors.ts")).errors,
   logs: async () => (await import("./logs/logs.ts")).logs,
   inspect: async () => (await import("./servers/inspect.ts")).inspect,
   call: async () => (await import("./servers/call.ts")).call,

@@ -99,6 +99,8 @@ import { Route as ApiPicturesHashRouteImport } from "./routes/api/pictures/$hash
 import { Route as ApiV1SplatRouteImport } from "./routes/api/v1/$";
 import { Route as V0Dot1ServersIndexRouteImport } from "./routes/v0[.]1/servers/index";
 import { Route as OrgSlugProjectNameBuildLogsBuildIdRouteImport } from "./routes/$orgSlug/$projectName/build-logs.$buildId";
+import { Route as OrgSlugProjectNameErrorsIndexRouteImport } from "./routes/$orgSlug/$projectName/errors.index";
+import { Route as OrgSlugProjectNameErrorsErrorIdRouteImport } from "./routes/$orgSlug/$projectName/errors.$errorId";
 import { Route as OrgSlugProjectNamePromptsChar123ItemNameChar125RouteImport } from "./routes/$orgSlug/$projectName/prompts.{-$itemName}";
 import { Route as OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125RouteImport } from "./routes/$orgSlug/$projectName/resource-templates.{-$itemName}";
 import { Route as OrgSlugProjectNameResourcesChar123ItemNameChar125RouteImport } from "./routes/$orgSlug/$projectName/resources.{-$itemName}";
@@ -600,6 +602,18 @@ const OrgSlugProjectNameBuildLogsBuildIdRoute =
     path: "/build-logs/$buildId",
     getParentRoute: () => OrgSlugProjectNameRouteRoute,
   } as any);
+const OrgSlugProjectNameErrorsIndexRoute =
+  OrgSlugProjectNameErrorsIndexRouteImport.update({
+    id: "/errors/",
+    path: "/errors/",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
+const OrgSlugProjectNameErrorsErrorIdRoute =
+  OrgSlugProjectNameErrorsErrorIdRouteImport.update({
+    id: "/errors/$errorId",
+    path: "/errors/$errorId",
+    getParentRoute: () => OrgSlugProjectNameRouteRoute,
+  } as any);
 const OrgSlugProjectNamePromptsChar123ItemNameChar125Route =
   OrgSlugProjectNamePromptsChar123ItemNameChar125RouteImport.update({
     id: "/prompts/{-$itemName}",
@@ -872,6 +886,7 @@ export interface FileRoutesByFullPath {
   "/api/og/": typeof ApiOgIndexRoute;
   "/v0.1/servers/": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/errors/$errorId": typeof OrgSlugProjectNameErrorsErrorIdRoute;
   "/$orgSlug/$projectName/prompts/{-$itemName}": typeof OrgSlugProjectNamePromptsChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$itemName}": typeof OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/resources/{-$itemName}": typeof OrgSlugProjectNameResourcesChar123ItemNameChar125Route;
@@ -890,6 +905,7 @@ export interface FileRoutesByFullPath {
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
+  "/$orgSlug/$projectName/errors/": typeof OrgSlugProjectNameErrorsIndexRoute;
   "/$orgSlug/$projectName/server-logs/": typeof OrgSlugProjectNameServerLogsIndexRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/surface/": typeof OrgSlugProjectNameSurfaceIndexRoute;
@@ -992,6 +1008,7 @@ export interface FileRoutesByTo {
   "/api/og": typeof ApiOgIndexRoute;
   "/v0.1/servers": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/errors/$errorId": typeof OrgSlugProjectNameErrorsErrorIdRoute;
   "/$orgSlug/$projectName/prompts/{-$itemName}": typeof OrgSlugProjectNamePromptsChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$itemName}": typeof OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/resources/{-$itemName}": typeof OrgSlugProjectNameResourcesChar123ItemNameChar125Route;
@@ -1010,6 +1027,7 @@ export interface FileRoutesByTo {
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
+  "/$orgSlug/$projectName/errors": typeof OrgSlugProjectNameErrorsIndexRoute;
   "/$orgSlug/$projectName/server-logs": typeof OrgSlugProjectNameServerLogsIndexRoute;
   "/$orgSlug/$projectName/sessions": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/surface": typeof OrgSlugProjectNameSurfaceIndexRoute;
@@ -1116,6 +1134,7 @@ export interface FileRoutesById {
   "/api/og/": typeof ApiOgIndexRoute;
   "/v0.1/servers/": typeof V0Dot1ServersIndexRoute;
   "/$orgSlug/$projectName/build-logs/$buildId": typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  "/$orgSlug/$projectName/errors/$errorId": typeof OrgSlugProjectNameErrorsErrorIdRoute;
   "/$orgSlug/$projectName/prompts/{-$itemName}": typeof OrgSlugProjectNamePromptsChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/resource-templates/{-$itemName}": typeof OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route;
   "/$orgSlug/$projectName/resources/{-$itemName}": typeof OrgSlugProjectNameResourcesChar123ItemNameChar125Route;
@@ -1134,6 +1153,7 @@ export interface FileRoutesById {
   "/api/organizations/$orgSlug/uploads": typeof ApiOrganizationsOrgSlugUploadsRoute;
   "/api/sources/$projectId/webhook": typeof ApiSourcesProjectIdWebhookRoute;
   "/git/$orgSlug/$repository/$": typeof GitOrgSlugRepositorySplatRoute;
+  "/$orgSlug/$projectName/errors/": typeof OrgSlugProjectNameErrorsIndexRoute;
   "/$orgSlug/$projectName/server-logs/": typeof OrgSlugProjectNameServerLogsIndexRoute;
   "/$orgSlug/$projectName/sessions/": typeof OrgSlugProjectNameSessionsIndexRoute;
   "/$orgSlug/$projectName/surface/": typeof OrgSlugProjectNameSurfaceIndexRoute;
@@ -1240,6 +1260,7 @@ export interface FileRouteTypes {
     | "/api/og/"
     | "/v0.1/servers/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/errors/$errorId"
     | "/$orgSlug/$projectName/prompts/{-$itemName}"
     | "/$orgSlug/$projectName/resource-templates/{-$itemName}"
     | "/$orgSlug/$projectName/resources/{-$itemName}"
@@ -1258,6 +1279,7 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
+    | "/$orgSlug/$projectName/errors/"
     | "/$orgSlug/$projectName/server-logs/"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/surface/"
@@ -1360,6 +1382,7 @@ export interface FileRouteTypes {
     | "/api/og"
     | "/v0.1/servers"
     | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/errors/$errorId"
     | "/$orgSlug/$projectName/prompts/{-$itemName}"
     | "/$orgSlug/$projectName/resource-templates/{-$itemName}"
     | "/$orgSlug/$projectName/resources/{-$itemName}"
@@ -1378,6 +1401,7 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
+    | "/$orgSlug/$projectName/errors"
     | "/$orgSlug/$projectName/server-logs"
     | "/$orgSlug/$projectName/sessions"
     | "/$orgSlug/$projectName/surface"
@@ -1483,6 +1507,7 @@ export interface FileRouteTypes {
     | "/api/og/"
     | "/v0.1/servers/"
     | "/$orgSlug/$projectName/build-logs/$buildId"
+    | "/$orgSlug/$projectName/errors/$errorId"
     | "/$orgSlug/$projectName/prompts/{-$itemName}"
     | "/$orgSlug/$projectName/resource-templates/{-$itemName}"
     | "/$orgSlug/$projectName/resources/{-$itemName}"
@@ -1501,6 +1526,7 @@ export interface FileRouteTypes {
     | "/api/organizations/$orgSlug/uploads"
     | "/api/sources/$projectId/webhook"
     | "/git/$orgSlug/$repository/$"
+    | "/$orgSlug/$projectName/errors/"
     | "/$orgSlug/$projectName/server-logs/"
     | "/$orgSlug/$projectName/sessions/"
     | "/$orgSlug/$projectName/surface/"
@@ -2213,6 +2239,20 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRouteImport;
       parentRoute: typeof OrgSlugProjectNameRouteRoute;
     };
+    "/$orgSlug/$projectName/errors/": {
+      id: "/$orgSlug/$projectName/errors/";
+      path: "/errors";
+      fullPath: "/$orgSlug/$projectName/errors/";
+      preLoaderRoute: typeof OrgSlugProjectNameErrorsIndexRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
+    "/$orgSlug/$projectName/errors/$errorId": {
+      id: "/$orgSlug/$projectName/errors/$errorId";
+      path: "/errors/$errorId";
+      fullPath: "/$orgSlug/$projectName/errors/$errorId";
+      preLoaderRoute: typeof OrgSlugProjectNameErrorsErrorIdRouteImport;
+      parentRoute: typeof OrgSlugProjectNameRouteRoute;
+    };
     "/$orgSlug/$projectName/prompts/{-$itemName}": {
       id: "/$orgSlug/$projectName/prompts/{-$itemName}";
       path: "/prompts/{-$itemName}";
@@ -2448,6 +2488,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameSignInsRoute: typeof OrgSlugProjectNameSignInsRoute;
   OrgSlugProjectNameIndexRoute: typeof OrgSlugProjectNameIndexRoute;
   OrgSlugProjectNameBuildLogsBuildIdRoute: typeof OrgSlugProjectNameBuildLogsBuildIdRoute;
+  OrgSlugProjectNameErrorsErrorIdRoute: typeof OrgSlugProjectNameErrorsErrorIdRoute;
   OrgSlugProjectNamePromptsChar123ItemNameChar125Route: typeof OrgSlugProjectNamePromptsChar123ItemNameChar125Route;
   OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route: typeof OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route;
   OrgSlugProjectNameResourcesChar123ItemNameChar125Route: typeof OrgSlugProjectNameResourcesChar123ItemNameChar125Route;
@@ -2455,6 +2496,7 @@ interface OrgSlugProjectNameRouteRouteChildren {
   OrgSlugProjectNameSessionsSessionIdRoute: typeof OrgSlugProjectNameSessionsSessionIdRoute;
   OrgSlugProjectNameToolsChar123ItemNameChar125Route: typeof OrgSlugProjectNameToolsChar123ItemNameChar125Route;
   OrgSlugProjectNameUsersUserIdRoute: typeof OrgSlugProjectNameUsersUserIdRoute;
+  OrgSlugProjectNameErrorsIndexRoute: typeof OrgSlugProjectNameErrorsIndexRoute;
   OrgSlugProjectNameServerLogsIndexRoute: typeof OrgSlugProjectNameServerLogsIndexRoute;
   OrgSlugProjectNameSessionsIndexRoute: typeof OrgSlugProjectNameSessionsIndexRoute;
   OrgSlugProjectNameSurfaceIndexRoute: typeof OrgSlugProjectNameSurfaceIndexRoute;
@@ -2479,6 +2521,7 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
     OrgSlugProjectNameIndexRoute: OrgSlugProjectNameIndexRoute,
     OrgSlugProjectNameBuildLogsBuildIdRoute:
       OrgSlugProjectNameBuildLogsBuildIdRoute,
+    OrgSlugProjectNameErrorsErrorIdRoute: OrgSlugProjectNameErrorsErrorIdRoute,
     OrgSlugProjectNamePromptsChar123ItemNameChar125Route:
       OrgSlugProjectNamePromptsChar123ItemNameChar125Route,
     OrgSlugProjectNameResourceTemplatesChar123ItemNameChar125Route:
@@ -2492,6 +2535,7 @@ const OrgSlugProjectNameRouteRouteChildren: OrgSlugProjectNameRouteRouteChildren
     OrgSlugProjectNameToolsChar123ItemNameChar125Route:
       OrgSlugProjectNameToolsChar123ItemNameChar125Route,
     OrgSlugProjectNameUsersUserIdRoute: OrgSlugProjectNameUsersUserIdRoute,
+    OrgSlugProjectNameErrorsIndexRoute: OrgSlugProjectNameErrorsIndexRoute,
     OrgSlugProjectNameServerLogsIndexRoute:
       OrgSlugProjectNameServerLogsIndexRoute,
     OrgSlugProjectNameSessionsIndexRoute: OrgSlugProjectNameSessionsIndexRoute,

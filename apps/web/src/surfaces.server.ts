@@ -8,6 +8,7 @@ import { instanceOperation } from "~/features/organization/instance/instance.res
 import { peopleOperations } from "~/features/organization/members/members.rest.server.ts";
 import { codeOperations } from "~/features/project/code/code.rest.server.ts";
 import { buildOperations } from "~/features/project/delivery/builds.rest.server.ts";
+import { errorOperations } from "~/features/project/errors/errors.rest.server.ts";
 import { exportOperation } from "~/features/project/export/export.rest.server.ts";
 import { activityOperations } from "~/features/project/request-log/activity.rest.server.ts";
 import { domainOperations } from "~/features/project/settings/domains.rest.server.ts";
@@ -34,6 +35,7 @@ export const restOperations: readonly Operation[] = [
   ...settingOperations,
   ...domainOperations,
   ...activityOperations,
+  ...errorOperations,
   ...peopleOperations,
   ...passwordResetOperations,
   ...gitHubOperations,

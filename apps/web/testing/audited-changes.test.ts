@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { pastedIssuer } from "@towpath/auth/workloads/testing";
 import { newId } from "@towpath/core/ids";
 import { seedLiveProject, seedProject } from "@towpath/core/testing";
-import { auditLog, gitSource, member, project, user } from "@towpath/db/schema";
+import { auditLog, errorGroup, gitSource, member, project, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
 import { listServerFunctions } from "./list-entry-points.ts";
@@ -51,6 +51,14 @@ const apiKey = async () => {
 const workload = async () => {
   const { rows } = await site.pool.query("SELECT id FROM workload_identity ORDER BY created_at DESC LIMIT 1");
   return { orgSlug, identityId: rows[0]?.id };
+};
+const failure = async () => {
+  const [seen, id] = [new Date(), newId()];
+  const [found] = await site.db.select({ id: project.id }).from(project).where(eq(project.name, names.server));
+  const figures = { count: 1, firstSeen: seen, lastSeen: seen, openedAt: seen, samples: [], callers: [], clients: [] };
+  const row = { id, projectId: found?.id ?? "", fingerprint: id, title: "KeyError: 'x'", ...figures };
+  await site.db.insert(errorGroup).values(row);
+  return { ids: [id] };
 };
 const newestBuild = async (name: string) => {
   const sql = `SELECT build.id FROM build JOIN project ON project.id = project_id
@@ -112,6 +120,7 @@ const changes: readonly (readonly [call: string, input: Input, ...actions: strin
   ["limits.saveLimits", () => ({ ...server(), caller: { perMinute: 60, burst: 20 }, server: null }), "limit.update"],
   ["domains.addDomain", () => ({ ...server(), domain: "tools.example.com" }), "domain.add"],
   ["domains.removeDomain", () => ({ ...server(), domain: "tools.example.com" }), "domain.remove"],
+  ["errors.changeErrors", async () => ({ ...server(), ...(await failure()), state: "resolved" }), "error.resolve"],
   ["admin-jwt.issueAdminJwt", server, "adminJwt.issue"],
   ["admin-jwt.clearAdminJwts", server, "adminJwt.clearCache"],
   ["oauth.approveConsent", consent, "oauth.grant"],

@@ -2,7 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { pastedIssuer } from "@towpath/auth/workloads/testing";
 import { newId } from "@towpath/core/ids";
 import { seedLiveProject, shaOf } from "@towpath/core/testing";
-import { build, member } from "@towpath/db/schema";
+import { build, errorGroup, member } from "@towpath/db/schema";
 import { makeZip } from "@towpath/git/testing";
 import { foldRequestLogs, writeRequestLogs, writeServerLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
@@ -176,6 +176,20 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
   for (const id of ["queryLogs", "readServerLog", "listSessions", "listUsers"])
     expect([id, (await ask(id, scope)).data.length]).toEqual([id, 1]);
   await ask("listSignIns", scope);
+
+  const [errorId, seen] = [newId(), new Date()];
+  const times = { firstSeen: seen, lastSeen: seen, openedAt: seen };
+  const shown = {
+    samples: [{ id: row.id, time: seen.toISOString() }],
+    callers: [{ name: "admin", count: 1 }],
+    clients: [],
+  };
+  const failed = { id: errorId, projectId: live.id, fingerprint: errorId, title: "KeyError: 'x'", count: 1 };
+  await site.db.insert(errorGroup).values({ ...failed, ...times, ...shown, file: "echo.py", line: 3 });
+  expect((await ask("listErrors", scope)).data).toHaveLength(1);
+  await ask("readError", { ...scope, errorId });
+  await ask("changeError", { ...scope, errorId }, { state: "resolved" });
+  await ask("changeErrors", scope, { ids: [errorId], state: "open" });
 
   await ask("createSecret", scope, { keyName: "API_KEY", secretValue: "very secret" });
   const variable = { ...scope, keyName: "API_KEY" };

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { newId } from "@towpath/core/ids";
 import { sampleManifest, seedLiveProject } from "@towpath/core/testing";
-import { build, portal, portalServer, project as projectTable } from "@towpath/db/schema";
+import { build, errorGroup, portal, portalServer, project as projectTable } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
@@ -48,6 +48,23 @@ export async function seedPages(site: Site, owner: Member): Promise<PageValues> 
   };
   await writeRequestLogs(site.pool, [requestLogRow({ ...caller, organizationId, projectId: project.id })]);
   while ((await foldRequestLogs(site.pool)) > 0);
+  const [errorId, seenAt] = [newId(), new Date()];
+  await site.db.insert(errorGroup).values({
+    id: errorId,
+    projectId: project.id,
+    fingerprint: errorId,
+    title: "KeyError: 'Nowhere'",
+    exception: "KeyError",
+    method: "tools/call",
+    target: "echo",
+    count: 1,
+    firstSeen: seenAt,
+    lastSeen: seenAt,
+    openedAt: seenAt,
+    samples: [],
+    callers: [{ name: caller.principal, count: 1 }],
+    clients: [{ name: caller.clientName, count: 1 }],
+  });
   const ownPortal = {
     id: newId(),
     organizationId,
@@ -69,6 +86,7 @@ export async function seedPages(site: Site, owner: Member): Promise<PageValues> 
     projectName: project.name,
     portalName: ownPortal.name,
     buildId: row?.id ?? "",
+    errorId,
     slug: "context-economy",
     itemKind: "tool",
     itemName: "echo",

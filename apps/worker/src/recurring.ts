@@ -1,5 +1,6 @@
 import type { LayerCache } from "@towpath/artifacts";
 import { buildNewVersions, rebuildLostLayers } from "@towpath/core/delivery/build";
+import { type ErrorChange, groupFailures } from "@towpath/core/operations/error-group";
 import { checkDueDomains } from "@towpath/core/projects/domain";
 import { checkDueExternalServers } from "@towpath/core/projects/external-server";
 import { checkDueGitHubRepositories } from "@towpath/core/sources/github-check";
@@ -95,7 +96,26 @@ export function roundsOf({ services, layers }: RecurringParts): Round[] {
           return signal.aborted ? 0 : await backfillRollups(pool);
         }),
     },
+    {
+      name: "grouping failed calls",
+      everyMs: 2_000,
+      run: (signal) => {
+        const ctx = jobContext(services, "error-groups");
+        const onGroupChange = async (_: unknown, changes: readonly ErrorChange[]) => logChanges(services, changes);
+        return untilNoneIsDue(signal, () => groupFailures({ ctx, input: { onGroupChange } }));
+      },
+    },
   ];
+}
+
+/** One line for each project: a flood may bring hundreds of groups at once. */
+function logChanges({ log }: Services, changes: readonly ErrorChange[]): void {
+  for (const [projectId, ofProject] of Map.groupBy(changes, (change) => change.projectId)) {
+    const kinds = Object.fromEntries(
+      [...Map.groupBy(ofProject, ({ kind }) => kind)].map(([kind, each]) => [kind, each.length]),
+    );
+    log.info({ projectId, ...kinds }, "errors of a server changed");
+  }
 }
 
 /** Work that one worker of the cluster does on the queue's schedule (packages/queue). Failures are logged. */

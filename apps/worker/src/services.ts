@@ -47,6 +47,7 @@ export function jobContext(
     | "package-versions"
     | "git-sources"
     | "github-connections"
+    | "error-groups"
     | "github-repositories",
 ): JobContext {
   return {

@@ -2,6 +2,7 @@
 // `--help` and completion start at once.
 
 import { type CommandSpec, common, flag, json, oneOf, path, setting, value } from "./command-spec.ts";
+import { errorCommands } from "./error-commands.ts";
 import { moveCommands } from "./move-commands.ts";
 import { operatorCommands } from "./operator-commands.ts";
 import { workloadCommands } from "./workload-commands.ts";
@@ -200,6 +201,7 @@ export const commands = {
     ],
   },
   ...workloadCommands,
+  ...errorCommands,
   logs: {
     arguments: "NAME [QUERY …]",
     text: "Prints the newest requests of a server, its own output (--server) or the log of a build (--build).",

@@ -19,6 +19,7 @@ const placeNames: ReadonlySet<string> = new Set([
   "sessionId",
   "userId",
   "deploymentId",
+  "errorId",
 ]);
 
 /**

@@ -11,6 +11,7 @@ export { dataVolume } from "./data-volume.ts";
 export { deployment } from "./deployment.ts";
 export { domain } from "./domain.ts";
 export { erasure } from "./erasure.ts";
+export { type ErrorSample, type ErrorShare, errorGroup, errorGroupHour, requestLogFailure } from "./error-group.ts";
 export { externalServer } from "./external-server.ts";
 export { forkPullRequest } from "./fork-pull-request.ts";
 export { formerName } from "./former-name.ts";

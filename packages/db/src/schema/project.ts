@@ -49,6 +49,8 @@ export const project = pgTable(
     isPublic: boolean().notNull().default(false),
     /** Whether request logs keep redacted payloads. */
     capturePayloads: boolean().notNull().default(false),
+    /** Failures of one group in an hour from which on it is reported (CAP-6); null: never. */
+    errorsPerHour: integer(),
     /** Whether the server gets a signed assertion of its caller in addition to the headers (GW-11). */
     identityAssertion: boolean().notNull().default(false),
     /** off | stable | always: whether gateways answer lists from `recorded_answers` while the server is asleep (GW-12). */

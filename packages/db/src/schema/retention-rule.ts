@@ -25,8 +25,8 @@ export type RetentionMoment = { readonly now: Date; readonly policy: RetentionPo
  * - `owner`: as long as the row to which a foreign key with `ON DELETE CASCADE` refers.
  * - `expired`: until the condition is true; the sweep removes them in batches. The condition needs an index.
  * - `days`: partitioned by day of the column `time`; partitions before the cutoff are dropped.
- * - `verb`: decided by a verb of core's `retention` (or `foldRequestLogs` of packages/logs, or the worker's
- *   `removeArtifacts`), because a condition isn't enough.
+ * - `verb`: decided by a verb of core's `retention` (or `groupFailures` of its `error-group`, `foldRequestLogs` of
+ *   packages/logs, or the worker's `removeArtifacts`), because a condition isn't enough.
  */
 export type RetentionRule =
   | { readonly until: "deleted" }
@@ -41,7 +41,8 @@ export type RetentionRule =
         | "removeSecretVersions"
         | "removeArtifacts"
         | "eraseLogs"
-        | "foldRequestLogs";
+        | "foldRequestLogs"
+        | "groupFailures";
     };
 
 /** `days` before the sweep's time, as a query parameter. */

@@ -11,6 +11,7 @@ import { dataVolumeRetention } from "./data-volume.ts";
 import { deploymentRetention } from "./deployment.ts";
 import { domainRetention } from "./domain.ts";
 import { erasureRetention } from "./erasure.ts";
+import { errorGroupRetention } from "./error-group.ts";
 import { externalServerRetention } from "./external-server.ts";
 import { forkPullRequestRetention } from "./fork-pull-request.ts";
 import { formerNameRetention } from "./former-name.ts";
@@ -76,6 +77,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   deployment: deploymentRetention,
   domain: domainRetention,
   erasure: erasureRetention,
+  ...errorGroupRetention,
   external_server: externalServerRetention,
   fork_pull_request: forkPullRequestRetention,
   former_name: formerNameRetention,

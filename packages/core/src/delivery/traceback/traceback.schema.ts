@@ -45,15 +45,18 @@ function ownFrame(path: string, line: number, name: string): OwnFrame | null {
 }
 
 /** What the last traceback in these lines says; null without a whole one. */
-export function raisedIn(lines: readonly string[]): Raised | null {
+export const raisedIn = (lines: readonly string[]): Raised | null => everyRaisedIn(lines).at(-1) ?? null;
+
+/** What each whole traceback in these lines says, in their order: of chained exceptions each is one. */
+export function everyRaisedIn(lines: readonly string[]): readonly Raised[] {
   const read = lineReader();
-  let raised: Raised | null = null;
+  const raised: Raised[] = [];
   let frame: OwnFrame | null = null;
   for (const line of lines) {
     const part = read(line);
     if (part.kind === "start") frame = null;
     if (part.kind === "frame") frame = part.own ?? frame;
-    if (part.kind === "exception") raised = { exception: part.text, frame };
+    if (part.kind === "exception") raised.push({ exception: part.text, frame });
   }
   return raised;
 }

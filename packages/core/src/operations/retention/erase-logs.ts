@@ -14,6 +14,7 @@ type Reference = { readonly kind: Kind; readonly table: string; readonly column:
 export const logReferences: readonly Reference[] = [
   { kind: "project", table: "request_log", column: "project_id", key: "project_id, time, id" },
   { kind: "project", table: "request_log_delta", column: "project_id", key: "id" },
+  { kind: "project", table: "request_log_failure", column: "project_id", key: "id" },
   { kind: "project", table: "request_log_series", column: "project_id", key: "project_id, id" },
   { kind: "project", table: "request_log_minute", column: "project_id", key: "project_id, time, series_id" },
   { kind: "project", table: "request_log_ten_minutes", column: "project_id", key: "project_id, time, series_id" },

@@ -148,6 +148,13 @@ export const formerNameDays = 90;
 
 export const releaseNameSchema = z.object({ name: z.string().min(1).max(100) });
 
+/** Failures of one error in an hour from which on it is reported (CAP-6); null: never. */
+const errorsPerHourSchema = z
+  .int({ error: "Enter a whole number of failures an hour, or null to report none" })
+  .min(1, "Enter at least one failure an hour")
+  .max(1_000_000, "Enter at most 1,000,000 failures an hour")
+  .nullable();
+
 /** Absent fields don't change. Entrypoint, arguments, requirements and root directory take effect with the next build. */
 export const updateProjectSchema = z.object({
   name: projectNameSchema.optional(),
@@ -161,6 +168,7 @@ export const updateProjectSchema = z.object({
   authMode: authModeSchema.optional(),
   isPublic: z.boolean().optional(),
   capturePayloads: z.boolean().optional(),
+  errorsPerHour: errorsPerHourSchema.optional(),
   /** Whether newer versions of its package are built (BLD-17). */
   followsPackage: z.boolean().optional(),
 });

@@ -23,6 +23,7 @@ export const projectViewSchema = z.object({
   isPublic: z.boolean(),
   /** Whether request logs keep redacted payloads. */
   capturePayloads: z.boolean(),
+  errorsPerHour: z.number().int().nullable().describe("failures of one error in an hour that are reported; null: none"),
   /** Whether the server gets a signed assertion of who calls (GW-11). */
   identityAssertion: z.boolean(),
   /** Whether lists are answered without waking a sleeping server (GW-12). */
@@ -119,6 +120,7 @@ export const settingsOf = (row: ProjectRow) => ({
   authMode: authModeSchema.catch("towpath-cloud").parse(row.authMode),
   isPublic: row.isPublic,
   capturePayloads: row.capturePayloads,
+  errorsPerHour: row.errorsPerHour,
   identityAssertion: row.identityAssertion,
   // An unknown choice, written by a later version: gateways of this version don't follow it either.
   sleepingLists: sleepingListsSchema.catch("off").parse(row.sleepingLists),

@@ -41,6 +41,8 @@ const decrypted = {
 } as const;
 const isReason = (reason: unknown): reason is keyof typeof decrypted => Object.hasOwn(decrypted, String(reason));
 
+const failure = ({ subject, detail }: Entry) => `the error “${show(detail.title)}” of ${show(subject)}`;
+
 /** What each action did, as the end of a sentence that begins with who did it. */
 const words: Readonly<Record<string, Words>> = {
   "organization.create": ["team", () => "created the organization"],
@@ -100,6 +102,9 @@ const words: Readonly<Record<string, Words>> = {
     "servers",
     ({ subject, detail }) => `removed the domain ${show(detail.domain)} from ${show(subject)}`,
   ],
+  "error.resolve": ["servers", (entry) => `resolved ${failure(entry)}`],
+  "error.ignore": ["servers", (entry) => `ignored ${failure(entry)}`],
+  "error.reopen": ["servers", (entry) => `reopened ${failure(entry)}`],
   "project.delete": ["servers", ({ subject }) => `deleted the server ${show(subject)}`],
   "project.export": ["servers", ({ subject, detail }) => `exported ${built(detail)} of the server ${show(subject)}`],
   "project.follow-default-branch": [

@@ -18,6 +18,7 @@ import { Skeleton } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { TimeBars } from "~/ui/time-bars.tsx";
 import { failureText } from "~/ui/toast.ts";
+import { ErrorStrip } from "./error-strip.tsx";
 import { LatestFailures } from "./latest-failures.tsx";
 import { type Overview, overviewQuery } from "./overview.functions.ts";
 import { Crashed, ServerFacts } from "./server-facts.tsx";
@@ -153,6 +154,7 @@ function Usage({ traffic: { data, error, retry }, place, isLive, status }: Usage
     );
   return (
     <>
+      {data ? <ErrorStrip projectKey={place.key} errors={data.errors} /> : null}
       <TrafficTiles overview={data} projectKey={place.key} branch={branch} />
       <CallsChart overview={data} status={status} />
       <div className="grid gap-5 xl:grid-cols-2">

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { listBranchDeploymentIds } from "@towpath/core/delivery/deployment";
+import { listRecentErrors, type RecentErrors } from "@towpath/core/operations/error-group";
 import {
   getFirstSteps as getFirstStepsVerb,
   hideFirstSteps as hideFirstStepsVerb,
@@ -19,20 +20,27 @@ import { projectAccess, selfAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { type LatestFailure, latestFailures } from "./latest-failures.server.ts";
 
-/** Calls of the last two days, and the latest failures (PRJ-19). Without `branchId`: of the whole project. */
+type FullOverview = ProjectOverview & {
+  readonly failures: readonly LatestFailure[];
+  /** Of all branches. */
+  readonly errors: RecentErrors;
+};
+
+/** Calls of the last two days, the latest failures (PRJ-19), new errors. Without `branchId`: of the whole project. */
 const getOverview = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
   .validator(input(branchKeySchema))
-  .handler(async ({ context, data }): Promise<ProjectOverview & { failures: readonly LatestFailure[] }> => {
+  .handler(async ({ context, data }): Promise<FullOverview> => {
     const projectId = context.project.id;
     const { branchId, ...key } = data;
     const deploymentIds =
       branchId && (await listBranchDeploymentIds({ ctx: context.ctx, input: { ...key, branchId } }));
     const scope = { projectId, ...(deploymentIds && { deploymentIds }) };
-    const [overview, failures] = await readRequestLogs((pool) =>
-      Promise.all([projectOverview(pool, scope), latestFailures(pool, scope)]),
-    );
-    return { ...overview, failures };
+    const [errors, [overview, failures]] = await Promise.all([
+      listRecentErrors({ ctx: context.ctx, input: key }),
+      readRequestLogs((pool) => Promise.all([projectOverview(pool, scope), latestFailures(pool, scope)])),
+    ]);
+    return { ...overview, failures, errors };
   });
 
 /** Which first steps of a new server are done (SRC-4). */

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { ExternalSettings } from "~/features/onboarding/external-server/external-settings.tsx";
 import type { FromGitHub } from "~/features/onboarding/source/continue-on-github.tsx";
 import { SourceSettings } from "~/features/onboarding/source/source-settings.tsx";
+import { ErrorRateSettings } from "~/features/project/errors/error-rate-settings.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { useMay } from "~/features/shared/session/guards.ts";
@@ -93,6 +94,7 @@ export function SettingsPage({ projectKey, mayChange, fromGitHub }: SettingsPage
             {project.kind === "external" ? <ExternalSettings projectKey={projectKey} /> : null}
             <DomainSettings projectKey={projectKey} />
             <SwitchSettings projectKey={projectKey} />
+            <ErrorRateSettings projectKey={projectKey} />
             {isHosted ? (
               <>
                 <SleepSettings projectKey={projectKey} />

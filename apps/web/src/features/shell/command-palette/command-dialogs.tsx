@@ -3,9 +3,10 @@ import { Checkbox } from "~/ui/checkbox.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
 import { SearchList } from "~/ui/search-list.tsx";
+import { setSingleKeys, useSingleKeys } from "~/ui/single-keys.ts";
 import { type OpenDialog, useCommands } from "./commands.tsx";
 import type { PalettePlace } from "./palette-groups.tsx";
-import { setSingleKeys, useCommandKey, useSingleKeys } from "./use-shortcuts.ts";
+import { useCommandKey } from "./use-shortcuts.ts";
 
 type CommandDialogsProps = {
   readonly place: PalettePlace;

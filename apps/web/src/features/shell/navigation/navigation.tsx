@@ -5,6 +5,7 @@ import {
   BookOpen,
   Bot,
   ChartNoAxesColumn,
+  CircleAlert,
   CircleUserRound,
   FileCode,
   Fingerprint,
@@ -151,7 +152,8 @@ export function projectScreens(
     section(
       "Logs",
       <Activity />,
-      screen("Logs", <Activity />, to("logs"), { tab: "Calls", ...words("requests", "calls", "errors") }),
+      screen("Logs", <Activity />, to("logs"), { tab: "Calls", ...words("requests", "calls") }),
+      screen("Errors", <CircleAlert />, to("errors"), words("failures", "exceptions")),
       screen("Sessions", <MessagesSquare />, to("sessions")),
       screen("Users", <Users />, to("users"), words("callers")),
       ...only(isHosted, screen("Server output", <ScrollText />, to("server-logs"), words("stdout", "stderr", "print"))),

@@ -1,0 +1,42 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { SettingCard } from "~/features/project/settings/setting-card.tsx";
+import { useProjectSwitch } from "~/features/project/settings/use-project-switch.ts";
+import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
+import { formatCount } from "~/ui/figure.tsx";
+import { Select } from "~/ui/select.tsx";
+
+const never = "never";
+const rates = [10, 50, 100, 500, 1000];
+
+/** From how many failures an hour on an error is reported (CAP-6). */
+export function ErrorRateSettings({ projectKey }: { readonly projectKey: ProjectKey }) {
+  const { data: project } = useSuspenseQuery(projectQuery(projectKey));
+  const { failure, change } = useProjectSwitch<number | null>(projectKey, (errorsPerHour) =>
+    updateProject({ data: { ...projectKey, errorsPerHour } }),
+  );
+  const rate = project.errorsPerHour;
+  // Over REST it may be any number.
+  const offered = [...new Set([...rates, ...(rate === null ? [] : [rate])])].sort((a, b) => a - b);
+  return (
+    <SettingCard
+      id="errors"
+      title="Frequent errors"
+      description="New errors, and those that are back, are reported. An open error can be reported again when it becomes frequent."
+      failure={failure}
+      status={rate === null ? "Not reported by rate." : `Reported from ${formatCount(rate)} failures an hour.`}
+    >
+      <Select
+        aria-label="Report an error that becomes frequent"
+        className="w-60"
+        value={rate === null ? never : String(rate)}
+        onChange={(value) => void change(value === never ? null : Number(value))}
+        options={[
+          { value: never, label: "Never" },
+          ...offered.map((each) => ({ value: String(each), label: `From ${formatCount(each)} failures an hour` })),
+        ]}
+      />
+    </SettingCard>
+  );
+}

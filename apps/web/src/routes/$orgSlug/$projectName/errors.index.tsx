@@ -1,0 +1,25 @@
+import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
+import { defaultErrorSearch, type ErrorSearch, errorSearchParameters } from "~/features/project/errors/error-search.ts";
+import { ErrorsPending } from "~/features/project/errors/error-states.tsx";
+import { errorsQuery } from "~/features/project/errors/errors.functions.ts";
+import { ErrorsPage } from "~/features/project/errors/errors-page.tsx";
+
+/** CAP-6 */
+export const Route = createFileRoute("/$orgSlug/$projectName/errors/")({
+  validateSearch: errorSearchParameters,
+  search: { middlewares: [stripSearchParams(defaultErrorSearch)] },
+  loaderDeps: ({ search }) => search,
+  loader: async ({ context, params, deps }) => {
+    await context.queryClient.prefetchQuery(errorsQuery(params, deps));
+  },
+  head: ({ params }) => ({ meta: [{ title: `Errors · ${params.projectName} · Towpath` }] }),
+  component: ErrorsRoute,
+  pendingComponent: ErrorsPending,
+});
+
+function ErrorsRoute() {
+  const navigate = Route.useNavigate();
+  const change = (next: Partial<ErrorSearch>) =>
+    void navigate({ search: (before) => ({ ...before, ...next }), replace: true, resetScroll: false });
+  return <ErrorsPage projectKey={Route.useParams()} search={Route.useSearch()} onSearch={change} />;
+}
