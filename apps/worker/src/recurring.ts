@@ -10,6 +10,8 @@ import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/lo
 import type { ScheduledHandlers } from "@towpath/queue";
 import type { Round } from "@towpath/role";
 import { startTrace } from "@towpath/telemetry/trace";
+import { alertRound, sendingRound } from "./alerts/send-alerts.ts";
+import { watchServers } from "./alerts/watch-servers.ts";
 import { type BackUps, backUpIfDue } from "./backup/back-up.ts";
 import { redeliverMissedOfAll } from "./missed-deliveries.ts";
 import { sweepRepositories } from "./retention/repositories.ts";
@@ -95,6 +97,8 @@ export function roundsOf({ services, layers }: RecurringParts): Round[] {
           return signal.aborted ? 0 : await backfillRollups(pool);
         }),
     },
+    alertRound(services),
+    sendingRound(services),
   ];
 }
 
@@ -120,6 +124,7 @@ export function scheduledHandlers({ services, repositories, github, backUps }: R
       indexFinishedDays(database.pool, signal),
     ),
     "backup.make": logged("making a back-up", (signal) => backUpIfDue({ db: database.db, log }, backUps, signal)),
+    "alert.watch": logged("looking for slow calls and sign-in loops", (signal) => watchServers(services, signal)),
     "repository.sweep": logged("cleaning up repositories of this instance", async (signal) => {
       const removed = await sweepRepositories(jobContext(services, "sweep"), repositories, signal);
       if (removed > 0) log.info({ removed }, "retention: removed repositories of this instance that nobody has");
