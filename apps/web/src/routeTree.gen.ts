@@ -67,6 +67,7 @@ import { Route as OrgSlugServersNewRouteImport } from "./routes/$orgSlug/servers
 import { Route as OrgSlugServersPackageRouteImport } from "./routes/$orgSlug/servers_.package";
 import { Route as OrgSlugServersRegistryRouteImport } from "./routes/$orgSlug/servers_.registry";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
+import { Route as OrgSlugSettingsAlertsRouteImport } from "./routes/$orgSlug/settings/alerts";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
 import { Route as OrgSlugSettingsAuditLogRouteImport } from "./routes/$orgSlug/settings/audit-log";
 import { Route as OrgSlugSettingsGeneralRouteImport } from "./routes/$orgSlug/settings/general";
@@ -427,6 +428,11 @@ const OrgSlugServersRegistryRoute = OrgSlugServersRegistryRouteImport.update({
 const OrgSlugSettingsIndexRoute = OrgSlugSettingsIndexRouteImport.update({
   id: "/settings/",
   path: "/settings/",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugSettingsAlertsRoute = OrgSlugSettingsAlertsRouteImport.update({
+  id: "/settings/alerts",
+  path: "/settings/alerts",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
 const OrgSlugSettingsApiKeysRoute = OrgSlugSettingsApiKeysRouteImport.update({
@@ -819,6 +825,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/servers/new": typeof OrgSlugServersNewRoute;
   "/$orgSlug/servers/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/servers/registry": typeof OrgSlugServersRegistryRoute;
+  "/$orgSlug/settings/alerts": typeof OrgSlugSettingsAlertsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -936,6 +943,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/servers/new": typeof OrgSlugServersNewRoute;
   "/$orgSlug/servers/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/servers/registry": typeof OrgSlugServersRegistryRoute;
+  "/$orgSlug/settings/alerts": typeof OrgSlugSettingsAlertsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -1057,6 +1065,7 @@ export interface FileRoutesById {
   "/$orgSlug/servers_/new": typeof OrgSlugServersNewRoute;
   "/$orgSlug/servers_/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/servers_/registry": typeof OrgSlugServersRegistryRoute;
+  "/$orgSlug/settings/alerts": typeof OrgSlugSettingsAlertsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -1178,6 +1187,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/servers/new"
     | "/$orgSlug/servers/package"
     | "/$orgSlug/servers/registry"
+    | "/$orgSlug/settings/alerts"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -1295,6 +1305,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/servers/new"
     | "/$orgSlug/servers/package"
     | "/$orgSlug/servers/registry"
+    | "/$orgSlug/settings/alerts"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -1415,6 +1426,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/servers_/new"
     | "/$orgSlug/servers_/package"
     | "/$orgSlug/servers_/registry"
+    | "/$orgSlug/settings/alerts"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -1952,6 +1964,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof OrgSlugSettingsIndexRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
+    "/$orgSlug/settings/alerts": {
+      id: "/$orgSlug/settings/alerts";
+      path: "/settings/alerts";
+      fullPath: "/$orgSlug/settings/alerts";
+      preLoaderRoute: typeof OrgSlugSettingsAlertsRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
     "/$orgSlug/settings/api-keys": {
       id: "/$orgSlug/settings/api-keys";
       path: "/settings/api-keys";
@@ -2450,6 +2469,7 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugServersNewRoute: typeof OrgSlugServersNewRoute;
   OrgSlugServersPackageRoute: typeof OrgSlugServersPackageRoute;
   OrgSlugServersRegistryRoute: typeof OrgSlugServersRegistryRoute;
+  OrgSlugSettingsAlertsRoute: typeof OrgSlugSettingsAlertsRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
   OrgSlugSettingsAuditLogRoute: typeof OrgSlugSettingsAuditLogRoute;
   OrgSlugSettingsGeneralRoute: typeof OrgSlugSettingsGeneralRoute;
@@ -2478,6 +2498,7 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugServersNewRoute: OrgSlugServersNewRoute,
   OrgSlugServersPackageRoute: OrgSlugServersPackageRoute,
   OrgSlugServersRegistryRoute: OrgSlugServersRegistryRoute,
+  OrgSlugSettingsAlertsRoute: OrgSlugSettingsAlertsRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
   OrgSlugSettingsAuditLogRoute: OrgSlugSettingsAuditLogRoute,
   OrgSlugSettingsGeneralRoute: OrgSlugSettingsGeneralRoute,
