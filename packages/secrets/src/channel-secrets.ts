@@ -6,7 +6,7 @@ import type { SecretBox } from "./secret-box.ts";
 /** A channel of alerts, to which its secrets are bound: in another row or organization they don't open. */
 type ChannelBinding = { readonly id: string; readonly organizationId: string };
 
-export type SealedChannel = { readonly wraps: Wraps; readonly sealed: string };
+type SealedChannel = { readonly wraps: Wraps; readonly sealed: string };
 
 const contextOfKey = ({ id, organizationId }: ChannelBinding) =>
   JSON.stringify(["towpath/alert-channel-key/v1", organizationId, id]);

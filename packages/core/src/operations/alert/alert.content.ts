@@ -1,6 +1,6 @@
 import type { AlertEvent } from "./raise-alert.ts";
 
-/** An event as people read it, whatever it is sent by. Texts are plain and may contain anything. */
+/** An event as people read it, in every format. Texts are plain and may contain anything. */
 export type AlertContent = {
   readonly title: string;
   readonly text: string;

@@ -137,8 +137,13 @@ test.each<[string, () => AlertEvent, number]>([
   [
     "a loop",
     () => ({
-      ...{ kind: "sign-in.loop", projectId: suite.project.id, client: "A%_\\", key: "a%_\\" },
-      ...{ starts: 5, minutes: 30, problem: null },
+      kind: "sign-in.loop",
+      projectId: suite.project.id,
+      client: "A%_\\",
+      key: "a%_\\",
+      starts: 5,
+      minutes: 30,
+      problem: null,
     }),
     24 * hourMs,
   ],

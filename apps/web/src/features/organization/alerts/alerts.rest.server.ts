@@ -22,8 +22,7 @@ export const alertOperations: readonly Operation[] = [
     handle: ({ ctx, orgSlug }) => listAlertChannels({ ctx, input: { orgSlug } }),
   }),
   operation("POST /organizations/{slug}/alert-channels", "createAlertChannel", "alert.manage", {
-    summary:
-      "adds one: `format` mail with `userIds`, or standard, slack, discord, teams with `url`; the signing secret is shown this once",
+    summary: "adds one: of `format` mail with `userIds`, of another with `url`; the signing secret is shown this once",
     body: createChannelSchema,
     answer: answers.newAlertChannel,
     handle: ({ ctx, orgSlug, body }) => createAlertChannel({ ctx, input: { ...body, orgSlug } }),
