@@ -38,7 +38,8 @@ afterAll(() => {
 
 const hook = (path: string) => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`;
 const screen = () => `${site.url}/${owner.organization.slug}/settings/alerts`;
-const item = (name: string, on = page) => on.getByRole("listitem").filter({ hasText: name });
+const item = (name: string, on = page) =>
+  on.getByRole("list", { name: "Channels" }).getByRole("listitem").filter({ hasText: name });
 
 test("CAP-6 an owner adds a Slack channel, tests it, and sees the receiver's answer and the deliveries", async () => {
   await page.goto(screen());
