@@ -90,7 +90,16 @@ const allowedPackages = {
 const webFeatures = Object.entries({
   shared: ["answers", "error-reporting", "log-stream", "picture", "session", "error-screens", "project-screen"],
   account: ["sign-in", "oauth", "account", "invitations"],
-  organization: ["audit-log", "github", "instance", "organization-settings", "servers", "api-keys", "members"],
+  organization: [
+    "audit-log",
+    "github",
+    "instance",
+    "organization-settings",
+    "servers",
+    "api-keys",
+    "members",
+    "alerts",
+  ],
   onboarding: ["upload", "server-form", "external-server", "package", "server-registry", "source", "welcome"],
   project: [
     ...["admin-jwt", "badge", "delivery", "clients", "code", "access", "portals", "build", "deployment", "server-log"],

@@ -32,6 +32,8 @@ const kept: readonly RegExp[] = [
   /["`]team["`]|team: "Organization"|key_of_other_team/g,
   // Names outside of Towpath: paths and mentions at Git hosts, top-level domains, and addresses that nobody may take.
   /example\.com(?::\d+)?\/team\/|@(?:org\/)?team\b|\|team\||\bsecrets sign-ins teams$/g,
+  // The service, and the format of messages for it.
+  /Microsoft Teams|microsoftTeams|["`]teams["`]|\bteams:/g,
   // A key of systemd's units.
   /WantedBy=/g,
   // The portal in the examples of REST.

@@ -27,6 +27,7 @@ const loaders: Record<CommandName, () => Promise<Command>> = {
   settings: async () => (await import("./settings/settings.ts")).settings,
   env: async () => (await import("./servers/env.ts")).env,
   "build-states": async () => (await import("./build-states/build-states.ts")).buildStates,
+  alerts: async () => (await import("./alerts/alerts.ts")).alerts,
   workloads: async () => (await import("./workloads/workloads.ts")).workloads,
   domains: async () => (await import("./domains/domains.ts")).domains,
   errors: async () => (await import("./errors/errors.ts")).errors,

@@ -20,13 +20,13 @@ import { addReadings, openExporter, openRegistry, poolReadings, serveMetrics, sp
 import { type SpanSink, startTrace } from "@towpath/telemetry/trace";
 import type { Logger } from "pino";
 import type { RunnerConfig } from "./config.ts";
+import { cachingReader } from "./deployments/caching-reader.ts";
 import {
   deploymentUses,
   existingDeployments,
   nextRebuild,
   readDeployment,
   recentlyRun,
-  type StoredDeployment,
 } from "./deployments/deployment.store.ts";
 import { interpreterOf, keptDataOf, serverOfDeployment } from "./deployments/server-of-deployment.ts";
 import { adoptInstances, memoOf } from "./instances/adopt.ts";
@@ -39,6 +39,7 @@ import { serverLog } from "./logs/server-log.ts";
 import { createServerLogWriter } from "./logs/server-log-writer.ts";
 import { RunnerMetrics } from "./metrics.ts";
 import { watchNeeds } from "./needs.ts";
+import { createNoPlaceAlert } from "./places/no-place-alert.ts";
 import { budgetOf, Places } from "./places/places.ts";
 import { prewarmBytes } from "./prewarm/plan.ts";
 import { PrewarmPool } from "./prewarm/prewarm-pool.ts";
@@ -101,7 +102,12 @@ export async function startRunner(config: RunnerConfig, log: Logger, driver?: Ru
     return deployment;
   };
   const budget = budgetOf(config.budget, host.capacity);
-  const places = new Places(budget, config.placeWaitMs);
+  const alertRefused = createNoPlaceAlert({
+    db: database.db,
+    projectOf: async (deploymentId) => (await requireDeployment(deploymentId)).projectId,
+    onProblem: complain("an alert could not be raised"),
+  });
+  const places = new Places(budget, config.placeWaitMs, alertRefused);
   const prewarm = new PrewarmPool({
     driver: servers,
     maxBytes: prewarmBytes(config.prewarmShare, budget, runtime),
@@ -271,30 +277,4 @@ function openServerDriver(
     process.exit(1);
   };
   return openDriver(driver, layers, { kind: "servers", identity, adoptWithinMs, onSuperseded });
-}
-
-const maxCached = 1000;
-
-/** Reads deployments; while the database is unavailable, returns what it read before, so that servers can start. */
-function cachingReader(
-  read: (id: string) => Promise<StoredDeployment | null>,
-  onError: (error: unknown) => void,
-): (id: string) => Promise<StoredDeployment | null> {
-  const cache = new Map<string, StoredDeployment>();
-  return async (id) => {
-    let found: StoredDeployment | null;
-    try {
-      found = await read(id);
-    } catch (error) {
-      const earlier = cache.get(id);
-      if (earlier === undefined) throw error;
-      onError(error);
-      return earlier;
-    }
-    cache.delete(id);
-    if (found !== null) cache.set(id, found);
-    const oldest = cache.keys().next().value;
-    if (cache.size > maxCached && oldest !== undefined) cache.delete(oldest);
-    return found;
-  };
 }

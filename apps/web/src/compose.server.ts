@@ -17,6 +17,7 @@ import {
   createAddressPolicy,
   createCheckedFetch,
   createDomainNames,
+  createWebhookPoster,
   fetchDocument,
 } from "@towpath/egress";
 import {
@@ -155,6 +156,7 @@ function compose(config: WebConfig): Services {
   const mail = config.sendsMail
     ? createMailSender({ db: database.db, queue: queue.queue, secret: config.secret })
     : null;
+  const webhooks = createWebhookPoster(policy);
   const contextFor = (actor: Actor): FullContext => ({
     db: database.db,
     actor,
@@ -181,6 +183,7 @@ function compose(config: WebConfig): Services {
     adminTokens,
     callLimits: config.callLimits,
     mail,
+    webhooks,
     dashboardUrl: config.baseUrl,
     recordSignInStep: (step) =>
       signIns.record({ ...step, agent: null, address: actor.kind === "user" ? actor.ipAddress : null }),

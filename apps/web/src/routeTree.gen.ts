@@ -67,6 +67,7 @@ import { Route as OrgSlugServersNewRouteImport } from "./routes/$orgSlug/servers
 import { Route as OrgSlugServersPackageRouteImport } from "./routes/$orgSlug/servers_.package";
 import { Route as OrgSlugServersRegistryRouteImport } from "./routes/$orgSlug/servers_.registry";
 import { Route as OrgSlugSettingsIndexRouteImport } from "./routes/$orgSlug/settings/index";
+import { Route as OrgSlugSettingsAlertsRouteImport } from "./routes/$orgSlug/settings/alerts";
 import { Route as OrgSlugSettingsApiKeysRouteImport } from "./routes/$orgSlug/settings/api-keys";
 import { Route as OrgSlugSettingsAuditLogRouteImport } from "./routes/$orgSlug/settings/audit-log";
 import { Route as OrgSlugSettingsGeneralRouteImport } from "./routes/$orgSlug/settings/general";
@@ -432,6 +433,11 @@ const OrgSlugServersRegistryRoute = OrgSlugServersRegistryRouteImport.update({
 const OrgSlugSettingsIndexRoute = OrgSlugSettingsIndexRouteImport.update({
   id: "/settings/",
   path: "/settings/",
+  getParentRoute: () => OrgSlugRouteRoute,
+} as any);
+const OrgSlugSettingsAlertsRoute = OrgSlugSettingsAlertsRouteImport.update({
+  id: "/settings/alerts",
+  path: "/settings/alerts",
   getParentRoute: () => OrgSlugRouteRoute,
 } as any);
 const OrgSlugSettingsApiKeysRoute = OrgSlugSettingsApiKeysRouteImport.update({
@@ -852,6 +858,7 @@ export interface FileRoutesByFullPath {
   "/$orgSlug/servers/new": typeof OrgSlugServersNewRoute;
   "/$orgSlug/servers/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/servers/registry": typeof OrgSlugServersRegistryRoute;
+  "/$orgSlug/settings/alerts": typeof OrgSlugSettingsAlertsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -974,6 +981,7 @@ export interface FileRoutesByTo {
   "/$orgSlug/servers/new": typeof OrgSlugServersNewRoute;
   "/$orgSlug/servers/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/servers/registry": typeof OrgSlugServersRegistryRoute;
+  "/$orgSlug/settings/alerts": typeof OrgSlugSettingsAlertsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -1100,6 +1108,7 @@ export interface FileRoutesById {
   "/$orgSlug/servers_/new": typeof OrgSlugServersNewRoute;
   "/$orgSlug/servers_/package": typeof OrgSlugServersPackageRoute;
   "/$orgSlug/servers_/registry": typeof OrgSlugServersRegistryRoute;
+  "/$orgSlug/settings/alerts": typeof OrgSlugSettingsAlertsRoute;
   "/$orgSlug/settings/api-keys": typeof OrgSlugSettingsApiKeysRoute;
   "/$orgSlug/settings/audit-log": typeof OrgSlugSettingsAuditLogRoute;
   "/$orgSlug/settings/general": typeof OrgSlugSettingsGeneralRoute;
@@ -1226,6 +1235,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/servers/new"
     | "/$orgSlug/servers/package"
     | "/$orgSlug/servers/registry"
+    | "/$orgSlug/settings/alerts"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -1348,6 +1358,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/servers/new"
     | "/$orgSlug/servers/package"
     | "/$orgSlug/servers/registry"
+    | "/$orgSlug/settings/alerts"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -1473,6 +1484,7 @@ export interface FileRouteTypes {
     | "/$orgSlug/servers_/new"
     | "/$orgSlug/servers_/package"
     | "/$orgSlug/servers_/registry"
+    | "/$orgSlug/settings/alerts"
     | "/$orgSlug/settings/api-keys"
     | "/$orgSlug/settings/audit-log"
     | "/$orgSlug/settings/general"
@@ -2013,6 +2025,13 @@ declare module "@tanstack/react-router" {
       path: "/settings";
       fullPath: "/$orgSlug/settings/";
       preLoaderRoute: typeof OrgSlugSettingsIndexRouteImport;
+      parentRoute: typeof OrgSlugRouteRoute;
+    };
+    "/$orgSlug/settings/alerts": {
+      id: "/$orgSlug/settings/alerts";
+      path: "/settings/alerts";
+      fullPath: "/$orgSlug/settings/alerts";
+      preLoaderRoute: typeof OrgSlugSettingsAlertsRouteImport;
       parentRoute: typeof OrgSlugRouteRoute;
     };
     "/$orgSlug/settings/api-keys": {
@@ -2560,6 +2579,7 @@ interface OrgSlugRouteRouteChildren {
   OrgSlugServersNewRoute: typeof OrgSlugServersNewRoute;
   OrgSlugServersPackageRoute: typeof OrgSlugServersPackageRoute;
   OrgSlugServersRegistryRoute: typeof OrgSlugServersRegistryRoute;
+  OrgSlugSettingsAlertsRoute: typeof OrgSlugSettingsAlertsRoute;
   OrgSlugSettingsApiKeysRoute: typeof OrgSlugSettingsApiKeysRoute;
   OrgSlugSettingsAuditLogRoute: typeof OrgSlugSettingsAuditLogRoute;
   OrgSlugSettingsGeneralRoute: typeof OrgSlugSettingsGeneralRoute;
@@ -2588,6 +2608,7 @@ const OrgSlugRouteRouteChildren: OrgSlugRouteRouteChildren = {
   OrgSlugServersNewRoute: OrgSlugServersNewRoute,
   OrgSlugServersPackageRoute: OrgSlugServersPackageRoute,
   OrgSlugServersRegistryRoute: OrgSlugServersRegistryRoute,
+  OrgSlugSettingsAlertsRoute: OrgSlugSettingsAlertsRoute,
   OrgSlugSettingsApiKeysRoute: OrgSlugSettingsApiKeysRoute,
   OrgSlugSettingsAuditLogRoute: OrgSlugSettingsAuditLogRoute,
   OrgSlugSettingsGeneralRoute: OrgSlugSettingsGeneralRoute,

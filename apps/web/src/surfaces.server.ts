@@ -3,6 +3,7 @@ import { packageOperations } from "~/features/onboarding/package/packages.rest.s
 import { deployTargetOperations } from "~/features/onboarding/source/deploy-target.rest.server.ts";
 import { repositoryOperations } from "~/features/onboarding/source/repositories.rest.server.ts";
 import { sourceOperations } from "~/features/onboarding/source/sources.rest.server.ts";
+import { alertOperations } from "~/features/organization/alerts/alerts.rest.server.ts";
 import { gitHubOperations } from "~/features/organization/github/github.rest.server.ts";
 import { instanceOperation } from "~/features/organization/instance/instance.rest.server.ts";
 import { peopleOperations } from "~/features/organization/members/members.rest.server.ts";
@@ -37,6 +38,7 @@ export const restOperations: readonly Operation[] = [
   ...activityOperations,
   ...errorOperations,
   ...peopleOperations,
+  ...alertOperations,
   ...passwordResetOperations,
   ...gitHubOperations,
 ];

@@ -60,6 +60,10 @@ const failure = async () => {
   await site.db.insert(errorGroup).values(row);
   return { ids: [id] };
 };
+const channel = async () => {
+  const { rows } = await site.pool.query("SELECT id FROM alert_channel ORDER BY created_at DESC LIMIT 1");
+  return { orgSlug, channelId: rows[0]?.id };
+};
 const newestBuild = async (name: string) => {
   const sql = `SELECT build.id FROM build JOIN project ON project.id = project_id
     WHERE project.name = $1 ORDER BY build.created_at DESC LIMIT 1`;
@@ -107,6 +111,15 @@ const changes: readonly (readonly [call: string, input: Input, ...actions: strin
   ["workloads.createWorkload", async () => ({ orgSlug, ...(await pastedIssuer()) }), "workloadIdentity.create"],
   ["workloads.revokeWorkload", workload, "workloadIdentity.revoke"],
   ["workloads.deleteWorkload", workload, "workloadIdentity.delete"],
+  [
+    "alerts.createChannel",
+    () => ({ orgSlug, name: "A", format: "standard", url: "https://a.example/", events: ["error.new"] }),
+    "alertChannel.create",
+  ],
+  ["alerts.updateChannel", async () => ({ ...(await channel()), name: "B" }), "alertChannel.update"],
+  ["alerts.rotateSecret", () => channel(), "alertChannel.rotate"],
+  ["alerts.deleteChannel", () => channel(), "alertChannel.delete"],
+  ["latency-rule.saveRule", () => ({ ...server(), latencyMs: 500, latencyFactor: null }), "alertRule.update"],
   ["settings.updateProject", () => ({ ...server(), entrypoint: "other.py" }), "project.update"],
   [
     "settings.saveVariables",
@@ -204,6 +217,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
     "github-user.storeTemporaryToken",
     "oauth.denyConsent",
   ],
+  "send a message, which is in a list of its own: alerts.browser.test.ts": ["alerts.testChannel"],
   "change what DNS says, with its entry: domain.test.ts": ["domains.checkDomain"],
   "change an account: account-activity.test.ts": [
     "account.beginTwoFactor",

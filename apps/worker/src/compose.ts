@@ -5,10 +5,10 @@ import { createBuilder, defaultBuildLimits } from "@towpath/builder";
 import { openGitHub } from "@towpath/core/sources/github-connection";
 import { openDatabase } from "@towpath/db";
 import { currentRelease } from "@towpath/db/release";
-import { createAddressPolicy, createCheckedFetch, createDomainNames } from "@towpath/egress";
+import { createAddressPolicy, createCheckedFetch, createDomainNames, createWebhookPoster } from "@towpath/egress";
 import { createGitRemotes, createStatePoster, openInstanceRepositories, removeLeftovers } from "@towpath/git";
 import { createGitHubConnections, createRepositoryHost, type GitHubConnections } from "@towpath/github";
-import { createMailTransport, deliverMail } from "@towpath/mail";
+import { createMailSender, createMailTransport, deliverMail } from "@towpath/mail";
 import { inspectExternal, reachExternal } from "@towpath/mcp/external";
 import { createPackageIndex } from "@towpath/package-index";
 import { openWorkerQueue } from "@towpath/queue";
@@ -181,6 +181,8 @@ async function openParts(config: WorkerConfig, log: Logger) {
     heartbeatMs,
     disk,
     deliverMail: (mailId) => deliverMail(delivery, mailId),
+    mail: config.mail && createMailSender({ db: database.db, queue: workers.queue, secret: config.secrets.current }),
+    webhooks: createWebhookPoster(policy),
     buildEnded: (ended) => metrics.buildEnded(ended),
     spans: exporter,
   };

@@ -1,6 +1,7 @@
 import type { LayerCache } from "@towpath/artifacts";
 import { buildNewVersions, rebuildLostLayers } from "@towpath/core/delivery/build";
-import { type ErrorChange, groupFailures } from "@towpath/core/operations/error-group";
+import { raiseAlert } from "@towpath/core/operations/alert";
+import { type ErrorChange, groupFailures, type OnGroupChange } from "@towpath/core/operations/error-group";
 import { checkDueDomains } from "@towpath/core/projects/domain";
 import { checkDueExternalServers } from "@towpath/core/projects/external-server";
 import { checkDueGitHubRepositories } from "@towpath/core/sources/github-check";
@@ -11,6 +12,8 @@ import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/lo
 import type { ScheduledHandlers } from "@towpath/queue";
 import type { Round } from "@towpath/role";
 import { startTrace } from "@towpath/telemetry/trace";
+import { alertRound, sendingRound } from "./alerts/send-alerts.ts";
+import { watchServers } from "./alerts/watch-servers.ts";
 import { type BackUps, backUpIfDue } from "./backup/back-up.ts";
 import { redeliverMissedOfAll } from "./missed-deliveries.ts";
 import { sweepRepositories } from "./retention/repositories.ts";
@@ -101,10 +104,15 @@ export function roundsOf({ services, layers }: RecurringParts): Round[] {
       everyMs: 2_000,
       run: (signal) => {
         const ctx = jobContext(services, "error-groups");
-        const onGroupChange = async (_: unknown, changes: readonly ErrorChange[]) => logChanges(services, changes);
+        const onGroupChange: OnGroupChange = async (tx, changes) => {
+          logChanges(services, changes);
+          for (const change of changes) await raiseAlert(tx, change);
+        };
         return untilNoneIsDue(signal, () => groupFailures({ ctx, input: { onGroupChange } }));
       },
     },
+    alertRound(services),
+    sendingRound(services),
   ];
 }
 
@@ -140,6 +148,7 @@ export function scheduledHandlers({ services, repositories, github, backUps }: R
       indexFinishedDays(database.pool, signal),
     ),
     "backup.make": logged("making a back-up", (signal) => backUpIfDue({ db: database.db, log }, backUps, signal)),
+    "alert.watch": logged("looking for slow calls and sign-in loops", (signal) => watchServers(services, signal)),
     "repository.sweep": logged("cleaning up repositories of this instance", async (signal) => {
       const removed = await sweepRepositories(jobContext(services, "sweep"), repositories, signal);
       if (removed > 0) log.info({ removed }, "retention: removed repositories of this instance that nobody has");

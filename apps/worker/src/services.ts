@@ -11,7 +11,7 @@ import type { EndedBuild } from "./metrics.ts";
 import type { Disk } from "./retention/disk.ts";
 
 /** The context in which a job calls core's verbs. */
-export type JobContext = Context<SourceServices | "packages" | "externalServers" | "domainNames">;
+export type JobContext = Context<SourceServices | "packages" | "externalServers" | "domainNames" | "webhooks" | "mail">;
 
 /** Dependencies of the jobs; created once, in `compose.ts`. */
 export type Services = Omit<JobContext, "db" | "actor" | "clock" | "checked"> & {
@@ -48,7 +48,8 @@ export function jobContext(
     | "git-sources"
     | "github-connections"
     | "error-groups"
-    | "github-repositories",
+    | "github-repositories"
+    | "alerts",
 ): JobContext {
   return {
     db: services.database.db,
@@ -64,5 +65,7 @@ export function jobContext(
     secrets: services.secrets,
     externalServers: services.externalServers,
     domainNames: services.domainNames,
+    webhooks: services.webhooks,
+    mail: services.mail,
   };
 }

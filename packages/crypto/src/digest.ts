@@ -1,6 +1,6 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 
-type Encoding = "base64url" | "hex";
+type Encoding = "base64url" | "base64" | "hex";
 
 export const sha256 = (data: string | Uint8Array, encoding: Encoding = "base64url"): string =>
   hash("sha256", data, encoding);

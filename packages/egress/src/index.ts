@@ -7,3 +7,4 @@ export { EgressError, privateNetworkRemedy } from "./egress-error.ts";
 export { fetchDocument } from "./fetch-document.ts";
 export { isListed, networkList } from "./networks.ts";
 export { isLoopbackAddress } from "./public-address.ts";
+export { createWebhookPoster } from "./webhook-poster.ts";

@@ -4,7 +4,7 @@ import type { JobQueue, Mail, MailSender } from "@towpath/core/ports";
 import { deriveKey, sealWithKeyId, sha256 } from "@towpath/crypto";
 import type { Database, Transaction } from "@towpath/db";
 import { mailMessage } from "@towpath/db/schema";
-import { and, eq, gt, isNotNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, gt, isNotNull, ne, type SQL, sql } from "drizzle-orm";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -14,6 +14,8 @@ const dayMs = 24 * hourMs;
  * person who causes a message to somebody else; messages that people request for themselves have none.
  */
 export const mailLimits = { recipientPerHour: 5, recipientPerDay: 20, senderPerDay: 100, sendersPerHour: 300 } as const;
+/** Of alerts. They don't count for the other messages: a server that fails must not keep people from a new password. */
+export const alertLimits = { recipientPerHour: 15, recipientPerDay: 60 } as const;
 
 type Settings = {
   readonly db: Database;
@@ -31,7 +33,7 @@ export function createMailSender({ db, queue, secret, now = () => new Date() }: 
     const recipient = recipientKey(mail.to);
     // One request at a time, until the transaction ends: concurrent ones could exceed the limits together.
     await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtext('towpath_mail'))`);
-    await requireWithinLimits(tx, { recipient, sender: mail.sender, now: createdAt });
+    await requireWithinLimits(tx, { recipient, mail, now: createdAt });
     const sealed = sealWithKeyId(key, JSON.stringify(mail), id);
     const { purpose, sender } = mail;
     await tx.insert(mailMessage).values({ id, purpose, sender, recipient, sealed, status: "queued", createdAt });
@@ -49,13 +51,17 @@ const recipientKey = (address: string): string => sha256(address.trim().toLowerC
 /** @throws TowpathError `limit_reached` */
 async function requireWithinLimits(
   tx: Transaction,
-  { recipient, sender, now }: { readonly recipient: string; readonly sender: string | null; readonly now: Date },
+  { recipient, mail, now }: { readonly recipient: string; readonly mail: Mail; readonly now: Date },
 ): Promise<void> {
-  const sent = (sinceMs: number, condition: SQL) =>
+  const { sender, purpose } = mail;
+  const isAlert = purpose === "alert";
+  const limits = isAlert ? alertLimits : mailLimits;
+  const sent = (sinceMs: number, condition: SQL | undefined) =>
     tx.$count(mailMessage, and(condition, gt(mailMessage.createdAt, new Date(now.getTime() - sinceMs))));
-  const to = eq(mailMessage.recipient, recipient);
-  if ((await sent(hourMs, to)) >= mailLimits.recipientPerHour) throw tooMuchMail("to this address", "an hour");
-  if ((await sent(dayMs, to)) >= mailLimits.recipientPerDay) throw tooMuchMail("to this address", "a day");
+  const same = isAlert ? eq(mailMessage.purpose, "alert") : ne(mailMessage.purpose, "alert");
+  const to = and(eq(mailMessage.recipient, recipient), same);
+  if ((await sent(hourMs, to)) >= limits.recipientPerHour) throw tooMuchMail("to this address", "an hour");
+  if ((await sent(dayMs, to)) >= limits.recipientPerDay) throw tooMuchMail("to this address", "a day");
   if (sender === null) return;
   if ((await sent(dayMs, eq(mailMessage.sender, sender))) >= mailLimits.senderPerDay)
     throw tooMuchMail("for you", "a day");

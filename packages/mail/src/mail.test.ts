@@ -6,7 +6,7 @@ import { openJobQueue, openWorkerQueue } from "@towpath/queue";
 import { eq } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMailSender, createMailTransport, deliverMail, mailConfigSchema } from "./index.ts";
-import { mailLimits } from "./mail-sender.ts";
+import { alertLimits, mailLimits } from "./mail-sender.ts";
 import { type MailServer, startMailServer } from "./testing/mail-server.ts";
 
 const secret = "a root secret for tests, at least 32 characters";
@@ -139,6 +139,16 @@ test("ORG-6 one mailbox gets a few messages in an hour, however it is spelled, a
   expect(await refusalCode(sender(stillToday).send(message(to)))).toBe("limit_reached");
   const tomorrow = () => new Date(Date.now() + 30 * 3_600_000);
   await sender(tomorrow).send(message(to));
+});
+
+test("CAP-6 alerts have a limit of their own: they don't keep a person from other mail, nor other mail from alerts", async () => {
+  const to = someone();
+  const alert = () => sender().send(message(to, { purpose: "alert" }));
+  for (let count = 0; count < alertLimits.recipientPerHour; count++) await alert();
+  expect(await refusalCode(alert())).toBe("limit_reached");
+  const reset = () => sender().send(message(to, { purpose: "password-reset" }));
+  for (let count = 0; count < mailLimits.recipientPerHour; count++) await reset();
+  expect(await refusalCode(reset())).toBe("limit_reached");
 });
 
 test("ORG-6 mail to strangers is limited per sender; mail that people request for themselves is not", async () => {

@@ -280,6 +280,7 @@ test("OPS-2 scheduled jobs run when a worker starts and at their times, by one w
       "webhook.redeliver": run("webhook.redeliver"),
       "log.index": run("log.index"),
       "backup.make": run("backup.make"),
+      "alert.watch": run("alert.watch"),
       "repository.sweep": run("repository.sweep"),
     };
   };
@@ -287,7 +288,7 @@ test("OPS-2 scheduled jobs run when a worker starts and at their times, by one w
   const [one, other] = [await open(), await open()];
   await one.schedule(handlersOf("one"));
   await running.promise;
-  await until(() => runs.length === 5);
+  await until(() => runs.length === 6);
   await other.schedule(handlersOf("other"));
   await until(() => runsOf("package.follow").length === 2 && runsOf("repository.sweep").length === 2);
   expect(runsOf("log.index")).toEqual(["one log.index"]);

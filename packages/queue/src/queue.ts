@@ -75,6 +75,8 @@ const schedules = {
   "log.index": { cron: "5-59/10 * * * *", expireInSeconds: 43_200 },
   /** Make a back-up if the worker's settings ask for one and it is due. */
   "backup.make": { cron: "*/15 * * * *", expireInSeconds: 21_600 },
+  /** Look for slow calls and sign-in loops, for alerts. */
+  "alert.watch": { cron: "* * * * *", expireInSeconds: 600 },
   /** Pack repositories of this instance, and remove orphaned ones. */
   "repository.sweep": { cron: "47 * * * *", expireInSeconds: 3600 },
 } as const;

@@ -1,5 +1,14 @@
 import { openDatabase } from "@towpath/db";
-import { dataKey, githubConnection, masterKey, organization, project, secret, secretVersion } from "@towpath/db/schema";
+import {
+  alertChannel,
+  dataKey,
+  githubConnection,
+  masterKey,
+  organization,
+  project,
+  secret,
+  secretVersion,
+} from "@towpath/db/schema";
 import { openTestDatabase } from "@towpath/db/testing";
 import { eq } from "drizzle-orm";
 import { beforeEach, expect, test } from "vitest";
@@ -11,9 +20,11 @@ import {
   findDataKey,
   finishRotation,
   guardDatabase,
+  openChannel,
   openConnection,
   rotateMasterKeys,
   type SecretBox,
+  sealChannel,
   sealConnection,
 } from "./index.ts";
 
@@ -215,4 +226,31 @@ test("GH-5 keys of a GitHub connection open for its row, App, host and version o
   expect(openConnection(renewed, await stored())).toBe("a private key");
   const last = await stored();
   expect(() => openConnection(old, last)).toThrow("another key");
+});
+
+test("CAP-6 address and secret of an alert channel open in its row and organization only, and after a rotation", async () => {
+  const { rows } = await client().pool.query<{ id: string }>(
+    "INSERT INTO organization (id, name, slug) VALUES (gen_random_uuid(), 'Acme', 'acme-alerts') RETURNING id",
+  );
+  const binding = { id: crypto.randomUUID(), organizationId: rows[0]?.id ?? "" };
+  await database.db.transaction(async (tx) => {
+    const sealed = await sealChannel(tx, old, binding, "an address");
+    const rest = { name: "A", format: "slack", host: "a.test", events: ["error.new"] };
+    await tx.insert(alertChannel).values({ ...binding, ...rest, ...sealed });
+  });
+  const stored = async () => {
+    const [row] = await database.db.select().from(alertChannel);
+    if (!row?.wraps || !row.sealed) throw new Error("there is no channel");
+    return { ...row, wraps: row.wraps, sealed: row.sealed };
+  };
+  const row = await stored();
+  expect(JSON.stringify(row)).not.toContain("an address");
+  for (const other of [{ id: crypto.randomUUID() }, { organizationId: crypto.randomUUID() }])
+    expect(() => openChannel(old, { ...row, ...other })).toThrow();
+  await rotateMasterKeys(client(), rotating);
+  for (const box of [old, rotating, renewed]) expect(openChannel(box, await stored())).toBe("an address");
+  await finishRotation(client(), rotating);
+  expect(openChannel(renewed, await stored())).toBe("an address");
+  const last = await stored();
+  expect(() => openChannel(old, last)).toThrow("another key");
 });

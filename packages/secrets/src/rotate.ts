@@ -1,8 +1,9 @@
 import type { Wraps } from "@towpath/crypto";
 import type { DatabaseClient, Transaction } from "@towpath/db";
-import { dataKey, githubConnection, masterKey, project, secret, secretVersion } from "@towpath/db/schema";
-import { and, eq, ne, notLike, type SQL, sql } from "drizzle-orm";
+import { alertChannel, dataKey, githubConnection, masterKey, project, secret, secretVersion } from "@towpath/db/schema";
+import { and, eq, isNotNull, ne, notLike, type SQL, sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
+import { rewrapChannel } from "./channel-secrets.ts";
 import { rewrapConnection } from "./connection-secrets.ts";
 import { ensureDataKey } from "./data-keys.ts";
 import { addMasterKey, checkDatabase } from "./master-keys.ts";
@@ -76,11 +77,31 @@ const connections: Keyed<typeof githubConnection.$inferSelect> = {
   store: (tx, id, wraps) => tx.update(githubConnection).set({ wraps }).where(eq(githubConnection.id, id)),
 };
 
+/** Those of webhooks; a channel that sends mail has none. */
+const channels: Keyed<{ readonly id: string; readonly organizationId: string; readonly wraps: Wraps }> = {
+  async find(tx, which) {
+    const { id, organizationId, wraps } = alertChannel;
+    const rows = await tx
+      .select({ id, organizationId, wraps })
+      .from(alertChannel)
+      .where(and(isNotNull(wraps), which(wraps)))
+      .limit(batchRows)
+      .for("no key update");
+    return rows.flatMap((row) => (row.wraps ? [{ ...row, wraps: row.wraps }] : []));
+  },
+  rewrap: rewrapChannel,
+  store: (tx, id, wraps) => tx.update(alertChannel).set({ wraps }).where(eq(alertChannel.id, id)),
+};
+
 const addWraps = async (tx: Transaction, box: SecretBox) =>
-  (await addWrapsOf(tx, box, dataKeys)) + (await addWrapsOf(tx, box, connections));
+  (await addWrapsOf(tx, box, dataKeys)) +
+  (await addWrapsOf(tx, box, connections)) +
+  (await addWrapsOf(tx, box, channels));
 
 const removeWraps = async (tx: Transaction, box: SecretBox) =>
-  (await removeWrapsOf(tx, box, dataKeys)) + (await removeWrapsOf(tx, box, connections));
+  (await removeWrapsOf(tx, box, dataKeys)) +
+  (await removeWrapsOf(tx, box, connections)) +
+  (await removeWrapsOf(tx, box, channels));
 
 async function addWrapsOf<Row extends { readonly id: string; readonly wraps: Wraps }>(
   tx: Transaction,

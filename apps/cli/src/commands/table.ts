@@ -1,6 +1,7 @@
 // The table of the terminal's commands, for parsing, help and completion. It imports only its own parts, so that
 // `--help` and completion start at once.
 
+import { alertCommands } from "./alert-commands.ts";
 import { type CommandSpec, common, flag, json, oneOf, path, setting, value } from "./command-spec.ts";
 import { errorCommands } from "./error-commands.ts";
 import { moveCommands } from "./move-commands.ts";
@@ -200,6 +201,7 @@ export const commands = {
       "domains my-server-one remove mcp.example.com",
     ],
   },
+  ...alertCommands,
   ...workloadCommands,
   ...errorCommands,
   logs: {

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { parse } from "../commands/parse.ts";
-import { type Api, connectApi } from "../instance/api.ts";
+import { connectApi } from "../instance/api.ts";
+import { ownOrganization } from "../instance/own-organization.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
 import { bold, CommandError, dim, green, output, print, red, UsageError, yellow } from "../terminal/terminal.ts";
 import { ago } from "../terminal/time.ts";
@@ -74,13 +75,6 @@ const contentOf = async (file: string | undefined) =>
     : await readFile(file, "utf8").catch(() => {
         throw new CommandError(`${file} can't be read. Check its path.`);
       });
-
-async function ownOrganization(api: Api): Promise<string> {
-  const schema = z.object({ organization: z.object({ slug: z.string() }).nullable() });
-  const { organization } = await api.call("GET", "/api/v1/caller", schema);
-  if (organization) return organization.slug;
-  throw new UsageError("Name the organization: --organization SLUG");
-}
 
 function printIdentities(found: readonly Identity[]): void {
   if (found.length === 0) print(`No workload identities. ${dim("towpath workloads add adds one.")}`);

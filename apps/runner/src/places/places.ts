@@ -37,16 +37,21 @@ export const budgetOf = (settings: BudgetSettings, { memoryBytes, processors }: 
 export class Places {
   readonly budget: Budget;
   readonly #waitMs: number;
+  readonly #onRefused: (deploymentId: string, reason: string) => void;
   readonly #held = new Map<string, Seat>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #leaving = new Set<string>();
   readonly #servedAt = new Map<string, number>();
   #turn = 0;
 
-  /** `waitMs`: how long a start waits for its place; less than the gateway holds requests. */
-  constructor(budget: Budget, waitMs: number) {
+  /**
+   * `waitMs`: how long a start waits for its place; less than the gateway holds requests. `onRefused`: called for each
+   * start that has waited so long.
+   */
+  constructor(budget: Budget, waitMs: number, onRefused: (deploymentId: string, reason: string) => void = () => {}) {
     this.budget = budget;
     this.#waitMs = waitMs;
+    this.#onRefused = onRefused;
   }
 
   /**
@@ -57,7 +62,11 @@ export class Places {
   async take(seat: Seat): Promise<void> {
     const { deploymentId } = seat;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => this.cancel(deploymentId, this.#refusal(seat)), this.#waitMs);
+    const timer = setTimeout(() => {
+      const refusal = this.#refusal(seat);
+      this.cancel(deploymentId, refusal);
+      this.#onRefused(deploymentId, refusal.message);
+    }, this.#waitMs);
     this.#waiting.set(deploymentId, { seat, admit: resolve, refuse: reject });
     this.settle();
     try {

@@ -11,7 +11,7 @@ import {
   testContext,
 } from "@towpath/core/testing";
 import { createTestDatabase, type TestDatabase } from "@towpath/db/testing";
-import { createDomainNames } from "@towpath/egress";
+import { createAddressPolicy, createDomainNames, createWebhookPoster } from "@towpath/egress";
 import { openRepositories } from "@towpath/git";
 import { readBuildLog } from "@towpath/logs";
 import { openWorkerQueue, type WorkerQueue } from "@towpath/queue";
@@ -167,6 +167,8 @@ function servicesOf(bench: () => Bench, database: TestDatabase, workers: WorkerQ
       inspect: async () => Promise.reject(new Error("these tests inspect no external servers")),
     },
     domainNames: createDomainNames([]),
+    mail: null,
+    webhooks: createWebhookPoster(createAddressPolicy([])),
     deliverMail: async () => Promise.reject(new Error("these tests send no mail")),
     builder,
     runner,

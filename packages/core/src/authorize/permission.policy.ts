@@ -38,6 +38,9 @@ const lowestRole = {
   "apiKey.manage": "admin",
   "workload.read": "member",
   "workload.manage": "admin",
+  "alert.read": "member",
+  // Sends what happens to addresses elsewhere.
+  "alert.manage": "admin",
   "client.read": "member",
   "client.network": "admin",
   "client.disconnect": "admin",

@@ -35,6 +35,8 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   "workload.read": "see which workloads may call with tokens of their issuer",
   "workload.manage": "let workloads call with tokens of their issuer, revoke that",
   "adminJwt.manage": "get a server's admin JWT, revoke all earlier ones",
+  "alert.read": "see where alerts are sent, and how sending them went",
+  "alert.manage": "choose where alerts are sent, and test that",
   "client.read": "see which clients are connected to a server, and how their sign-ins went",
   "client.network": "see the networks of clients that sign in",
   "client.disconnect": "disconnect clients",

@@ -20,6 +20,7 @@ import type {
   RepositoryHost,
   ServerHost,
   ServerRegistry,
+  WebhookPoster,
 } from "../ports/index.ts";
 
 export const roles = ["owner", "admin", "member", "viewer"] as const;
@@ -100,6 +101,7 @@ type Services = {
   readonly adminTokens: AdminTokens;
   /** Null without a mail server: then pages show links to copy. */
   readonly mail: MailSender | null;
+  readonly webhooks: WebhookPoster;
   /** How many calls the instance's gateways take. */
   readonly callLimits: CallLimits;
   /** Records a step of an MCP client's sign-in, without waiting. */

@@ -93,7 +93,7 @@ export type ServerRegistry = {
 
 /** An email message to one person. Texts are plain; the mail has them as text and as simple HTML. */
 export type Mail = {
-  readonly purpose: "invitation" | "password-reset" | "email-change";
+  readonly purpose: "invitation" | "password-reset" | "email-change" | "alert";
   /** One address. */
   readonly to: string;
   /** `user:<id>` who has us write to somebody else, to whom limits apply; null for what people ask for themselves. */
@@ -104,6 +104,31 @@ export type Mail = {
   readonly action?: { readonly label: string; readonly url: string };
   /** Why the person gets it, and what to do when it isn't for them. */
   readonly footnote?: string;
+};
+
+/**
+ * What a receiver of webhooks answered: `text` is the beginning of its body. `message` of a problem says what to do to
+ * whoever named the address.
+ */
+export type WebhookAnswer =
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly text: string;
+      readonly retryAfterSeconds: number | null;
+    }
+  | { readonly kind: "problem"; readonly message: string };
+
+/** Posts to addresses that people name, and to none that is the platform's alone. */
+export type WebhookPoster = {
+  /** What is wrong with an address, as far as its text says; null: nothing. */
+  problemOf(url: string): string | null;
+  /** JSON. Ends after ten seconds, and never rejects. */
+  post(request: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+  }): Promise<WebhookAnswer>;
 };
 
 export type MailSender = {

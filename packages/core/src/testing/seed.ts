@@ -117,6 +117,7 @@ export function testContext(db: Database, actor: Actor, more: Partial<FullContex
     serverHost: { verify: async () => {} },
     adminTokens: notGiven("adminTokens"),
     mail: null,
+    webhooks: notGiven("webhooks"),
     callLimits: { caller: null, server: null, organization: null },
     recordSignInStep: () => {},
     ...more,

@@ -1,4 +1,5 @@
 export { accessPolicy } from "./access-policy.ts";
+export { alertChannel, alertDelivery, alertEvent, alertRule } from "./alert.ts";
 export { artifact, artifactTag } from "./artifact.ts";
 export { auditLog } from "./audit-log.ts";
 export { branch } from "./branch.ts";

@@ -1,4 +1,5 @@
 import { accessPolicyRetention } from "./access-policy.ts";
+import { alertChannelRetention, alertDeliveryRetention, alertEventRetention, alertRuleRetention } from "./alert.ts";
 import { artifactRetention, artifactTagRetention } from "./artifact.ts";
 import { auditLogRetention } from "./audit-log.ts";
 import { branchRetention } from "./branch.ts";
@@ -59,6 +60,10 @@ import { workloadIdentityRetention } from "./workload-identity.ts";
 export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   access_policy: accessPolicyRetention,
   account: accountRetention,
+  alert_channel: alertChannelRetention,
+  alert_delivery: alertDeliveryRetention,
+  alert_event: alertEventRetention,
+  alert_rule: alertRuleRetention,
   apikey: apikeyRetention,
   artifact: artifactRetention,
   artifact_tag: artifactTagRetention,

@@ -5,6 +5,7 @@ import type { Context } from "../../context/index.ts";
 import { enqueueReport } from "../branch/index.ts";
 import type { Diagnosis } from "./build-contract.schema.ts";
 import { enqueueTurn } from "./queue-build.ts";
+import { raiseFailedBuild } from "./raise-failed-build.ts";
 
 /** A build that was lost with this many workers fails. */
 const maxAttempts = 3;
@@ -51,7 +52,10 @@ export async function requeueLostBuilds(call: {
       .set({ status: "failed", diagnosis: workersLost, endedAt: sql`now()`, updatedAt: sql`now()` })
       .where(and(stale, gte(build.attempt, maxAttempts)))
       .returning({ id: build.id, branchId: build.branchId });
-    for (const { branchId } of rows) await enqueueReport(tx, ctx, branchId);
+    for (const { id, branchId } of rows) {
+      await enqueueReport(tx, ctx, branchId);
+      await raiseFailedBuild(tx, ctx, { buildId: id, diagnosis: workersLost });
+    }
     return rows;
   });
   const requeued = await ctx.db

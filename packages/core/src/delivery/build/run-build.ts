@@ -5,6 +5,7 @@ import type { Call, Context } from "../../context/index.ts";
 import { enqueueReport } from "../branch/index.ts";
 import { isCurrentAttempt, ofAttempt } from "./build.store.ts";
 import type { BuildTimings, Diagnosis } from "./build-contract.schema.ts";
+import { raiseFailedBuild } from "./raise-failed-build.ts";
 import { storableDiagnosis } from "./stored-build.ts";
 
 /**
@@ -67,7 +68,9 @@ export async function failBuild(call: {
       })
       .where(ofAttempt(input, "failed"))
       .returning({ branchId: build.branchId });
-    if (failed) await enqueueReport(tx, ctx, failed.branchId);
-    return failed !== undefined;
+    if (!failed) return false;
+    await enqueueReport(tx, ctx, failed.branchId);
+    await raiseFailedBuild(tx, ctx, input);
+    return true;
   });
 }

@@ -194,6 +194,18 @@ const words: Readonly<Record<string, Words>> = {
   "workloadIdentity.revoke": ["keys", ({ detail }) => `revoked the workload identity ${show(detail.name)}`],
   "workloadIdentity.delete": ["keys", ({ detail }) => `deleted the workload identity ${show(detail.name)}`],
   "apiKey.delete": ["keys", ({ detail }) => `deleted the API key ${show(detail.name)}`],
+  "alertChannel.create": [
+    "alerts",
+    ({ detail }) => `added the alert channel ${show(detail.name)}${detail.host ? ` to ${show(detail.host)}` : ""}`,
+  ],
+  "alertChannel.update": ["alerts", ({ detail }) => `changed the alert channel ${show(detail.name)}`],
+  "alertChannel.rotate": ["alerts", ({ detail }) => `made a new secret for the alert channel ${show(detail.name)}`],
+  "alertChannel.delete": ["alerts", ({ detail }) => `deleted the alert channel ${show(detail.name)}`],
+  "alertChannel.gone": [
+    "alerts",
+    ({ detail }) => `switched off the alert channel ${show(detail.name)}, whose receiver answered 410`,
+  ],
+  "alertRule.update": ["alerts", ({ subject }) => `changed when calls of ${show(subject)} are slow`],
   "adminJwt.issue": ["keys", ({ subject }) => `obtained an admin JWT for ${show(subject)}`],
   "adminJwt.clearCache": ["keys", ({ subject }) => `revoked all admin JWTs of ${show(subject)}`],
   "oauth.grant": ["clients", ({ detail }) => `connected ${show(detail.client)}`],

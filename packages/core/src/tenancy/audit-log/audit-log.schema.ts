@@ -9,6 +9,7 @@ export const auditGroups = {
   variables: "Environment variables",
   access: "Access and limits",
   keys: "API keys and tokens",
+  alerts: "Alerts",
   clients: "Connected clients",
   github: "GitHub",
 } as const;

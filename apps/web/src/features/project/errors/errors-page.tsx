@@ -149,7 +149,6 @@ type ListProps = {
 };
 
 function List({ projectKey, state, page, number, onPage }: ListProps) {
-  const navigate = useNavigate();
   const mayChange = useMay("project.update");
   const list = useRef<HTMLDivElement>(null);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());

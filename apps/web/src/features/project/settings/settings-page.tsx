@@ -15,6 +15,7 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { SectionLinks } from "~/ui/section-links.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
+import { AlertSettings } from "./alert-settings.tsx";
 import { BuildSettings } from "./build-settings.tsx";
 import { DeleteProject } from "./delete-project.tsx";
 import { DomainSettings } from "./domain-settings.tsx";
@@ -49,6 +50,7 @@ function sectionsOf({
     [isHosted, "build", "Build"],
     [kind === "external", "server", "Address"],
     [true, "domains", "Domains"],
+    [true, "alerts", "Alerts"],
     [hasChecks, "pull-requests", "Pull requests"],
     [true, "request-log", "Request log"],
     [kind !== "portal", "identity", "Caller identity"],
@@ -93,6 +95,7 @@ export function SettingsPage({ projectKey, mayChange, fromGitHub }: SettingsPage
             {isHosted ? <BuildSettings projectKey={projectKey} saved={saved} onSaved={setSaved} /> : null}
             {project.kind === "external" ? <ExternalSettings projectKey={projectKey} /> : null}
             <DomainSettings projectKey={projectKey} />
+            <AlertSettings projectKey={projectKey} />
             <SwitchSettings projectKey={projectKey} />
             <ErrorRateSettings projectKey={projectKey} />
             {isHosted ? (

@@ -5,6 +5,8 @@ import { roles } from "@towpath/core/context";
 import { buildSummarySchema, buildViewSchema } from "@towpath/core/delivery/build";
 import { buildLogEntrySchema, buildWarningSchema, diagnosisSchema } from "@towpath/core/delivery/build/contract";
 import { deploymentSummarySchema, deploymentViewSchema, serverStatusSchema } from "@towpath/core/delivery/deployment";
+import { channelViewSchema, deliveryViewSchema, newChannelSchema } from "@towpath/core/operations/alert";
+import { latencyRuleSchema } from "@towpath/core/operations/alert/schema";
 import { portalListItemSchema, portalViewSchema } from "@towpath/core/projects/portal";
 import { projectDetailSchema, projectListItemSchema, projectViewSchema } from "@towpath/core/projects/project";
 import { authModeSchema } from "@towpath/core/projects/project/schema";
@@ -41,6 +43,8 @@ const sourceDetail = named("Source", sourceViewSchema);
 const repository = named("Repository", repositoryViewSchema);
 const apiKey = named("ApiKey", apiKeyViewSchema);
 const workloadIdentity = named("WorkloadIdentity", workloadIdentityViewSchema);
+const alertChannel = named("AlertChannel", channelViewSchema);
+const alertDelivery = named("AlertDelivery", deliveryViewSchema);
 const newInvitation = named("NewInvitation", newInvitationSchema);
 
 /** Result of `lookIntoSource`. */
@@ -139,6 +143,12 @@ export const answers = {
   limits: callLimitViewSchema,
   adminJwt: adminJwtSchema,
   adminJwtCache: z.object({ hits: z.number().int(), misses: z.number().int(), size: z.number().int() }),
+  alertChannels: listOf(alertChannel),
+  alertChannel,
+  newAlertChannel: newChannelSchema.extend({ channel: alertChannel }),
+  alertDeliveries: listOf(alertDelivery),
+  alertDelivery,
+  latencyRule: latencyRuleSchema,
   portals: listOf(portalListItemSchema),
   portal: named("Portal", portalViewSchema),
   createdPortal: z.object({ id: z.uuid(), name: z.string(), url: z.url() }),

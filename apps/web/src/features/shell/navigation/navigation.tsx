@@ -2,6 +2,7 @@ import type { Permission } from "@towpath/core/authorize";
 import type { ProjectKind } from "@towpath/core/projects/project";
 import {
   Activity,
+  Bell,
   BookOpen,
   Bot,
   ChartNoAxesColumn,
@@ -91,6 +92,10 @@ export function organizationScreens(organization: {
           ...words("token", "workload", "cluster"),
         }),
         screen("GitHub", <GitBranch />, settings("github"), forGitHub),
+        screen("Alerts", <Bell />, settings("alerts"), {
+          permission: "alert.read",
+          ...words("Slack", "webhook", "mail"),
+        }),
         screen("Members", <Users />, settings("members"), words("invite", "people", "team", "roles")),
         screen("Audit log", <ScrollText />, settings("audit-log"), forAuditLog),
         screen("General", <Settings2 />, settings("general"), forGeneral),

@@ -54,6 +54,11 @@ export const contents: readonly Group[] = [
       own("edit", "Edit the code", "Change files in the browser, commit and deploy them, and mend a failed build."),
       own("previews", "Previews and rollbacks", "A URL for every branch, and how to return to an earlier deployment."),
       own("logs", "Logs", "Find a call, see why it failed, and read what the server printed."),
+      own(
+        "alerts",
+        "Alerts",
+        "Messages when a server fails: email, Slack, Discord, Microsoft Teams or a signed webhook.",
+      ),
       ofRepository(
         "observability",
         "What happened to a call",

@@ -1,5 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { externalServerQuery } from "~/features/onboarding/external-server/external-server.functions.ts";
+import { latencyRuleQuery } from "~/features/project/settings/latency-rule.functions.ts";
 import { SettingsPage } from "~/features/project/settings/settings-page.tsx";
 import { SettingsPending } from "~/features/project/settings/settings-states.tsx";
 import { loadMissingVariables } from "~/features/project/settings/use-missing-variables.ts";
@@ -19,7 +20,10 @@ export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
   loader: async ({ context, params }) => {
     const { permissions } = context.organization;
     if (!permissions.includes("project.update")) return;
-    const { kind } = await context.queryClient.ensureQueryData(projectQuery(params));
+    const [{ kind }] = await Promise.all([
+      context.queryClient.ensureQueryData(projectQuery(params)),
+      context.queryClient.ensureQueryData(latencyRuleQuery(params)),
+    ]);
     if (kind === "external") await context.queryClient.ensureQueryData(externalServerQuery(params));
     if (kind !== "hosted") return;
     await Promise.all([

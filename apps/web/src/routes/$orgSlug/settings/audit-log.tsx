@@ -3,7 +3,18 @@ import { auditActorsQuery, auditLogQuery } from "~/features/organization/audit-l
 import { AuditLogPage, AuditLogPending } from "~/features/organization/audit-log/audit-log-page.tsx";
 import { oneOf, searchParameters, text } from "~/http/search-parameters.ts";
 
-const groups = ["people", "team", "servers", "builds", "variables", "access", "keys", "clients", "github"] as const;
+const groups = [
+  "people",
+  "team",
+  "servers",
+  "builds",
+  "variables",
+  "access",
+  "keys",
+  "alerts",
+  "clients",
+  "github",
+] as const;
 
 /** ORG-10 */
 export const Route = createFileRoute("/$orgSlug/settings/audit-log")({
