@@ -26,6 +26,7 @@ export { projectOverview } from "./query/overview/project-overview.ts";
 export { serversActivity } from "./query/overview/servers-activity.ts";
 export { queryRequestLogs, readRequestLog } from "./query/query-request-logs.ts";
 export { limitedReader, type Reader } from "./query/reader.ts";
+export { releaseFigures } from "./query/release-figures.ts";
 export { requestLogStats } from "./query/request-log-stats.ts";
 export { timeOfRequestId } from "./query/request-time.ts";
 export { sessionStats, sessionTimeseries, userStats, userTimeseries } from "./query/sessions/activity.ts";

@@ -18,6 +18,7 @@ import { gitSourceRetention } from "./git-source.ts";
 import { githubCheckRetention, githubConnectionRetention, githubUserRetention } from "./github-connection.ts";
 import { githubInstallationRetention } from "./github-installation.ts";
 import { branchReportRetention, buildReportRetention, pullRequestCommentRetention } from "./github-report.ts";
+import { deploymentApprovalRetention, gradualReleaseRetention, releasePolicyRetention } from "./gradual-release.ts";
 import { hostIsolationRetention } from "./host-isolation.ts";
 import { hostStorageRetention } from "./host-storage.ts";
 import { instanceRetention } from "./instance.ts";
@@ -74,6 +75,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   data_key: dataKeyRetention,
   data_volume: dataVolumeRetention,
   deployment: deploymentRetention,
+  deployment_approval: deploymentApprovalRetention,
   domain: domainRetention,
   erasure: erasureRetention,
   external_server: externalServerRetention,
@@ -84,6 +86,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   github_connection: githubConnectionRetention,
   github_installation: githubInstallationRetention,
   github_user: githubUserRetention,
+  gradual_release: gradualReleaseRetention,
   host_isolation: hostIsolationRetention,
   host_storage: hostStorageRetention,
   instance: instanceRetention,
@@ -104,6 +107,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   pull_request_comment: pullRequestCommentRetention,
   rate_limit: rateLimitRetention,
   recorded_answers: recordedAnswersRetention,
+  release_policy: releasePolicyRetention,
   repository: repositoryRetention,
   repository_bundles: repositoryBundlesRetention,
   request_log: requestLogRetention,
