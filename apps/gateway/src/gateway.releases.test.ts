@@ -11,7 +11,9 @@ const rig = openRig();
 const headers = { accept: "application/json, text/event-stream" };
 const clientInfo = { name: "raw", version: "1" };
 const opening = JSON.stringify({
-  ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
 });
 const listing = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list" });

@@ -74,7 +74,8 @@ test("CAP-8 a call is made on another branch with the same arguments: both times
   const cells = table.getByRole("row").nth(1).getByRole("cell");
   await expect
     .poll(() => cells.allTextContents())
-    .toEqual(["content[0].text", '"**done** after 2"', '"**finished** after 2"']);
+    // With the names of the columns, which phones show.
+    .toEqual(["content[0].text", 'main"**done** after 2"', 'feature"**finished** after 2"']);
   await comparison()
     .getByText(/^main answered in .+, feature answered in .+\.$/)
     .waitFor();

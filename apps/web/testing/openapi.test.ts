@@ -110,15 +110,21 @@ async function seedRelease(of: { id: string; name: string; branchId: string }, s
   await site.db.update(route).set({ deploymentId: stableDeploymentId }).where(eq(route.projectId, of.id));
   const at = new Date();
   await site.db.insert(gradualRelease).values({
-    ...{
-      id: newId(),
-      projectId: of.id,
-      branchId: of.branchId,
-      stableDeploymentId,
-      candidateDeploymentId: deploymentId,
-    },
-    ...{ steps: [5, 25, 50], share: 5, minutesPerStep: 15, maxErrorPoints: 2, maxLatencyFactor: 1.5, minCalls: 20 },
-    ...{ hasSessions: true, startedAt: at, stepStartedAt: at, nextCheckAt: at },
+    id: newId(),
+    projectId: of.id,
+    branchId: of.branchId,
+    stableDeploymentId,
+    candidateDeploymentId: deploymentId,
+    steps: [5, 25, 50],
+    share: 5,
+    minutesPerStep: 15,
+    maxErrorPoints: 2,
+    maxLatencyFactor: 1.5,
+    minCalls: 20,
+    hasSessions: true,
+    startedAt: at,
+    stepStartedAt: at,
+    nextCheckAt: at,
   });
   await site.db.insert(deploymentApproval).values({ deploymentId, projectId: of.id, isGradual: true, requestedAt: at });
   return deploymentId;

@@ -11,27 +11,41 @@ const version = (letter: string) => ({
 });
 const at = "2026-11-27T10:00:00.000Z";
 const running = {
-  ...{
-    id: "0198f6a0-0000-7000-8000-000000000002",
-    state: "running",
-    reason: null,
-    share: 5,
-    steps: [5, 25, 50],
-    step: 0,
-  },
-  ...{ minutesPerStep: 15, maxErrorPoints: 2, maxLatencyFactor: 1.5, minCalls: 20, revision: 1 },
-  ...{ stable: version("a"), candidate: version("b"), startedAt: at, stepStartedAt: at, endedAt: null },
+  id: "0198f6a0-0000-7000-8000-000000000002",
+  state: "running",
+  reason: null,
+  share: 5,
+  steps: [5, 25, 50],
+  step: 0,
+  minutesPerStep: 15,
+  maxErrorPoints: 2,
+  maxLatencyFactor: 1.5,
+  minCalls: 20,
+  revision: 1,
+  stable: version("a"),
+  candidate: version("b"),
+  startedAt: at,
+  stepStartedAt: at,
+  endedAt: null,
 };
 const figures = {
   stable: { calls: 120, errors: 1, p50Ms: 20, p95Ms: 80 },
   candidate: { calls: 7, errors: 0, p50Ms: null, p95Ms: null },
 };
 const policy = {
-  ...{ isGradual: false, minutesPerStep: 15, maxErrorPoints: 2, maxLatencyFactor: 1.5, minCalls: 20 },
+  isGradual: false,
+  minutesPerStep: 15,
+  maxErrorPoints: 2,
+  maxLatencyFactor: 1.5,
+  minCalls: 20,
   approval: "nobody",
 };
 const deployed = {
-  ...{ id: "1", commitSha: "b".repeat(40), packageVersion: null, commitMessage: "Answer faster", createdAt: at },
+  id: "1",
+  commitSha: "b".repeat(40),
+  packageVersion: null,
+  commitMessage: "Answer faster",
+  createdAt: at,
   branch: { name: "main" },
   project: { orgSlug: "local", name: "weather", defaultBranch: "main" },
   deployment: { id: "d", isLive: false, isProd: true, url: "http://localhost:8080/weather/mcp" },

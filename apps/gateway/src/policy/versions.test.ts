@@ -8,14 +8,13 @@ const routeWith = (share: number, more: object = {}): Route =>
   ({
     target: { kind: "deployment", deploymentId: live },
     release: {
-      ...{
-        id: "0198f6a0-0000-7000-8000-000000000001",
-        deploymentId: candidate,
-        isRunning: true,
-        share,
-        hasSessions: true,
-      },
-      ...{ answersAsleep: false, ...more },
+      id: "0198f6a0-0000-7000-8000-000000000001",
+      deploymentId: candidate,
+      isRunning: true,
+      share,
+      hasSessions: true,
+      answersAsleep: false,
+      ...more,
     },
   }) as unknown as Route;
 

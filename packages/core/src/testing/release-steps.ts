@@ -10,7 +10,10 @@ import type { openProjectSuite } from "./project-suite.ts";
 import { shaOf, testContext } from "./seed.ts";
 
 export const figuresOf = (calls: number, errors = 0, p95Ms = 100): VersionFigures => ({
-  ...{ calls, errors, p95Ms, p50Ms: p95Ms },
+  calls,
+  errors,
+  p95Ms,
+  p50Ms: p95Ms,
 });
 
 /** Figures with which a release goes on once its step's time is over. */

@@ -10,7 +10,7 @@ test("CAP-8 a version's figures are of its calls since the step began, without w
   const [projectId, stable, candidate] = [randomUUID(), randomUUID(), randomUUID()];
   const from = Date.now() - 60_000;
   const row = (deploymentId: string, more: Partial<RequestLogRow> = {}) =>
-    requestLogRow({ ...{ projectId, deploymentId, time: from + 1000, durationMs: 100 }, ...more });
+    requestLogRow({ projectId, deploymentId, time: from + 1000, durationMs: 100, ...more });
   const failed = { isError: true, outcome: "tool_error" } as const;
   await writeRequestLogs(database.pool, [
     ...Array.from({ length: 18 }, () => row(stable)),

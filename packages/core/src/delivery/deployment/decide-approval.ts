@@ -32,7 +32,7 @@ export async function approveDeployment({ ctx, input }: Call<Input, "serverHost"
   await ctx.db.transaction(async (tx) => {
     const { branch, approval, build, ...found } = await lockWaiting(tx, input.deploymentId);
     await lockLabels(tx);
-    await decide(tx, ctx, access, { state: "approved", ...{ build, ...found } });
+    await decide(tx, ctx, access, { state: "approved", build, ...found });
     const { project, organization } = access;
     const target = { deployment: found.deployment, projectName: project.name, organizationId: organization.id };
     const result = await putLive(tx, ctx, { ended: build, branch, target, isGradual: approval.isGradual });

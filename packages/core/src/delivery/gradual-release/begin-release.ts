@@ -34,7 +34,10 @@ export async function beginRelease(tx: Transaction, ctx: Context, { branch, depl
   await stopRelease(tx, ctx, branch.id, { reason: "A newer version took its place.", live: stableId });
   const policy = await readPolicy(tx, branch.projectId);
   const release = await insertRelease(tx, ctx, {
-    ...{ branch, stableId, deploymentId, policy },
+    branch,
+    stableId,
+    deploymentId,
+    policy,
     hasSessions: versions.every((version) => version.hasSessions),
   });
   await recordEvent(tx, ctx, release, {
@@ -123,7 +126,11 @@ async function insertRelease(
       candidateDeploymentId: of.deploymentId,
       steps: [...releaseSteps],
       share: releaseSteps[0],
-      ...{ minutesPerStep, maxErrorPoints, maxLatencyFactor, minCalls, hasSessions: of.hasSessions },
+      minutesPerStep,
+      maxErrorPoints,
+      maxLatencyFactor,
+      minCalls,
+      hasSessions: of.hasSessions,
       startedAt: now,
       stepStartedAt: now,
       nextCheckAt: new Date(now.getTime() + checkEveryMs),

@@ -68,7 +68,9 @@ test("CAP-8 viewers see a release and its policy; who may deploy moves it; other
   );
   const may = ["done", "done", "done", "invalid_input"];
   expect(Object.fromEntries(of)).toEqual({
-    ...{ owner: may, admin: may, member: may },
+    owner: may,
+    admin: may,
+    member: may,
     viewer: ["done", "done", "forbidden", "forbidden"],
   });
   const others = (await seedOrganization(suite.database.db)).owner;
@@ -92,7 +94,11 @@ test("CAP-8 a policy out of its bounds is refused by the field's name, and what 
     expect([input, error]).toMatchObject([input, { code: "invalid_input", fields: { [field]: expect.any(String) } }]);
   }
   expect(await policy({ maxErrorPoints: 0.5 })).toEqual({
-    ...{ isGradual: true, minutesPerStep: 15, maxErrorPoints: 0.5, maxLatencyFactor: 1.5, minCalls: 20 },
+    isGradual: true,
+    minutesPerStep: 15,
+    maxErrorPoints: 0.5,
+    maxLatencyFactor: 1.5,
+    minCalls: 20,
     approval: "nobody",
   });
   // What runs keeps the band that it began with.

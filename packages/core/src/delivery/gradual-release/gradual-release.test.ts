@@ -43,7 +43,9 @@ test("CAP-8 a push gets 5 % of new sessions beside the live version, goes on by 
   expect(await steps.push("second")).toMatchObject({ outcome: "releasing", share: 5 });
   expect(await live()).toBe(shaOf("first"));
   expect(await shown()).toMatchObject({
-    ...{ state: "running", share: 5, step: 0 },
+    state: "running",
+    share: 5,
+    step: 0,
     stable: { commitSha: shaOf("first") },
     candidate: { commitSha: shaOf("second") },
   });

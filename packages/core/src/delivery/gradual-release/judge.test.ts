@@ -5,7 +5,10 @@ import { judge } from "./judge.ts";
 const band = { minutesPerStep: 15, maxErrorPoints: 2, maxLatencyFactor: 1.5, minCalls: 20 };
 const minutes = (count: number) => count * 60_000;
 const figures = (calls: number, errors: number, p95Ms: number | null = 100): VersionFigures => ({
-  ...{ calls, errors, p95Ms, p50Ms: p95Ms },
+  calls,
+  errors,
+  p95Ms,
+  p50Ms: p95Ms,
 });
 
 test("CAP-8 a step lasts as long as it is set, however well the new version does", () => {

@@ -285,7 +285,8 @@ test("CAP-8 BLD-8 the check of a version says that it waits for an approval, whi
   await changeRelease({ ctx, input: { ...suite.at(), action: "back" } });
   await report("main");
   expect(check()).toMatchObject({
-    ...{ conclusion: "failure", title: "Went back" },
+    conclusion: "failure",
+    title: "Went back",
     summary: expect.stringContaining("Somebody chose to go back."),
   });
   expect(reports.stateOf[shaOf("one")]).toBe("success");

@@ -4,7 +4,10 @@ import { errorsText, nextStepText } from "./release-texts.ts";
 
 const begun = Date.parse("2026-11-27T10:00:00Z");
 const release = {
-  ...{ steps: [5, 25, 50], step: 0, minutesPerStep: 15, minCalls: 20 },
+  steps: [5, 25, 50],
+  step: 0,
+  minutesPerStep: 15,
+  minCalls: 20,
   stepStartedAt: new Date(begun).toISOString(),
 } as unknown as GradualReleaseView;
 const figures = (calls: number): ReleaseFigures => {

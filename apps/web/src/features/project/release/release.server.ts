@@ -20,7 +20,8 @@ export async function withFigures(projectId: string, release: GradualReleaseView
   if (release?.state !== "running") return { release, figures: null };
   const { stable, candidate, stepStartedAt } = release;
   const of = {
-    ...{ projectId, from: new Date(stepStartedAt) },
+    projectId,
+    from: new Date(stepStartedAt),
     stableDeploymentId: stable.deploymentId,
     candidateDeploymentId: candidate.deploymentId,
   };
