@@ -11,6 +11,7 @@ import { codeOperations } from "~/features/project/code/code.rest.server.ts";
 import { buildOperations } from "~/features/project/delivery/builds.rest.server.ts";
 import { errorOperations } from "~/features/project/errors/errors.rest.server.ts";
 import { exportOperation } from "~/features/project/export/export.rest.server.ts";
+import { releaseOperations } from "~/features/project/release/releases.rest.server.ts";
 import { activityOperations } from "~/features/project/request-log/activity.rest.server.ts";
 import { domainOperations } from "~/features/project/settings/domains.rest.server.ts";
 import { projectOperations } from "~/features/project/settings/projects.rest.server.ts";
@@ -33,6 +34,7 @@ export const restOperations: readonly Operation[] = [
   ...sourceOperations,
   ...codeOperations,
   ...buildOperations,
+  ...releaseOperations,
   ...settingOperations,
   ...domainOperations,
   ...activityOperations,

@@ -1,13 +1,14 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { pastedIssuer } from "@towpath/auth/workloads/testing";
 import { newId } from "@towpath/core/ids";
-import { seedLiveProject, shaOf } from "@towpath/core/testing";
-import { build, errorGroup, member } from "@towpath/db/schema";
+import { seedLiveProject, seedLiveVersion, shaOf } from "@towpath/core/testing";
+import { build, deploymentApproval, errorGroup, gradualRelease, member, route } from "@towpath/db/schema";
 import { makeZip } from "@towpath/git/testing";
 import { foldRequestLogs, writeRequestLogs, writeServerLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
 import { listRestOperations } from "./list-entry-points.ts";
 import { sharedSite } from "./site.ts";
@@ -106,6 +107,32 @@ function exact(schema: unknown): unknown {
   return "properties" in schema && !("additionalProperties" in schema)
     ? { ...inner, additionalProperties: false }
     : inner;
+}
+
+/** A gradual release beside the live version, whose version also waits for an approval: its deployment. */
+async function seedRelease(of: { id: string; name: string; branchId: string }, stableDeploymentId: string) {
+  const { deploymentId } = await seedLiveVersion(site.db, of, { label: of.name.toLowerCase(), sequence: 3 });
+  await site.db.update(route).set({ deploymentId: stableDeploymentId }).where(eq(route.projectId, of.id));
+  const at = new Date();
+  await site.db.insert(gradualRelease).values({
+    id: newId(),
+    projectId: of.id,
+    branchId: of.branchId,
+    stableDeploymentId,
+    candidateDeploymentId: deploymentId,
+    steps: [5, 25, 50],
+    share: 5,
+    minutesPerStep: 15,
+    maxErrorPoints: 2,
+    maxLatencyFactor: 1.5,
+    minCalls: 20,
+    hasSessions: true,
+    startedAt: at,
+    stepStartedAt: at,
+    nextCheckAt: at,
+  });
+  await site.db.insert(deploymentApproval).values({ deploymentId, projectId: of.id, isGradual: true, requestedAt: at });
+  return deploymentId;
 }
 
 async function commitToRepository(name: string, organization: string) {
@@ -212,6 +239,16 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
   for (const id of ["revokeWorkloadIdentity", "deleteWorkloadIdentity"])
     await ask(id, { ...scope, identityId: identity.id });
 
+  await ask("saveReleasePolicy", scope, { isGradual: true, approval: "admin" });
+  expect(await ask("readReleasePolicy", scope)).toMatchObject({ isGradual: true, approval: "admin" });
+  const candidate = await seedRelease(live, deployed.deploymentId);
+  expect(await ask("readRelease", scope)).toMatchObject({
+    release: { share: 5 },
+    figures: { candidate: { calls: 0 } },
+  });
+  expect((await ask("changeRelease", scope, { action: "next", revision: 1 })).release.share).toBe(25);
+  await ask("rejectDeployment", { deploymentId: candidate });
+
   await ask("addDomain", scope, { domain: "mcp.acme.invalid" });
   const ofDomain = { ...scope, domain: "mcp.acme.invalid" };
   expect((await ask("listDomains", scope)).data).toHaveLength(1);
@@ -258,6 +295,7 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
       .toSorted(),
   ).toEqual([
     // Files, and operations that need a Git host, a package index, the registry, a builder or a runner.
+    "approveDeployment",
     "changeGitHubAppKeys",
     "changeSource",
     "commitArchive",

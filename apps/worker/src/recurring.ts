@@ -1,5 +1,6 @@
 import type { LayerCache } from "@towpath/artifacts";
 import { buildNewVersions, rebuildLostLayers } from "@towpath/core/delivery/build";
+import { judgeDueReleases, type ReadReleaseFigures } from "@towpath/core/delivery/gradual-release";
 import { raiseAlert } from "@towpath/core/operations/alert";
 import { type ErrorChange, groupFailures, type OnGroupChange } from "@towpath/core/operations/error-group";
 import { checkDueDomains } from "@towpath/core/projects/domain";
@@ -8,7 +9,7 @@ import { checkDueGitHubRepositories } from "@towpath/core/sources/github-check";
 import { checkDueGitSources } from "@towpath/core/sources/source";
 import type { Repositories } from "@towpath/git";
 import type { GitHubConnections } from "@towpath/github";
-import { backfillRollups, foldRequestLogs, indexFinishedDays } from "@towpath/logs";
+import { backfillRollups, foldRequestLogs, indexFinishedDays, releaseFigures } from "@towpath/logs";
 import type { ScheduledHandlers } from "@towpath/queue";
 import type { Round } from "@towpath/role";
 import { startTrace } from "@towpath/telemetry/trace";
@@ -28,9 +29,12 @@ export type RecurringParts = {
   readonly backUps: BackUps;
 };
 
+type Judged = Parameters<ReadReleaseFigures>[0];
+
 /** External servers inspected at once, each about every ten minutes. */
 const inspectedAtOnce = 8;
 const domainsAtOnce = 8;
+const releasesAtOnce = 8;
 /** Each in rounds of its own: a Git URL that doesn't answer delays no other. */
 const gitUrlsAtOnce = 6;
 const repositoriesAtOnce = 6;
@@ -76,6 +80,15 @@ export function roundsOf({ services, layers }: RecurringParts): Round[] {
       run: (signal) => {
         const ctx = jobContext(services, "domains");
         return untilNoneIsDue(signal, () => checkDueDomains({ ctx, input: { limit: domainsAtOnce } }));
+      },
+    },
+    {
+      name: "judging gradual releases",
+      everyMs: 3_000,
+      run: (signal) => {
+        const ctx = jobContext(services, "gradual-releases");
+        const input = { limit: releasesAtOnce, readFigures: (of: Judged) => releaseFigures(pool, of) };
+        return untilNoneIsDue(signal, () => judgeDueReleases({ ctx, input }));
       },
     },
     ...Array<Round>(gitUrlsAtOnce).fill(gitUrls),

@@ -43,6 +43,7 @@ export function jobContext(
     | "sweep"
     | "external-servers"
     | "domains"
+    | "gradual-releases"
     | "missed-deliveries"
     | "package-versions"
     | "git-sources"

@@ -28,6 +28,7 @@ export { serversActivity } from "./query/overview/servers-activity.ts";
 export { queryRequestLogs, readRequestLog } from "./query/query-request-logs.ts";
 export { limitedReader, type Reader } from "./query/reader.ts";
 export { recentLatency, recentlyCalled } from "./query/recent-latency.ts";
+export { releaseFigures } from "./query/release-figures.ts";
 export { requestLogStats } from "./query/request-log-stats.ts";
 export { timeOfRequestId } from "./query/request-time.ts";
 export { sessionStats, sessionTimeseries, userStats, userTimeseries } from "./query/sessions/activity.ts";

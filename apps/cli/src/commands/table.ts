@@ -6,6 +6,7 @@ import { type CommandSpec, common, flag, json, oneOf, path, setting, value } fro
 import { errorCommands } from "./error-commands.ts";
 import { moveCommands } from "./move-commands.ts";
 import { operatorCommands } from "./operator-commands.ts";
+import { releaseCommands } from "./release-commands.ts";
 import { workloadCommands } from "./workload-commands.ts";
 
 const whoMayCall = {
@@ -236,22 +237,7 @@ export const commands = {
     options: { args: value("JSON", "all arguments as one JSON object"), ...common },
     examples: ["call my-server-one echo text=hello", `call my-server-one add --args '{"a": 1, "b": 2}' --json`],
   },
-  rollback: {
-    arguments: "NAME",
-    text: "Makes the version before, or the one of a commit or of a package's version, live again. Nothing is built.",
-    options: {
-      to: value("VERSION", "the commit, or its first four characters or more; of a package, its version"),
-      branch: value("BRANCH", "of a preview, not of production"),
-      ...common,
-    },
-    examples: ["rollback my-server-one", "rollback my-server-one --to 1a2b3c4"],
-  },
-  promote: {
-    arguments: "NAME BRANCH",
-    text: "Puts the preview of a branch into production as it is, with production's variables.",
-    options: { commit: value("COMMIT", "an earlier version of the preview"), ...common },
-    examples: ["promote my-server-one new-tool"],
-  },
+  ...releaseCommands,
   approve: {
     arguments: "NAME [NUMBER] [COMMIT]",
     text: "Lists pull requests from forks; with a number and the commit that you have read, has that commit built.",

@@ -23,7 +23,12 @@ export const buildSchema = z.object({
 
 const outcomeSchema = z.object({
   // Earlier instances don't report who may call it.
-  build: buildSchema.extend({ project: z.object({ authMode: authModeSchema }).optional().catch(undefined) }),
+  build: buildSchema.extend({
+    project: z.object({ authMode: authModeSchema }).optional().catch(undefined),
+    // Earlier instances have neither.
+    approval: z.string().nullable().default(null),
+    release: z.object({ state: z.string(), share: z.number() }).nullable().default(null),
+  }),
   url: z.string().nullable(),
   // Earlier instances don't report the action that ends a failure.
   diagnosis: diagnosisSchema
@@ -108,6 +113,14 @@ export const outputEnd = ({ build, url, diagnosis, warnings }: Outcome): void =>
 
 function report({ build, url, diagnosis, warnings }: Outcome, lastError: string | null): number {
   outputEnd({ build, url, diagnosis, warnings });
+  if (build.approval === "waiting") {
+    print(`\n${yellow("Waits for approval:")} it goes live once somebody has run towpath release NAME approve.`);
+    return 0;
+  }
+  if (build.release?.state === "running") {
+    print(`\n${green(`Live for ${build.release.share} % of new sessions.`)} towpath release NAME shows how far it is.`);
+    return 0;
+  }
   if (build.status === "succeeded" && url) {
     printLive({ build, url, warnings });
     return 0;

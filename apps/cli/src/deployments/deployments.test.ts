@@ -12,6 +12,7 @@ const deployed = (commitSha: string, isLive = false, packageVersion: string | nu
   branch: { name: "main" },
   project: { orgSlug: "local", name: "weather", defaultBranch: "main" },
   deployment: { id: commitSha, isLive, isProd: true, url: "http://localhost:8080/weather/mcp" },
+  approval: null,
 });
 
 test("PRJ-14 a commit is named by its first digits; one that isn't there, or isn't clear, says which there are", () => {

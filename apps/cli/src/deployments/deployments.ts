@@ -10,6 +10,8 @@ const deployedSchema = z.object({
   packageVersion: z.string().nullable(),
   commitMessage: z.string().nullable(),
   createdAt: z.string(),
+  // Earlier instances have no approvals.
+  approval: z.string().nullable().default(null),
   branch: z.object({ name: z.string() }),
   project: z.object({ orgSlug: z.string(), name: z.string(), defaultBranch: z.string() }),
   deployment: z.object({ id: z.string(), isLive: z.boolean(), isProd: z.boolean(), url: z.string() }),

@@ -14,7 +14,7 @@ export async function promote(args: string[]): Promise<number> {
   const api = await connectApi(values);
   const deployed = await listDeployments(api, name, branch);
   const preview = values.commit === undefined ? livePreview(deployed, branch) : deploymentOf(values.commit, deployed);
-  const path = `/api/v1/deployments/${preview.deployment.id}/promote`;
+  const path = `/api/v1/deployments/${preview.deployment.id}/promote${values.gradually ? "?gradually=true" : ""}`;
   const { build } = await api.call("POST", path, promotedSchema);
   const { orgSlug, name: projectName } = preview.project;
   print(`Promoting ${commitText(preview)}`);

@@ -19,6 +19,7 @@ import { originPolicy } from "../policy/origin.ts";
 import { preflightPolicy } from "../policy/preflight.ts";
 import { claimSession, headersOfSession, type SessionIds } from "../policy/sessions.ts";
 import { checkTools } from "../policy/tools.ts";
+import { versionFor } from "../policy/versions.ts";
 import { deploymentOf } from "../read-model/routes.ts";
 import type { Redactors } from "../record/redactors.ts";
 import { requestIdHeader } from "../record/request-id.ts";
@@ -109,8 +110,8 @@ export function admit(
   const listedTools = tools && checkTools(tools, { request, isMcp, body }) ? tools : null;
   const owner = { projectId: route.projectId, label, principal: principal.id };
   const claim = claimSession(parts.sessionIds, headerOf(request, sessionIdHeader), owner);
-  const deploymentId = claim ? claim.session.deploymentId : deploymentOf(route);
-  if (claim) received.answer.redactor = parts.redactors.find(deploymentId);
+  const deploymentId = claim ? claim.session.deploymentId : versionFor(route, { call, principal, peek });
+  if (claim || deploymentId !== deploymentOf(route)) received.answer.redactor = parts.redactors.find(deploymentId);
   const own = claim ? headersOfSession(passed, claim.session) : passed;
   return {
     call,

@@ -5,6 +5,7 @@ import type { FairTurns } from "../limits/fair-turns.ts";
 import { readBody } from "../policy/body.ts";
 import type { Capacity } from "../policy/capacity.ts";
 import { applyPolicies } from "../policy/policy.ts";
+import { answersAsleep } from "../read-model/routes.ts";
 import { countEnded, isLogged, recordRefused } from "../record/record-refused.ts";
 import type { RefusalLimit } from "../record/refusal-limit.ts";
 import type { Sleeping } from "../sleeping/sleeping.ts";
@@ -75,7 +76,8 @@ async function forward(parts: CallParts, admitted: Admitted): Promise<Rest> {
   const { call, received, session } = admitted;
   // A sleeping server need not wake for handshakes and lists (GW-12).
   const isOpenedAsleep = session !== null && session.session.opening !== null && session.session.deploymentId !== null;
-  const asleep = isOpenedAsleep || call.route.answersAsleep ? await parts.sleeping.answer(admitted) : null;
+  const asleep =
+    isOpenedAsleep || answersAsleep(call.route, admitted.deploymentId) ? await parts.sleeping.answer(admitted) : null;
   if (asleep !== null) return asleep;
   const rest = await forwardToTarget(parts, admitted);
   if (parts.openResponses.wasRevoked(call.response)) received.answer.refusal ??= credentialsEnded();

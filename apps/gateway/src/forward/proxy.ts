@@ -5,7 +5,7 @@ import { busy, GatewayError, listWithheld, noAnswer, unreachable, unsupportedTar
 import type { FairTurns } from "../limits/fair-turns.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { type Session, sessionNotFound } from "../policy/sessions.ts";
-import { deploymentOf, type Route } from "../read-model/routes.ts";
+import { currentDeployments, type Route } from "../read-model/routes.ts";
 import type { Redactors } from "../record/redactors.ts";
 import type { Sleeping } from "../sleeping/sleeping.ts";
 import { Backoff } from "./backoff.ts";
@@ -132,8 +132,10 @@ async function ensure(
   while (!call.response.destroyed) {
     try {
       // A session of an earlier deployment stays with its process while that runs, but never starts a new one.
-      const isEarlier = bound && bound.deploymentId !== deploymentOf(call.route);
-      if (isEarlier && !(await isHeld(leases, bound))) throw sessionNotFound();
+      const isEarlier = bound && !currentDeployments(call.route).some((id) => id === bound.deploymentId);
+      // Of a version that has gone back, none stays: its next request begins one at the version that is live.
+      const isWithdrawn = isEarlier && call.route.release?.deploymentId === bound.deploymentId;
+      if (isWithdrawn || (isEarlier && !(await isHeld(leases, bound)))) throw sessionNotFound();
       const acquired = leases.acquire(deploymentId, admitted.received.trace);
       const lease = acquired instanceof Promise ? await backoff.waitFor(acquired) : acquired;
       if (acquired instanceof Promise && lease) delivery.startAttempt = lease.start;

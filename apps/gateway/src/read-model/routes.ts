@@ -46,6 +46,20 @@ export type Access = z.infer<typeof accessSchema>;
 
 const rateSchema = z.object({ perMinute: z.number().positive(), burst: z.number().positive() });
 
+/** A gradual release (decision 080) of the server. Gone back: new calls don't reach its version, and its sessions end. */
+const releaseSchema = z.object({
+  id: z.uuid(),
+  /** The new version. */
+  deploymentId: z.uuid(),
+  isRunning: z.boolean(),
+  /** Percent of the new sessions that it gets. */
+  share: z.number(),
+  /** Whether sessions are dealt out; else callers are, as the server has no sessions. */
+  hasSessions: z.boolean(),
+  /** As of the route. */
+  answersAsleep: z.boolean(),
+});
+
 /** All that the gateway knows of a server. */
 export const routeSchema = z.object({
   /** Host label, lower case. */
@@ -71,15 +85,31 @@ export const routeSchema = z.object({
   listing: z.object({ name: z.string(), description: z.string().nullable() }).nullable().default(null),
   /** Whether recorded answers may be given while the server is asleep (GW-12). */
   answersAsleep: z.boolean().default(false),
+  /** Running, or the last one if that went back. Snapshots of earlier versions lack it. */
+  release: releaseSchema.nullable().default(null),
 });
 export type Route = z.infer<typeof routeSchema>;
 
 /** An external server's address and credential. */
 export type ExternalTarget = Extract<Route["target"], { kind: "external" }>;
 
-/** The deployment that a label leads to; null for other targets. */
+/** The deployment that a label leads to; null for other targets. A running release has another one beside it. */
 export function deploymentOf({ target }: Route): string | null {
   return target.kind === "deployment" ? target.deploymentId : null;
+}
+
+/** The deployments that get new calls: that of the label, and that of a running release. */
+export function currentDeployments(route: Route): string[] {
+  const { release } = route;
+  const live = deploymentOf(route);
+  return [...(live === null ? [] : [live]), ...(release?.isRunning ? [release.deploymentId] : [])];
+}
+
+/** Whether recorded answers may be given for a deployment while its server is asleep. */
+export function answersAsleep(route: Route, deploymentId: string | null): boolean {
+  if (deploymentId === deploymentOf(route)) return route.answersAsleep;
+  const { release } = route;
+  return release?.isRunning === true && release.deploymentId === deploymentId && release.answersAsleep;
 }
 
 /** The routes of a project. `digest` changes whenever one of them does. */
@@ -186,7 +216,12 @@ const routesQuery = `
       json_build_object('name', project.name, 'description', project.description) END AS listing,
     recorded.build_id IS NOT NULL AND project.auth_mode <> 'passthrough'
       AND (project.sleeping_lists = 'always' OR project.sleeping_lists = 'stable' AND recorded.varies_by IS NULL)
-      AS "answersAsleep"
+      AS "answersAsleep",
+    CASE WHEN release.id IS NOT NULL THEN json_build_object('id', release.id, 'deploymentId', release.deployment_id,
+      'isRunning', release.is_running, 'share', release.share, 'hasSessions', release.has_sessions,
+      'answersAsleep', release.is_recorded AND project.auth_mode <> 'passthrough'
+        AND (project.sleeping_lists = 'always' OR project.sleeping_lists = 'stable' AND release.varies_by IS NULL))
+    END AS release
   FROM route JOIN project ON project.id = route.project_id
     LEFT JOIN branch ON branch.id = route.branch_id
     LEFT JOIN LATERAL (SELECT array_agg(former.name ORDER BY former.name) AS names FROM former_name former
@@ -198,6 +233,14 @@ const routesQuery = `
       WHERE domain.project_id = project.id AND domain.active_at IS NOT NULL) own ON true
     LEFT JOIN deployment ON deployment.id = route.deployment_id
     LEFT JOIN recorded_answers recorded ON recorded.build_id = deployment.build_id
+    LEFT JOIN LATERAL (SELECT latest.id, latest.candidate_deployment_id AS deployment_id, latest.share,
+        latest.has_sessions, latest.state = 'running' AS is_running, answers.build_id IS NOT NULL AS is_recorded,
+        answers.varies_by
+      FROM gradual_release latest JOIN deployment candidate ON candidate.id = latest.candidate_deployment_id
+        LEFT JOIN recorded_answers answers ON answers.build_id = candidate.build_id
+      WHERE latest.branch_id = route.branch_id AND latest.stable_deployment_id = route.deployment_id
+        AND (latest.state = 'running' OR latest.state = 'went-back' AND latest.ended_at > route.updated_at)
+      ORDER BY latest.started_at DESC LIMIT 1) release ON true
     LEFT JOIN external_server external ON external.id = route.external_server_id
     LEFT JOIN data_key ON external.id IS NOT NULL AND data_key.project_id = project.id
     LEFT JOIN access_policy policy ON policy.project_id = project.id

@@ -1,4 +1,4 @@
-import { deploymentOf, type ProjectRoutes, type Route } from "../read-model/routes.ts";
+import { currentDeployments, type ProjectRoutes, type Route } from "../read-model/routes.ts";
 
 /** Label → route, in memory. It changes within one turn, so that a reader never sees half of a change. */
 export class RouteTable {
@@ -44,9 +44,9 @@ export class RouteTable {
   /** The label of the server that a domain of its own leads to. */
   readonly labelOfDomain = (hostName: string): string | undefined => this.#domains.get(hostName);
 
-  /** The deployments that labels lead to. Iterates over all routes: not for the path of a request. */
+  /** The deployments that labels lead to, and those of running releases. Iterates over all routes: not for the path of a request. */
   deployments(): ReadonlySet<string> {
-    return new Set(this.all().flatMap((route) => deploymentOf(route) ?? []));
+    return new Set(this.all().flatMap(currentDeployments));
   }
 
   /** Makes readers wait for a load, which must end by itself. Never rejects. */

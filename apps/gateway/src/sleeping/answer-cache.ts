@@ -3,7 +3,7 @@ import type { RecordedAnswers } from "@towpath/mcp/manifest";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { LoadRecordedAnswers, StoredAnswers } from "../read-model/recorded-answers.ts";
-import { deploymentOf, type Route } from "../read-model/routes.ts";
+import { answersAsleep, currentDeployments, type Route } from "../read-model/routes.ts";
 
 /** All answers in a gateway's memory, as stored. */
 const maxBytes = 64 * 1024 * 1024;
@@ -67,7 +67,9 @@ export class AnswerCache {
   async loadAhead(routes: readonly Route[]): Promise<void> {
     if (this.#isLoadingAhead) return;
     this.#isLoadingAhead = true;
-    const needed = new Set(routes.flatMap((route) => (route.answersAsleep ? (deploymentOf(route) ?? []) : [])));
+    const needed = new Set(
+      routes.flatMap((route) => currentDeployments(route).filter((id) => answersAsleep(route, id))),
+    );
     this.#known = new Set([...this.#known].filter((id) => needed.has(id)));
     const missing = [...needed].filter((id) => !this.#known.has(id));
     try {

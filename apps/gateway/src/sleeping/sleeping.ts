@@ -13,7 +13,7 @@ import { corsHeaders } from "../policy/browsers.ts";
 import { beginSession, type SessionIds, sessionNotFound } from "../policy/sessions.ts";
 import { createToolListFilter } from "../policy/tool-lists.ts";
 import type { LoadRecordedAnswers } from "../read-model/recorded-answers.ts";
-import { deploymentOf, type Route } from "../read-model/routes.ts";
+import { answersAsleep, type Route } from "../read-model/routes.ts";
 import { requestIdHeader } from "../record/request-id.ts";
 import type { Announce } from "../workers/news.ts";
 import { AnswerCache } from "./answer-cache.ts";
@@ -46,9 +46,9 @@ export function createSleeping({ load, log, share, leases, sessionIds, announce 
    */
   async function decide(admitted: Admitted): Promise<Reply | "hold" | null> {
     const { route } = admitted.call;
-    const deploymentId = route.answersAsleep ? deploymentOf(route) : null;
+    const { deploymentId } = admitted;
     // A client with a session of an earlier rollout has read that one's lists.
-    if (deploymentId === null || admitted.deploymentId !== deploymentId) return null;
+    if (deploymentId === null || !answersAsleep(route, deploymentId)) return null;
     const question = questionOf(admitted);
     if (question === null) return null;
     const state = await leases.stateOf(deploymentId);
@@ -68,7 +68,7 @@ export function createSleeping({ load, log, share, leases, sessionIds, announce 
   return {
     /**
      * Answers a request in place of its server, if the server is asleep and its build has recorded the answer (GW-12).
-     * Null: the request goes to the server. A running server always answers itself. Call it for routes with
+     * Null: the request goes to the server. A running server always answers itself. Call it for deployments with
      * `answersAsleep` and for sessions that were opened asleep, after all policies: refusals are the same either way.
      */
     async answer(admitted: Admitted): Promise<Rest | null> {

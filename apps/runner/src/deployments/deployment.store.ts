@@ -116,8 +116,8 @@ export async function existingDeployments(db: Database, ids: readonly string[]):
 }
 
 /**
- * The use of a deployment's server. `needed`: a route leads to it, its build has not ended yet, or a legacy session may
- * be open there. Otherwise `replaced` if another deployment of its branch is live, or `unrouted` if none is.
+ * The use of a deployment's server. `needed`: a route leads to it, a gradual release gives it a share, its build has not
+ * ended yet, or a legacy session may be open there. Otherwise `replaced` if another deployment of its branch is live, or `unrouted` if none is.
  */
 export type DeploymentUse = "needed" | "replaced" | "unrouted";
 
@@ -131,7 +131,8 @@ export async function deploymentUses(
 ): Promise<ReadonlyMap<string, DeploymentUse>> {
   const { rows } = await db.execute<{ id: string; use: DeploymentUse }>(sql`
     SELECT d.id, CASE
-      WHEN b.status = 'building' OR EXISTS (SELECT FROM route r WHERE r.deployment_id = d.id) OR EXISTS (
+      WHEN b.status = 'building' OR EXISTS (SELECT FROM route r WHERE r.deployment_id = d.id)
+        OR EXISTS (SELECT FROM gradual_release g WHERE g.candidate_deployment_id = d.id AND g.state = 'running') OR EXISTS (
         SELECT FROM request_log_session s
         WHERE s.project_id = d.project_id AND s.deployment_id = d.id AND s.session IS NOT NULL
           AND s.last_slot >= date_bin('10 minutes', now() - ${sessionIdle}, 'epoch')

@@ -24,6 +24,8 @@ const lowestRole = {
   "build.start": "member",
   // Runs the code of strangers on this instance.
   "build.approve": "member",
+  // Of deployments to production, where the project's setting asks for it.
+  "deployment.approve": "admin",
   // Tools have effects: read-only roles must not run them.
   "server.call": "member",
   "access.read": "member",

@@ -20,8 +20,10 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   "repository.continue": "move a repository of this instance to a connected GitHub account",
   "build.read": "see builds, build logs and server logs",
   "build.start":
-    "rebuild, cancel a build, deploy a commit, read and change the code, promote a preview, make an earlier deployment live",
+    "rebuild, cancel a build, deploy a commit, read and change the code, promote a preview, make an earlier deployment live, move a gradual release on or back",
   "build.approve": "approve or decline pull requests from forks, whose code is then built and run without variables",
+  "deployment.approve":
+    "decide whether deployments to production wait for an approval, approve or reject them; where owners approve, only owners do",
   "server.call": "call servers that have no access policy of their own, also from the inspector",
   "access.read": "see who may call a server, and which of its tools",
   "access.manage": "change who may call a server, and which of its tools",

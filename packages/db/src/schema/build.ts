@@ -39,6 +39,11 @@ export const build = pgTable(
     trigger: text().notNull(),
     /** For a promotion: the preview's build, whose layers it has from the start; null when that was removed. */
     promotedFromBuildId: uuid().references((): AnyPgColumn => build.id, { onDelete: "set null" }),
+    /**
+     * Whether somebody asked to release it gradually; null: as the project's setting says. False: it restores what is live,
+     * so it goes live at once and needs no approval.
+     */
+    isGradual: boolean(),
     /** Order of pushes on the branch; a rollout never replaces a higher sequence with a lower one. */
     sequence: bigint({ mode: "number" }).notNull(),
     /** Incremented when a worker takes the build; a worker with an older attempt must stop. */

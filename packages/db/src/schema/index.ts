@@ -20,6 +20,7 @@ export { gitSource } from "./git-source.ts";
 export { githubCheck, githubConnection, githubUser } from "./github-connection.ts";
 export { githubInstallation } from "./github-installation.ts";
 export { branchReport, buildReport, pullRequestComment } from "./github-report.ts";
+export { deploymentApproval, gradualRelease, releasePolicy } from "./gradual-release.ts";
 export { hostIsolation } from "./host-isolation.ts";
 export { hostStorage } from "./host-storage.ts";
 export { instance } from "./instance.ts";

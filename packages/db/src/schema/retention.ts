@@ -20,6 +20,7 @@ import { gitSourceRetention } from "./git-source.ts";
 import { githubCheckRetention, githubConnectionRetention, githubUserRetention } from "./github-connection.ts";
 import { githubInstallationRetention } from "./github-installation.ts";
 import { branchReportRetention, buildReportRetention, pullRequestCommentRetention } from "./github-report.ts";
+import { deploymentApprovalRetention, gradualReleaseRetention, releasePolicyRetention } from "./gradual-release.ts";
 import { hostIsolationRetention } from "./host-isolation.ts";
 import { hostStorageRetention } from "./host-storage.ts";
 import { instanceRetention } from "./instance.ts";
@@ -80,6 +81,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   data_key: dataKeyRetention,
   data_volume: dataVolumeRetention,
   deployment: deploymentRetention,
+  deployment_approval: deploymentApprovalRetention,
   domain: domainRetention,
   erasure: erasureRetention,
   ...errorGroupRetention,
@@ -91,6 +93,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   github_connection: githubConnectionRetention,
   github_installation: githubInstallationRetention,
   github_user: githubUserRetention,
+  gradual_release: gradualReleaseRetention,
   host_isolation: hostIsolationRetention,
   host_storage: hostStorageRetention,
   instance: instanceRetention,
@@ -111,6 +114,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   pull_request_comment: pullRequestCommentRetention,
   rate_limit: rateLimitRetention,
   recorded_answers: recordedAnswersRetention,
+  release_policy: releasePolicyRetention,
   repository: repositoryRetention,
   repository_bundles: repositoryBundlesRetention,
   request_log: requestLogRetention,

@@ -6,6 +6,7 @@ import { expectedBefore } from "./build.state.ts";
 import { type BuildLogLine, type BuildPhase, type BuildStatus, buildPhases } from "./build-contract.schema.ts";
 
 type Queryable = Database | Transaction;
+type ReleaseOfBuild = { readonly state: string; readonly share: number; readonly reason: string | null };
 
 // Without the large columns: a manifest can be a megabyte, and PostgreSQL sorts whole rows.
 const {
@@ -17,8 +18,21 @@ const {
   ...summaryColumns
 } = getTableColumns(build);
 
+/** The last gradual release of a build's version. */
+const releaseColumn = sql<ReleaseOfBuild | null>`(
+  SELECT json_build_object('state', release.state, 'share', release.share, 'reason', release.reason)
+  FROM gradual_release release WHERE release.candidate_deployment_id = ${deployment.id}
+  ORDER BY release.started_at DESC LIMIT 1)`.as("release");
+/** State of the approval that it waits or waited for. */
+const approvalColumn = sql<string | null>`(
+  SELECT approval.state FROM deployment_approval approval WHERE approval.deployment_id = ${deployment.id})`.as(
+  "approval",
+);
+
 const joined = {
   warningCount,
+  release: releaseColumn,
+  approval: approvalColumn,
   branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault, endedAt: branch.endedAt },
   deployment,
   isLive: isLiveColumn,

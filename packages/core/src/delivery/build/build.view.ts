@@ -8,6 +8,7 @@ import { authModeSchema } from "../../projects/project/project.schema.ts";
 import { gitHubRepositoryView } from "../../sources/source/internal.ts";
 import { displayNameOf } from "../../tenancy/organization/index.ts";
 import { deploymentSummary, deploymentSummarySchema } from "../deployment/internal.ts";
+import { approvalStateSchema, releaseStateSchema } from "../gradual-release/gradual-release.schema.ts";
 import { type BuildJoin, type BuildSummaryJoin, selectBuilds } from "./build.store.ts";
 import {
   type BuildManifest,
@@ -50,6 +51,11 @@ export const buildSummarySchema = z.object({
     isEnded: z.boolean().describe("deleted, or its pull request closed: it has no preview any more"),
   }),
   deployment: deploymentSummarySchema.nullable(),
+  approval: approvalStateSchema.nullable().describe("of a deployment to production; null: it needs none"),
+  release: z
+    .object({ state: releaseStateSchema, share: z.number().int(), reason: z.string().nullable() })
+    .nullable()
+    .describe("its last gradual release; null: it had none"),
   project: z.object({
     id: z.uuid(),
     name: z.string(),
@@ -111,6 +117,8 @@ export function buildSummary(ctx: Context, row: BuildSummaryJoin): BuildSummary 
     },
     branch: { id: row.branch.id, name: row.branch.name, isEnded: row.branch.endedAt !== null },
     deployment: row.deployment && deploymentSummary(ctx, row.deployment, row.isLive),
+    approval: approvalStateSchema.nullable().catch(null).parse(row.approval),
+    release: row.release && { ...row.release, state: releaseStateSchema.catch("stopped").parse(row.release.state) },
     project: {
       id: project.id,
       name: project.name,

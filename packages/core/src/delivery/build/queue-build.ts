@@ -24,6 +24,8 @@ export type NewBuild = {
   readonly promoted?: Earlier & Pick<BuildRow, "id" | "layers" | "program">;
   /** The build whose result is lost: the same is made of the same source again. */
   readonly lost?: Earlier;
+  /** Whether it is released gradually; absent: as the project's setting says. */
+  readonly isGradual?: true;
 };
 
 type Earlier = Pick<
@@ -98,6 +100,7 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
       requirements: settings.requirements,
       rootDirectory: settings.rootDirectory,
       resolution: earlier?.resolution ?? null,
+      isGradual: input.lost ? false : (input.isGradual ?? null),
       promotedFromBuildId: input.promoted?.id ?? null,
       layers: input.promoted?.layers ?? null,
       program: input.promoted?.program ?? null,

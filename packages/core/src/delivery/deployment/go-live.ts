@@ -9,9 +9,15 @@ import { mcpUrl } from "../../projects/server-url/index.ts";
 import { type BranchRow, enqueueReport, environmentOf, lockBranch } from "../branch/index.ts";
 import type { BuildTimings } from "../build/build-contract.schema.ts";
 import { auditedVersion, type BuildRow, ofAttempt, writeToBuildLog } from "../build/internal.ts";
+import { beginRelease, readPolicy, stopRelease } from "../gradual-release/internal.ts";
+import { waitForApproval } from "./approval.store.ts";
 
 export type GoLiveResult =
   | { readonly outcome: "live"; readonly url: string; readonly label: string }
+  /** It gets a share of the new sessions, in percent, in the first step of a gradual release. */
+  | { readonly outcome: "releasing"; readonly url: string; readonly label: string; readonly share: number }
+  /** It goes live once somebody of this role, or a higher one, has approved it. */
+  | { readonly outcome: "waiting"; readonly approval: "admin" | "owner" }
   /**
    * The build succeeded but doesn't go live: a newer build of the branch was faster, or the branch has become or ceased
    * to be the default branch (BLD-11).
@@ -25,7 +31,8 @@ export type GoLiveResult =
 /**
  * Ends a build as succeeded and moves its branch's route to its deployment, after the caller has checked that the
  * server responds (BLD-10). The route only moves to higher sequences, and not at all if a newer build has succeeded, so
- * that the live commit never goes back (BLD-11). Writes the last line of the log; the caller must have written its own
+ * that the live commit never goes back (BLD-11). Where the project's policy says so, it waits for an approval instead, or is
+ * released gradually (CAP-8). Writes the last line of the log; the caller must have written its own
  * before.
  */
 export async function goLive(call: {
@@ -55,6 +62,9 @@ export async function goLive(call: {
 
 function lastLine(result: GoLiveResult): string {
   if (result.outcome === "live") return `Live: ${result.url}`;
+  if (result.outcome === "releasing") return `Released gradually: ${result.url}`;
+  if (result.outcome === "waiting")
+    return `Not live yet: ${result.approval === "owner" ? "an owner" : "an admin"} has to approve it.`;
   return result.outcome === "overtaken"
     ? "Not live: a newer build of this branch finished first, or the repository's default branch changed during the build."
     : "Not live: the branch was deleted or its pull request closed during the build.";
@@ -99,7 +109,42 @@ async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch:
   if (!target) throw new Error(`build ${ended.id} has no deployment to go live with`);
   // The branch has become or ceased to be the default one: the deployment has the wrong environment's secrets.
   if (target.deployment.environment !== environmentOf(branch)) return { outcome: "overtaken" };
+  const policy = await readPolicy(tx, ended.projectId);
+  const isRestored = ended.isGradual === false;
+  const isGradual = branch.isDefault && (ended.isGradual ?? policy.isGradual);
+  if (branch.isDefault && policy.approval !== "nobody" && !isRestored) {
+    await waitForApproval(tx, ctx, { ...target, build: ended, isGradual });
+    return { outcome: "waiting", approval: policy.approval };
+  }
+  return putLive(tx, ctx, { ended, branch, target, isGradual });
+}
+
+export type Target = {
+  readonly deployment: typeof deployment.$inferSelect;
+  readonly projectName: string;
+  readonly organizationId: string;
+};
+
+/**
+ * Moves a branch's route to the deployment of one of its builds, or begins a gradual release of it; at once where that
+ * isn't possible, which the build's log says. Under the locks of branch and labels.
+ */
+export async function putLive(
+  tx: Transaction,
+  ctx: Context,
+  { ended, branch, target, isGradual }: { ended: BuildRow; branch: BranchRow; target: Target; isGradual: boolean },
+): Promise<GoLiveResult> {
   const label = await chooseLabel(tx, { projectId: ended.projectId, projectName: target.projectName, branch });
+  if (await isAhead(tx, branch.id, ended.sequence)) return { outcome: "overtaken" };
+  if (isGradual) {
+    const { release, problem } = await beginRelease(tx, ctx, { branch, deploymentId: target.deployment.id });
+    const url = mcpUrl(ctx.serverUrlTemplate, label);
+    if (release) return { outcome: "releasing", url, label, share: release.share };
+    const text = `Live at once rather than gradually: ${problem}`;
+    await writeToBuildLog(tx, ended.id, ctx.clock.now(), { phase: "rollout", kind: "warning", text });
+  }
+  const reason = "A newer version went live at once.";
+  await stopRelease(tx, ctx, branch.id, { reason, live: target.deployment.id });
   const replaced = await branchOfLive(tx, branch.id);
   const values = {
     targetKind: "deployment" as const,
@@ -129,6 +174,11 @@ async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch:
     detail: { build: ended.id, ...auditedVersion(ended), branch: branch.name, label },
   });
   return { outcome: "live", url: mcpUrl(ctx.serverUrlTemplate, label), label };
+}
+
+/** Whether a branch's route leads to a newer build. */
+async function isAhead(tx: Transaction, branchId: string, sequence: number): Promise<boolean> {
+  return (await tx.$count(route, and(eq(route.branchId, branchId), gt(route.sequence, sequence)))) > 0;
 }
 
 /** The branch whose build is live on a branch: another one, after the default branch has changed. */

@@ -1,4 +1,5 @@
 export { createDeployment } from "./create-deployment.ts";
+export { approveDeployment, rejectDeployment } from "./decide-approval.ts";
 export {
   type BranchView,
   deploymentSummarySchema,

@@ -4,12 +4,14 @@ import { and, asc, eq, or, sql } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import type { Call, Context } from "../../context/index.ts";
 import { notFound, TowpathError } from "../../errors/index.ts";
-import type { ServerHost } from "../../ports/index.ts";
 import { chooseLabel, lockLabels } from "../../projects/label/index.ts";
 import { type BranchRow, enqueueReport, environmentOf, pullRequestOfForkBranch } from "../branch/index.ts";
 import { auditedVersion } from "../build/internal.ts";
+import { beginRelease, stopRelease } from "../gradual-release/internal.ts";
+import { findApproval } from "./approval.store.ts";
 import type { DeploymentView } from "./deployment.view.ts";
 import { authorizeDeployment, getDeployment } from "./get-deployment.ts";
+import { requireServerHost } from "./server-host.ts";
 
 /**
  * Moves a branch's route to one of its earlier deployments, or forward again, without a build (PRJ-14), after its server
@@ -20,14 +22,17 @@ import { authorizeDeployment, getDeployment } from "./get-deployment.ts";
  * The route moves by compare-and-swap: what went live while the server started stays live. It keeps its sequence: a push
  * from now on goes live as usual, and a build that was overtaken before stays so (BLD-11).
  *
- * @throws TowpathError `conflict` when it is live already, its server doesn't start or answer, another deployment went
+ * `gradually`: a production deployment gets a share of the new sessions first (CAP-8). A release that runs ends, unless
+ * this is its version.
+ *
+ * @throws TowpathError `conflict` when it is live already, it waits for an approval, it can't be released gradually, its server doesn't start or answer, another deployment went
  *   live meanwhile, its branch has ended, or it was built for the other environment; `not_found`; `upstream_unavailable`
  *   when no server can be started now; `not_configured`
  */
 export async function makeDeploymentLive({
   ctx,
   input,
-}: Call<{ readonly deploymentId: string }, "serverHost">): Promise<DeploymentView> {
+}: Call<{ readonly deploymentId: string; readonly gradually?: boolean }, "serverHost">): Promise<DeploymentView> {
   const { project, organization } = await authorizeDeployment(ctx, "build.start", input.deploymentId);
   const live = await liveBefore(ctx, input.deploymentId);
   // Without a lock: a start may take long.
@@ -45,6 +50,18 @@ export async function makeDeploymentLive({
         "Another version went live while this one's server started, and stays live. Check the deployments, and try again if you still want this one.",
       );
     }
+    if (input.gradually) {
+      if (!branch.isDefault) throw new TowpathError("conflict", "Only versions of production are released gradually.");
+      const { problem } = await beginRelease(tx, ctx, { branch, deploymentId: chosen.deployment.id });
+      if (problem !== null)
+        throw new TowpathError(
+          "conflict",
+          `This version can't be released gradually. ${problem} Make it live instead.`,
+        );
+      return;
+    }
+    const reason = "Somebody made another version live.";
+    await stopRelease(tx, ctx, branch.id, { reason, live: chosen.deployment.id });
     const target = { deploymentId: chosen.deployment.id, updatedAt: sql`now()` };
     await tx
       .insert(route)
@@ -65,6 +82,18 @@ export async function makeDeploymentLive({
   return getDeployment({ ctx, input });
 }
 
+/** @throws TowpathError `conflict` for a version that was never approved */
+async function requireApproved(tx: Transaction, deploymentId: string): Promise<void> {
+  const found = await findApproval(tx, deploymentId);
+  if (!found || found.approval.state === "approved") return;
+  throw new TowpathError(
+    "conflict",
+    found.approval.state === "waiting"
+      ? "This deployment waits for an approval. It goes live once it has it."
+      : "This deployment was never approved. Rebuild its commit to ask for an approval.",
+  );
+}
+
 /** Any build of another branch than its own may replace it. */
 const sequenceOn = ({ branch, build }: Chosen): number => (build.branchId === branch.id ? build.sequence : 0);
 
@@ -73,6 +102,7 @@ function liveBefore(ctx: Context, deploymentId: string): Promise<string | null> 
   return ctx.db.transaction(async (tx) => {
     const chosen = await lockDeployment(tx, deploymentId);
     requireServable(chosen);
+    await requireApproved(tx, deploymentId);
     const { id: live } = await liveOf(tx, chosen.branch.id);
     if (live === deploymentId) throw new TowpathError("conflict", "This deployment is already live.");
     return live;
@@ -137,12 +167,4 @@ function requireServable({ deployment: { environment }, build, branch }: Chosen)
   if (build.status !== "succeeded" || build.layers === null) {
     throw new TowpathError("conflict", "This deployment was never live. Rebuild its commit instead.");
   }
-}
-
-function requireServerHost({ serverHost }: Context<"serverHost">): ServerHost {
-  if (serverHost) return serverHost;
-  throw new TowpathError(
-    "not_configured",
-    "This process can't reach the runner, which starts servers. Ask the operator to set TOWPATH_RUN_DIR or TOWPATH_RUNNER_ADDRESS for web.",
-  );
 }

@@ -12,9 +12,14 @@ import { authorizeDeployment } from "./get-deployment.ts";
  * variables (PRJ-14). Queues a build of the default branch that has them from the start, so a worker only inspects the
  * server and rolls it out, and what is live stays until it answers (BLD-10). The preview stays too.
  *
+ * `gradually`: it gets a share of the new sessions first (CAP-8).
+ *
  * @throws TowpathError `conflict` for a deployment of production, and one whose build did not succeed; `not_found`
  */
-export async function promoteDeployment({ ctx, input }: Call<{ readonly deploymentId: string }>): Promise<BuildView> {
+export async function promoteDeployment({
+  ctx,
+  input,
+}: Call<{ readonly deploymentId: string; readonly gradually?: boolean }>): Promise<BuildView> {
   const { project, organization } = await authorizeDeployment(ctx, "build.start", input.deploymentId);
   const buildId = await ctx.db.transaction(async (tx) => {
     // Production's branch first: everything that adds a build of it takes this lock.
@@ -41,6 +46,7 @@ export async function promoteDeployment({ ctx, input }: Call<{ readonly deployme
       commit: { sha, message, author },
       trigger: "promote",
       promoted: preview.build,
+      ...(input.gradually && { isGradual: true as const }),
     });
     await enqueueBuild(tx, ctx, row.id);
     await audit(tx, ctx, {

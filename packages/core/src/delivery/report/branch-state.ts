@@ -4,6 +4,7 @@ import {
   build,
   buildReport,
   deployment,
+  deploymentApproval,
   forkPullRequest,
   organization,
   project,
@@ -32,6 +33,10 @@ export type ReportedBuild = {
   readonly trigger: string;
   readonly diagnosis: Diagnosis | null;
   readonly isLive: boolean;
+  /** State of the approval that it needs for production; null: none. */
+  readonly approval: string | null;
+  /** Its last gradual release. */
+  readonly release: { readonly state: string; readonly share: number; readonly reason: string | null } | null;
   readonly url: string | null;
   /** The repository of GitHub that it was built from; null: of another kind, or one that no installation reads. */
   readonly github: { readonly address: ReportAddress; readonly repositoryId: number } | null;
@@ -108,6 +113,9 @@ async function readBuilds(
     isNotNull(buildReport.deploymentId),
     or(inArray(buildReport.deploymentState, activeDeployments), isNotNull(route.deploymentId)),
   );
+  const decidedLately = sql`(${deploymentApproval.state} = 'waiting' OR ${deploymentApproval.decidedAt} > now() - interval '1 hour'
+    OR EXISTS (SELECT FROM gradual_release release WHERE release.candidate_deployment_id = ${deployment.id}
+      AND (release.ended_at IS NULL OR release.ended_at > now() - interval '1 hour')))`;
   const rows = await ctx.db
     .select({
       id: build.id,
@@ -120,13 +128,19 @@ async function readBuilds(
       diagnosis: build.diagnosis,
       slug: deployment.slug,
       live: route.deploymentId,
+      approval: deploymentApproval.state,
+      release: sql<ReportedBuild["release"]>`(
+        SELECT json_build_object('state', release.state, 'share', release.share, 'reason', release.reason)
+        FROM gradual_release release WHERE release.candidate_deployment_id = ${deployment.id}
+        ORDER BY release.started_at DESC LIMIT 1)`,
       reported: buildReport,
     })
     .from(build)
     .leftJoin(buildReport, eq(buildReport.buildId, build.id))
     .leftJoin(deployment, eq(deployment.buildId, build.id))
     .leftJoin(route, eq(route.deploymentId, deployment.id))
-    .where(and(eq(build.branchId, branchId), or(lately, servedAtGitHub)))
+    .leftJoin(deploymentApproval, eq(deploymentApproval.deploymentId, deployment.id))
+    .where(and(eq(build.branchId, branchId), or(lately, servedAtGitHub, decidedLately)))
     .orderBy(desc(build.sequence))
     .limit(maxBuilds);
   const now = await builtFromNow(ctx.db, of);

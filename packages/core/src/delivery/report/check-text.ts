@@ -102,6 +102,8 @@ function contentOfSuccess(
     build.isLive && build.url !== null
       ? `Live ${place}: ${link(code(build.url), build.url)}`
       : `Built ${place}; another version is live.`;
+  const held = build.isLive ? null : heldBack(build);
+  if (held !== null) return { ...held, text: surface && cutToLines(surfaceMarkdown(surface), maxText) };
   const changes = surface && surfaceTitle(surface);
   const title = [
     fails ? "Breaks existing calls" : build.isLive ? "Live" : "Built",
@@ -117,6 +119,30 @@ function contentOfSuccess(
     summary: `${live}${rule}`,
     text: surface && cutToLines(surfaceMarkdown(surface), maxText),
   };
+}
+
+/** A version of production that an approval or a gradual release keeps from being live for all. */
+function heldBack({
+  approval,
+  release,
+}: ReportedBuild): Pick<CheckContent, "status" | "conclusion" | "title" | "summary"> | null {
+  if (approval === "waiting") {
+    const summary = "It goes live once somebody has approved it on its page. What is live stays until then.";
+    return { ...completed("action_required"), title: "Waits for approval", summary };
+  }
+  if (approval === "rejected") {
+    return { ...completed("cancelled"), title: "Rejected", summary: "What is live stays." };
+  }
+  if (release?.state === "running") {
+    const summary =
+      "The live version keeps the others. It goes on by itself, or back if its figures leave the server's band.";
+    return { ...completed("success"), title: `Gets ${release.share} % of new sessions`, summary };
+  }
+  if (release?.state === "went-back") {
+    const summary = `${release.reason === null ? "" : code(release.reason, maxSentence)}\n\nThe version before serves all sessions.`;
+    return { ...completed("failure"), title: "Went back", summary };
+  }
+  return null;
 }
 
 const heads: Readonly<Record<Head["why"], Pick<CheckContent, "conclusion" | "title" | "summary" | "actions">>> = {

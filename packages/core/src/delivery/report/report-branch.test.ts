@@ -1,4 +1,4 @@
-import { branch, build, project } from "@towpath/db/schema";
+import { branch, build, deployment, project } from "@towpath/db/schema";
 import { and, eq, isNull } from "drizzle-orm";
 import { beforeEach, expect, test } from "vitest";
 import { syncBranch } from "../../sources/webhook/index.ts";
@@ -7,7 +7,8 @@ import { ReportsModel } from "../../testing/github-reports.ts";
 import { memoryQueue, sampleManifest, shaOf, succeedBuild } from "../../testing/index.ts";
 import { openProjectSuite } from "../../testing/project-suite.ts";
 import { cancelBuild, startBuild } from "../build/index.ts";
-import { makeDeploymentLive } from "../deployment/index.ts";
+import { approveDeployment, makeDeploymentLive } from "../deployment/index.ts";
+import { changeRelease, saveReleasePolicy } from "../gradual-release/index.ts";
 import { reportBranch } from "./index.ts";
 
 const suite = openProjectSuite();
@@ -263,4 +264,30 @@ test("BLD-8 without an installation, and for a branch that is gone, nothing is r
   const input = { branchId: suite.organization.id, reporter: reports, postState: async () => {} };
   expect(await reportBranch({ ctx: job(), input })).toBe("unknown");
   expect(await db().$count(build, isNull(build.endedAt))).toBeGreaterThan(0);
+});
+
+test("CAP-8 BLD-8 the check of a version says that it waits for an approval, which share it gets, and that it went back", async () => {
+  await deploy("main", "one");
+  const ctx = suite.as(suite.organization.owner);
+  await saveReleasePolicy({ ctx, input: { ...suite.at(), isGradual: true, approval: "admin" } });
+  const second = await deploy("main", "two");
+  const check = () => reports.checkOf(shaOf("two"));
+  expect(check()).toMatchObject({ conclusion: "action_required", title: "Waits for approval" });
+  const [waiting] = await db().select().from(deployment).where(eq(deployment.buildId, second));
+  await approveDeployment({ ctx, input: { deploymentId: waiting?.id ?? "" } });
+  await report("main");
+  expect(check()).toMatchObject({ conclusion: "success", title: "Gets 5 % of new sessions" });
+  // The build ended long ago.
+  await db()
+    .update(build)
+    .set({ endedAt: new Date(Date.now() - 5 * 3_600_000) })
+    .where(eq(build.id, second));
+  await changeRelease({ ctx, input: { ...suite.at(), action: "back" } });
+  await report("main");
+  expect(check()).toMatchObject({
+    conclusion: "failure",
+    title: "Went back",
+    summary: expect.stringContaining("Somebody chose to go back."),
+  });
+  expect(reports.stateOf[shaOf("one")]).toBe("success");
 });

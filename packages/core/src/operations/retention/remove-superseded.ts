@@ -1,5 +1,5 @@
 import type { Transaction } from "@towpath/db";
-import { branch, build, deployment, instance, route } from "@towpath/db/schema";
+import { branch, build, deployment, gradualRelease, instance, route } from "@towpath/db/schema";
 import { and, eq, gt, inArray, isNotNull, isNull, lt, ne, notExists, notInArray, sql } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
 import type { Call, Context } from "../../context/index.ts";
@@ -14,7 +14,7 @@ const maxRunningDays = 7;
 
 /**
  * Removes deployments and builds beyond the latest of each branch, and branches that ended a while ago with all their
- * builds unless one of them is live. Keeps live deployments of any age, those whose server still runs, because sessions and
+ * builds unless one of them is live. Keeps deployments of any age that are live or being released, those whose server still runs, because sessions and
  * streams end with it, and builds that have a deployment or have not ended. Other sweeps then remove their logs (`eraseLogs`) and layers.
  */
 export async function removeSuperseded({ ctx, input }: Call<SweepInput>): Promise<Removal> {
@@ -89,6 +89,7 @@ async function trimDeployments(tx: Transaction, { policy, now }: SweepInput, bra
     inArray(instance.state, runningStates),
     gt(instance.startedAt, new Date(now.getTime() - maxRunningDays * 86_400_000)),
   );
+  const releasing = and(eq(gradualRelease.candidateDeploymentId, deployment.id), eq(gradualRelease.state, "running"));
   const removed = await tx
     .delete(deployment)
     .where(
@@ -97,6 +98,7 @@ async function trimDeployments(tx: Transaction, { policy, now }: SweepInput, bra
         notInArray(deployment.id, latest),
         inArray(deployment.buildId, finished),
         notExists(tx.select().from(route).where(eq(route.deploymentId, deployment.id))),
+        notExists(tx.select().from(gradualRelease).where(releasing)),
         notExists(tx.select().from(instance).where(running)),
       ),
     );

@@ -12,6 +12,7 @@ import { projectQueryKey } from "~/features/shared/project-screen/project-screen
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Button, type ButtonLook } from "~/ui/button.tsx";
 import { Failure } from "~/ui/callout.tsx";
+import { Checkbox } from "~/ui/checkbox.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { CommitLine } from "./commit-line.tsx";
@@ -23,14 +24,16 @@ export type GoLive = "make-live" | "promote";
 /** A version's build, for the dialog. */
 export type Version = Pick<BuildSummary, "id" | "commitSha" | "packageVersion" | "commitMessage"> & {
   readonly branch: { readonly name: string };
-  readonly deployment: { readonly id: string } | null;
+  readonly deployment: { readonly id: string; readonly isProd?: boolean } | null;
 };
 
 /** How the user may make a build's version live: again under its own URL, or in production. */
 export function useWaysToGoLive(build: BuildSummary): readonly GoLive[] {
   const mayBuild = useMay("build.start");
   const { deployment } = build;
-  if (!mayBuild || build.status !== "succeeded" || deployment === null) return [];
+  // One that needs an approval has buttons for that.
+  const isHeld = build.approval !== null && build.approval !== "approved";
+  if (!mayBuild || build.status !== "succeeded" || deployment === null || isHeld) return [];
   const ways: GoLive[] = [];
   // A build for production can go live again, even if its branch is gone.
   if (!deployment.isLive && (deployment.isProd || !build.branch.isEnded)) ways.push("make-live");
@@ -85,8 +88,10 @@ type GoLiveDialogProps = {
 /** Explains what happens to callers, and asks. */
 export function GoLiveDialog({ project, way, version, open, onOpenChange }: GoLiveDialogProps) {
   const { mutate, isPending, error, reset } = useGoLive(project, version, () => onOpenChange(false));
+  const [isGradual, setGradual] = useState(false);
   const change = (isOpen: boolean) => {
     onOpenChange(isOpen);
+    setGradual(false);
     reset();
   };
   return (
@@ -97,7 +102,7 @@ export function GoLiveDialog({ project, way, version, open, onOpenChange }: GoLi
       footer={
         <>
           <Button onClick={() => change(false)}>Cancel</Button>
-          <Button variant="primary" busy={isPending} onClick={() => mutate(way)}>
+          <Button variant="primary" busy={isPending} onClick={() => mutate({ way, gradually: isGradual })}>
             {goLiveLabels[way]}
           </Button>
         </>
@@ -116,6 +121,13 @@ export function GoLiveDialog({ project, way, version, open, onOpenChange }: GoLi
         />
       )}
       <p className="mt-3 text-sm text-muted">{explanations[way](version)}</p>
+      {way === "promote" || version.deployment?.isProd ? (
+        <div className="mt-3">
+          <Checkbox checked={isGradual} onChange={setGradual}>
+            Gradually: 5 % of new sessions first, then more, and back by itself if it does worse
+          </Checkbox>
+        </div>
+      ) : null}
       <Failure title="Couldn't make this version live" className="mt-3">
         {error && failureText(error)}
       </Failure>
@@ -143,13 +155,18 @@ function useGoLive(project: ProjectKey, version: Version, onDone: () => void) {
   const navigate = useNavigate();
   const data = { ...project, deploymentId: version.deployment?.id ?? "" };
   return useMutation({
-    mutationFn: async (way: GoLive) =>
-      way === "promote" ? (await promote({ data })).id : void (await makeLive({ data })),
-    onSuccess: async (buildId) => {
+    mutationFn: async ({ way, gradually }: { way: GoLive; gradually: boolean }) =>
+      way === "promote"
+        ? (await promote({ data: { ...data, gradually } })).id
+        : void (await makeLive({ data: { ...data, gradually } })),
+    onSuccess: async (buildId, { gradually }) => {
       await queryClient.invalidateQueries({ queryKey: projectQueryKey(project) });
       onDone();
-      if (buildId === undefined) toast.success(`${versionText(version)} is live`);
-      else await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId } });
+      if (buildId === undefined) {
+        toast.success(
+          gradually ? `${versionText(version)} gets new sessions gradually` : `${versionText(version)} is live`,
+        );
+      } else await navigate({ to: "/$orgSlug/$projectName/build-logs/$buildId", params: { ...project, buildId } });
     },
   });
 }

@@ -4,11 +4,13 @@ import type { BuildWarning, SettingsSection } from "@towpath/core/delivery/build
 import { namedVersion } from "@towpath/core/delivery/build/version/schema";
 import { CircleCheck, SquareTerminal, TriangleAlert, UserPlus } from "lucide-react";
 import { ConnectButton } from "~/features/project/clients/connect-button.tsx";
+import { ApprovalPanel } from "~/features/project/release/approval-panel.tsx";
 import { buildDuration, withWarnings } from "~/features/shared/project-screen/build-status.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { ServerUrl } from "~/features/shared/project-screen/project-labels.tsx";
 import { useMay } from "~/features/shared/session/guards.ts";
 import { buttonLook } from "~/ui/button.tsx";
+import { Callout } from "~/ui/callout.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { Duration } from "~/ui/time.tsx";
 import { AuthModeButton } from "./auth-mode-button.tsx";
@@ -56,9 +58,11 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
             <p className="text-sm text-ink/85">
               {deployment?.isLive
                 ? `Calls to this URL reach ${namedVersion(build)}.`
-                : build.branch.isEnded
-                  ? "This preview has ended: its branch was deleted or its pull request closed."
-                  : "Another version is live at this URL."}
+                : build.release?.state === "running"
+                  ? `${build.release.share} % of new sessions at this URL reach ${namedVersion(build)}.`
+                  : build.branch.isEnded
+                    ? "This preview has ended: its branch was deleted or its pull request closed."
+                    : "Another version is live at this URL."}
               {build.pythonVersion && ` Python ${build.pythonVersion}.`}
             </p>
           </div>
@@ -86,6 +90,14 @@ export function SuccessPanel({ project, build }: { project: ProjectKey; build: B
           warnings={warnings}
           actionOf={(warning) => <WarningAction project={project} warning={warning} />}
         />
+      </div>
+      <div className="p-4 pb-0 empty:hidden">
+        <ApprovalPanel project={project} build={build} />
+        {build.release?.state === "went-back" && !deployment?.isLive ? (
+          <Callout tone="warn" title="Went back">
+            {build.release.reason} The version before serves all sessions.
+          </Callout>
+        ) : null}
       </div>
       <SurfaceChanges project={project} buildId={build.id} className="border-b px-4 py-3.5" />
       {manifest && (

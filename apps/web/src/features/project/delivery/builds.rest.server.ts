@@ -2,10 +2,18 @@ import { cancelBuild, getBuild, listBuilds, startBuild, startBuildSchema } from 
 import { listBuildsSchema } from "@towpath/core/delivery/build/schema";
 import { makeDeploymentLive, promoteDeployment } from "@towpath/core/delivery/deployment";
 import { decideForkPullRequest, decisionSchema, listForkPullRequests } from "@towpath/core/sources/fork-pull-request";
+import { z } from "zod";
 import { answers } from "~/features/shared/answers/answers.server.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
 
 const pageSchema = listBuildsSchema.pick({ limit: true, after: true, branch: true });
+
+const graduallySchema = z.object({
+  gradually: z
+    .enum(["true", "false"])
+    .default("false")
+    .transform((text) => text === "true"),
+});
 
 /** Builds, deployments, and pull requests from forks. */
 export const buildOperations: readonly Operation[] = [
@@ -47,15 +55,23 @@ export const buildOperations: readonly Operation[] = [
     handle: async ({ ctx, params }) => ({ build: await cancelBuild({ ctx, input: { buildId: params.buildId } }) }),
   }),
   operation("POST /deployments/{deploymentId}/live", "makeDeploymentLive", "build.start", {
-    summary: "makes an earlier deployment of its branch live once its server answers, without a build",
+    summary:
+      "makes an earlier deployment of its branch live once its server answers, without a build; with `?gradually=true`, for a share of new sessions first",
+    query: graduallySchema,
     answer: answers.liveDeployment,
-    handle: ({ ctx, params }) => makeDeploymentLive({ ctx, input: { deploymentId: params.deploymentId } }),
+    handle: ({ ctx, params, query }) =>
+      makeDeploymentLive({ ctx, input: { deploymentId: params.deploymentId, gradually: query.gradually } }),
   }),
   operation("POST /deployments/{deploymentId}/promote", "promoteDeployment", "build.start", {
-    summary: "puts a preview into production with production's variables, without building it again",
+    summary:
+      "puts a preview into production with production's variables, without building it again; with `?gradually=true`, for a share of new sessions first",
+    query: graduallySchema,
     answer: answers.build,
-    handle: async ({ ctx, params }) => ({
-      build: await promoteDeployment({ ctx, input: { deploymentId: params.deploymentId } }),
+    handle: async ({ ctx, params, query }) => ({
+      build: await promoteDeployment({
+        ctx,
+        input: { deploymentId: params.deploymentId, gradually: query.gradually },
+      }),
     }),
   }),
   operation("GET /projects/{name}/fork-pull-requests", "listForkPullRequests", "project.read", {

@@ -56,18 +56,23 @@ export const getMostRecentDeployment = createServerFn({ method: "POST" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => mostRecentDeployment({ ctx: context.ctx, input: data }));
 
+/** `gradually`: a share of new sessions first (CAP-8). */
+const goLiveSchema = projectKeySchema.extend({ deploymentId: z.uuid(), gradually: z.boolean().default(false) });
+
 /** Makes an earlier deployment of its branch live, without a build (PRJ-14). */
 export const makeLive = createServerFn({ method: "POST" })
   .middleware([projectAccess("build.start")])
-  .validator(input(projectKeySchema.extend({ deploymentId: z.uuid() })))
-  .handler(({ context, data }) => makeDeploymentLive({ ctx: context.ctx, input: { deploymentId: data.deploymentId } }));
+  .validator(input(goLiveSchema))
+  .handler(({ context, data: { deploymentId, gradually } }) =>
+    makeDeploymentLive({ ctx: context.ctx, input: { deploymentId, gradually } }),
+  );
 
 /** Puts a preview's version into production without building it; the promotion's build (PRJ-14). */
 export const promote = createServerFn({ method: "POST" })
   .middleware([projectAccess("build.start")])
-  .validator(input(projectKeySchema.extend({ deploymentId: z.uuid() })))
-  .handler(async ({ context, data }) => {
-    const { id } = await promoteDeployment({ ctx: context.ctx, input: { deploymentId: data.deploymentId } });
+  .validator(input(goLiveSchema))
+  .handler(async ({ context, data: { deploymentId, gradually } }) => {
+    const { id } = await promoteDeployment({ ctx: context.ctx, input: { deploymentId, gradually } });
     return { id };
   });
 

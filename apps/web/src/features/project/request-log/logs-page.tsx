@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
 import type { LogFilters, LogSearch } from "@towpath/logs/schema";
 import { asksForMethod, hasStatistics, logQueryFromFilters, periodOfSearch } from "@towpath/logs/search";
 import { ArrowUp, Download } from "lucide-react";
@@ -38,6 +39,7 @@ export function LogsPage({ projectKey, search, onSearch, openId, onOpen }: LogsP
   const isAtTop = useAtTop(top);
   const logs = useRequestLogs(projectKey, search, showsProtocol, isAtTop && openId === null);
   const { data: known } = useQuery(logValuesQuery(projectKey, search.timeRange));
+  const versions = new Map(known?.deployments.map((deployed) => [deployed.id, versionText(deployed)]));
   const open = logs.rows.find((row) => row.id === openId) ?? null;
   const onFilters = (filters: LogFilters) => onSearch(withFilters(search, filters));
   const change = (next: Partial<LogSearch>) => onSearch({ ...search, ...next });
@@ -92,6 +94,7 @@ export function LogsPage({ projectKey, search, onSearch, openId, onOpen }: LogsP
         {logs.rows.length > 0 ? (
           <RequestTable
             rows={logs.rows}
+            versions={versions}
             openId={openId}
             onOpen={onOpen}
             older={

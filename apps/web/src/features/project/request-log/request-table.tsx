@@ -25,6 +25,8 @@ const phoneRows = 25;
 
 type RequestTableProps = {
   rows: readonly ShownRequest[];
+  /** The version that answered, by deployment; shown where several answered. */
+  versions: ReadonlyMap<string, string>;
   openId: string | null;
   onOpen: (id: string) => void;
   /** A button that loads older rows, below the last one. */
@@ -32,12 +34,13 @@ type RequestTableProps = {
 };
 
 /** Calls, newest first. One tab stop: the keys of lists move the focus, Enter opens. */
-export function RequestTable({ rows: newestFirst, openId, onOpen, older }: RequestTableProps) {
+export function RequestTable({ rows: newestFirst, versions, openId, onOpen, older }: RequestTableProps) {
   const { rows, sort } = useSorted(newestFirst, sortedBy, older === null);
   const [onPhones, setOnPhones] = useState(phoneRows);
   const hasHidden = onPhones < rows.length;
   const [focused, setFocused] = useState<string | null>(null);
   const isListed = (id: string | null) => id !== null && rows.some((row) => row.id === id);
+  const hasSeveral = new Set(rows.flatMap(({ deploymentId }) => deploymentId ?? [])).size > 1;
   const stop = [focused, openId].find(isListed) ?? rows[0]?.id;
   return (
     <>
@@ -68,6 +71,7 @@ export function RequestTable({ rows: newestFirst, openId, onOpen, older }: Reque
             <RequestRow
               key={row.id}
               row={row}
+              version={hasSeveral ? (versions.get(row.deploymentId ?? "") ?? null) : null}
               open={row.id === openId}
               isTabStop={row.id === stop}
               isHiddenOnPhones={index >= onPhones}
@@ -90,13 +94,14 @@ export function RequestTable({ rows: newestFirst, openId, onOpen, older }: Reque
 
 type RequestRowProps = {
   row: ShownRequest;
+  version: string | null;
   open: boolean;
   isTabStop: boolean;
   isHiddenOnPhones: boolean;
   onOpen: (id: string) => void;
 };
 
-function RequestRow({ row, open, isTabStop, isHiddenOnPhones, onOpen }: RequestRowProps) {
+function RequestRow({ row, version, open, isTabStop, isHiddenOnPhones, onOpen }: RequestRowProps) {
   return (
     <Tr
       className={classNames(
@@ -121,6 +126,11 @@ function RequestRow({ row, open, isTabStop, isHiddenOnPhones, onOpen }: RequestR
         >
           {exchangeName(row)}
           {row.target !== null && <span className="text-accent-text"> {row.target}</span>}
+          {version !== null && (
+            <span className="text-faint">
+              <span className="sr-only">, answered by version</span> {version}
+            </span>
+          )}
           {row.errorMessage !== null && (
             <span className={row.isRefused ? "text-muted" : "text-bad"}> {row.errorMessage}</span>
           )}

@@ -7,6 +7,7 @@ import { ExternalSettings } from "~/features/onboarding/external-server/external
 import type { FromGitHub } from "~/features/onboarding/source/continue-on-github.tsx";
 import { SourceSettings } from "~/features/onboarding/source/source-settings.tsx";
 import { ErrorRateSettings } from "~/features/project/errors/error-rate-settings.tsx";
+import { ReleaseSettings } from "~/features/project/release/release-settings.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { useMay } from "~/features/shared/session/guards.ts";
@@ -55,6 +56,7 @@ function sectionsOf({
     [true, "request-log", "Request log"],
     [kind !== "portal", "identity", "Caller identity"],
     [isHosted, "sleep", "While asleep"],
+    [isHosted, "releases", "Releases"],
     [isHosted, "data", "Data"],
     [isHosted, "variables", "Environment variables"],
     [isHosted, "export", "Export"],
@@ -101,6 +103,7 @@ export function SettingsPage({ projectKey, mayChange, fromGitHub }: SettingsPage
             {isHosted ? (
               <>
                 <SleepSettings projectKey={projectKey} />
+                <ReleaseSettings projectKey={projectKey} />
                 <DataSettings projectKey={projectKey} />
                 <VariableSettings projectKey={projectKey} saved={saved} onSaved={setSaved} />
                 <ExportProject projectKey={projectKey} isLive={project.isLive} />

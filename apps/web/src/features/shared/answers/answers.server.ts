@@ -7,6 +7,11 @@ import { buildLogEntrySchema, buildWarningSchema, diagnosisSchema } from "@towpa
 import { deploymentSummarySchema, deploymentViewSchema, serverStatusSchema } from "@towpath/core/delivery/deployment";
 import { channelViewSchema, deliveryViewSchema, newChannelSchema } from "@towpath/core/operations/alert";
 import { latencyRuleSchema } from "@towpath/core/operations/alert/schema";
+import {
+  gradualReleaseSchema,
+  releaseFiguresSchema,
+  releasePolicySchema,
+} from "@towpath/core/delivery/gradual-release/schema";
 import { portalListItemSchema, portalViewSchema } from "@towpath/core/projects/portal";
 import { projectDetailSchema, projectListItemSchema, projectViewSchema } from "@towpath/core/projects/project";
 import { authModeSchema } from "@towpath/core/projects/project/schema";
@@ -133,6 +138,11 @@ export const answers = {
   buildOutcome: z.object({ build, url: z.url().nullable(), diagnosis: diagnosisSchema.nullable(), warnings }),
   buildLog: z.object({ data: listOf(named("BuildLogLine", buildLogEntrySchema)) }),
   liveDeployment: deploymentViewSchema,
+  release: z.object({
+    release: named("GradualRelease", gradualReleaseSchema).nullable().describe("null: there was none"),
+    figures: releaseFiguresSchema.nullable().describe("of the current step; null unless it runs"),
+  }),
+  releasePolicy: named("ReleasePolicy", releasePolicySchema),
   forkPullRequests: z.object({ data: listOf(forkPullRequestSchema) }),
   decision: z.object({ buildId: z.uuid().nullable() }),
   status: serverStatusSchema,

@@ -48,10 +48,24 @@ export function withWarnings(count: number): string {
 type Shown = {
   readonly status: BuildStatus;
   readonly deployment?: { readonly isLive: boolean; readonly isProd?: boolean } | null;
+  readonly approval?: BuildSummary["approval"];
+  readonly release?: BuildSummary["release"];
 };
 
+/** What keeps a version from being live for all sessions, or kept it; null: nothing. */
+function heldState({ deployment, approval, release }: Shown): string | null {
+  if (deployment?.isLive) return null;
+  if (approval === "waiting") return "Waits for approval";
+  if (approval === "rejected") return "Rejected";
+  if (release?.state === "running") return `${release.share} % of new sessions`;
+  return release?.state === "went-back" ? "Went back" : null;
+}
+
 /** A build's state: "live" takes precedence over "succeeded". */
-export function buildState({ status, deployment }: Shown): string {
+export function buildState(build: Shown): string {
+  const { status, deployment } = build;
+  const held = status === "succeeded" ? heldState(build) : null;
+  if (held !== null) return held;
   if (status !== "succeeded" || !deployment?.isLive) return statusLooks[status].label;
   return deployment.isProd === false ? "Live preview" : "Live";
 }

@@ -8,6 +8,7 @@ import {
   DeploymentsNotFound,
   DeploymentsPending,
 } from "~/features/project/deployment/deployments-states.tsx";
+import { releaseQuery } from "~/features/project/release/release.functions.ts";
 import { withOwnError } from "~/features/shared/error-screens/page-error.tsx";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";
@@ -25,6 +26,8 @@ export const Route = createFileRoute("/$orgSlug/$projectName/deployments")({
       await Promise.all([
         context.queryClient.ensureInfiniteQueryData(buildsQuery(params, branch)),
         context.queryClient.ensureQueryData(branchesQuery(params)),
+        // Fails silently: the page does without the figures.
+        context.queryClient.prefetchQuery(releaseQuery(params)),
       ]);
     } catch (error) {
       // The project was deleted while one of its pages was open, or it has no such branch.

@@ -4,6 +4,7 @@ import { firstStepsQuery, overviewQuery } from "~/features/project/overview/over
 import { OverviewPage } from "~/features/project/overview/overview-page.tsx";
 import { OverviewPending, UnknownBranch } from "~/features/project/overview/overview-states.tsx";
 import { portalQuery } from "~/features/project/portals/portals.functions.ts";
+import { releaseQuery } from "~/features/project/release/release.functions.ts";
 import { orNotFound } from "~/features/shared/project-screen/or-not-found.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { searchParameters, uuid } from "~/http/search-parameters.ts";
@@ -17,10 +18,11 @@ export const Route = createFileRoute("/$orgSlug/$projectName/")({
     // Fails silently: the page reports unreadable numbers, and still shows the live version.
     const numbers = queryClient.prefetchQuery(overviewQuery(place));
     const { kind, hasFirstSteps } = await queryClient.ensureQueryData(projectQuery(params));
+    const release = kind === "hosted" && deps.branchId === null && queryClient.prefetchQuery(releaseQuery(params));
     const steps = hasFirstSteps && !profile.hidesFirstSteps && queryClient.prefetchQuery(firstStepsQuery(params));
     if (kind === "portal") await queryClient.ensureQueryData(portalQuery(params));
     await orNotFound(queryClient, params, queryClient.ensureQueryData(serverStatusQuery(place)));
-    await Promise.all([numbers, steps]);
+    await Promise.all([numbers, steps, release]);
   },
   component: Overview,
   pendingComponent: OverviewPending,

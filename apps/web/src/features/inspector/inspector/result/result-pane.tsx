@@ -7,6 +7,7 @@ import { CopyButton } from "~/ui/icon-button.tsx";
 import { Duration, RelativeTime, RunningDuration } from "~/ui/time.tsx";
 import type { CallRecord } from "../calls/call-record.ts";
 import type { Calls } from "../calls/use-calls.ts";
+import { CompareAnswers } from "../compare/compare-answers.tsx";
 import { type CallResult, isCanceled } from "../inspector.schema.ts";
 import { Activity } from "./activity.tsx";
 import { AnswerView } from "./answer-view.tsx";
@@ -61,6 +62,15 @@ export function ResultPane({ record, calls, projectKey, branchId, onRead }: Resu
           >
             <ScrollText /> See what the server logged
           </Link>
+        )}
+        {outcome && !isCanceled(outcome) && (
+          <CompareAnswers
+            key={record.id}
+            record={record}
+            projectKey={projectKey}
+            branchId={branchId}
+            authorization={() => calls.authorization.current || null}
+          />
         )}
         <Activity record={record} projectKey={projectKey} onReply={(id, reply) => calls.reply(record, id, reply)} />
       </div>
