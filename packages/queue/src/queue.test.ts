@@ -279,6 +279,7 @@ test("OPS-2 scheduled jobs run when a worker starts and at their times, by one w
       "package.follow": run("package.follow"),
       "webhook.redeliver": run("webhook.redeliver"),
       "log.index": run("log.index"),
+      "status.count": run("status.count"),
       "backup.make": run("backup.make"),
       "repository.sweep": run("repository.sweep"),
     };
@@ -287,7 +288,7 @@ test("OPS-2 scheduled jobs run when a worker starts and at their times, by one w
   const [one, other] = [await open(), await open()];
   await one.schedule(handlersOf("one"));
   await running.promise;
-  await until(() => runs.length === 5);
+  await until(() => runs.length === 6);
   await other.schedule(handlersOf("other"));
   await until(() => runsOf("package.follow").length === 2 && runsOf("repository.sweep").length === 2);
   expect(runsOf("log.index")).toEqual(["one log.index"]);
