@@ -89,6 +89,7 @@ import { Route as SiteBlogSlugRouteImport } from "./routes/_site/blog.$slug";
 import { Route as SiteDocsIndexRouteImport } from "./routes/_site/docs.index";
 import { Route as SiteDocsSlugRouteImport } from "./routes/_site/docs.$slug";
 import { Route as SiteDocsSearchRouteImport } from "./routes/_site/docs.search";
+import { Route as SiteStatusOrgSlugRouteImport } from "./routes/_site/status.$orgSlug";
 import { Route as ApiAuthBackchannelLogoutRouteImport } from "./routes/api/auth/backchannel-logout";
 import { Route as ApiBadgeProjectNameRouteImport } from "./routes/api/badge/$projectName";
 import { Route as ApiGithubCallbackRouteImport } from "./routes/api/github/callback";
@@ -551,6 +552,11 @@ const SiteDocsSearchRoute = SiteDocsSearchRouteImport.update({
   path: "/docs/search",
   getParentRoute: () => SiteRoute,
 } as any);
+const SiteStatusOrgSlugRoute = SiteStatusOrgSlugRouteImport.update({
+  id: "/status/$orgSlug",
+  path: "/status/$orgSlug",
+  getParentRoute: () => SiteRoute,
+} as any);
 const ApiAuthBackchannelLogoutRoute =
   ApiAuthBackchannelLogoutRouteImport.update({
     id: "/api/auth/backchannel-logout",
@@ -878,6 +884,7 @@ export interface FileRoutesByFullPath {
   "/blog/$slug": typeof SiteBlogSlugRoute;
   "/docs/$slug": typeof SiteDocsSlugRoute;
   "/docs/search": typeof SiteDocsSearchRoute;
+  "/status/$orgSlug": typeof SiteStatusOrgSlugRoute;
   "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
   "/api/badge/$projectName": typeof ApiBadgeProjectNameRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
@@ -1001,6 +1008,7 @@ export interface FileRoutesByTo {
   "/blog/$slug": typeof SiteBlogSlugRoute;
   "/docs/$slug": typeof SiteDocsSlugRoute;
   "/docs/search": typeof SiteDocsSearchRoute;
+  "/status/$orgSlug": typeof SiteStatusOrgSlugRoute;
   "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
   "/api/badge/$projectName": typeof ApiBadgeProjectNameRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
@@ -1128,6 +1136,7 @@ export interface FileRoutesById {
   "/_site/blog/$slug": typeof SiteBlogSlugRoute;
   "/_site/docs/$slug": typeof SiteDocsSlugRoute;
   "/_site/docs/search": typeof SiteDocsSearchRoute;
+  "/_site/status/$orgSlug": typeof SiteStatusOrgSlugRoute;
   "/api/auth/backchannel-logout": typeof ApiAuthBackchannelLogoutRoute;
   "/api/badge/$projectName": typeof ApiBadgeProjectNameRoute;
   "/api/github/callback": typeof ApiGithubCallbackRoute;
@@ -1255,6 +1264,7 @@ export interface FileRouteTypes {
     | "/blog/$slug"
     | "/docs/$slug"
     | "/docs/search"
+    | "/status/$orgSlug"
     | "/api/auth/backchannel-logout"
     | "/api/badge/$projectName"
     | "/api/github/callback"
@@ -1378,6 +1388,7 @@ export interface FileRouteTypes {
     | "/blog/$slug"
     | "/docs/$slug"
     | "/docs/search"
+    | "/status/$orgSlug"
     | "/api/auth/backchannel-logout"
     | "/api/badge/$projectName"
     | "/api/github/callback"
@@ -1504,6 +1515,7 @@ export interface FileRouteTypes {
     | "/_site/blog/$slug"
     | "/_site/docs/$slug"
     | "/_site/docs/search"
+    | "/_site/status/$orgSlug"
     | "/api/auth/backchannel-logout"
     | "/api/badge/$projectName"
     | "/api/github/callback"
@@ -2181,6 +2193,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof SiteDocsSearchRouteImport;
       parentRoute: typeof SiteRoute;
     };
+    "/_site/status/$orgSlug": {
+      id: "/_site/status/$orgSlug";
+      path: "/status/$orgSlug";
+      fullPath: "/status/$orgSlug";
+      preLoaderRoute: typeof SiteStatusOrgSlugRouteImport;
+      parentRoute: typeof SiteRoute;
+    };
     "/api/auth/backchannel-logout": {
       id: "/api/auth/backchannel-logout";
       path: "/api/auth/backchannel-logout";
@@ -2638,6 +2657,7 @@ interface SiteRouteChildren {
   SiteBlogSlugRoute: typeof SiteBlogSlugRoute;
   SiteDocsSlugRoute: typeof SiteDocsSlugRoute;
   SiteDocsSearchRoute: typeof SiteDocsSearchRoute;
+  SiteStatusOrgSlugRoute: typeof SiteStatusOrgSlugRoute;
   SiteBlogIndexRoute: typeof SiteBlogIndexRoute;
   SiteDocsIndexRoute: typeof SiteDocsIndexRoute;
 }
@@ -2649,6 +2669,7 @@ const SiteRouteChildren: SiteRouteChildren = {
   SiteBlogSlugRoute: SiteBlogSlugRoute,
   SiteDocsSlugRoute: SiteDocsSlugRoute,
   SiteDocsSearchRoute: SiteDocsSearchRoute,
+  SiteStatusOrgSlugRoute: SiteStatusOrgSlugRoute,
   SiteBlogIndexRoute: SiteBlogIndexRoute,
   SiteDocsIndexRoute: SiteDocsIndexRoute,
 };

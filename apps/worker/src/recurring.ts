@@ -9,7 +9,7 @@ import { checkDueGitHubRepositories } from "@towpath/core/sources/github-check";
 import { checkDueGitSources } from "@towpath/core/sources/source";
 import type { Repositories } from "@towpath/git";
 import type { GitHubConnections } from "@towpath/github";
-import { backfillRollups, foldRequestLogs, indexFinishedDays, releaseFigures } from "@towpath/logs";
+import { backfillRollups, countServerDays, foldRequestLogs, indexFinishedDays, releaseFigures } from "@towpath/logs";
 import type { ScheduledHandlers } from "@towpath/queue";
 import type { Round } from "@towpath/role";
 import { startTrace } from "@towpath/telemetry/trace";
@@ -159,6 +159,9 @@ export function scheduledHandlers({ services, repositories, github, backUps }: R
     ),
     "log.index": logged("indexing a finished day of the request log", (signal) =>
       indexFinishedDays(database.pool, signal),
+    ),
+    "status.count": logged("counting days of servers for status pages", (signal) =>
+      countServerDays(database.pool, { now: new Date(), signal }),
     ),
     "backup.make": logged("making a back-up", (signal) => backUpIfDue({ db: database.db, log }, backUps, signal)),
     "alert.watch": logged("looking for slow calls and sign-in loops", (signal) => watchServers(services, signal)),

@@ -1,6 +1,7 @@
 export { backfillRollups } from "./fold/backfill-rollups.ts";
 export { indexFinishedDays } from "./fold/finished-days.ts";
 export { foldRequestLogs } from "./fold/fold-request-logs.ts";
+export { countServerDays, readServerDays, type ServerDay } from "./fold/server-days.ts";
 export { appendBuildLog, buildLogChannel, readBuildLog } from "./lines/build-logs.ts";
 export {
   newestServerLines,

@@ -279,6 +279,7 @@ test("OPS-2 scheduled jobs run when a worker starts and at their times, by one w
       "package.follow": run("package.follow"),
       "webhook.redeliver": run("webhook.redeliver"),
       "log.index": run("log.index"),
+      "status.count": run("status.count"),
       "backup.make": run("backup.make"),
       "alert.watch": run("alert.watch"),
       "repository.sweep": run("repository.sweep"),

@@ -73,6 +73,8 @@ const schedules = {
   "webhook.redeliver": { cron: "*/10 * * * *", expireInSeconds: 1800 },
   /** Index finished days of the request log; minutes for each, and the first run has many days. */
   "log.index": { cron: "5-59/10 * * * *", expireInSeconds: 43_200 },
+  /** Count what callers got of servers on status pages; the first time a month of days. */
+  "status.count": { cron: "*/5 * * * *", expireInSeconds: 3600 },
   /** Make a back-up if the worker's settings ask for one and it is due. */
   "backup.make": { cron: "*/15 * * * *", expireInSeconds: 21_600 },
   /** Look for slow calls and sign-in loops, for alerts. */

@@ -53,6 +53,7 @@ export { type RetentionMoment, type RetentionPolicy, type RetentionRule, retenti
 export { route } from "./route.ts";
 export { scheduledBackup } from "./scheduled-backup.ts";
 export { secret, secretVersion } from "./secret.ts";
+export { serverDay } from "./server-day.ts";
 export { serverLog } from "./server-log.ts";
 export { signInStep } from "./sign-in-step.ts";
 export { account, rateLimit, session, signInAttempt, twoFactor, user, verification } from "./user.ts";

@@ -14,6 +14,8 @@ export const organization = pgTable("organization", {
   formerSlugs: text().array().notNull().default(sql`'{}'`),
   logo: text(),
   metadata: text(),
+  /** Whether anybody may see how its public servers are doing. */
+  hasStatusPage: boolean().notNull().default(false),
   createdAt: instant().notNull().defaultNow(),
 });
 

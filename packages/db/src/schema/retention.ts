@@ -43,6 +43,7 @@ import type { RetentionRule } from "./retention-rule.ts";
 import { routeRetention } from "./route.ts";
 import { scheduledBackupRetention } from "./scheduled-backup.ts";
 import { secretRetention, secretVersionRetention } from "./secret.ts";
+import { serverDayRetention } from "./server-day.ts";
 import { serverLogRetention } from "./server-log.ts";
 import { signInStepRetention } from "./sign-in-step.ts";
 import {
@@ -124,6 +125,7 @@ export const retentionRules: Readonly<Record<string, RetentionRule>> = {
   scheduled_backup: scheduledBackupRetention,
   secret: secretRetention,
   secret_version: secretVersionRetention,
+  server_day: serverDayRetention,
   server_log: serverLogRetention,
   session: sessionRetention,
   sign_in_attempt: signInAttemptRetention,

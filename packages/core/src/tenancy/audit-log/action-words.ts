@@ -60,6 +60,10 @@ const words: Readonly<Record<string, Words>> = {
     ({ detail }) =>
       detail.removed === true ? "removed the organization's picture" : "changed the organization's picture",
   ],
+  "organization.status-page": [
+    "team",
+    ({ detail }) => (detail.isOn === true ? "showed the status page to everybody" : "took the status page down"),
+  ],
   // In no organization's log.
   "account.update": ["people", () => "changed their name"],
   "account.picture": ["people", () => "changed their picture"],

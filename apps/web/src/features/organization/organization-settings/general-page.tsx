@@ -10,6 +10,7 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { OrganizationForm } from "./organization-form.tsx";
 import { removeOrganization, saveOrganizationPicture } from "./organization-settings.functions.ts";
+import { StatusPageSetting } from "./status-page-setting.tsx";
 
 type GeneralPageProps = {
   readonly organization: { readonly slug: string; readonly name: string };
@@ -28,6 +29,7 @@ export function GeneralPage({ organization, picture, mayDelete }: GeneralPagePro
           <>
             <PictureCard organization={organization} picture={picture} />
             <OrganizationForm organization={organization} />
+            <StatusPageSetting orgSlug={organization.slug} />
           </>
         ) : null}
         {mayDelete ? <DeleteOrganization slug={organization.slug} /> : null}

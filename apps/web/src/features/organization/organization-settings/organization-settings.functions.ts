@@ -1,6 +1,8 @@
+import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { getRequestHeaders } from "@tanstack/react-start/server";
 import { signWidgetToken } from "@towpath/auth/credentials";
+import { describeStatusPage, setStatusPage } from "@towpath/core/projects/status-page";
 import { deleteOrganization, getSessionAccess, updateOrganization } from "@towpath/core/tenancy/organization";
 import { updateOrganizationSchema } from "@towpath/core/tenancy/organization/schema";
 import { changeOrganizationPicture } from "@towpath/core/tenancy/picture";
@@ -32,6 +34,24 @@ export const saveOrganizationPicture = createServerFn({ method: "POST" })
   .middleware([organizationAccess("organization.manage")])
   .validator(input(pictureSchema.extend({ orgSlug: z.string() })))
   .handler(({ context, data }) => changeOrganizationPicture({ ctx: context.ctx, input: data }));
+
+const getStatusPageSetting = createServerFn({ method: "GET" })
+  .middleware([organizationAccess("organization.manage")])
+  .validator(input(z.object({ orgSlug: z.string() })))
+  .handler(({ context, data }) => describeStatusPage({ ctx: context.ctx, input: data }));
+
+/** Whether the organization has a status page, and how many servers are on it. */
+export const statusPageQuery = (orgSlug: string) =>
+  queryOptions({
+    queryKey: ["status-page", orgSlug],
+    queryFn: ({ signal }) => getStatusPageSetting({ data: { orgSlug }, signal }),
+  });
+
+/** Shows the organization's status page to everybody, or to nobody. */
+export const saveStatusPage = createServerFn({ method: "POST" })
+  .middleware([organizationAccess("organization.manage")])
+  .validator(input(z.object({ orgSlug: z.string(), isOn: z.boolean() })))
+  .handler(({ context, data }) => setStatusPage({ ctx: context.ctx, input: data }));
 
 type WidgetToken =
   | { readonly token: string; readonly expiresAt: string; readonly error: null }
