@@ -5,13 +5,13 @@ import { roles } from "@towpath/core/context";
 import { buildSummarySchema, buildViewSchema } from "@towpath/core/delivery/build";
 import { buildLogEntrySchema, buildWarningSchema, diagnosisSchema } from "@towpath/core/delivery/build/contract";
 import { deploymentSummarySchema, deploymentViewSchema, serverStatusSchema } from "@towpath/core/delivery/deployment";
-import { channelViewSchema, deliveryViewSchema, newChannelSchema } from "@towpath/core/operations/alert";
-import { latencyRuleSchema } from "@towpath/core/operations/alert/schema";
 import {
   gradualReleaseSchema,
   releaseFiguresSchema,
   releasePolicySchema,
 } from "@towpath/core/delivery/gradual-release/schema";
+import { channelViewSchema, deliveryViewSchema, newChannelSchema } from "@towpath/core/operations/alert";
+import { latencyRuleSchema } from "@towpath/core/operations/alert/schema";
 import { portalListItemSchema, portalViewSchema } from "@towpath/core/projects/portal";
 import { projectDetailSchema, projectListItemSchema, projectViewSchema } from "@towpath/core/projects/project";
 import { authModeSchema } from "@towpath/core/projects/project/schema";

@@ -1,7 +1,7 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { externalServerQuery } from "~/features/onboarding/external-server/external-server.functions.ts";
-import { latencyRuleQuery } from "~/features/project/settings/latency-rule.functions.ts";
 import { policyQuery } from "~/features/project/release/release.functions.ts";
+import { latencyRuleQuery } from "~/features/project/settings/latency-rule.functions.ts";
 import { SettingsPage } from "~/features/project/settings/settings-page.tsx";
 import { SettingsPending } from "~/features/project/settings/settings-states.tsx";
 import { loadMissingVariables } from "~/features/project/settings/use-missing-variables.ts";
