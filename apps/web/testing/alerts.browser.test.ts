@@ -57,7 +57,7 @@ test("CAP-6 an owner adds a Slack channel, tests it, and sees the receiver's ans
   await expectAccessible(page);
   await dialog.getByLabel("Address").fill(hook("/slack"));
   await dialog.getByRole("checkbox", { name: "Slow calls" }).click();
-  await dialog.getByRole("checkbox", { name: "Send nothing at night" }).click();
+  await dialog.getByRole("checkbox", { name: "Hold messages at some hours" }).click();
   await dialog.getByLabel("Time zone").fill("Europe/Berlin");
   await dialog.getByLabel("Servers").click();
   await page.getByRole("option", { name: "Selected servers" }).click();

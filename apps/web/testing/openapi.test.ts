@@ -248,6 +248,15 @@ test("OPS-4 operations answer exactly as openapi.json describes", async () => {
   });
   expect((await ask("changeRelease", scope, { action: "next", revision: 1 })).release.share).toBe(25);
   await ask("rejectDeployment", { deploymentId: candidate });
+  const given = { name: "A", format: "standard", url: "https://a.invalid/", events: ["error.new"] };
+  const { channel } = await ask("createAlertChannel", scope, given);
+  const ofChannel = { ...scope, channelId: channel.id };
+  await ask("updateAlertChannel", ofChannel, { quietHours: { from: 0, to: 60, timeZone: "UTC" } });
+  await ask("rotateAlertSecret", ofChannel);
+  expect(await ask("testAlertChannel", ofChannel)).toMatchObject({ status: "failed" });
+  for (const id of ["listAlertChannels", "listAlertDeliveries"]) expect(await ask(id, scope)).toHaveLength(1);
+  await ask("deleteAlertChannel", ofChannel);
+  await ask("saveLatencyRule", scope, await ask("getLatencyRule", scope));
 
   await ask("addDomain", scope, { domain: "mcp.acme.invalid" });
   const ofDomain = { ...scope, domain: "mcp.acme.invalid" };

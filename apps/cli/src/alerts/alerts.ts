@@ -76,6 +76,7 @@ const marks: Readonly<Record<string, string>> = {
   failing: yellow("!"),
   waiting: yellow("!"),
   held: dim("…"),
+  digested: green("✓"),
 };
 
 function printChannels(channels: readonly Channel[]): void {

@@ -110,7 +110,8 @@ function ownContent(event: AlertEvent, server: string): Own {
 const leads = { "error.new": "New error", "error.back": "Error is back", "error.rate": "Many errors" } as const;
 
 function aboutError(event: Extract<AlertEvent, { readonly groupId: string }>, server: string): Own {
-  const times = event.count === 1 ? "once" : `${event.count.toLocaleString("en")} times`;
+  const often = event.count === 1 ? "once" : `${event.count.toLocaleString("en")} times`;
+  const times = event.kind === "error.rate" ? `${often} in an hour` : often;
   return {
     title: `${leads[event.kind]} in ${server}: ${event.title}`,
     text: event.tool === null ? `It has occurred ${times}.` : `Calls of ${event.tool} have failed with it ${times}.`,

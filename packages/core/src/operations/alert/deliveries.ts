@@ -1,11 +1,12 @@
 import { alertChannel, alertDelivery, alertEvent, mailMessage, project } from "@towpath/db/schema";
-import { and, desc, eq, inArray, lt, ne } from "drizzle-orm";
+import { and, desc, eq, inArray, lt, type SQL } from "drizzle-orm";
 import { z } from "zod";
 import { authorize } from "../../authorize/index.ts";
 import type { Call, Context } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { newId } from "../../ids/index.ts";
 import { parseInput } from "../../input/index.ts";
+import { projectPathName } from "../../projects/reserved-names/index.ts";
 import { contentOf } from "./alert.content.ts";
 import { channelFormats } from "./alert.schema.ts";
 import { type ChannelRow, requireChannel } from "./channel.store.ts";
@@ -13,16 +14,19 @@ import { type DeliveryRow, messageOf } from "./message.store.ts";
 import type { AlertEvent } from "./raise-alert.ts";
 import { postMessage, queueMail } from "./send-message.ts";
 
+const deliveryStatusSchema = z.enum(["held", "waiting", "digested", "sent", "failed"]);
+
 /** A message to a channel, and how sending it went. */
 export const deliveryViewSchema = z.object({
   id: z.uuid().describe("of the message: `webhook-id`"),
   channel: z.object({ id: z.uuid(), name: z.string(), format: z.enum(channelFormats) }),
   title: z.string(),
   server: z.string().nullable().describe("null for a digest and a test"),
+  url: z.url().nullable().describe("the page that shows the cause; null for a digest and a test"),
   kind: z.string().describe("of the event; `digest` or `test`"),
-  status: z
-    .enum(["held", "waiting", "sent", "failed"])
-    .describe("`held`: until the end of quiet hours or of a flood, then within a digest"),
+  status: deliveryStatusSchema.describe(
+    "`held`: until the end of quiet hours or of a flood; `digested`: then sent within a digest",
+  ),
   dueAt: z.iso.datetime().describe("when it is sent, or tried again"),
   attempts: z.number().int(),
   lastStatus: z.number().int().nullable().describe("HTTP status of the last answer"),
@@ -40,24 +44,27 @@ const listSchema = z.object({
 export const deliveryPageSchema = listSchema;
 type ListInput = z.input<typeof listSchema> & { readonly orgSlug: string };
 
-/** The newest messages to the organization's channels. Those that were sent within a digest are not listed. */
+/** The newest messages to the organization's channels. */
 export async function listAlertDeliveries({ ctx, input }: Call<ListInput>): Promise<readonly DeliveryView[]> {
   const { organization } = await authorize(ctx, "alert.read", { orgSlug: input.orgSlug });
   const { before, limit } = parseInput(listSchema, { before: input.before, limit: input.limit });
-  return deliveryViews(
-    ctx,
-    and(
-      eq(alertChannel.organizationId, organization.id),
-      ne(alertDelivery.status, "digested"),
-      before === undefined ? undefined : lt(alertDelivery.createdAt, new Date(before)),
-    ),
-    limit,
-  );
+  const ofOrganization = eq(alertChannel.organizationId, organization.id);
+  const isBefore = before === undefined ? undefined : lt(alertDelivery.createdAt, new Date(before));
+  return deliveryViews(ctx, organization.slug, { which: and(ofOrganization, isBefore), limit });
 }
 
-async function deliveryViews(ctx: Context, which: ReturnType<typeof and>, limit: number): Promise<DeliveryView[]> {
+async function deliveryViews(
+  ctx: Context,
+  orgSlug: string,
+  { which, limit }: { readonly which: SQL | undefined; readonly limit: number },
+): Promise<DeliveryView[]> {
   const rows = await ctx.db
-    .select({ delivery: alertDelivery, channel: alertChannel, event: alertEvent, server: project.name })
+    .select({
+      delivery: alertDelivery,
+      channel: alertChannel,
+      event: alertEvent,
+      server: { id: project.id, name: project.name },
+    })
     .from(alertDelivery)
     .innerJoin(alertChannel, eq(alertChannel.id, alertDelivery.channelId))
     .leftJoin(alertEvent, eq(alertEvent.id, alertDelivery.eventId))
@@ -71,6 +78,7 @@ async function deliveryViews(ctx: Context, which: ReturnType<typeof and>, limit:
   );
   return rows.map(({ delivery, channel, event, server }) => {
     const problems = (delivery.mailIds ?? []).flatMap((id) => mailProblems.get(id) ?? []);
+    const content = event && server ? contentAt(ctx, orgSlug, { event: event.detail as AlertEvent, server }) : null;
     return {
       id: delivery.id,
       channel: {
@@ -78,8 +86,9 @@ async function deliveryViews(ctx: Context, which: ReturnType<typeof and>, limit:
         name: channel.name,
         format: z.enum(channelFormats).parse(channel.format),
       },
-      title: titleOf(delivery, event, server),
-      server,
+      title: content?.title ?? (delivery.kind === "test" ? "Test" : "Digest"),
+      server: server?.name ?? null,
+      url: content?.url ?? null,
       kind: event?.kind ?? delivery.kind,
       status: problems.length > 0 ? "failed" : statusOf(delivery),
       dueAt: delivery.dueAt.toISOString(),
@@ -92,13 +101,14 @@ async function deliveryViews(ctx: Context, which: ReturnType<typeof and>, limit:
   });
 }
 
-const statusOf = ({ status }: DeliveryRow): DeliveryView["status"] =>
-  z.enum(["held", "waiting", "sent", "failed"]).catch("sent").parse(status);
+const statusOf = ({ status }: DeliveryRow): DeliveryView["status"] => deliveryStatusSchema.catch("sent").parse(status);
 
-function titleOf({ kind }: DeliveryRow, event: { readonly detail: unknown } | null, server: string | null): string {
-  if (event === null || server === null) return kind === "test" ? "Test" : "Digest";
-  const place = { dashboardUrl: "", orgSlug: "", projectPath: "", projectName: server };
-  return contentOf(event.detail as AlertEvent, place).title;
+function contentAt(
+  { dashboardUrl }: Context,
+  orgSlug: string,
+  { event, server }: { readonly event: AlertEvent; readonly server: { readonly id: string; readonly name: string } },
+) {
+  return contentOf(event, { dashboardUrl, orgSlug, projectPath: projectPathName(server), projectName: server.name });
 }
 
 /** Why the mail server refused a message, by its id. */
@@ -140,7 +150,8 @@ export async function testAlertChannel({
   };
   const result =
     channel.format === "mail" ? await testMail(ctx, channel, delivery) : await testWebhook(ctx, channel, delivery);
-  const [view] = await deliveryViews(ctx, eq(alertDelivery.id, result), 1);
+  const which = eq(alertDelivery.id, result);
+  const [view] = await deliveryViews(ctx, organization.slug, { which, limit: 1 });
   if (!view) throw new TowpathError("conflict", "Someone else just deleted this channel. Reload the page.");
   return view;
 }

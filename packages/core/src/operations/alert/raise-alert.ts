@@ -11,9 +11,9 @@ export type AlertEvent = { readonly projectId: string } & (
       /** The error. */
       readonly groupId: string;
       readonly title: string;
-      /** The tool, or another target; null: neither. */
+      /** The tool, or another target or method; null: none. */
       readonly tool: string | null;
-      /** How often it has occurred. */
+      /** How often it has occurred; of a rate, in an hour. */
       readonly count: number;
       /** The deployment that brought it. */
       readonly deploymentId: string | null;

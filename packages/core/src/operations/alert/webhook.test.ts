@@ -166,6 +166,10 @@ test.each<[AlertEvent, Partial<AlertContent> & { page: string }]>([
     { text: "It has occurred once.", page: "/errors/g" },
   ],
   [
+    { ...event, kind: "error.rate", count: 1200 },
+    { text: "Calls of get_forecast have failed with it 1,200 times in an hour.", page: "/errors/g" },
+  ],
+  [
     { ...failed, kind: "deployment.failed" },
     {
       title: "Deployment of weather-one failed: No module named x",

@@ -199,7 +199,7 @@ function QuietFields({
     <fieldset className="flex flex-col gap-3">
       <legend className="mb-1.5 text-sm font-medium">Quiet hours</legend>
       <Checkbox checked={quiet.isOn} onChange={(isOn) => onChange({ ...quiet, isOn })}>
-        Send nothing at night
+        Hold messages at some hours
         <span className="block text-xs text-muted">What happens meanwhile arrives as one message at the end.</span>
       </Checkbox>
       {quiet.isOn ? (

@@ -7,9 +7,7 @@ import { resultText } from "./delivery-text.ts";
 /** The newest messages, with the last answer of each. */
 export function DeliveryTable({ deliveries }: { readonly deliveries: readonly DeliveryView[] }) {
   const columns: readonly Column<DeliveryView>[] = [
-    leadColumn("Message", ({ title }) => title, {
-      cell: ({ title }) => <span className="font-medium break-words">{title}</span>,
-    }),
+    leadColumn("Message", ({ title }) => title, { cell: (delivery) => <Title delivery={delivery} /> }),
     {
       name: "Channel",
       by: ({ channel }) => channel.name,
@@ -22,11 +20,22 @@ export function DeliveryTable({ deliveries }: { readonly deliveries: readonly De
   return <DataTable label="Recent deliveries" rows={deliveries} keyOf={({ id }) => id} columns={columns} />;
 }
 
+/** Leads to the cause. */
+function Title({ delivery: { title, url } }: { readonly delivery: DeliveryView }) {
+  if (url === null) return <span className="font-medium">{title}</span>;
+  return (
+    <a href={new URL(url).pathname} className="font-medium break-words hover:underline">
+      {title}
+    </a>
+  );
+}
+
 const looks = {
   sent: ["ok", "Sent"],
   failed: ["bad", "Failed"],
   waiting: ["warn", "Waiting"],
   held: ["neutral", "Held"],
+  digested: ["ok", "In a digest"],
 } as const;
 
 function Result({ delivery }: { readonly delivery: DeliveryView }) {
@@ -40,7 +49,7 @@ function Result({ delivery }: { readonly delivery: DeliveryView }) {
         {isRetried ? (
           <>
             {" "}
-            Attempt {delivery.attempts + 1} <RelativeTime time={delivery.dueAt} />.
+            Next attempt: <RelativeTime time={delivery.dueAt} />.
           </>
         ) : null}
       </span>

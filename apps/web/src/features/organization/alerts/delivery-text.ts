@@ -8,5 +8,6 @@ export function resultText({ channel, status, lastStatus, lastAnswer }: Delivery
   }
   if (lastAnswer) return lastAnswer;
   if (status === "sent") return channel.format === "mail" ? "It is on its way." : "";
+  if (status === "digested") return "";
   return status === "held" ? "Waits for the end of quiet hours, or of many alerts at once." : "Not sent yet.";
 }
