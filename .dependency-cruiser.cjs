@@ -103,7 +103,7 @@ const webFeatures = Object.entries({
   onboarding: ["upload", "server-form", "external-server", "package", "server-registry", "source", "welcome"],
   project: [
     ...["admin-jwt", "badge", "delivery", "clients", "code", "access", "portals", "build", "deployment", "server-log"],
-    ...["export", "settings", "request-log", "analytics", "limits", "overview", "sign-ins"],
+    ...["export", "settings", "request-log", "errors", "analytics", "limits", "overview", "sign-ins"],
   ],
   inspector: ["conversation", "inspector", "chat", "items"],
   site: ["social-image", "public-site", "blog", "docs", "registry", "landing", "site-map"],

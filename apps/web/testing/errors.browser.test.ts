@@ -152,7 +152,7 @@ test("CAP-6 errors are found by text and tool, and resolved, ignored and reopene
   for (const key of ["j", "x", "j", "x", "e"]) await page.keyboard.press(key);
   await see("Resolved 2 errors");
   await expect.poll(() => rows().count()).toBe(1);
-  await page.getByRole("radio", { name: /^Resolved/ }).check();
+  await page.getByRole("radio", { name: /^Resolved/ }).click();
   await expect.poll(() => rows().count()).toBe(2);
   await page.getByRole("checkbox", { name: "Select all errors" }).check();
   await page.getByRole("button", { name: "Reopen" }).click();

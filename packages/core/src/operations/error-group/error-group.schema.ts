@@ -10,7 +10,6 @@ const errorStateSchema = z.enum(["open", "resolved", "ignored"]);
 export type ErrorState = z.infer<typeof errorStateSchema>;
 
 const errorSortSchema = z.enum(["lastSeen", "firstSeen", "count"]);
-export type ErrorSort = z.infer<typeof errorSortSchema>;
 
 /** Which groups of a project. */
 export const errorListSchema = z.object({

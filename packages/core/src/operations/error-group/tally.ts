@@ -36,7 +36,7 @@ export type Counted = {
 const hourMs = 3_600_000;
 const maxSamples = 5;
 /** Callers, and clients, that a group names. */
-export const maxShares = 30;
+const maxShares = 30;
 
 export const fingerprintOf = (key: ErrorCause["key"]): string =>
   createHash("sha256").update(JSON.stringify(key)).digest("base64url").slice(0, 22);

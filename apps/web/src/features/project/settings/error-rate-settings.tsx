@@ -1,11 +1,11 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { SettingCard } from "~/features/project/settings/setting-card.tsx";
-import { useProjectSwitch } from "~/features/project/settings/use-project-switch.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { formatCount } from "~/ui/figure.tsx";
 import { Select } from "~/ui/select.tsx";
+import { SettingCard } from "./setting-card.tsx";
+import { useProjectSwitch } from "./use-project-switch.ts";
 
 const never = "never";
 const rates = [10, 50, 100, 500, 1000];
