@@ -93,8 +93,8 @@ const webFeatures = Object.entries({
   organization: ["audit-log", "github", "instance", "organization-settings", "servers", "api-keys", "members"],
   onboarding: ["upload", "server-form", "external-server", "package", "server-registry", "source", "welcome"],
   project: [
-    ...["admin-jwt", "badge", "delivery", "clients", "code", "access", "portals", "build", "deployment", "server-log"],
-    ...["export", "settings", "request-log", "analytics", "limits", "overview", "sign-ins"],
+    ...["admin-jwt", "badge", "delivery", "release", "clients", "code", "access", "portals", "build", "deployment"],
+    ...["server-log", "export", "settings", "request-log", "analytics", "limits", "overview", "sign-ins"],
   ],
   inspector: ["conversation", "inspector", "chat", "items"],
   site: ["social-image", "public-site", "blog", "docs", "registry", "landing", "site-map"],
