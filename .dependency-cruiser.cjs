@@ -102,11 +102,11 @@ const webFeatures = Object.entries({
   ],
   onboarding: ["upload", "server-form", "external-server", "package", "server-registry", "source", "welcome"],
   project: [
-    ...["admin-jwt", "badge", "delivery", "clients", "code", "access", "portals", "build", "deployment", "server-log"],
-    ...["export", "settings", "request-log", "errors", "analytics", "limits", "overview", "sign-ins"],
+    ...["admin-jwt", "badge", "delivery", "release", "clients", "code", "access", "portals", "build", "deployment"],
+    ...["server-log", "export", "settings", "request-log", "errors", "analytics", "limits", "overview", "sign-ins"],
   ],
   inspector: ["conversation", "inspector", "chat", "items"],
-  site: ["social-image", "public-site", "blog", "docs", "registry", "landing", "site-map"],
+  site: ["social-image", "public-site", "blog", "docs", "registry", "status-page", "landing", "site-map"],
   shell: ["navigation", "command-palette", "app-shell"],
 }).flatMap(([group, features]) => features.map((feature) => `${group}/${feature}`));
 

@@ -72,7 +72,7 @@ const versionSchema = z.object({
 });
 
 /** The calls of a version. Milliseconds without the time that a call waited for a server to start; null without calls. */
-export const versionFiguresSchema = z.object({
+const versionFiguresSchema = z.object({
   calls: z.number().int(),
   errors: z.number().int(),
   p50Ms: z.number().nullable(),

@@ -1,2 +1,2 @@
-export { describeStatusPage, type StatusPageView, setStatusPage } from "./set-status-page.ts";
-export { getStatusPage, type PublicStatus } from "./status-page.ts";
+export { describeStatusPage, setStatusPage } from "./set-status-page.ts";
+export { getStatusPage } from "./status-page.ts";

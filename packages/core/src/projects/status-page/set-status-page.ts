@@ -5,7 +5,7 @@ import { authorize } from "../../authorize/index.ts";
 import type { Call } from "../../context/index.ts";
 
 /** `servers`: how many of the organization are public, and therefore on the page. */
-export type StatusPageView = { readonly isOn: boolean; readonly servers: number };
+type StatusPageView = { readonly isOn: boolean; readonly servers: number };
 
 /** Whether an organization has a status page. */
 export async function describeStatusPage({ ctx, input }: Call<{ readonly orgSlug: string }>): Promise<StatusPageView> {

@@ -7,7 +7,7 @@ import { type BadgeState, getBadgeState } from "../registry/index.ts";
 const maxServers = 100;
 
 /** What anybody may see of an organization with a status page: its public servers that are or were live. */
-export type PublicStatus = {
+type PublicStatus = {
   readonly name: string;
   readonly servers: readonly {
     readonly projectId: string;

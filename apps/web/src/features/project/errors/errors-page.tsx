@@ -1,5 +1,4 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import type { ErrorPage, ErrorState } from "@towpath/core/operations/error-group/schema";
 import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
