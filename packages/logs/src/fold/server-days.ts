@@ -22,7 +22,7 @@ export type ServerDay = {
 
 /**
  * Counts the days of public servers in organizations that have a status page: finished days as far as the request log
- * reaches once, and today anew. Several processes may do so at the same time.
+ * reaches once, and today each time. Several processes may do so at the same time.
  *
  * @returns how many days were counted
  */
