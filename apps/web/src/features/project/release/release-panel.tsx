@@ -125,7 +125,7 @@ function Figures({ projectKey, release, figures }: FiguresProps) {
             <Td wide>
               {name} <VersionLink projectKey={projectKey} version={version} />
             </Td>
-            <Td label="Calls" className="tabular text-right">
+            <Td label="Calls" className="tabular sm:text-right">
               <Link
                 to="/$orgSlug/$projectName/logs"
                 params={projectKey}
@@ -136,13 +136,13 @@ function Figures({ projectKey, release, figures }: FiguresProps) {
                 {formatCount(calls)}
               </Link>
             </Td>
-            <Td label="Errors" className={classNames("tabular text-right", errors > 0 && "text-bad")}>
+            <Td label="Errors" className={classNames("tabular sm:text-right", errors > 0 && "text-bad")}>
               {errorsText({ calls, errors, p50Ms, p95Ms })}
             </Td>
-            <Td label="p50" className="tabular text-right">
+            <Td label="p50" className="tabular sm:text-right">
               {milliseconds(p50Ms)}
             </Td>
-            <Td label="p95" className="tabular text-right">
+            <Td label="p95" className="tabular sm:text-right">
               {milliseconds(p95Ms)}
             </Td>
           </Tr>

@@ -53,19 +53,19 @@ type Shown = {
 };
 
 /** What keeps a version from being live for all sessions, or kept it; null: nothing. */
-function heldState({ deployment, approval, release }: Shown): string | null {
-  if (deployment?.isLive) return null;
-  if (approval === "waiting") return "Waits for approval";
-  if (approval === "rejected") return "Rejected";
-  if (release?.state === "running") return `${release.share} % of new sessions`;
-  return release?.state === "went-back" ? "Went back" : null;
+function heldState({ status, deployment, approval, release }: Shown): { label: string; tone: Tone } | null {
+  if (status !== "succeeded" || deployment?.isLive) return null;
+  if (approval === "waiting") return { label: "Waits for approval", tone: "warn" };
+  if (approval === "rejected") return { label: "Rejected", tone: "neutral" };
+  if (release?.state === "running") return { label: `${release.share} % of new sessions`, tone: "info" };
+  return release?.state === "went-back" ? { label: "Went back", tone: "warn" } : null;
 }
 
 /** A build's state: "live" takes precedence over "succeeded". */
 export function buildState(build: Shown): string {
   const { status, deployment } = build;
-  const held = status === "succeeded" ? heldState(build) : null;
-  if (held !== null) return held;
+  const held = heldState(build);
+  if (held !== null) return held.label;
   if (status !== "succeeded" || !deployment?.isLive) return statusLooks[status].label;
   return deployment.isProd === false ? "Live preview" : "Live";
 }
@@ -73,7 +73,7 @@ export function buildState(build: Shown): string {
 /** Dot and label of a build's state. Green only for a build without warnings. */
 export function BuildStatusLabel({ build, warnings = 0 }: { build: Shown; warnings?: number }) {
   const { status } = build;
-  const look = statusLooks[status];
+  const look = heldState(build) ?? statusLooks[status];
   return (
     <span className="inline-flex items-center gap-2 font-medium whitespace-nowrap">
       <StatusDot tone={warnings > 0 ? "warn" : look.tone} pulse={isRunning(status)} />
