@@ -55,6 +55,33 @@ test("PRJ-20 of chained exceptions the last one counts, and of a group the group
   });
 });
 
+test("PRJ-20 a traceback in a box, as FastMCP 2 prints it, is read alike, and its frames of frameworks are folded", () => {
+  const boxed = (text: string) => `                    │ ${text.padEnd(60)} │ `;
+  const framework = (line: number) => [
+    boxed(`${library.slice(0, 30)}/fastmcp/tool.py:${line} in run`),
+    boxed(""),
+    boxed(`❱ ${line} │   return await self.fn(**arguments)`),
+  ];
+  const lines = [
+    "[11/27/26 10:49:38] Error calling tool 'price'",
+    `                    ╭${"─".repeat(18)} Traceback (most recent call last) ${"─".repeat(9)}╮ `,
+    ...framework(160),
+    ...framework(381),
+    boxed("/app/src/tools/prices.py:5 in price_of"),
+    boxed(""),
+    boxed("❱  5 │   return prices[city]"),
+    `                    ╰${"─".repeat(62)}╯ `,
+    "                    KeyError: 'nowhere'",
+    "after",
+  ];
+  expect(raisedIn(lines)).toEqual({
+    exception: "KeyError: 'nowhere'",
+    frame: { file: "tools/prices.py", line: 5, name: "price_of" },
+  });
+  expect(shown(lines)).toEqual([...lines.slice(0, 2), "[6]", ...lines.slice(8)]);
+  expect(foldedTitle(lines.slice(2, 8))).toBe("2 frames of frameworks");
+});
+
 test("PRJ-20 what is no whole traceback tells nothing", () => {
   expect(raisedIn(["ValueError: no", '  File "/app/src/server.py", line 1, in f'])).toBeNull();
   expect(raisedIn([begin, ...ofFramework])).toBeNull();

@@ -16,6 +16,11 @@ const bar = /^ *\| ?/;
 const start = /^(?: *\+ )?(?:Exception Group )?Traceback \(most recent call last\):/;
 const frameLine = /^ {2}File "([^"]{1,500})", line (\d{1,9})(?:, in (.{1,300}))?$/;
 
+// FastMCP 2 prints tracebacks by Rich, in a box; the exception follows it, indented.
+const boxStart = /^ *╭─+ Traceback \(most recent call last\) ─+╮ *$/;
+const boxFrame = /^ *│ (\/[^:]{1,500}):(\d{1,9}) in (.{1,300}?) *│ *$/;
+const boxEnd = /^ *╰─+╯ *$/;
+
 type Part =
   | { readonly kind: "start" | "inside" | "other" }
   | { readonly kind: "frame"; readonly own: OwnFrame | null }
@@ -24,8 +29,12 @@ type Part =
 /** Tells what each line of a traceback is. Lines of one stream, in their order. */
 function lineReader(): (line: string) => Part {
   let isInside = false;
+  const readBox = boxReader();
   return (line) => {
-    const text = line.slice(0, maxInspected).replace(bar, "");
+    const inspected = line.slice(0, maxInspected);
+    const boxed = readBox(inspected);
+    if (boxed) return boxed;
+    const text = inspected.replace(bar, "");
     if (start.test(text)) {
       isInside = true;
       return { kind: "start" };
@@ -36,6 +45,26 @@ function lineReader(): (line: string) => Part {
     if (text.startsWith(" ") || text === "") return { kind: "inside" };
     isInside = false;
     return { kind: "exception", text };
+  };
+}
+
+/** The same for a box; null outside of one. */
+function boxReader(): (line: string) => Part | null {
+  let state: "outside" | "inside" | "ended" = "outside";
+  return (line) => {
+    if (boxStart.test(line)) {
+      state = "inside";
+      return { kind: "start" };
+    }
+    if (state === "outside") return null;
+    if (state === "ended") {
+      state = "outside";
+      return { kind: "exception", text: line.trim() };
+    }
+    const [, path, number, name = ""] = boxFrame.exec(line) ?? [];
+    if (path !== undefined) return { kind: "frame", own: ownFrame(path, Number(number), name) };
+    if (boxEnd.test(line)) state = "ended";
+    return { kind: "inside" };
   };
 }
 
@@ -118,6 +147,7 @@ export function foldFrames<Line>(lines: readonly Line[], textOf: (line: Line) =>
 
 /** How many frames a folded run has, in words. */
 export function foldedTitle(texts: readonly string[]): string {
-  const frames = texts.filter((text) => frameLine.test(text.slice(0, maxInspected).replace(bar, ""))).length;
+  const isFrame = (text: string) => frameLine.test(text.replace(bar, "")) || boxFrame.test(text);
+  const frames = texts.filter((text) => isFrame(text.slice(0, maxInspected))).length;
   return `${frames} frames of frameworks`;
 }
