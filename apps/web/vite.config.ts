@@ -60,7 +60,7 @@ const firstLoad =
   /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|store|react-store|start-client-core)|seroval|seroval-plugins|cookie-es)\/|lucide-react\/dist\/esm\/(createLucideIcon|icons\/circle-check)\.|src\/ui\/(callout|field|logo)\./;
 
 /** Popups, and parts of forms. */
-const popups = /node_modules\/(@base-ui|@floating-ui)\/|src\/ui\/(select|dialog-popup|tabs|checkbox|segmented)\./;
+const popups = /node_modules\/(@base-ui|@floating-ui)\/|src\/ui\/(select-popup|dialog-popup|tabs|checkbox|segmented)\./;
 
 /** Titles and order are in `contents.ts`: the documents of the repository have no front matter. */
 const documentation = { frontMatter: z.strictObject({}), linkTo: documentLink };

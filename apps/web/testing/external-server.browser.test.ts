@@ -73,20 +73,18 @@ test.runIf(isThorough)(
     await row.getByRole("link", { name: "weather-elsewhere" }).click();
     await page.waitForURL(/\/weather-elsewhere$/);
     const sidebar = page.getByRole("navigation", { name: "Screens of weather-elsewhere" });
-    for (const name of [
-      "Overview",
-      "Inspector",
-      "Logs",
-      "Access",
-      "Limits",
-      "Settings",
-      "Sessions",
-      "Users",
-      "Tools",
-      "Clients",
-    ])
+    for (const name of ["Overview", "Try it", "Logs", "Settings"])
       await sidebar.getByRole("link", { name, exact: true }).waitFor({ state: "attached" });
     await expect.poll(() => sidebar.getByRole("link", { name: "Deployments" }).count()).toBe(0);
+    for (const [entry, ...tabs] of [
+      ["Try it", "Inspector", "Surface"],
+      ["Logs", "Calls", "Sessions", "Users"],
+      ["Settings", "General", "Access", "Limits", "Clients"],
+    ] as const) {
+      await sidebar.getByRole("link", { name: entry, exact: true }).click();
+      const shown = page.getByRole("navigation", { name: entry, exact: true });
+      for (const name of tabs) await shown.getByRole("link", { name, exact: true }).waitFor();
+    }
     await page.goto(`${orgUrl()}/weather-elsewhere/deployments`);
     await page.waitForURL(/\/inspector/);
     await page.goto(`${orgUrl()}/weather-elsewhere/tools/forecast`);

@@ -300,9 +300,12 @@ test("CAP-7 UI-4 lists work by j, k, o and e, in sight, and not while someone ty
   expect(await theirs.evaluate(() => document.activeElement?.matches("[data-row]"))).toBe(false);
   await theirs.evaluate(() => localStorage.removeItem("shortcuts"));
   await theirs.keyboard.press("?");
-  await theirs.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Next and previous row").waitFor();
+  const help = theirs.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await help.getByText("Next and previous row").waitFor();
   await theirs.keyboard.press("j");
+  expect(await theirs.evaluate(() => document.activeElement?.matches("[data-row]"))).toBe(false);
   await theirs.keyboard.press("Escape");
+  await help.waitFor({ state: "detached" });
   await theirs.keyboard.press("j");
   await theirs.keyboard.press("o");
   await theirs.waitForURL(`${site.url}/${own.organization.slug}/${names[0]}`);
@@ -316,8 +319,10 @@ test("CAP-7 the builds of a server work by the same keys: e opens a build's menu
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await page.keyboard.press("e");
-  await page.getByRole("menuitem", { name: "Server log" }).waitFor();
+  const entry = page.getByRole("menuitem", { name: "Server log" });
+  await entry.waitFor();
   await page.keyboard.press("Escape");
+  await entry.waitFor({ state: "detached" });
   await page.keyboard.press("o");
   await page.getByRole("heading", { name: "Answer faster" }).waitFor();
 });

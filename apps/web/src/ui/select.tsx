@@ -1,11 +1,11 @@
-import { Select as BaseSelect } from "@base-ui/react/select";
-import { Check, ChevronsUpDown } from "lucide-react";
-import type { ReactNode } from "react";
+import { ChevronsUpDown } from "lucide-react";
+import { type ReactNode, useState } from "react";
 import { PlainButton } from "./button.tsx";
 import { classNames } from "./class-names.ts";
 import { controlLook, Field, type FieldTexts, splitField } from "./field.tsx";
+import { useLazyModule } from "./use-lazy-module.ts";
 
-type SelectOption<Value extends string> = {
+export type SelectOption<Value extends string> = {
   value: Value;
   label: string;
   /** Shown at the end of the row, for example a count. */
@@ -14,7 +14,7 @@ type SelectOption<Value extends string> = {
   group?: string;
 };
 
-type SelectProps<Value extends string> = {
+export type SelectProps<Value extends string> = {
   value: Value | null;
   onChange: (value: Value) => void;
   options: readonly SelectOption<Value>[];
@@ -22,6 +22,11 @@ type SelectProps<Value extends string> = {
   placeholder?: string;
   disabled?: boolean;
   prefix?: ReactNode;
+  id?: string;
+  required?: boolean;
+  "aria-label"?: string;
+  "aria-describedby"?: string;
+  "aria-invalid"?: true;
 };
 
 /** A `Field` with a `Select`. */
@@ -30,85 +35,55 @@ export function SelectField<Value extends string>(props: SelectProps<Value> & Fi
   return <Field {...texts}>{(control) => <Select {...control} {...rest} />}</Field>;
 }
 
-/** A select. Give it either `aria-label` or the props of a `Field`. */
-export function Select<Value extends string>({
-  value,
-  onChange,
-  options,
-  className,
-  placeholder,
-  disabled,
-  prefix,
-  id,
-  "aria-label": ariaLabel,
-  "aria-describedby": describedBy,
-  "aria-invalid": invalid,
-}: SelectProps<Value> & {
-  id?: string;
-  required?: boolean;
-  "aria-label"?: string;
-  "aria-describedby"?: string;
-  "aria-invalid"?: true;
-}) {
-  const groups = [...new Set(options.map((option) => option.group))];
+/**
+ * A select. Give it either `aria-label` or the props of a `Field`. Its list's code is loaded when it is opened first, as a
+ * third of most pages' script.
+ */
+export function Select<Value extends string>(props: SelectProps<Value>) {
+  const {
+    value,
+    options,
+    className,
+    placeholder,
+    disabled,
+    prefix,
+    onChange: _onChange,
+    required: _required,
+    ...labels
+  } = props;
+  const [isUsed, setUsed] = useState(false);
+  const [opened, preload] = useLazyModule(
+    () => import("./select-popup.tsx"),
+    isUsed,
+    () => setUsed(false),
+  );
+  if (isUsed && opened) return <opened.OpenedSelect {...props} />;
+  const label = options.find((option) => option.value === value)?.label;
   return (
-    <BaseSelect.Root
-      items={options.map(({ value: item, label }) => ({ value: item, label }))}
-      value={value}
-      onValueChange={(next) => next !== null && onChange(next as Value)}
+    <PlainButton
+      {...labels}
+      role="combobox"
+      aria-haspopup="listbox"
+      aria-expanded={false}
       disabled={disabled}
+      className={selectLook(className)}
+      onPointerEnter={preload}
+      onFocus={preload}
+      onClick={() => setUsed(true)}
+      onKeyDown={(event) => {
+        if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+        event.preventDefault();
+        setUsed(true);
+      }}
     >
-      <BaseSelect.Trigger
-        render={<PlainButton />}
-        id={id}
-        aria-label={ariaLabel}
-        aria-describedby={describedBy}
-        aria-invalid={invalid}
-        className={classNames(controlLook, "flex h-8 w-full items-center gap-2 px-2.5 text-left", className)}
-      >
-        {prefix && <span className="shrink-0 text-faint [&_svg]:size-4">{prefix}</span>}
-        <BaseSelect.Value placeholder={placeholder} className="min-w-0 flex-1 truncate data-placeholder:text-faint" />
-        <BaseSelect.Icon className="text-faint">
-          <ChevronsUpDown className="size-3.5" />
-        </BaseSelect.Icon>
-      </BaseSelect.Trigger>
-      <BaseSelect.Portal>
-        <BaseSelect.Positioner sideOffset={4} alignItemWithTrigger={false} className="z-50 outline-none">
-          <BaseSelect.Popup className="popup-motion scroll-thin max-h-[min(24rem,var(--available-height))] max-w-[var(--available-width)] min-w-[var(--anchor-width)] overflow-y-auto rounded-lg border bg-raised p-1 shadow-pop">
-            {groups.map((group) => (
-              <BaseSelect.Group key={group ?? ""}>
-                {group && (
-                  <BaseSelect.GroupLabel className="px-2 pt-2 pb-1 text-2xs font-medium text-faint">
-                    {group}
-                  </BaseSelect.GroupLabel>
-                )}
-                {options
-                  .filter((option) => option.group === group)
-                  .map((option) => (
-                    <SelectRow key={option.value} option={option} />
-                  ))}
-              </BaseSelect.Group>
-            ))}
-          </BaseSelect.Popup>
-        </BaseSelect.Positioner>
-      </BaseSelect.Portal>
-    </BaseSelect.Root>
+      {prefix && <span className="shrink-0 text-faint [&_svg]:size-4">{prefix}</span>}
+      <span className={classNames("min-w-0 flex-1 truncate", label === undefined && "text-faint")}>
+        {label ?? placeholder}
+      </span>
+      <ChevronsUpDown className="size-3.5 text-faint" aria-hidden />
+    </PlainButton>
   );
 }
 
-function SelectRow({ option }: { option: SelectOption<string> }) {
-  return (
-    <BaseSelect.Item
-      value={option.value}
-      className="flex min-h-7 cursor-default items-center gap-2 rounded-md px-2 py-1 text-sm outline-none data-highlighted:bg-hover"
-    >
-      <span className="flex size-3.5 shrink-0 items-center">
-        <BaseSelect.ItemIndicator>
-          <Check className="size-3.5 text-accent-text" />
-        </BaseSelect.ItemIndicator>
-      </span>
-      <BaseSelect.ItemText className="min-w-0 flex-1 truncate">{option.label}</BaseSelect.ItemText>
-      {option.detail !== undefined && <span className="tabular pl-3 text-xs text-faint">{option.detail}</span>}
-    </BaseSelect.Item>
-  );
-}
+export const selectLook = (className: string | undefined) =>
+  classNames(controlLook, "flex h-8 w-full items-center gap-2 px-2.5 text-left", className);

@@ -29,17 +29,17 @@ import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
 import { queryOf } from "~/http/query-of.ts";
 
-// The project's id is from the access check, never from the caller.
+// The project's id is from the access check, never from the caller. Functions, so that the browser's script has no schema.
 const ofProject = <Shape extends z.ZodRawShape>(shape: Shape) => input(projectKeySchema.extend(shape));
-const { projectId: _id, ...statsShape } = activityStatsSchema.shape;
-const { projectId: _listId, ...listShape } = activityListSchema.shape;
-const { projectId: _sessionsId, ...sessionListShape } = sessionListSchema.shape;
-const { projectId: _seriesId, ...timeseriesShape } = timeseriesSchema.shape;
+const statsShape = () => activityStatsSchema.omit({ projectId: true }).shape;
+const listShape = () => activityListSchema.omit({ projectId: true }).shape;
+const sessionListShape = () => sessionListSchema.omit({ projectId: true }).shape;
+const timeseriesShape = () => timeseriesSchema.omit({ projectId: true }).shape;
 
 /** A page of a project's sessions, optionally of one principal (PRJ-6). */
 const getSessions = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
-  .validator(ofProject(sessionListShape))
+  .validator(ofProject(sessionListShape()))
   .handler(async ({ context, data }) => {
     const query = { ...data, projectId: context.project.id };
     const page = await readRequestLogs((pool) => listSessions(pool, query));
@@ -49,7 +49,7 @@ const getSessions = createServerFn({ method: "GET" })
 /** How many sessions started over time (PRJ-6). */
 const getSessionTimeseries = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
-  .validator(ofProject(timeseriesShape))
+  .validator(ofProject(timeseriesShape()))
   .handler(({ context, data }) =>
     readRequestLogs((pool) => sessionTimeseries(pool, { ...data, projectId: context.project.id })),
   );
@@ -57,7 +57,7 @@ const getSessionTimeseries = createServerFn({ method: "GET" })
 /** How many sessions, with how many calls and how long (PRJ-6). */
 const getSessionStats = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
-  .validator(ofProject(statsShape))
+  .validator(ofProject(statsShape()))
   .handler(({ context, data }) =>
     readRequestLogs((pool) => sessionStats(pool, { ...data, projectId: context.project.id })),
   );
@@ -77,7 +77,7 @@ const getSessionUsage = createServerFn({ method: "GET" })
 /** A page of the principals that called a project (PRJ-6). */
 const getUsers = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
-  .validator(ofProject(listShape))
+  .validator(ofProject(listShape()))
   .handler(async ({ context, data }) => {
     const query = { ...data, projectId: context.project.id };
     const page = await readRequestLogs((pool) => listUsers(pool, query));
@@ -87,7 +87,7 @@ const getUsers = createServerFn({ method: "GET" })
 /** How many principals called over time (PRJ-6). */
 const getUserTimeseries = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
-  .validator(ofProject(timeseriesShape))
+  .validator(ofProject(timeseriesShape()))
   .handler(({ context, data }) =>
     readRequestLogs((pool) => userTimeseries(pool, { ...data, projectId: context.project.id })),
   );
@@ -95,7 +95,7 @@ const getUserTimeseries = createServerFn({ method: "GET" })
 /** How many principals called, and how many for the first time (PRJ-6). */
 const getUserStats = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
-  .validator(ofProject(statsShape))
+  .validator(ofProject(statsShape()))
   .handler(({ context, data }) =>
     readRequestLogs((pool) => userStats(pool, { ...data, projectId: context.project.id })),
   );

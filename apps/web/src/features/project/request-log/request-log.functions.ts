@@ -23,15 +23,14 @@ import { explainRequest } from "./explain-request.server.ts";
 import { logNamesSchema, resolveNames } from "./log-query.server.ts";
 import { logValues } from "./log-values.server.ts";
 
-// The project's id is from the access check, never from the caller.
-const requestLogSchema = projectKeySchema.extend({
-  ...logQuerySchema.omit({ projectId: true }).shape,
-  ...logNamesSchema.shape,
-});
-const requestLogStatsSchema = projectKeySchema.extend({
-  ...logStatsQuerySchema.omit({ projectId: true }).shape,
-  ...logNamesSchema.pick({ deployment: true, branch: true }).shape,
-});
+// The project's id is from the access check, never from the caller. Functions, so that the browser's script has no schema.
+const requestLogSchema = () =>
+  projectKeySchema.extend({ ...logQuerySchema.omit({ projectId: true }).shape, ...logNamesSchema.shape });
+const requestLogStatsSchema = () =>
+  projectKeySchema.extend({
+    ...logStatsQuerySchema.omit({ projectId: true }).shape,
+    ...logNamesSchema.pick({ deployment: true, branch: true }).shape,
+  });
 
 /** A row with its caller's name. */
 export type ShownRequest = RequestLogEntry & { readonly caller: PrincipalView };
@@ -46,7 +45,7 @@ export type ShownPage = {
 /** A page of a project's request log, newest first (PRJ-5, VAL-5). */
 const queryLogs = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
-  .validator(input(requestLogSchema))
+  .validator(input(requestLogSchema()))
   .handler(async ({ context, data }): Promise<ShownPage> => {
     const { orgSlug, projectName, user, deployment, branch, ...asked } = data;
     const names = await resolveNames(context.ctx, { orgSlug, projectName }, { user, deployment, branch });
@@ -76,7 +75,7 @@ const getLogEntry = createServerFn({ method: "GET", strict: { output: false } })
 /** Counts, chart and facets for the same query (PRJ-5); refuses filters that the sums don't support. */
 const getLogStats = createServerFn({ method: "GET" })
   .middleware([projectAccess("project.read")])
-  .validator(input(requestLogStatsSchema))
+  .validator(input(requestLogStatsSchema()))
   .handler(async ({ context, data }) => {
     const { orgSlug, projectName, deployment, branch, ...asked } = data;
     const { deploymentIds } = await resolveNames(context.ctx, { orgSlug, projectName }, { deployment, branch });

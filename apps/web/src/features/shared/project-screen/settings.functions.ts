@@ -31,17 +31,19 @@ const getVariables = createServerFn({ method: "GET" })
   .validator(input(projectKeySchema))
   .handler(({ context, data }) => listSecrets({ ctx: context.ctx, input: data }));
 
-const updateProjectInput = projectKeySchema.extend(updateProjectSchema.shape).extend({
-  // Not `.optional()`: to the schema "absent" means "none", and here it means "unchanged".
-  description: z.union([z.undefined(), updateProjectSchema.shape.description]),
-  requirements: z.union([z.undefined(), requirementsSchema]),
-  rootDirectory: z.union([z.undefined(), updateProjectSchema.shape.rootDirectory]),
-});
+// A function, so that the browser's script has no schema.
+const updateProjectInput = () =>
+  projectKeySchema.extend(updateProjectSchema.shape).extend({
+    // Not `.optional()`: to the schema "absent" means "none", and here it means "unchanged".
+    description: z.union([z.undefined(), updateProjectSchema.shape.description]),
+    requirements: z.union([z.undefined(), requirementsSchema]),
+    rootDirectory: z.union([z.undefined(), updateProjectSchema.shape.rootDirectory]),
+  });
 
 /** Changes a project's settings; absent ones stay (PRJ-11, PRJ-16). */
 export const updateProject = createServerFn({ method: "POST" })
   .middleware([projectAccess("project.update")])
-  .validator(input(updateProjectInput))
+  .validator(input(updateProjectInput()))
   .handler(async ({ context, data }) => {
     const { name, pathName } = await update({ ctx: context.ctx, input: data });
     return { name, pathName };

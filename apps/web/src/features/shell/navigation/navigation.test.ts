@@ -46,6 +46,7 @@ test("CAP-7 ORG-6 a role or a kind of server has the tabs that it may open", () 
   expect(at("/logs", "viewer").tabs).toBe("[Calls] Sessions Users Server output");
   expect(at("/inspector", "owner", "external").tabs).toBe("[Inspector] Surface");
   expect(at("/logs", "owner", "portal").tabs).toBe("[Calls] Sessions Users Sign-ins");
+  expect(at("/settings", "owner", "portal").tabs).toBe("[General] Access Limits Clients Admin JWT");
   // One tab alone would lead nowhere.
   expect(at("/deployments", "viewer").tabs).toBeNull();
   expect(at("/deployments", "owner", "hosted", true).tabs).toBeNull();
