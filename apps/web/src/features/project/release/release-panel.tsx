@@ -8,6 +8,7 @@ import type {
 } from "@towpath/core/delivery/gradual-release/schema";
 import { FastForward, SkipForward, Undo2 } from "lucide-react";
 import type { ReactNode } from "react";
+import { releaseQuery } from "~/features/project/delivery/status.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { useMay } from "~/features/shared/session/guards.ts";
@@ -19,7 +20,7 @@ import { formatCount } from "~/ui/figure.tsx";
 import { Table, TableBody, TableHead, Td, Th, Tr } from "~/ui/table.tsx";
 import { formatDuration, RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
-import { moveRelease, releaseQuery } from "./release.functions.ts";
+import { moveRelease } from "./release.functions.ts";
 import { bandText, errorsText, nextStepText } from "./release-texts.ts";
 
 /** How long a page says that a release went back. */

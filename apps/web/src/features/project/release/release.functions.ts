@@ -1,20 +1,12 @@
-import { queryOptions } from "@tanstack/react-query";
 import { createServerFn } from "@tanstack/react-start";
 import { approveDeployment, rejectDeployment } from "@towpath/core/delivery/deployment";
 import { changeRelease, getReleasePolicy, saveReleasePolicy } from "@towpath/core/delivery/gradual-release";
 import { changePolicySchema, changeReleaseSchema } from "@towpath/core/delivery/gradual-release/schema";
 import { z } from "zod";
-import { type ProjectKey, projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
-import { projectQueryKey, projectQueryOf } from "~/features/shared/project-screen/project-screen.functions.ts";
+import { projectKeySchema } from "~/features/shared/project-screen/project-key.schema.ts";
+import { projectQueryOf } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { projectAccess } from "~/http/access.ts";
 import { input } from "~/http/input.ts";
-import { showRelease } from "./release.server.ts";
-
-/** The newest gradual release with both versions' figures (CAP-8). */
-const getRelease = createServerFn({ method: "GET" })
-  .middleware([projectAccess("project.read")])
-  .validator(input(projectKeySchema))
-  .handler(({ context }) => showRelease(context.ctx, context.project.id));
 
 /** Moves the release that runs on, to its end, or back (CAP-8). */
 export const moveRelease = createServerFn({ method: "POST" })
@@ -40,17 +32,5 @@ export const decideApproval = createServerFn({ method: "POST" })
   .handler(({ context: { ctx }, data: { deploymentId, isApproved } }) =>
     (isApproved ? approveDeployment : rejectDeployment)({ ctx, input: { deploymentId } }),
   );
-
-const runningRefetchMs = 5_000;
-const idleRefetchMs = 15_000;
-
-/** Refetched to show figures, and releases that begin. */
-export const releaseQuery = (key: ProjectKey) =>
-  queryOptions({
-    queryKey: [...projectQueryKey(key), "release"],
-    queryFn: ({ signal }) => getRelease({ data: key, signal }),
-    staleTime: 2000,
-    refetchInterval: ({ state }) => (state.data?.release?.state === "running" ? runningRefetchMs : idleRefetchMs),
-  });
 
 export const policyQuery = projectQueryOf(["release-policy"], getPolicy, { staleTime: 0 });

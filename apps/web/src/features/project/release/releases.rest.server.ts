@@ -1,9 +1,9 @@
 import { approveDeployment, rejectDeployment } from "@towpath/core/delivery/deployment";
 import { changeRelease, getReleasePolicy, saveReleasePolicy } from "@towpath/core/delivery/gradual-release";
 import { changePolicySchema, changeReleaseSchema } from "@towpath/core/delivery/gradual-release/schema";
+import { showRelease, withFigures } from "~/features/project/delivery/release.server.ts";
 import { answers } from "~/features/shared/answers/answers.server.ts";
 import { type Operation, operation } from "~/http/rest/operation.server.ts";
-import { showRelease, withFigures } from "./release.server.ts";
 
 /** Gradual releases, and approvals of deployments to production (CAP-8). */
 export const releaseOperations: readonly Operation[] = [

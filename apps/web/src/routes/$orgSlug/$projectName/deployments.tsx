@@ -2,13 +2,13 @@ import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
 import { buildsQuery } from "~/features/project/delivery/build.functions.ts";
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
+import { releaseQuery } from "~/features/project/delivery/status.functions.ts";
 import { DeploymentsPage } from "~/features/project/deployment/deployments-page.tsx";
 import {
   DeploymentsError,
   DeploymentsNotFound,
   DeploymentsPending,
 } from "~/features/project/deployment/deployments-states.tsx";
-import { releaseQuery } from "~/features/project/release/release.functions.ts";
 import { withOwnError } from "~/features/shared/error-screens/page-error.tsx";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { searchParameters, text } from "~/http/search-parameters.ts";

@@ -1,10 +1,9 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
+import { releaseQuery, serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
 import { firstStepsQuery, overviewQuery } from "~/features/project/overview/overview.functions.ts";
 import { OverviewPage } from "~/features/project/overview/overview-page.tsx";
 import { OverviewPending, UnknownBranch } from "~/features/project/overview/overview-states.tsx";
 import { portalQuery } from "~/features/project/portals/portals.functions.ts";
-import { releaseQuery } from "~/features/project/release/release.functions.ts";
 import { orNotFound } from "~/features/shared/project-screen/or-not-found.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { searchParameters, uuid } from "~/http/search-parameters.ts";
