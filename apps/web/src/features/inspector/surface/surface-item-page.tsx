@@ -105,7 +105,7 @@ function Description({ item }: { item: Item }) {
   const { argumentErrors } = item.usage;
   return (
     <Card aria-label={item.name}>
-      <CardBody className="text-sm">
+      <CardBody className="pt-3.5 text-sm">
         {item.key !== item.name && <code className="text-xs break-all text-muted">{item.key}</code>}
         {item.description && (
           <p className="max-w-prose break-words whitespace-pre-line text-muted">{item.description}</p>
