@@ -32,15 +32,16 @@ export function StatusPageSetting({ orgSlug }: { readonly orgSlug: string }) {
           Show it to everybody
         </Checkbox>
         <p className="pl-6 text-xs text-pretty text-muted">
+          At{" "}
           {data.isOn ? (
             <a href={`/status/${orgSlug}`} className="underline underline-offset-2">
               /status/{orgSlug}
             </a>
           ) : (
             <code>/status/{orgSlug}</code>
-          )}{" "}
-          shows, of {counted(data.servers)} with a public page, the state, and the share of calls that were answered and
-          how fast, by day. Figures of the last days appear within five minutes.
+          )}
+          : the state of each server that has a public page, the share of its calls that were answered, and how fast, by
+          day. {counted(data.servers)}
         </p>
       </div>
     </SettingsForm>
@@ -48,4 +49,6 @@ export function StatusPageSetting({ orgSlug }: { readonly orgSlug: string }) {
 }
 
 const counted = (servers: number) =>
-  servers === 0 ? "the servers (none yet)" : servers === 1 ? "the one server" : `the ${servers} servers`;
+  servers === 0
+    ? "None has one yet: switch it on in the server's settings."
+    : `${servers} ${servers === 1 ? "server has" : "servers have"} one.`;

@@ -78,7 +78,7 @@ function Title({ projectKey, row }: { readonly projectKey: ProjectKey; readonly 
           to="/$orgSlug/$projectName/errors/$errorId"
           params={{ ...projectKey, errorId: row.id }}
           data-row={row.id}
-          className="min-w-0 truncate font-medium underline-offset-3 after:absolute after:inset-0 hover:underline focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
+          className="min-w-0 font-medium wrap-anywhere underline-offset-3 sm:truncate after:absolute after:inset-0 hover:underline focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-focus"
         >
           {row.title}
         </Link>

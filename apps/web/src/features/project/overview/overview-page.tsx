@@ -92,6 +92,7 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
           </Suspense>
         ) : null}
         {status.branch?.isDefault ? <CurrentRelease projectKey={projectKey} /> : null}
+        {traffic.data ? <ErrorStrip projectKey={projectKey} errors={traffic.data.errors} /> : null}
         <ServerFacts project={project} status={status} />
         {project.hasFirstSteps && !profile.hidesFirstSteps && (!isHosted || status.live) ? (
           <Suspense>
@@ -170,7 +171,6 @@ function Usage({ traffic: { data, error, retry }, place, isLive, status }: Usage
     );
   return (
     <>
-      {data ? <ErrorStrip projectKey={place.key} errors={data.errors} /> : null}
       <TrafficTiles overview={data} projectKey={place.key} branch={branch} />
       <CallsChart overview={data} status={status} />
       <div className="grid gap-5 xl:grid-cols-2">
