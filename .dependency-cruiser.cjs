@@ -96,7 +96,7 @@ const webFeatures = Object.entries({
     ...["admin-jwt", "badge", "delivery", "clients", "code", "access", "portals", "build", "deployment", "server-log"],
     ...["export", "settings", "request-log", "analytics", "limits", "overview", "sign-ins"],
   ],
-  inspector: ["conversation", "inspector", "chat", "items"],
+  inspector: ["conversation", "inspector", "chat", "surface"],
   site: ["social-image", "public-site", "blog", "docs", "registry", "landing", "site-map"],
   shell: ["navigation", "command-palette", "app-shell"],
 }).flatMap(([group, features]) => features.map((feature) => `${group}/${feature}`));

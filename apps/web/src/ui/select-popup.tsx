@@ -2,7 +2,7 @@ import { Select as BaseSelect } from "@base-ui/react/select";
 import { Check, ChevronsUpDown } from "lucide-react";
 import { useLayoutEffect, useRef } from "react";
 import { PlainButton } from "./button.tsx";
-import { type SelectOption, type SelectProps, selectLook } from "./select.tsx";
+import { type SelectOption, type SelectProps, selectLook } from "./select-parts.ts";
 
 /** A select that has been opened, in place of its button. */
 export function OpenedSelect<Value extends string>({

@@ -1,33 +1,10 @@
 import { ChevronsUpDown } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { PlainButton } from "./button.tsx";
 import { classNames } from "./class-names.ts";
-import { controlLook, Field, type FieldTexts, splitField } from "./field.tsx";
+import { Field, type FieldTexts, splitField } from "./field.tsx";
+import { type SelectProps, selectLook } from "./select-parts.ts";
 import { useLazyModule } from "./use-lazy-module.ts";
-
-export type SelectOption<Value extends string> = {
-  value: Value;
-  label: string;
-  /** Shown at the end of the row, for example a count. */
-  detail?: ReactNode;
-  /** Options of the same group are listed together under its name. */
-  group?: string;
-};
-
-export type SelectProps<Value extends string> = {
-  value: Value | null;
-  onChange: (value: Value) => void;
-  options: readonly SelectOption<Value>[];
-  className?: string;
-  placeholder?: string;
-  disabled?: boolean;
-  prefix?: ReactNode;
-  id?: string;
-  required?: boolean;
-  "aria-label"?: string;
-  "aria-describedby"?: string;
-  "aria-invalid"?: true;
-};
 
 /** A `Field` with a `Select`. */
 export function SelectField<Value extends string>(props: SelectProps<Value> & FieldTexts) {
@@ -84,6 +61,3 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
     </PlainButton>
   );
 }
-
-export const selectLook = (className: string | undefined) =>
-  classNames(controlLook, "flex h-8 w-full items-center gap-2 px-2.5 text-left", className);
