@@ -100,6 +100,7 @@ type Input = () => object | Promise<object>;
 const changes: readonly (readonly [call: string, input: Input, ...actions: string[]])[] = [
   ["onboarding.createOrganization", () => ({ name: "Another" }), "organization.create"],
   ["organization-settings.changeOrganization", () => ({ orgSlug, name: "Renamed" }), "organization.update"],
+  ["organization-settings.saveStatusPage", () => ({ orgSlug, isOn: true }), "organization.status-page"],
   ["members.invitePeople", () => ({ orgSlug, emails: ["grace@example.com"], role: "member" }), "invitation.create"],
   ["members.createLink", invitation, "invitation.createLink"],
   ["members.revokeInvitation", invitation, "invitation.revoke"],

@@ -180,6 +180,7 @@ test("entry points without a permission are exactly these", () => {
     "public: session.getCurrentAuth",
     "public: session.getSignInUrls",
     "public: site.getSite",
+    "public: status-page.getStatus",
     "self: GET api/github/apps/created.ts",
     "self: GET api/github/apps/new.ts",
     "self: GET api/github/callback.ts",

@@ -144,6 +144,7 @@ test("OPS-4 ERR-1 the id of another organization's thing is not there either, by
   );
   expect(tried.length).toBeGreaterThan(10);
   const bodies = [
+    ["/{errorId}", { state: "resolved" }],
     ["/{number}", { decision: "approve", commitSha: "0".repeat(40) }],
     ["/repositories/{repository}", { confirmation: "theirs" }],
     ["/repositories/{repository}/deploy", { name: "brave-teal-otter" }],
