@@ -78,7 +78,6 @@ const ofGuards = /_serverFn\/(session\.|project-screen\.getProjectWithAuth|site\
 /** Pages that read nothing on the way to them. */
 const readsNothing: Readonly<Record<string, string>> = {
   "/$orgSlug/servers/registry": "Find a server in a registry",
-  "/$orgSlug/settings/general": "General",
   "/$orgSlug/settings/preferences": "Preferences",
   "/$orgSlug/welcome/connect-github": "GitHub is connected",
   "/$orgSlug/welcome/invite-teammates": "Invite people to :org",

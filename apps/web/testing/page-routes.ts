@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { newId } from "@towpath/core/ids";
 import { sampleManifest, seedLiveProject } from "@towpath/core/testing";
-import { build, errorGroup, portal, portalServer, project as projectTable } from "@towpath/db/schema";
+import { build, errorGroup, organization, portal, portalServer, project as projectTable } from "@towpath/db/schema";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
@@ -37,6 +37,7 @@ export type PageValues = Readonly<Record<string, string>>;
 /** A project that is live and has been called, and a portal with it, so that every page has something to show. */
 export async function seedPages(site: Site, owner: Member): Promise<PageValues> {
   const { id: organizationId, slug: orgSlug } = owner.organization;
+  await site.db.update(organization).set({ hasStatusPage: true }).where(eq(organization.id, organizationId));
   const open = { isPublic: true, authMode: "towpath-public" };
   const project = await seedLiveProject(site.db, owner.organization, open, { manifest: sampleManifest() });
   const [row] = await site.db.select().from(build).where(eq(build.projectId, project.id));

@@ -74,7 +74,7 @@ const refusedToViewers: readonly string[] = [
   "/$orgSlug/welcome/server-setup",
 ];
 const isOpen = (pattern: string) =>
-  /^\/($|app\/|blog|docs|pricing|provider\/|oauth\/authorize$|new\/github-install-success$)/.test(pattern);
+  /^\/($|app\/|blog|docs|pricing|status\/|provider\/|oauth\/authorize$|new\/github-install-success$)/.test(pattern);
 const toVisitors: Readonly<Record<string, string>> = {
   "/login": "→ /provider/sign-in",
   "/signup": "→ /provider/sign-up",

@@ -9,9 +9,7 @@ export const Route = createFileRoute("/$orgSlug/$projectName/errors/")({
   validateSearch: errorSearchParameters,
   search: { middlewares: [stripSearchParams(defaultErrorSearch)] },
   loaderDeps: ({ search }) => search,
-  loader: async ({ context, params, deps }) => {
-    await context.queryClient.prefetchQuery(errorsQuery(params, deps));
-  },
+  loader: ({ context, params, deps }) => context.queryClient.ensureQueryData(errorsQuery(params, deps)),
   head: ({ params }) => ({ meta: [{ title: `Errors · ${params.projectName} · Towpath` }] }),
   component: ErrorsRoute,
   pendingComponent: ErrorsPending,
