@@ -94,6 +94,7 @@ const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
 
 test("CAP-6 without errors the page teaches with an example; in both themes", async () => {
   await page.goto(address());
+  await page.getByRole("link", { name: "Logs", exact: true }).click();
   await page.getByRole("link", { name: "Errors", exact: true }).click();
   await page.getByRole("heading", { name: "No errors so far" }).waitFor();
   await see("return stations[city]");

@@ -67,6 +67,7 @@ const refusedToViewers: readonly string[] = [
   "/$orgSlug/servers/external",
   "/$orgSlug/servers/new",
   "/$orgSlug/servers/package",
+  "/$orgSlug/settings/alerts",
   "/$orgSlug/settings/audit-log",
   "/$orgSlug/settings/github",
   "/$orgSlug/settings/instance",
