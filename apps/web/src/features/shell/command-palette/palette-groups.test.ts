@@ -133,6 +133,7 @@ const byRole = {
     "Code",
     "API keys",
     "GitHub",
+    "Alerts",
     "Clients",
     "Sign-ins",
     "Audit log",

@@ -31,9 +31,9 @@ test.each([
   ["/", "Overview", null],
   ["/chat", "Try it", "Inspector [Chat] Surface"],
   ["/surface/tool/echo", "Try it", "Inspector Chat [Surface]"],
-  ["/logs", "Logs", "[Calls] Sessions Users Server output Sign-ins"],
-  ["/sessions/one", "Logs", "Calls [Sessions] Users Server output Sign-ins"],
-  ["/server-logs/b1", "Logs", "Calls Sessions Users [Server output] Sign-ins"],
+  ["/logs", "Logs", "[Calls] Errors Sessions Users Server output Sign-ins"],
+  ["/sessions/one", "Logs", "Calls Errors [Sessions] Users Server output Sign-ins"],
+  ["/server-logs/b1", "Logs", "Calls Errors Sessions Users [Server output] Sign-ins"],
   ["/build-logs/b1", "Deployments", "[Deployments] Code"],
   ["/settings", "Settings", "[General] Access Limits Clients Admin JWT"],
   ["/nowhere", undefined, null],
@@ -43,9 +43,9 @@ test.each([
 
 test("CAP-7 ORG-6 a role or a kind of server has the tabs that it may open", () => {
   expect(at("/settings", "viewer").tabs).toBe("[General] Access Limits");
-  expect(at("/logs", "viewer").tabs).toBe("[Calls] Sessions Users Server output");
+  expect(at("/logs", "viewer").tabs).toBe("[Calls] Errors Sessions Users Server output");
   expect(at("/inspector", "owner", "external").tabs).toBe("[Inspector] Surface");
-  expect(at("/logs", "owner", "portal").tabs).toBe("[Calls] Sessions Users Sign-ins");
+  expect(at("/logs", "owner", "portal").tabs).toBe("[Calls] Errors Sessions Users Sign-ins");
   expect(at("/settings", "owner", "portal").tabs).toBe("[General] Access Limits Clients Admin JWT");
   // One tab alone would lead nowhere.
   expect(at("/deployments", "viewer").tabs).toBeNull();
