@@ -4,5 +4,6 @@ export { isCurrentAttempt, ofAttempt, selectBuilds, writeToBuildLog } from "./bu
 export type { BuildView } from "./build.view.ts";
 export { buildView, findBuildView } from "./build.view.ts";
 export { auditedVersion, type BuildRow, enqueueBuild, insertBuild, supersedeQueued } from "./queue-build.ts";
+export { raiseFailedBuild } from "./raise-failed-build.ts";
 export { rebuildTries } from "./rebuild-tries.ts";
 export { readDiagnosis, readLayers, readManifest, readProgram, storableWarning } from "./stored-build.ts";

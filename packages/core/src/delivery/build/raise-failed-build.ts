@@ -6,7 +6,7 @@ import { raiseAlert } from "../../operations/alert/internal.ts";
 import type { Diagnosis } from "./build-contract.schema.ts";
 import { shortCommit } from "./version.schema.ts";
 
-/** Raises the alert of a build that has failed (CAP-6), in the transaction that ends it. */
+/** Raises the alert of a build that has failed, or of its release that went back (CAP-6), in the transaction that ends it. */
 export async function raiseFailedBuild(
   tx: Transaction,
   ctx: Context,

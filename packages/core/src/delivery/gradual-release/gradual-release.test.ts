@@ -1,4 +1,5 @@
 import {
+  alertEvent,
   auditLog,
   build,
   buildLog,
@@ -81,6 +82,8 @@ test("CAP-8 a version outside the band goes back with the reason, in the audit l
   expect(await shown()).toMatchObject({ state: "went-back", share: 0, reason });
   expect(await live()).toBe(shaOf("first"));
   expect((await events()).at(-1)).toEqual(["release.go-back", 0]);
+  const raised = await db().select().from(alertEvent).where(eq(alertEvent.projectId, suite.project.id));
+  expect(raised.map(({ kind, detail }) => [kind, detail])).toMatchObject([["deployment.failed", { remedy: reason }]]);
   const lines = await db()
     .select({ text: buildLog.text })
     .from(buildLog)

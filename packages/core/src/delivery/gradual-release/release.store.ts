@@ -5,7 +5,7 @@ import { alias } from "drizzle-orm/pg-core";
 import { audit } from "../../audit/index.ts";
 import type { Context } from "../../context/index.ts";
 import { enqueueReport } from "../branch/index.ts";
-import { auditedVersion, writeToBuildLog } from "../build/internal.ts";
+import { auditedVersion, raiseFailedBuild, writeToBuildLog } from "../build/internal.ts";
 import { type GradualReleaseView, releaseStateSchema } from "./gradual-release.schema.ts";
 
 export type ReleaseRow = typeof gradualRelease.$inferSelect;
@@ -99,6 +99,11 @@ export async function recordEvent(
   const kind = isWarning ? "warning" : "step";
   await writeToBuildLog(tx, of.build.id, ctx.clock.now(), { phase: "rollout", kind, text });
   await enqueueReport(tx, ctx, release.branchId);
+  // Whoever takes it back by hand knows.
+  if (action === "release.go-back" && ctx.actor.kind === "job") {
+    const diagnosis = { title: "its gradual release went back", remedy: release.reason ?? "" };
+    await raiseFailedBuild(tx, ctx, { buildId: of.build.id, diagnosis });
+  }
   await audit(tx, ctx, {
     organizationId: of.organizationId,
     projectId: release.projectId,

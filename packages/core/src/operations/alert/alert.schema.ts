@@ -20,7 +20,10 @@ export const alertKindTexts: Readonly<Record<AlertKind, { readonly label: string
   "error.new": { label: "New error", text: "A call fails in a way that was not seen before." },
   "error.back": { label: "Error is back", text: "An error that somebody resolved occurs again." },
   "error.rate": { label: "Many errors", text: "An error occurs more often than the server's settings allow." },
-  "deployment.failed": { label: "Failed deployment", text: "A build for production fails." },
+  "deployment.failed": {
+    label: "Failed deployment",
+    text: "A build for production fails, or its gradual release goes back by itself.",
+  },
   "preview.failed": { label: "Failed preview", text: "A build of another branch fails." },
   "server.no-place": { label: "No place to run", text: "The machine is full, and a server can't start." },
   "sign-in.loop": {
