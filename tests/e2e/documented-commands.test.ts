@@ -55,6 +55,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\.\/towpath workloads\b/, "needs an issuer: workloads.test.ts of apps/cli runs it"],
   [/^\.\/towpath domains\b/, "needs DNS records: domains.test.ts of apps/cli runs it"],
   [/^\.\/towpath errors \S+ (show|resolve) /, "needs an error: errors.test.ts runs it"],
+  [/^\.\/towpath (release\b|promote .*--gradually)/, "needs a release that runs: release.test.ts of apps/cli runs it"],
   [/^\.\/towpath log(in|out)\b/, "changes who is logged in on this machine: terminal-anywhere.test.ts runs it"],
 ];
 
@@ -91,7 +92,6 @@ const steps: readonly (readonly [command: string, printed: RegExp, before?: () =
   ["./towpath promote my-server-one new-tool", /Live: /, previewsAreLive],
   ["./towpath promote my-server-one feature", /Live: /],
   ["./towpath rollback my-server-one", /Live: /],
-  ["./towpath promote NAME BRANCH [--commit COMMIT]", /Live: /],
   ["./towpath rollback NAME [--to COMMIT] [--branch BRANCH]", /Live: /, chooseFirstCommit],
   ["./towpath reset-password EMAIL", /http\S+\/provider\//],
   ["./towpath reset-password EMAIL [--remove-two-factor]", /http\S+\/provider\//],
