@@ -38,10 +38,10 @@ const mainPages: Readonly<Record<string, readonly [path: () => string, most: num
   sessions: [page("/sessions"), 170],
   deployments: [page("/deployments"), 170],
   // Not below 170 yet: forms of schemas, the query's proposals, the editor.
-  logs: [page("/logs"), 266],
-  settings: [page("/settings"), 268],
-  chat: [page("/chat"), 237],
-  inspector: [page("/inspector"), 329],
+  logs: [page("/logs"), 268],
+  settings: [page("/settings"), 270],
+  chat: [page("/chat"), 238],
+  inspector: [page("/inspector"), 331],
   code: [() => `${withCode}/code`, 299],
 };
 

@@ -157,9 +157,10 @@ function createFromFiles(
  * @throws CommandError
  */
 async function finish(api: Api, buildId: string, name: string, { settings }: ExportDocument): Promise<void> {
-  const { description, watchPaths, failOnBreakingChanges, isPublic, identityAssertion, sleepingLists, keepsData } =
-    settings;
-  const later = { description, failOnBreakingChanges, isPublic, identityAssertion, sleepingLists, keepsData };
+  const { description, watchPaths, failOnBreakingChanges, isPublic, errorsPerHour, ...more } = settings;
+  const { identityAssertion, sleepingLists, keepsData } = more;
+  const callers = { identityAssertion, sleepingLists, errorsPerHour };
+  const later = { description, failOnBreakingChanges, isPublic, keepsData, ...callers };
   // Relative to a repository that only a history brings along.
   const body = settings.rootDirectory === null ? { ...later, watchPaths } : later;
   try {

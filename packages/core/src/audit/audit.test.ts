@@ -35,6 +35,15 @@ const withoutEntry: Readonly<Record<string, readonly string[]>> = {
     "oauth/requestAuthorization",
     "oauth/revokeToken",
   ],
+  "rounds of the worker, which count failures and send alerts": [
+    "alert/claimAlert",
+    "alert/expandAlerts",
+    "alert/raiseAlert",
+    "alert/recordLatency",
+    "alert/releaseHeldAlerts",
+    "error-group/groupFailures",
+  ],
+  "a message that the list of deliveries shows": ["alert/testAlertChannel"],
   "a person's own chats, which nobody else sees": [
     "chat/beginTurn",
     "chat/countModelUse",

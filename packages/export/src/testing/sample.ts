@@ -36,6 +36,7 @@ export const sampleDocument: ExportDocument = {
     identityAssertion: false,
     sleepingLists: "off",
     keepsData: true,
+    errorsPerHour: null,
   },
   access: null,
   variables: [{ keyName: "API_KEY", description: null, sensitive: true, environments: ["production"] }],

@@ -4,6 +4,7 @@ import {
   authModeSchema,
   commitShaSchema,
   entrypointSettingSchema,
+  errorsPerHourSchema,
   projectNameSchema,
   requirementsSchema,
   sleepingListsSchema,
@@ -41,6 +42,8 @@ const exportedSettingsSchema = z.object({
   identityAssertion: z.boolean(),
   sleepingLists: sleepingListsSchema,
   keepsData: z.boolean(),
+  /** Exports of earlier releases lack it. */
+  errorsPerHour: errorsPerHourSchema.default(null),
 });
 
 /** `towpath.json` of an export (OPS-8): the server without code and without values of variables. */

@@ -5,14 +5,14 @@ const placeholder = "…";
 /** In this order: what contains others comes first. */
 const values: readonly RegExp[] = [
   /\bhttps?:\/\/[^\s'"`<>]+/g,
-  /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g,
+  /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g,
   // An apostrophe within a word begins no quotation.
   /(?<!\w)"(?:[^"\\]|\\.)*"/g,
   /(?<!\w)'(?:[^'\\]|\\.)*'(?!\w)/g,
   /(?<!\w)`[^`]*`/g,
   /(?<![\w.])\/[\w.@%+-]+(?:\/[\w.@%+-]*)+/g,
   // Numbers, times, addresses, UUIDs, hashes and ids.
-  /(?<![\w.:-])[\w.:+-]*\d[\w.:%-]*/g,
+  /(?<![\w.:+-])[\w.:+-]*\d[\w.:%-]*/g,
   /\{[^{}]*\}|\[[^[\]]*\]/g,
 ];
 

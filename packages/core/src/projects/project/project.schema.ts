@@ -149,7 +149,7 @@ export const formerNameDays = 90;
 export const releaseNameSchema = z.object({ name: z.string().min(1).max(100) });
 
 /** Failures of one error in an hour from which on it is reported (CAP-6); null: never. */
-const errorsPerHourSchema = z
+export const errorsPerHourSchema = z
   .int({ error: "Enter a whole number of failures an hour, or null to report none" })
   .min(1, "Enter at least one failure an hour")
   .max(1_000_000, "Enter at most 1,000,000 failures an hour")

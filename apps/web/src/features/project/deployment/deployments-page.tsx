@@ -5,7 +5,7 @@ import { BuildTable } from "~/features/project/build/build-table.tsx";
 import { BuildNewestButton } from "~/features/project/build/redeploy-button.tsx";
 import { buildsQuery } from "~/features/project/delivery/build.functions.ts";
 import { type BranchItem, branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
-import { ReleasePanel } from "~/features/project/release/release-panel.tsx";
+import { CurrentRelease } from "~/features/project/release/current-release.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { isRepository, sourceName } from "~/features/shared/project-screen/source-names.ts";
@@ -55,7 +55,7 @@ export function DeploymentsPage({ projectKey, branch }: { projectKey: ProjectKey
       />
       <div className="flex flex-col gap-5">
         {production && <ProductionCard project={projectKey} branch={production} isPackage={isPackage} />}
-        <ReleasePanel projectKey={projectKey} />
+        <CurrentRelease projectKey={projectKey} />
         <ForkPullRequests project={projectKey} />
         <PreviewList project={projectKey} branches={previews} />
         <Card>
