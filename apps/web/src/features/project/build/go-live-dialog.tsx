@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { BuildSummary } from "@towpath/core/delivery/build";
 import { versionText } from "@towpath/core/delivery/build/version/schema";
-import { type ReactNode, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { makeLive, promote } from "~/features/project/delivery/deployment.functions.ts";
 import { nextVersionText } from "~/features/project/delivery/live-version.ts";
 import { forkOf } from "~/features/shared/project-screen/branch-title.ts";
@@ -12,11 +12,13 @@ import { projectQueryKey } from "~/features/shared/project-screen/project-screen
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Button, type ButtonLook } from "~/ui/button.tsx";
 import { Failure } from "~/ui/callout.tsx";
-import { Checkbox } from "~/ui/checkbox.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { CommitLine } from "./commit-line.tsx";
 import { SurfaceChanges } from "./surface-changes.tsx";
+
+// With the forms that it brings, it is a sixth of the script of the pages that have this dialog.
+const GradualChoice = lazy(() => import("./gradual-choice.tsx").then((it) => ({ default: it.GradualChoice })));
 
 /** A way to make a version live without building it (PRJ-14). */
 export type GoLive = "make-live" | "promote";
@@ -122,11 +124,9 @@ export function GoLiveDialog({ project, way, version, open, onOpenChange }: GoLi
       )}
       <p className="mt-3 text-sm text-muted">{explanations[way](version)}</p>
       {way === "promote" || version.deployment?.isProd ? (
-        <div className="mt-3">
-          <Checkbox checked={isGradual} onChange={setGradual}>
-            Gradually: 5 % of new sessions first, then more, and back by itself if it does worse
-          </Checkbox>
-        </div>
+        <Suspense>
+          <GradualChoice checked={isGradual} onChange={setGradual} />
+        </Suspense>
       ) : null}
       <Failure title="Couldn't make this version live" className="mt-3">
         {error && failureText(error)}

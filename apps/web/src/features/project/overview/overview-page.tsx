@@ -5,9 +5,8 @@ import { SquareTerminal } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { CodeSteps } from "~/features/onboarding/source/code-steps.tsx";
 import { SourceBanner } from "~/features/onboarding/source/source-banner.tsx";
-import { serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
+import { releaseQuery, serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
 import { deploymentMark } from "~/features/project/deployment/deployment-mark.ts";
-import { CurrentRelease } from "~/features/project/release/current-release.tsx";
 import { useLogChanges } from "~/features/project/request-log/use-log-changes.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
@@ -38,6 +37,9 @@ const RolledBack = lazy(() =>
 );
 const PortalCard = lazy(() =>
   import("~/features/project/portals/portal-card.tsx").then((it) => ({ default: it.PortalCard })),
+);
+const ReleasePanel = lazy(() =>
+  import("~/features/project/release/release-panel.tsx").then((it) => ({ default: it.ReleasePanel })),
 );
 const FirstSteps = lazy(() => import("./first-steps-card.tsx").then((it) => ({ default: it.FirstStepsCard })));
 const FirstCall = lazy(() => import("./first-steps.tsx").then((it) => ({ default: it.FirstCall })));
@@ -116,6 +118,21 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
         ) : null}
       </div>
     </>
+  );
+}
+
+/**
+ * The panel's code is loaded only for a release that runs or went back. Not shared with the deployments, as that would be
+ * one more file of a first visit.
+ */
+function CurrentRelease({ projectKey }: { projectKey: ProjectKey }) {
+  const { data } = useQuery(releaseQuery(projectKey));
+  const state = data?.release?.state;
+  if (state !== "running" && state !== "went-back") return null;
+  return (
+    <Suspense>
+      <ReleasePanel projectKey={projectKey} />
+    </Suspense>
   );
 }
 
