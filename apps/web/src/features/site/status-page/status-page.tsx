@@ -77,7 +77,7 @@ function Server({ server }: { readonly server: Status["servers"][number] }) {
   );
 }
 
-const colors = { ok: "bg-ok", warn: "bg-warn", bad: "bg-bad", none: "bg-line-strong" } as const;
+const colors = { ok: "bg-ok", warn: "bg-warn", bad: "bg-bad", none: "bg-line" } as const;
 
 /** One bar a day; as a list to those who can't see it, of the days on which something was not answered. */
 function Bars({ days, name }: { readonly days: readonly StatusDay[]; readonly name: string }) {
