@@ -36,3 +36,10 @@ export function moveInList({ key, target }: KeyboardEvent, areSingleKeysOn: bool
 /** Whether the focus is in a row of a list. */
 export const isInRow = (target: EventTarget | null): boolean =>
   target instanceof Element && lineOf(target)?.querySelector("[data-row]") != null;
+
+/** In the search field above a list: the arrow down moves the focus to its first row. */
+export function enterList(event: { readonly key: string; preventDefault(): void }): void {
+  if (event.key !== "ArrowDown") return;
+  event.preventDefault();
+  document.querySelector<HTMLElement>("[data-row]")?.focus();
+}

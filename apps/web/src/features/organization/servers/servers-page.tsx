@@ -10,6 +10,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { NoServersDrawing, NothingFoundDrawing } from "~/ui/drawings.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { Input } from "~/ui/field.tsx";
+import { enterList } from "~/ui/list-keys.ts";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Select } from "~/ui/select.tsx";
@@ -184,11 +185,7 @@ function Filters({ search, onSearch }: FiltersProps) {
           leading={<Search />}
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key !== "ArrowDown") return;
-            event.preventDefault();
-            document.querySelector<HTMLElement>("[data-row]")?.focus();
-          }}
+          onKeyDown={enterList}
         />
       </div>
       <Select

@@ -9,6 +9,7 @@ import { NotLoaded } from "~/ui/callout.tsx";
 import { Card } from "~/ui/card.tsx";
 import { Input } from "~/ui/field.tsx";
 import { formatCount } from "~/ui/figure.tsx";
+import { enterList } from "~/ui/list-keys.ts";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { Segmented } from "~/ui/segmented.tsx";
@@ -111,11 +112,7 @@ function Filters({ search, onSearch, page }: FiltersProps) {
           leading={<Search />}
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key !== "ArrowDown") return;
-            event.preventDefault();
-            document.querySelector<HTMLElement>("[data-row]")?.focus();
-          }}
+          onKeyDown={enterList}
         />
       </div>
       {tools.length > 1 || search.tool !== undefined ? (
