@@ -191,6 +191,8 @@ test("PRJ-7 CAP-7 surface: all kinds with calls, errors, argument errors, tokens
   await page.getByText("This server has no prompts").waitFor();
   await page.getByRole("combobox", { name: "Kind" }).click();
   await page.getByRole("option", { name: "All kinds" }).click();
+  // Until it is closed, keys belong to the list of options.
+  await page.getByRole("listbox").waitFor({ state: "detached" });
   await page.keyboard.press("/");
   await page.keyboard.type("GROUP");
   await expect.poll(() => rowsOf("Surface").count()).toBe(1);

@@ -78,6 +78,7 @@ export async function createAlertChannel(
         userIds: isMail ? userIds : null,
         createdByUserId: actingUserId(ctx),
         createdAt: now,
+        nextAttemptAt: now,
         updatedAt: now,
       })
       .returning();
