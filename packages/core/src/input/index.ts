@@ -2,6 +2,8 @@ import type { z } from "zod";
 import { TowpathError } from "../errors/index.ts";
 import { issueText } from "./issue-text.ts";
 
+export { oneLine, storableText } from "./shown-text.ts";
+
 /**
  * Parses a verb's input.
  *

@@ -1,5 +1,6 @@
 import { manifestSchema } from "@towpath/mcp/manifest";
 import { z } from "zod";
+import { storableText } from "../../input/index.ts";
 import type { AuthMode } from "../../projects/project/project.schema.ts";
 import {
   type BuildManifest,
@@ -71,18 +72,16 @@ export function readWarnings({ warnings, ownSignIn }: StoredWarnings, authMode: 
   return signIn === null ? others : [signIn, ...others];
 }
 
-/** jsonb rejects NUL and unpaired surrogates, which a diagnosis may quote from a tenant's server. */
-const storable = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed();
-
+/** A diagnosis may quote a tenant's server. */
 export function storableDiagnosis(diagnosis: Diagnosis): Diagnosis {
   const { title, detail, remedy, file, excerpt, action } = diagnosis;
   return {
     ...diagnosis,
-    title: storable(title),
-    detail: storable(detail),
-    remedy: storable(remedy),
-    file: file === null ? null : storable(file),
-    excerpt: excerpt === null ? null : storable(excerpt),
+    title: storableText(title),
+    detail: storableText(detail),
+    remedy: storableText(remedy),
+    file: file === null ? null : storableText(file),
+    excerpt: excerpt === null ? null : storableText(excerpt),
     action: storableAction(action),
   };
 }
@@ -90,12 +89,12 @@ export function storableDiagnosis(diagnosis: Diagnosis): Diagnosis {
 function storableAction(action: DiagnosisAction): DiagnosisAction {
   switch (action.kind) {
     case "variables":
-      return { ...action, names: action.names.map(storable) };
+      return { ...action, names: action.names.map(storableText) };
     case "entrypoint":
     case "root-directory":
-      return { ...action, candidates: action.candidates.map(storable) };
+      return { ...action, candidates: action.candidates.map(storableText) };
     case "code":
-      return { ...action, path: action.path === null ? null : storable(action.path) };
+      return { ...action, path: action.path === null ? null : storableText(action.path) };
     default:
       return action;
   }
@@ -103,7 +102,7 @@ function storableAction(action: DiagnosisAction): DiagnosisAction {
 
 export const storableWarning = ({ code, title, detail, remedy }: BuildWarning): BuildWarning => ({
   code,
-  title: storable(title),
-  detail: storable(detail),
-  remedy: storable(remedy),
+  title: storableText(title),
+  detail: storableText(detail),
+  remedy: storableText(remedy),
 });

@@ -1,3 +1,4 @@
+import { oneLine } from "../../input/index.ts";
 import type { AlertEvent } from "./raise-alert.ts";
 
 /** An event as people read it, in every format. Texts are plain and may contain anything. */
@@ -28,11 +29,11 @@ export function contentOf(event: AlertEvent, place: AlertPlace): AlertContent {
   const { projectName } = place;
   const own = ownContent(event, projectName);
   return {
-    title: cut(own.title, maxTitle),
-    text: cut(own.text, maxText),
+    title: oneLine(own.title, maxTitle),
+    text: oneLine(own.text, maxText),
     facts: [{ name: "Server", value: projectName }, ...(own.facts ?? [])].map(({ name, value }) => ({
       name,
-      value: cut(value, maxTitle),
+      value: oneLine(value, maxTitle),
     })),
     url: `${place.dashboardUrl}/${place.orgSlug}/${place.projectPath}${pageOf(event)}`,
     tone: event.kind === "latency.normal" ? "ok" : "bad",
@@ -119,10 +120,12 @@ function aboutError(event: Extract<AlertEvent, { readonly groupId: string }>, se
   };
 }
 
-const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
+const wordJoiner = "\u2060";
 
-/** On one line, with its end marked if it is shortened. */
-function cut(text: string, max: number): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
-}
+/**
+ * A text of strangers that programs take for no address and no mention: callers of a public server could otherwise send
+ * links to its owners in the name of the instance. Looks the same.
+ */
+export const inert = (text: string): string => text.replace(/:\/\/|\bwww\.|@/gi, `$&${wordJoiner}`);
+
+const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);

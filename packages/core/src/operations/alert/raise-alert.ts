@@ -2,6 +2,7 @@ import type { Transaction } from "@towpath/db";
 import { alertEvent } from "@towpath/db/schema";
 import { and, eq, gt, like, sql } from "drizzle-orm";
 import { newId } from "../../ids/index.ts";
+import { storableText } from "../../input/index.ts";
 import type { AlertKind } from "./alert.schema.ts";
 
 /** What happened to a project's server. */
@@ -98,11 +99,15 @@ export async function raiseAlert(tx: Transaction, event: AlertEvent, now = new D
   const { projectId, kind } = event;
   const raised = await tx
     .insert(alertEvent)
-    .values({ id: newId(), projectId, kind, groupKey, detail: event, createdAt: now })
+    .values({ id: newId(), projectId, kind, groupKey, detail: storable(event), createdAt: now })
     .onConflictDoNothing()
     .returning({ id: alertEvent.id });
   return raised.length > 0;
 }
+
+/** Texts of tenants must not keep the transaction from being committed. */
+const storable = (event: AlertEvent): AlertEvent =>
+  JSON.parse(JSON.stringify(event), (_, value) => (typeof value === "string" ? storableText(value) : value));
 
 /** One process at a time, until its transaction ends: two that look at the same time would both find none. */
 async function isRecent(tx: Transaction, projectId: string, key: string, since: Date): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { everyRaisedIn, type Raised } from "../../delivery/traceback/traceback.schema.ts";
+import { oneLine } from "../../input/index.ts";
 import type { ErrorCause } from "./error-cause.ts";
 import { normalizedMessage } from "./normalized-message.ts";
 
@@ -123,7 +124,4 @@ function endCause(call: FailedCall, lines: readonly string[]): ErrorCause | null
 /** Frameworks put the tool's name before what it raised. */
 const withoutPrefix = (message: string) => message.replace(/^Error (?:calling|executing) tool .{1,200}?: /, "");
 
-function cut(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= maxTitle ? line : `${line.slice(0, maxTitle - 1)}…`;
-}
+const cut = (text: string): string => oneLine(text, maxTitle);

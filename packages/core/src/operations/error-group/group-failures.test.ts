@@ -14,6 +14,7 @@ import { expect, test } from "vitest";
 import { newId } from "../../ids/index.ts";
 import { seedLiveProject, seedLiveVersion } from "../../testing/index.ts";
 import { openProjectSuite } from "../../testing/project-suite.ts";
+import { raiseAlert } from "../alert/index.ts";
 import { changeErrorGroups, type ErrorChange, groupFailures } from "./index.ts";
 
 const suite = openProjectSuite();
@@ -200,6 +201,22 @@ test("CAP-6 a worker that is killed at any moment counts nothing twice, and two 
   await Promise.all([work(), work(), work()]);
   expect((await groups(id)).map(({ count }) => count)).toEqual([650, 650]);
   expect(await suite.database.db.$count(requestLogFailure)).toBe(0);
+});
+
+test("CAP-6 no text of a server keeps failures from being grouped and alerted: halves of characters, NUL", async () => {
+  const { id: projectId } = await seedLiveProject(suite.database.db, suite.organization);
+  await write(
+    // Titles are shortened in the middle of the last character.
+    failure(projectId, { errorMessage: `${"x".repeat(298)}\u{1f600}${"y".repeat(50)}` }),
+    failure(projectId, { errorMessage: `other ${"z".repeat(192)}\u{1f600} after`, target: "b" }),
+  );
+  await group(async (tx, changes) => {
+    for (const change of changes) await raiseAlert(tx, change);
+  });
+  expect(await groups(projectId)).toHaveLength(2);
+  const hostile = { kind: "error.new", projectId, groupId: newId(), tool: null, count: 1, deploymentId: null } as const;
+  const raised = suite.database.db.transaction((tx) => raiseAlert(tx, { ...hostile, title: "a\0b\ud83d" }));
+  expect(await raised).toBe(true);
 });
 
 test("CAP-6 a flood of distinct errors has a bounded number of groups, and the rest is counted in one", async () => {
