@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { createAddressPolicy, createWebhookPoster } from "./index.ts";
 import { innerHosts, serve } from "./testing/local-server.ts";
@@ -46,6 +47,16 @@ test("CAP-6 a receiver that doesn't answer ends in time; one that did counts, th
   expect(await post(broken)).toMatchObject({ status: 204 });
   const closing = await serve((request) => void request.destroy());
   expect(await post(closing)).toMatchObject({ message: expect.stringContaining("closed the connection") });
+});
+
+test("CAP-6 of a compressed answer, no more is unpacked than is kept", async () => {
+  const bomb = gzipSync(Buffer.alloc(60_000_000, "x"));
+  const port = await serve((_, response) => {
+    response.writeHead(200, { "content-encoding": "gzip" }).end(bomb);
+  });
+  const before = process.memoryUsage().rss;
+  expect(await post(port)).toMatchObject({ kind: "answered", status: 200, text: "x".repeat(500) });
+  expect(process.memoryUsage().rss - before).toBeLessThan(30_000_000);
 });
 
 test("CAP-6 redirects are answers: nothing is posted to another address", async () => {

@@ -64,6 +64,13 @@ test("CAP-6 the terminal lists channels and deliveries, and tests a channel with
     "GET /api/v1/organizations/other/alert-channels",
     `POST /api/v1/organizations/other/alert-channels/${channel.id}/test`,
   ]);
+  // A receiver's answer neither controls the terminal nor looks like a line of ours.
+  sent = { ...delivery, title: "a\u001b[2Jb", lastAnswer: "x\n\u001b[32m✓ All is well" };
+  await run("test", "on call");
+  expect(printed.slice(-2)).toEqual([
+    expect.stringMatching(/^✗ a \[2Jb {2}.+\n$/),
+    "  answered 404: x [32m✓ All is well\n",
+  ]);
   await expect(run("tset")).rejects.toThrow("tset is not list, deliveries or test. Did you mean test?");
   await expect(run("test")).rejects.toThrow("Name the channel");
   await expect(run("list", "x")).rejects.toThrow("x is too much for list");

@@ -3,7 +3,7 @@ import { parse } from "../commands/parse.ts";
 import { connectApi } from "../instance/api.ts";
 import { ownOrganization } from "../instance/own-organization.ts";
 import { didYouMean } from "../terminal/did-you-mean.ts";
-import { bold, CommandError, dim, green, output, print, red, UsageError, yellow } from "../terminal/terminal.ts";
+import { bold, CommandError, dim, green, output, plain, print, red, UsageError, yellow } from "../terminal/terminal.ts";
 import { ago } from "../terminal/time.ts";
 
 const channelSchema = z.object({
@@ -83,7 +83,7 @@ function printChannels(channels: readonly Channel[]): void {
   if (channels.length === 0) print(`No alert channels. ${dim("Add one in the dashboard: Settings, Alerts.")}`);
   for (const { id, name, format, host, recipients, events, servers, state } of channels) {
     const to = host ?? recipients?.map((each) => each.name).join(", ") ?? "";
-    print(`${marks[state] ?? red("✗")} ${bold(name)}  ${format}  ${to}  ${dim(state)}`);
+    print(`${marks[state] ?? red("✗")} ${bold(plain(name))}  ${format}  ${plain(to)}  ${dim(state)}`);
     print(`  ${id}  ${servers?.map((each) => each.name).join(", ") ?? "all servers"}  ${events.join(" ")}`);
   }
 }
@@ -91,8 +91,10 @@ function printChannels(channels: readonly Channel[]): void {
 function printDeliveries(deliveries: readonly Delivery[]): void {
   if (deliveries.length === 0) print("Nothing was sent yet.");
   for (const { channel, title, status, lastStatus, lastAnswer, createdAt } of deliveries) {
-    print(`${marks[status] ?? red("✗")} ${bold(title)}  ${channel.name}  ${dim(`${status}, ${ago(createdAt)}`)}`);
+    print(
+      `${marks[status] ?? red("✗")} ${bold(plain(title))}  ${plain(channel.name)}  ${dim(`${status}, ${ago(createdAt)}`)}`,
+    );
     const answer = [...(lastStatus === null ? [] : [`answered ${lastStatus}`]), ...(lastAnswer ? [lastAnswer] : [])];
-    if (answer.length > 0) print(`  ${answer.join(": ")}`);
+    if (answer.length > 0) print(`  ${plain(answer.join(": "))}`);
   }
 }

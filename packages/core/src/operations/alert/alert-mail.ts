@@ -1,4 +1,5 @@
 import type { Mail } from "../../ports/index.ts";
+import { inert } from "./alert.content.ts";
 import { type AlertMessage, outlineOf } from "./webhook-body.ts";
 
 /** The email about a message, to one member. `sender`: who tests a channel; null for what happens by itself. Pure. */
@@ -14,9 +15,9 @@ export function alertMail(
     sender,
     subject: title,
     paragraphs: [
-      text,
-      ...items.map(({ content }) => `${content.title}\n${content.url}`),
-      ...(facts.length === 0 ? [] : [facts.map(({ name, value }) => `${name}: ${value}`).join("\n")]),
+      inert(text),
+      ...items.map(({ content }) => `${inert(content.title)}\n${content.url}`),
+      ...(facts.length === 0 ? [] : [facts.map(({ name, value }) => `${name}: ${inert(value)}`).join("\n")]),
     ],
     action: { label: "Open in Towpath", url },
     footnote: `The alert channel ${channel} of ${message.organization.name} sends to you. An admin can change that under Settings, Alerts.`,

@@ -18,6 +18,7 @@ import {
   listAlertDeliveries,
   raiseAlert,
   releaseHeldAlerts,
+  testAlertChannel,
   updateAlertChannel,
 } from "./index.ts";
 
@@ -212,6 +213,21 @@ test("CAP-6 of a flood twenty messages are sent, and the rest as one digest", as
   later(10 * minuteMs);
   expect(await work()).toEqual(["sent"]);
   expect(posted.at(-1)?.body.data.count).toBe(180);
+  // In pages, though many are of the same time.
+  const seen = new Set<string>();
+  for (let page = await deliveries(); page.length > 0; ) {
+    for (const { id } of page) seen.add(id);
+    page = await listAlertDeliveries({ ctx: worker(), input: { ...at(), before: page.at(-1)?.id } });
+  }
+  expect(seen.size).toBe(201);
+});
+
+test("CAP-6 whoever tests a channel again and again holds up no alert", async () => {
+  const channelId = await addChannel();
+  const input = { ...at(), channelId };
+  for (let count = 0; count < 25; count++) await testAlertChannel({ ctx: suite.as(suite.organization.owner), input });
+  await raise();
+  expect(await work()).toEqual(["sent"]);
 });
 
 test("CAP-6 a failed message is tried again with growing pauses and the same id, for less than a day", async () => {

@@ -17,6 +17,7 @@ import {
   testAlertChannel,
   updateAlertChannel,
 } from "./index.ts";
+import { signedHeaders } from "./sign-webhook.ts";
 
 const database = openTestDatabase();
 const organization = openOrganization(database, { fresh: true });
@@ -212,10 +213,41 @@ test("CAP-6 a new secret signs beside the earlier one for a day, and then alone"
   expect(await signatures(25 * 3_600_000)).toHaveLength(1);
 });
 
+test("CAP-6 a new address and a new secret at the same time both last", async () => {
+  const { channel } = await create(organization.owner, { format: "standard" });
+  const scope = { ...at(), channelId: channel.id };
+  for (let round = 0; round < 5; round++) {
+    const url = `https://alerts.test/${round}`;
+    const [{ secret }] = await Promise.all([
+      rotateAlertSecret({ ctx: as(organization.owner).ctx, input: scope }),
+      updateAlertChannel({ ctx: as(organization.owner).ctx, input: { ...scope, url } }),
+    ]);
+    const { ctx, posted } = as(organization.owner);
+    await testAlertChannel({ ctx, input: scope });
+    const [{ url: address = "", headers = {}, body = "" } = {}] = posted;
+    const message = {
+      id: headers["webhook-id"] ?? "",
+      body,
+      at: new Date(Number(headers["webhook-timestamp"]) * 1000),
+    };
+    const signed = signedHeaders([secret ?? ""], message)["webhook-signature"];
+    expect([address, headers["webhook-signature"]?.split(" ")[0]]).toEqual([url, signed && signed]);
+  }
+});
+
+test("CAP-6 the answer of a receiver that quotes its address shows none of it", async () => {
+  const { channel } = await create(organization.owner);
+  const quoting = as(organization.owner, answered(404, "Cannot POST /services/T0/B0/secret"));
+  const view = await testAlertChannel({ ctx: quoting.ctx, input: { ...at(), channelId: channel.id } });
+  expect(view.lastAnswer).toBe("Cannot POST …");
+});
+
 test("CAP-6 an organization has a bounded number of channels, and a deleted one takes its deliveries along", async () => {
   const first = await create(organization.owner);
   await testAlertChannel({ ctx: as(organization.owner).ctx, input: { ...at(), channelId: first.channel.id } });
-  for (let count = 1; count < 30; count++) await create(organization.owner);
+  // Several at once don't exceed it together.
+  const others = await Promise.allSettled(Array.from({ length: 33 }, () => create(organization.owner)));
+  expect(others.filter(({ status }) => status === "fulfilled")).toHaveLength(29);
   expect(await refusal(create(organization.owner))).toMatchObject({
     code: "invalid_input",
     message: expect.stringContaining("at most 30"),

@@ -1,5 +1,5 @@
 import type { Transaction } from "@towpath/db";
-import { alertChannel, alertDelivery } from "@towpath/db/schema";
+import { alertChannel, alertDelivery, organization as organizations } from "@towpath/db/schema";
 import { and, count, eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { actingUserId, authorize } from "../../authorize/index.ts";
@@ -102,12 +102,13 @@ export async function updateAlertChannel(
   const { organization } = await authorize(ctx, "alert.manage", { orgSlug: call.input.orgSlug });
   const { quietHours, url, userIds, enabled, ...input } = parseInput(updateChannelSchema, call.input);
   const [organizationId, now] = [organization.id, ctx.clock.now()];
-  const before = await requireChannel(ctx.db, { organizationId, channelId: call.input.channelId });
-  const isMail = before.format === "mail";
+  const found = await requireChannel(ctx.db, { organizationId, channelId: call.input.channelId });
+  const isMail = found.format === "mail";
   if (isMail && url !== undefined) throw invalid("url", "An email channel has no address. Choose its members instead.");
   if (!isMail && userIds !== undefined) throw invalid("userIds", "Only an email channel has members.");
   requireAddress(ctx, url);
   return ctx.db.transaction(async (tx) => {
+    const before = await lockChannel(tx, found);
     await requireOwn(tx, organizationId, { userIds, projectIds: input.projectIds });
     const sealed =
       url === undefined ? null : await sealedSecrets(tx, ctx, before, { ...openedSecrets(ctx, before), url });
@@ -126,7 +127,7 @@ export async function updateAlertChannel(
       })
       .where(ofChannel(before))
       .returning();
-    if (!row) throw new TowpathError("conflict", "Someone else just deleted this channel. Reload the page.");
+    if (!row) throw deletedMeanwhile();
     if (enabled === false) await dropWaiting(tx, row.id, "The channel was switched off.", now);
     // The round that releases what is held looks at the new hours.
     if (quietHours !== undefined)
@@ -171,9 +172,7 @@ export async function rotateAlertSecret({ ctx, input }: Call<ChannelInput, "secr
   const secret = newSigningSecret();
   const now = ctx.clock.now();
   return ctx.db.transaction(async (tx) => {
-    // Two at once would each keep the same earlier secret.
-    const [locked] = await tx.select().from(alertChannel).where(ofChannel(found)).for("update");
-    if (!locked) throw new TowpathError("conflict", "Someone else just deleted this channel. Reload the page.");
+    const locked = await lockChannel(tx, found);
     const { url, secret: earlier } = openedSecrets(ctx, locked);
     const until = new Date(now.getTime() + overlapMs).toISOString();
     const sealed = await sealedSecrets(tx, ctx, locked, { url, secret, previous: { secret: earlier, until } });
@@ -195,6 +194,18 @@ export async function rotateAlertSecret({ ctx, input }: Call<ChannelInput, "secr
 const ofChannel = ({ id, organizationId }: Pick<ChannelRow, "id" | "organizationId">) =>
   and(eq(alertChannel.organizationId, organizationId), eq(alertChannel.id, id));
 
+/**
+ * Until the transaction ends, nobody else changes it: address and secret are sealed together, so one of two changes at
+ * once would undo the other's.
+ */
+async function lockChannel(tx: Transaction, found: ChannelRow): Promise<ChannelRow> {
+  const [locked] = await tx.select().from(alertChannel).where(ofChannel(found)).for("update");
+  if (!locked) throw deletedMeanwhile();
+  return locked;
+}
+
+const deletedMeanwhile = () => new TowpathError("conflict", "Someone else just deleted this channel. Reload the page.");
+
 const quietColumns = (hours: QuietHours | null) => ({
   quietFrom: hours?.from ?? null,
   quietTo: hours?.to ?? null,
@@ -206,7 +217,10 @@ function requireAddress(ctx: Context<"webhooks">, url: string | undefined): void
   if (problem !== null) throw invalid("url", problem);
 }
 
+/** One creation at a time: several could exceed the number together. */
 async function requireRoom(tx: Transaction, organizationId: string): Promise<void> {
+  const { id } = organizations;
+  await tx.select({ id }).from(organizations).where(eq(id, organizationId)).for("no key update");
   const ofOrganization = eq(alertChannel.organizationId, organizationId);
   const [found] = await tx.select({ count: count() }).from(alertChannel).where(ofOrganization);
   if (found && found.count >= maxChannels)

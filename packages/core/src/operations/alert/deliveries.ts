@@ -37,8 +37,8 @@ export const deliveryViewSchema = z.object({
 export type DeliveryView = z.infer<typeof deliveryViewSchema>;
 
 const listSchema = z.object({
-  /** `createdAt` of the last one of the page before. */
-  before: z.iso.datetime().optional(),
+  /** The last one of the page before: many may be of the same time. */
+  before: z.uuid().optional(),
   limit: z.coerce.number().int().min(1).max(100).default(30),
 });
 export const deliveryPageSchema = listSchema;
@@ -49,7 +49,7 @@ export async function listAlertDeliveries({ ctx, input }: Call<ListInput>): Prom
   const { organization } = await authorize(ctx, "alert.read", { orgSlug: input.orgSlug });
   const { before, limit } = parseInput(listSchema, { before: input.before, limit: input.limit });
   const ofOrganization = eq(alertChannel.organizationId, organization.id);
-  const isBefore = before === undefined ? undefined : lt(alertDelivery.createdAt, new Date(before));
+  const isBefore = before === undefined ? undefined : lt(alertDelivery.id, before);
   return deliveryViews(ctx, organization.slug, { which: and(ofOrganization, isBefore), limit });
 }
 
@@ -70,7 +70,7 @@ async function deliveryViews(
     .leftJoin(alertEvent, eq(alertEvent.id, alertDelivery.eventId))
     .leftJoin(project, eq(project.id, alertEvent.projectId))
     .where(which)
-    .orderBy(desc(alertDelivery.createdAt), desc(alertDelivery.id))
+    .orderBy(desc(alertDelivery.id))
     .limit(limit);
   const mailProblems = await problemsOf(
     ctx,

@@ -1,6 +1,6 @@
 import type { Transaction } from "@towpath/db";
 import { alertChannel, alertDelivery, alertEvent, project } from "@towpath/db/schema";
-import { and, arrayContains, asc, count, eq, gt, inArray, isNull, lte, min, or } from "drizzle-orm";
+import { and, arrayContains, asc, count, eq, gt, inArray, isNull, lte, min, ne, or } from "drizzle-orm";
 import { authorizePlatform } from "../../authorize/index.ts";
 import type { Call } from "../../context/index.ts";
 import { newId } from "../../ids/index.ts";
@@ -77,6 +77,8 @@ async function floodUntil(tx: Transaction, { id, format }: ChannelRow, now: Date
     eq(alertDelivery.channelId, id),
     gt(alertDelivery.createdAt, new Date(now.getTime() - periodMs)),
     inArray(alertDelivery.status, ["waiting", "sent", "failed"]),
+    // Whoever tests a channel must not hold up what happens.
+    ne(alertDelivery.kind, "test"),
   );
   const [found] = await tx
     .select({ count: count(), first: min(alertDelivery.createdAt) })

@@ -6,6 +6,7 @@ import { alertMail } from "./alert-mail.ts";
 import { type ChannelRow, membersOf, openedSecrets } from "./channel.store.ts";
 import { signedHeaders } from "./sign-webhook.ts";
 import { type AlertMessage, webhookBody } from "./webhook-body.ts";
+import { withoutAddress } from "./without-address.ts";
 
 /** Posts a message to the address of a webhook, signed with its secret, and while that is replaced with both. */
 export async function postMessage(
@@ -18,7 +19,8 @@ export async function postMessage(
   const secrets = [secret, ...(previous && previous.until > now.toISOString() ? [previous.secret] : [])];
   const format = channelFormats.find((each) => each === channel.format) ?? "standard";
   const body = webhookBody(format as Exclude<ChannelFormat, "mail">, message);
-  return ctx.webhooks.post({ url, headers: signedHeaders(secrets, { id, body, at: now }), body });
+  const answer = await ctx.webhooks.post({ url, headers: signedHeaders(secrets, { id, body, at: now }), body });
+  return answer.kind === "answered" ? { ...answer, text: withoutAddress(answer.text, url) } : answer;
 }
 
 /**

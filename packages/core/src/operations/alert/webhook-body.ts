@@ -1,4 +1,4 @@
-import type { AlertContent } from "./alert.content.ts";
+import { type AlertContent, inert } from "./alert.content.ts";
 import type { ChannelFormat } from "./alert.schema.ts";
 import type { AlertEvent } from "./raise-alert.ts";
 
@@ -75,29 +75,60 @@ function standard(message: AlertMessage) {
 
 const pick = ({ title, text, url }: AlertContent) => ({ title, text, url });
 
+/** Slack refuses a message with a longer one. */
+const maxSlackText = 3000;
+const slackEscapes: Readonly<Record<string, string>> = {
+  // https://api.slack.com/reference/surfaces/formatting#escaping
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  // Mattermost takes [a](b) and ![a](b) for a link and an image; a word joiner prevents that.
+  "[": "[\u2060",
+  "]": "]\u2060",
+};
+
 /** Incoming webhooks of Slack, and of what takes the same, such as Mattermost. */
 function slack(message: AlertMessage) {
   const { title, text, facts, url } = outlineOf(message);
-  // https://api.slack.com/reference/surfaces/formatting#escaping
-  const safe = (each: string) => each.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  // Mattermost calls everybody for @channel.
+  const safe = (each: string, max = maxSlackText) => escapedWithin(inert(each), slackEscapes, max);
   // A pipe or line break would end the label of a link.
-  const link = (to: string, label: string) => `<${to}|${safe(label.replaceAll("|", "¦"))}>`;
-  const section = (line: string) => ({ type: "section", text: { type: "mrkdwn", text: line } });
+  const link = (to: string, label: string) => `<${to}|${safe(label.replaceAll("|", "¦"), maxSlackText / 3)}>`;
+  // Verbatim: names of people and channels, and addresses, stay text.
+  const markdown = (line: string) => ({ type: "mrkdwn", text: line, verbatim: true });
+  const section = (line: string) => ({ type: "section", text: markdown(line) });
+  const head = `*${link(url, title)}*\n`;
   return {
     text: safe(title),
     blocks: [
-      section(`*${link(url, title)}*\n${safe(text)}`),
+      section(`${head}${safe(text, maxSlackText - head.length)}`),
       ...itemsOf(message).map(({ content }) => section(`• ${link(content.url, content.title)}`)),
       ...(facts.length === 0
         ? []
-        : [
-            {
-              type: "context",
-              elements: facts.map(({ name, value }) => ({ type: "mrkdwn", text: `${name}: ${safe(value)}` })),
-            },
-          ]),
+        : [{ type: "context", elements: facts.map(({ name, value }) => markdown(`${name}: ${safe(value)}`)) }]),
     ],
   };
+}
+
+/** Replaces characters by their escapes; shortened so that the result has at most `max` characters. */
+function escapedWithin(text: string, escapes: Readonly<Record<string, string>>, max: number): string {
+  let escaped = "";
+  for (const character of text) {
+    const next = escapes[character] ?? character;
+    if (escaped.length + next.length > max - 1) return `${escaped}…`;
+    escaped += next;
+  }
+  return escaped;
+}
+
+/** As many of the lines as have at most `max` characters together: part of one could be a broken link. */
+function linesWithin(lines: readonly string[], max: number): string {
+  let left = max;
+  const fitting = lines.filter((line) => {
+    left -= line.length + 1;
+    return left >= 0;
+  });
+  return fitting.join("\n");
 }
 
 const colors = { bad: 0xd4_37_2c, ok: 0x2a_8a_4a } as const;
@@ -113,7 +144,7 @@ function discord(message: AlertMessage) {
       {
         title: title.slice(0, 256),
         url,
-        description: [safe(text), ...lines].join("\n").slice(0, 4000),
+        description: linesWithin([safe(text), ...lines], 4000),
         color: colors[tone],
         fields: facts.map(({ name, value }) => ({ name, value: safe(value).slice(0, 1000), inline: true })),
         timestamp: message.at.toISOString(),

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { type AlertContent, contentOf } from "./alert.content.ts";
+import { alertMail } from "./alert-mail.ts";
 import type { AlertEvent } from "./raise-alert.ts";
 import { newSigningSecret, signedHeaders } from "./sign-webhook.ts";
 import { type AlertMessage, webhookBody } from "./webhook-body.ts";
@@ -88,17 +89,70 @@ test("CAP-6 Slack gets text and blocks, in which a title of strangers makes no l
     blocks: [
       {
         type: "section",
-        text: { type: "mrkdwn", text: `*<${url}|${title}>*\nCalls of get_forecast have failed with it 3 times.` },
+        text: {
+          type: "mrkdwn",
+          text: `*<${url}|${title}>*\nCalls of get_forecast have failed with it 3 times.`,
+          verbatim: true,
+        },
       },
       {
         type: "context",
         elements: [
-          { type: "mrkdwn", text: "Server: weather-one" },
-          { type: "mrkdwn", text: "Tool: get_forecast" },
+          { type: "mrkdwn", text: "Server: weather-one", verbatim: true },
+          { type: "mrkdwn", text: "Tool: get_forecast", verbatim: true },
         ],
       },
     ],
   });
+});
+
+test("CAP-6 in Slack and Mattermost a title calls nobody, and neither links nor loads images", () => {
+  const hostile = {
+    ...event,
+    title: "<!channel> @channel @all [x](https://evil.example) ![y](https://evil.example/z.png)",
+  };
+  const text = webhookBody("slack", { ...alert, event: hostile, content: contentOf(hostile, place) });
+  expect(text).not.toMatch(/<!|@[a-z]|\]\(/);
+});
+
+test("CAP-6 in an email a title of strangers is no address that mail programs open", () => {
+  const hostile = {
+    ...event,
+    title: "see https://evil.example or www.evil.example, ask me@evil.example",
+    tool: "ftp://x",
+  };
+  const message = { ...alert, event: hostile, content: contentOf(hostile, place) };
+  const page = "https://towpath.example/acme/settings/alerts";
+  const digest: AlertMessage = { kind: "digest", at, organization, items: [message], count: 1, url: page };
+  const to = { to: "ada@example.com", channel: "On call", sender: null };
+  const texts = [message, digest].flatMap((each) => alertMail(each, to).paragraphs).join("\n");
+  expect(texts.replaceAll(url, "")).not.toMatch(/:\/\/\w|www\.\w|@\w/);
+  expect(texts).toContain(url);
+});
+
+test("CAP-6 the longest texts of strangers stay within what each service takes", () => {
+  const hostile = "&<>_*[]@".repeat(200);
+  const longest: AlertEvent = { ...event, title: hostile, tool: hostile };
+  const item = { event: longest, content: contentOf(longest, { ...place, projectName: "x".repeat(60) }) };
+  const url = "https://towpath.example/acme/settings/alerts";
+  const digest: AlertMessage = { kind: "digest", at, organization, items: Array(20).fill(item), count: 20, url };
+  for (const message of [{ kind: "alert", at, organization, ...item } as const, digest]) {
+    const { blocks } = bodyOf("slack", message);
+    expect(blocks.length).toBeLessThanOrEqual(50);
+    for (const block of blocks) {
+      if (block.type === "section") expect(block.text.text.length).toBeLessThanOrEqual(3000);
+      else for (const { text } of block.elements) expect(text.length).toBeLessThanOrEqual(3000);
+    }
+    const { content, embeds } = bodyOf("discord", message);
+    expect(content.length).toBeLessThanOrEqual(2000);
+    const { title, description, fields } = embeds[0];
+    const named = fields.flatMap(({ name, value }: { name: string; value: string }) => [name, value]);
+    expect([title, description, ...named].join("").length).toBeLessThanOrEqual(6000);
+    expect(description.length).toBeLessThanOrEqual(4096);
+    // No link is cut.
+    for (const line of description.split("\n").slice(1)) expect(line).toMatch(/\]\(https:[^ ]+\)$/);
+    expect(webhookBody("teams", message).length).toBeLessThanOrEqual(28_000);
+  }
 });
 
 test("CAP-6 Discord gets content and an embed, and a title calls nobody", () => {

@@ -50,7 +50,7 @@ export const alertOperations: readonly Operation[] = [
     handle: ({ ctx, orgSlug, params }) => testAlertChannel({ ctx, input: { orgSlug, channelId: params.channelId } }),
   }),
   operation("GET /organizations/{slug}/alert-deliveries", "listAlertDeliveries", "alert.read", {
-    summary: "the newest messages with their results, in pages by `before`",
+    summary: "the newest messages with their results; the next page with the last one's id as `before`",
     query: deliveryPageSchema,
     answer: answers.alertDeliveries,
     handle: ({ ctx, orgSlug, query }) => listAlertDeliveries({ ctx, input: { orgSlug, ...query } }),
