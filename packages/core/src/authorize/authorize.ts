@@ -99,6 +99,9 @@ export function authorizePlatform(ctx: Context): void {
 export const actingUserId = ({ actor }: Context): string | null =>
   actor.kind === "user" || actor.kind === "apiKey" ? actor.userId : null;
 
+/** Whether a key of the organization acts, which has a role, but no person whose role it is. */
+export const isOrganizationKey = ({ actor }: Context): boolean => actor.kind === "apiKey" && actor.userId === null;
+
 /** The signed-in user's id. @throws TowpathError `forbidden` for API keys, jobs and the operator. */
 export function requireUser(ctx: Context): string {
   if (ctx.actor.kind === "user") return ctx.actor.userId;

@@ -4,6 +4,7 @@ export {
   authorizePlatform,
   authorizeProject,
   authorizeVisible,
+  isOrganizationKey,
   type ProjectScope,
   requireUser,
   withAccess,

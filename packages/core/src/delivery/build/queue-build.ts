@@ -100,7 +100,7 @@ export async function insertBuild(tx: Transaction, ctx: Context, input: NewBuild
       requirements: settings.requirements,
       rootDirectory: settings.rootDirectory,
       resolution: earlier?.resolution ?? null,
-      isGradual: input.lost ? false : (input.isGradual ?? null),
+      isGradual: input.isGradual ?? (input.lost ? false : null),
       promotedFromBuildId: input.promoted?.id ?? null,
       layers: input.promoted?.layers ?? null,
       program: input.promoted?.program ?? null,

@@ -14,6 +14,7 @@ import {
   testContext,
 } from "../../testing/index.ts";
 import { getServerStatus } from "../deployment/index.ts";
+import { saveReleasePolicy } from "../gradual-release/index.ts";
 import { failBuild, rebuildLostLayers, startBuild, takeBuild } from "./index.ts";
 
 const database = openTestDatabase();
@@ -64,6 +65,30 @@ test("RUN-8 a live deployment whose layers are lost is built again, by one worke
   await fail(id);
   expect(await liveCommit(database.db, row?.branchId ?? "")).toBe(commit);
   // Other tests have live deployments, too.
+  await database.db.delete(project).where(eq(project.name, made.project.name));
+});
+
+test("RUN-8 CAP-8 a version that is released gradually is built again too, and released anew", async () => {
+  const { input, made } = await deployed();
+  const ctx = testContext(database.db, organization.owner);
+  const of = { orgSlug: input.orgSlug, projectName: input.projectName };
+  await saveReleasePolicy({ ctx, input: { ...of, isGradual: true } });
+  const commitSha = "b".repeat(40);
+  const { build: next } = await startBuild({ ctx, input: { ...input, commitSha } });
+  await succeedBuild(database.db, next.id);
+  const code = "c".repeat(64);
+  const layers = { pythonVersion: "3.12.1", dependencies: "a".repeat(64), code };
+  await database.db.update(build).set({ layers }).where(eq(build.id, next.id));
+  const sweep = () => rebuildLostLayers({ ctx: worker(), input: { missing: async () => new Set([code]) } });
+  const lost = await sweep();
+  expect(lost).toMatchObject({ lost: 1, queued: [expect.any(String)] });
+  const [queued = ""] = lost.queued;
+  const [row] = await database.db.select().from(build).where(eq(build.id, queued));
+  expect(row).toMatchObject({ commitSha, isGradual: true, trigger: "redeploy" });
+  expect(await succeedBuild(database.db, queued)).toMatchObject({ outcome: "releasing" });
+  expect(await liveCommit(database.db, row?.branchId ?? "")).toBe(commit);
+  // The release of the one without files has ended.
+  expect(await sweep()).toEqual({ lost: 0, queued: [] });
   await database.db.delete(project).where(eq(project.name, made.project.name));
 });
 

@@ -34,6 +34,18 @@ export async function waitForApproval(
   });
 }
 
+/** Of a deployment to production that needed an approval and was overtaken before anybody could give it: none is left to ask for. */
+export async function keepUnapproved(
+  tx: Transaction,
+  ctx: Context,
+  { id, projectId, environment }: typeof deployment.$inferSelect,
+): Promise<void> {
+  if (environment !== "production") return;
+  const now = ctx.clock.now();
+  const values = { deploymentId: id, projectId, isGradual: false, requestedAt: now, decidedAt: now, state: "replaced" };
+  await tx.insert(deploymentApproval).values(values).onConflictDoNothing();
+}
+
 async function replaceWaiting(tx: Transaction, ctx: Context, { branchId, by }: { branchId: string; by: string }) {
   const ofBranch = tx
     .select({ id: deployment.id })

@@ -3,7 +3,8 @@ import { and, asc, eq, inArray } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { type Actor, roles } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
-import { liveCommit, refusal, refusalCode, seedOrganization, shaOf } from "../../testing/index.ts";
+import { newId } from "../../ids/index.ts";
+import { finishBuild, liveCommit, refusal, refusalCode, seedOrganization, shaOf } from "../../testing/index.ts";
 import { openProjectSuite } from "../../testing/project-suite.ts";
 import { releaseSteps } from "../../testing/release-steps.ts";
 import { getGradualRelease, saveReleasePolicy } from "../gradual-release/index.ts";
@@ -104,6 +105,43 @@ test("CAP-8 the named role approves, and decides whether there are approvals", a
   expect((await refusal(policy({ approval: "nobody" }, admin))).message).toContain("only owners");
   const others = (await seedOrganization(suite.database.db)).owner;
   expect(await refusalCode(approve(await steps.deploymentOf("first"), others))).toBe("not_found");
+});
+
+test("CAP-8 a version that was overtaken before anybody could approve it doesn't go live", async () => {
+  await steps.push("first");
+  await policy({ approval: "admin" });
+  const second = await steps.take("second");
+  expect(await steps.push("third")).toMatchObject({ outcome: "waiting" });
+  expect(await finishBuild(suite.database.db, second)).toEqual({ outcome: "overtaken" });
+  const member = await suite.organization.join("member");
+  const input = { deploymentId: await steps.deploymentOf("second") };
+  expect((await refusal(makeDeploymentLive({ ctx: suite.as(member), input }))).message).toContain("never approved");
+  expect((await refusal(approve(input.deploymentId))).message).toContain("A newer build");
+  expect(await live()).toBe(shaOf("first"));
+});
+
+test("CAP-8 a key of the organization approves nothing, nor switches approvals off; a personal one acts as its person", async () => {
+  await steps.push("first");
+  await policy({ approval: "admin" });
+  await steps.push("second");
+  const second = await steps.deploymentOf("second");
+  const key = (userId: string | null): Actor => ({
+    kind: "apiKey",
+    keyId: newId(),
+    organizationId: suite.organization.id,
+    userId,
+    projectIds: null,
+    ipAddress: null,
+  });
+  for (const verb of [approve, reject, () => policy({ approval: "nobody" }, key(null))])
+    expect(await refusal(verb(second, key(null)))).toMatchObject({
+      code: "forbidden",
+      message: expect.stringContaining("a person"),
+    });
+  expect(await policy({ minCalls: 30 }, key(null))).toMatchObject({ minCalls: 30, approval: "admin" });
+  const admin = await suite.organization.join("admin");
+  const personal = key(admin.kind === "user" ? admin.userId : null);
+  expect(await approve(second, personal)).toMatchObject({ isLive: true });
 });
 
 test("CAP-8 an approval changes nothing while the server doesn't start, and of two only one counts", async () => {

@@ -8,7 +8,7 @@ import { TowpathError } from "../../errors/index.ts";
 import { lockLabels } from "../../projects/label/index.ts";
 import { enqueueReport, lockBranch } from "../branch/index.ts";
 import { auditedVersion, writeToBuildLog } from "../build/internal.ts";
-import { mayApprove, readPolicy } from "../gradual-release/internal.ts";
+import { readPolicy, requireApprover } from "../gradual-release/internal.ts";
 import { findApproval } from "./approval.store.ts";
 import type { DeploymentView } from "./deployment.view.ts";
 import { authorizeDeployment, getDeployment } from "./get-deployment.ts";
@@ -63,11 +63,9 @@ export async function rejectDeployment({ ctx, input }: Call<Input>): Promise<Dep
 async function authorizeApprover(ctx: Context, { deploymentId }: Input): Promise<ProjectAccess> {
   const access = await authorizeDeployment(ctx, "build.start", deploymentId);
   const { approval } = await readPolicy(ctx.db, access.project.id);
-  if (mayApprove(access.role, approval)) return access;
-  throw new TowpathError(
-    "forbidden",
-    `Forbidden: ${approval === "owner" ? "an owner" : "an admin"} has to approve deployments of this server to production.`,
-  );
+  const text = `${approval === "owner" ? "an owner" : "an admin"} has to approve deployments of this server to production.`;
+  requireApprover(ctx, access.role, { approval, text });
+  return access;
 }
 
 type Found = NonNullable<Awaited<ReturnType<typeof findApproval>>>;

@@ -10,7 +10,7 @@ import { type BranchRow, enqueueReport, environmentOf, lockBranch } from "../bra
 import type { BuildTimings } from "../build/build-contract.schema.ts";
 import { auditedVersion, type BuildRow, ofAttempt, writeToBuildLog } from "../build/internal.ts";
 import { beginRelease, readPolicy, stopRelease } from "../gradual-release/internal.ts";
-import { waitForApproval } from "./approval.store.ts";
+import { keepUnapproved, waitForApproval } from "./approval.store.ts";
 
 export type GoLiveResult =
   | { readonly outcome: "live"; readonly url: string; readonly label: string }
@@ -54,7 +54,7 @@ export async function goLive(call: {
     const ended = await succeed(tx, ctx, input);
     if (!ended) return { outcome: "lost" };
     await enqueueReport(tx, ctx, branchId);
-    const result = branch.endedAt ? { outcome: "branch-ended" as const } : await moveRoute(tx, ctx, ended, branch);
+    const result = await moveRoute(tx, ctx, ended, branch);
     await writeToBuildLog(tx, ended.id, ctx.clock.now(), { phase: "rollout", kind: "step", text: lastLine(result) });
     return result;
   });
@@ -96,27 +96,34 @@ async function succeed(
 }
 
 async function moveRoute(tx: Transaction, ctx: Context, ended: BuildRow, branch: BranchRow): Promise<GoLiveResult> {
-  const newer = await tx.$count(
-    build,
-    and(eq(build.branchId, branch.id), eq(build.status, "succeeded"), gt(build.sequence, ended.sequence)),
-  );
-  if (newer > 0) return { outcome: "overtaken" };
+  const policy = await readPolicy(tx, ended.projectId);
+  // Of what is live, whose files were lost.
+  const isRestored = ended.isGradual === false;
+  const approval = isRestored ? "nobody" : policy.approval;
   const [target] = await tx
     .select({ deployment, projectName: project.name, organizationId: project.organizationId })
     .from(deployment)
     .innerJoin(project, eq(project.id, deployment.projectId))
     .where(eq(deployment.buildId, ended.id));
   if (!target) throw new Error(`build ${ended.id} has no deployment to go live with`);
-  // The branch has become or ceased to be the default one: the deployment has the wrong environment's secrets.
-  if (target.deployment.environment !== environmentOf(branch)) return { outcome: "overtaken" };
-  const policy = await readPolicy(tx, ended.projectId);
-  const isRestored = ended.isGradual === false;
+  const outcome = branch.endedAt ? "branch-ended" : (await isOvertaken(tx, ended, branch, target)) ? "overtaken" : null;
+  if (outcome !== null) {
+    if (approval !== "nobody") await keepUnapproved(tx, ctx, target.deployment);
+    return { outcome };
+  }
   const isGradual = branch.isDefault && (ended.isGradual ?? policy.isGradual);
-  if (branch.isDefault && policy.approval !== "nobody" && !isRestored) {
+  if (branch.isDefault && approval !== "nobody") {
     await waitForApproval(tx, ctx, { ...target, build: ended, isGradual });
-    return { outcome: "waiting", approval: policy.approval };
+    return { outcome: "waiting", approval };
   }
   return putLive(tx, ctx, { ended, branch, target, isGradual });
+}
+
+async function isOvertaken(tx: Transaction, ended: BuildRow, branch: BranchRow, target: Target): Promise<boolean> {
+  // The branch has become or ceased to be the default one: the deployment has the wrong environment's secrets.
+  if (target.deployment.environment !== environmentOf(branch)) return true;
+  const newer = and(eq(build.branchId, branch.id), eq(build.status, "succeeded"), gt(build.sequence, ended.sequence));
+  return (await tx.$count(build, newer)) > 0;
 }
 
 export type Target = {

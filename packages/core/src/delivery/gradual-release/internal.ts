@@ -1,2 +1,2 @@
 export { beginRelease, stopRelease } from "./begin-release.ts";
-export { mayApprove, readPolicy } from "./release-policy.ts";
+export { readPolicy, requireApprover } from "./release-policy.ts";

@@ -2,8 +2,8 @@ import type { Database, Transaction } from "@towpath/db";
 import { project as projectTable, releasePolicy } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
-import { authorizeProject, type ProjectScope, roleMay } from "../../authorize/index.ts";
-import type { Call, Role } from "../../context/index.ts";
+import { authorizeProject, isOrganizationKey, type ProjectScope, roleMay } from "../../authorize/index.ts";
+import type { Call, Context, Role } from "../../context/index.ts";
 import { TowpathError } from "../../errors/index.ts";
 import { parseInput } from "../../input/index.ts";
 import {
@@ -46,7 +46,7 @@ export async function saveReleasePolicy(call: Call<ProjectScope & ChangePolicyIn
     await tx.select({ id: projectTable.id }).from(projectTable).where(eq(projectTable.id, project.id)).for("update");
     const before = await readPolicy(tx, project.id);
     const after: ReleasePolicy = { ...before, ...changes };
-    if (after.approval !== before.approval) requireApprover(role, before.approval, after.approval);
+    if (after.approval !== before.approval) requireApprover(ctx, role, whoDecides(before.approval, after.approval));
     const values = { ...after, updatedAt: ctx.clock.now() };
     await tx
       .insert(releasePolicy)
@@ -63,20 +63,33 @@ export async function saveReleasePolicy(call: Call<ProjectScope & ChangePolicyIn
   });
 }
 
-/** Whether a role approves deployments, where these wait for `approval`. */
-export const mayApprove = (role: Role, approval: Approval): boolean =>
-  approval === "owner" ? role === "owner" : roleMay(role, approval === "admin" ? "deployment.approve" : "build.start");
-
-function requireApprover(role: Role, ...approvals: readonly Approval[]): void {
-  const needed = approvals.includes("owner") ? "owner" : "admin";
-  if (mayApprove(role, needed)) return;
-  throw new TowpathError(
-    "forbidden",
-    needed === "owner"
-      ? "Forbidden: only owners decide whether deployments wait for an owner's approval."
-      : "Forbidden: only admins decide whether deployments wait for an approval.",
-  );
+/**
+ * Requires that whoever acts approves deployments, where these wait for `approval`. A key of the organization doesn't,
+ * though it acts as an admin: no person answers for it.
+ *
+ * @throws TowpathError `forbidden`; `text`: for roles below
+ */
+export function requireApprover(
+  ctx: Context,
+  role: Role,
+  { approval, text }: { approval: Approval; text: string },
+): void {
+  const isRole =
+    approval === "owner"
+      ? role === "owner"
+      : roleMay(role, approval === "admin" ? "deployment.approve" : "build.start");
+  if (!isRole) throw new TowpathError("forbidden", `Forbidden: ${text}`);
+  if (approval !== "nobody" && isOrganizationKey(ctx))
+    throw new TowpathError(
+      "forbidden",
+      "Forbidden: a person has to decide this. Use the dashboard or a personal API key in place of the organization's.",
+    );
 }
+
+const whoDecides = (...approvals: readonly Approval[]) =>
+  approvals.includes("owner")
+    ? ({ approval: "owner", text: "only owners decide whether deployments wait for an owner's approval." } as const)
+    : ({ approval: "admin", text: "only admins decide whether deployments wait for an approval." } as const);
 
 const notHosted = () =>
   new TowpathError("invalid_input", "Only servers that Towpath builds are released. This one has no deployments.");

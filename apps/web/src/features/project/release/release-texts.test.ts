@@ -25,6 +25,9 @@ test("CAP-8 the page says what a step waits for: its time, or calls of the new v
   expect(nextStepText(release, figures(19), after(40))).toBe(
     "25 % of new sessions once the new version has had 1 more call.",
   );
+  expect(nextStepText(release, figures(0), after(3 * 24 * 60 + 20))).toBe(
+    "25 % of new sessions once the new version has had 20 more calls. It has waited for 3 days: decide yourself if there are too few callers.",
+  );
   expect(nextStepText({ ...release, step: 2 }, figures(50), after(15))).toBe("All sessions within seconds.");
 });
 

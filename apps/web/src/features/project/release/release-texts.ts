@@ -1,6 +1,7 @@
 import type { GradualReleaseView, ReleaseFigures } from "@towpath/core/delivery/gradual-release/schema";
 
 const minuteMs = 60_000;
+const dayMinutes = 24 * 60;
 
 /** How long a release has been at its step, and what it waits for. `now`: milliseconds since 1970. */
 export function nextStepText(release: GradualReleaseView, figures: ReleaseFigures | null, now: number): string {
@@ -13,7 +14,12 @@ export function nextStepText(release: GradualReleaseView, figures: ReleaseFigure
     const calls = missing > 0 ? ` if the new version has had ${release.minCalls} calls by then` : "";
     return `${goal} in ${leftMinutes === 1 ? "a minute" : `${leftMinutes} minutes`}${calls}.`;
   }
-  if (missing > 0) return `${goal} once the new version has had ${missing} more ${missing === 1 ? "call" : "calls"}.`;
+  if (missing > 0) {
+    const waits = `${goal} once the new version has had ${missing} more ${missing === 1 ? "call" : "calls"}.`;
+    const days = Math.floor(-leftMinutes / dayMinutes);
+    if (days < 1) return waits;
+    return `${waits} It has waited for ${days === 1 ? "a day" : `${days} days`}: decide yourself if there are too few callers.`;
+  }
   return `${goal} within seconds.`;
 }
 
