@@ -1,6 +1,10 @@
 import type { Pool } from "pg";
-import { type LatencyBucket, latencyQuantile } from "../query/latency.ts";
+import { Conditions } from "../query/conditions.ts";
+import { figuresOf, percentilesOf } from "../query/figures.ts";
+import { logQuerySchema } from "../query/log-query.schema.ts";
 import type { Reader } from "../query/reader.ts";
+import { spansOf } from "../query/spans.ts";
+import { sumsSql } from "../query/sums.ts";
 import { dayMs } from "./finished-days.ts";
 
 /** How long after the end of a day it is counted as a whole: gateways may send rows late. */
@@ -59,7 +63,7 @@ async function countDay(pool: Pool, { projectId, day, countedTo }: DueDay, now: 
   // Rows have no index by status: a day that lasts is read in pieces, and once more as a whole when it has ended.
   const from = isFinal || countedTo === null ? start : countedTo.getTime();
   const to = Math.max(from, Math.min(end, now - settleMs));
-  const [buckets, unanswered] = await Promise.all([
+  const [{ calls, p95Ms }, unanswered] = await Promise.all([
     readLatency(pool, projectId, [start, end]),
     countUnanswered(pool, projectId, [from, to]),
   ]);
@@ -70,16 +74,7 @@ async function countDay(pool: Pool, { projectId, day, countedTo }: DueDay, now: 
        unanswered = excluded.unanswered + CASE WHEN excluded.is_final THEN 0 ELSE known.unanswered END,
        counted_to = excluded.counted_to, is_final = excluded.is_final
      WHERE NOT known.is_final AND known.counted_to IS NOT DISTINCT FROM $8`,
-    [
-      projectId,
-      day,
-      buckets.reduce((sum, { calls }) => sum + calls, 0),
-      unanswered,
-      latencyQuantile(buckets, 0.95),
-      new Date(to),
-      isFinal,
-      countedTo,
-    ],
+    [projectId, day, calls, unanswered, p95Ms, new Date(to), isFinal, countedTo],
   );
 }
 
@@ -88,16 +83,12 @@ type Period = readonly [from: number, to: number];
 const asDates = ([from, to]: Period) => [new Date(from), new Date(to)];
 
 /** Calls that a server was asked for: those that the gateway refused are left out. */
-async function readLatency(reader: Reader, projectId: string, day: Period): Promise<LatencyBucket[]> {
-  const { rows } = await reader.query<LatencyBucket>(
-    `SELECT (entry >> 40)::int AS bucket, sum(entry & ((1::bigint << 40) - 1))::float8 AS calls
-     FROM request_log_half_day half JOIN request_log_series s ON s.project_id = half.project_id AND s.id = half.series_id
-       CROSS JOIN unnest(half.latency) entry
-     WHERE half.project_id = $1 AND half.time >= $2 AND half.time < $3 AND s.class IN (0, 1)
-     GROUP BY 1 ORDER BY 1`,
-    [projectId, ...asDates(day)],
-  );
-  return rows;
+async function readLatency(reader: Reader, projectId: string, [from, to]: Period) {
+  const conditions = new Conditions();
+  const cells = sumsSql(logQuerySchema.parse({ projectId }), conditions, spansOf(from, to), () => "true");
+  const group = { by: "true", where: "class IN (0, 1)", hasLatency: true };
+  const { all } = await figuresOf(reader, { cells, conditions }, { all: group });
+  return { calls: all[0]?.calls ?? 0, p95Ms: percentilesOf(all[0]).p95Ms };
 }
 
 async function countUnanswered(reader: Reader, projectId: string, period: Period): Promise<number> {

@@ -1,7 +1,7 @@
 import { organization, project } from "@towpath/db/schema";
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Context } from "../../context/index.ts";
-import { type BadgeState, getBadgeState } from "../registry/index.ts";
+import { type BadgeState, badgeStates } from "../registry/index.ts";
 
 /** More public servers than an organization shows at a time. */
 const maxServers = 100;
@@ -14,8 +14,6 @@ type PublicStatus = {
     /** As in its address. */
     readonly name: string;
     readonly state: BadgeState;
-    /** ISO 8601. */
-    readonly createdAt: string;
   }[];
 };
 
@@ -31,16 +29,16 @@ export async function getStatusPage(call: {
     .where(and(eq(organization.slug, call.input.orgSlug), organization.hasStatusPage));
   if (!found) return null;
   const projects = await db
-    .select({ projectId: project.id, name: project.name, createdAt: project.createdAt })
+    .select({ id: project.id, name: project.name, kind: project.kind })
     .from(project)
     .where(and(eq(project.organizationId, found.id), project.isPublic))
     .orderBy(asc(sql`lower(${project.name})`))
     .limit(maxServers);
-  const servers = await Promise.all(
-    projects.map(async ({ projectId, name, createdAt }) => {
-      const state = (await getBadgeState({ ctx: { db }, input: { projectName: name } }))?.state ?? "not-live";
-      return { projectId, name: name.toLowerCase(), state, createdAt: createdAt.toISOString() };
-    }),
-  );
+  const states = await badgeStates(db, projects);
+  const servers = projects.map(({ id, name }) => ({
+    projectId: id,
+    name: name.toLowerCase(),
+    state: states.get(id) ?? "not-live",
+  }));
   return { name: found.name, servers: servers.filter(({ state }) => state !== "not-live") };
 }
