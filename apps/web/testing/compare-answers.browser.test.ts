@@ -43,27 +43,39 @@ afterAll(async () => {
 let member: Member;
 let page: Page;
 let own: Awaited<ReturnType<typeof seedProject>>;
+/** Its tools are destructive. */
+let risky: typeof own;
 
 beforeAll(async () => {
   member = await seededMember(site.url, site.db);
   page = await browser.signedInPage(site.url, member);
-  own = await seedProject(site.db, member.organization, { authMode: "towpath-cloud" });
   const { manifest } = await readManifest({ url: server.url }, { timeoutMs: 20_000 });
-  await seedLiveVersion(site.db, own, { label: own.name, manifest });
-  const branchId = newId();
-  await site.db.insert(branch).values({ id: branchId, projectId: own.id, name: "feature" });
-  const preview = { label: `${own.name}-feature`, environment: "preview", manifest } as const;
-  await seedLiveVersion(site.db, { id: own.id, branchId }, preview);
+  own = await seedBoth(manifest);
+  const tools = manifest.tools.map((tool) => ({ ...tool, annotations: { destructiveHint: true } }));
+  risky = await seedBoth({ ...manifest, tools });
 });
+
+/** A server whose production and preview are live. */
+async function seedBoth(manifest: Awaited<ReturnType<typeof readManifest>>["manifest"]) {
+  const project = await seedProject(site.db, member.organization, { authMode: "towpath-cloud" });
+  await seedLiveVersion(site.db, project, { label: project.name, manifest });
+  const branchId = newId();
+  await site.db.insert(branch).values({ id: branchId, projectId: project.id, name: "feature" });
+  const preview = { label: `${project.name}-feature`, environment: "preview", manifest } as const;
+  await seedLiveVersion(site.db, { id: project.id, branchId }, preview);
+  return project;
+}
 
 const comparison = () => page.getByRole("region", { name: "Comparison" });
 
-async function compareCall(steps: string): Promise<void> {
-  await page.goto(`${site.url}/${member.organization.slug}/${own.name}/inspector?tool=work`);
+async function compareCall(steps: string, of = own): Promise<void> {
+  await page.goto(`${site.url}/${member.organization.slug}/${of.name}/inspector?tool=work`);
   const button = page.getByRole("button", { name: "Call tool" });
   await expect.poll(() => button.isEnabled()).toBe(true);
   await page.getByLabel(/^steps/).fill(steps);
   await button.click();
+  const asked = page.getByRole("dialog", { name: "Call work?" }).getByRole("button", { name: "Call tool" });
+  if (of === risky) await asked.click();
   await comparison().getByRole("button", { name: "Compare with…" }).click();
   await page.getByRole("menuitem", { name: "feature, called with the same arguments" }).click();
 }
@@ -87,4 +99,21 @@ test("CAP-8 a call is made on another branch with the same arguments: both times
 test("CAP-8 versions that answer alike are shown as the same", async () => {
   await compareCall("3");
   await comparison().getByText("Both gave the same answer.").waitFor();
+});
+
+test("CAP-8 a destructive tool is called a second time only after a question that names the version", async () => {
+  const calls = () => server.requests.filter(({ method }) => method === "tools/call").length;
+  const before = calls();
+  await compareCall("2", risky);
+  const dialog = page.getByRole("dialog", { name: "Call work on feature?" });
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  expect(calls()).toBe(before + 1);
+  await comparison().getByRole("button", { name: "Compare with…" }).click();
+  await page.getByRole("menuitem", { name: "feature, called with the same arguments" }).click();
+  await dialog.getByRole("button", { name: "Call tool" }).click();
+  await comparison()
+    .getByText(/^main answered in/)
+    .waitFor();
+  expect(calls()).toBe(before + 2);
 });

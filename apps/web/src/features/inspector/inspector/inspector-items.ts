@@ -24,6 +24,12 @@ export function itemsOf(manifest: Manifest, tab: InspectorTab): InspectorItem[] 
 }
 
 /** Texts of an item in a list. */
+/** A tool that the server marks so. */
+export const isDestructive = (item: InspectorItem): boolean =>
+  item.tab === "tools" &&
+  item.tool.annotations?.destructiveHint === true &&
+  item.tool.annotations.readOnlyHint !== true;
+
 export function itemTexts(item: InspectorItem): { name: string; title: string | null; description: string | null } {
   switch (item.tab) {
     case "tools":

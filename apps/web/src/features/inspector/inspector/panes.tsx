@@ -11,7 +11,14 @@ import { Tabs } from "~/ui/tabs.tsx";
 import type { CallRecord } from "./calls/call-record.ts";
 import { type Calls, useCalls, useConnectionState } from "./calls/use-calls.ts";
 import { Dock } from "./dock.tsx";
-import { chosenItem, type InspectorItem, itemParameter, itemsOf, schemaOfCall } from "./inspector-items.ts";
+import {
+  chosenItem,
+  type InspectorItem,
+  isDestructive,
+  itemParameter,
+  itemsOf,
+  schemaOfCall,
+} from "./inspector-items.ts";
 import { type InspectorSearch, type InspectorTab, inspectorTabs } from "./inspector-search.ts";
 import { ItemPane } from "./item/item-pane.tsx";
 import { ItemList } from "./item-list.tsx";
@@ -128,6 +135,7 @@ export function Panes({ projectKey, project, manifest, branch, search, onSearch,
               calls={calls}
               projectKey={projectKey}
               branchId={branch?.id ?? null}
+              asksBefore={item !== null && isDestructive(item)}
               onRead={read}
             />
           </div>

@@ -12,12 +12,15 @@ import type { CallRecord } from "../calls/call-record.ts";
 import { relayUrl } from "../connection/relay-fetch.ts";
 import { ServerConnection } from "../connection/server-connection.ts";
 import type { CallResult } from "../inspector.schema.ts";
+import { DestructiveDialog } from "../item/destructive-dialog.tsx";
 import { comparable, differencesOf } from "./json-diff.ts";
 
 type CompareProps = {
   readonly record: CallRecord;
   readonly projectKey: ProjectKey;
   readonly branchId: string | null;
+  /** The tool is destructive: calling it a second time is asked about first. */
+  readonly asksBefore: boolean;
   /** The person's own credentials, for servers that authenticate callers themselves. */
   readonly authorization: () => string | null;
 };
@@ -26,8 +29,9 @@ type CompareProps = {
  * Makes a call again on another branch's live version, with the same arguments, and shows how its answer differs. Nothing
  * while no other branch is live, and for calls of an earlier visit whose secret arguments weren't kept.
  */
-export function CompareAnswers({ record, projectKey, branchId, authorization }: CompareProps) {
+export function CompareAnswers({ record, projectKey, branchId, asksBefore, authorization }: CompareProps) {
   const { data: branches = [] } = useQuery(branchesQuery(projectKey));
+  const [asked, setAsked] = useState<BranchItem | null>(null);
   const { compared, compare, isRunning } = useComparison(record, projectKey, authorization);
   const others = branches.filter(({ id, deployment }) => deployment !== null && id !== branchId);
   const { outcome } = record;
@@ -45,12 +49,22 @@ export function CompareAnswers({ record, projectKey, branchId, authorization }: 
           }
         >
           {others.map((branch) => (
-            <MenuItem key={branch.id} onClick={() => void compare(branch)}>
+            <MenuItem key={branch.id} onClick={() => (asksBefore ? setAsked(branch) : void compare(branch))}>
               {branch.name}, called with the same arguments
             </MenuItem>
           ))}
         </Menu>
       </div>
+      <DestructiveDialog
+        name={record.item.slice(record.item.indexOf(":") + 1)}
+        on={asked?.name}
+        open={asked !== null}
+        onCancel={() => setAsked(null)}
+        onCall={() => {
+          if (asked) void compare(asked);
+          setAsked(null);
+        }}
+      />
       <div aria-live="polite">
         {compared && <Compared here={here} answer={outcome} there={compared.branch.name} other={compared.outcome} />}
       </div>

@@ -3,15 +3,15 @@ import { useEffect, useId, useRef, useState } from "react";
 import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
-import { Dialog } from "~/ui/dialog.tsx";
 import { TextField } from "~/ui/field.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
 import type { Calls } from "../calls/use-calls.ts";
 import type { ServerCall } from "../inspector.schema.ts";
-import { type InspectorItem, itemTexts } from "../inspector-items.ts";
+import { type InspectorItem, isDestructive, itemTexts } from "../inspector-items.ts";
 import type { Arguments } from "../schema-form/form-arguments.ts";
 import { CopyCallMenu, type SnippetPlace } from "../share/copy-call-menu.tsx";
+import { DestructiveDialog } from "./destructive-dialog.tsx";
 import { firstDraft, ItemForm } from "./item-form.tsx";
 
 const actionLabels = {
@@ -72,25 +72,14 @@ export function ItemPane({ item, calls, mayCall, askAuthorization, initial, snip
           />
         </fieldset>
         {item.tab === "tools" && <ToolSchemas item={item} />}
-        <Dialog
+        <DestructiveDialog
+          name={itemTexts(item).name}
           open={asked !== null}
-          onOpenChange={(open) => !open && setAsked(null)}
-          title={`Call ${itemTexts(item).name}?`}
-          description="The server marks this tool as destructive: it may delete or overwrite something."
-          footer={
-            <>
-              <Button onClick={() => setAsked(null)}>Cancel</Button>
-              <Button
-                variant="danger"
-                onClick={() => {
-                  if (asked) run(asked);
-                  setAsked(null);
-                }}
-              >
-                Call tool
-              </Button>
-            </>
-          }
+          onCancel={() => setAsked(null)}
+          onCall={() => {
+            if (asked) run(asked);
+            setAsked(null);
+          }}
         />
       </div>
       <footer className="sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-b-lg border-t bg-surface px-4 py-2.5">
@@ -122,11 +111,6 @@ export function ItemPane({ item, calls, mayCall, askAuthorization, initial, snip
     </section>
   );
 }
-
-const isDestructive = (item: InspectorItem) =>
-  item.tab === "tools" &&
-  item.tool.annotations?.destructiveHint === true &&
-  item.tool.annotations.readOnlyHint !== true;
 
 /** Kept while the page is open, for all calls. */
 function AuthorizationField({ calls }: { calls: Calls }) {

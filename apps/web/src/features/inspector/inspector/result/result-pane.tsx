@@ -19,12 +19,14 @@ type ResultPaneProps = {
   calls: Calls;
   projectKey: ProjectKey;
   branchId: string | null;
+  /** A call of this tool is asked about first. */
+  asksBefore: boolean;
   /** Reads a resource that a result links to. */
   onRead: (uri: string) => void;
 };
 
 /** One call: the server's messages and questions while it runs, then its result. */
-export function ResultPane({ record, calls, projectKey, branchId, onRead }: ResultPaneProps) {
+export function ResultPane({ record, calls, projectKey, branchId, asksBefore, onRead }: ResultPaneProps) {
   if (record === null) {
     return (
       <section aria-label="Result" className="flex min-h-0 flex-1 items-center justify-center p-6 max-xl:hidden">
@@ -69,6 +71,7 @@ export function ResultPane({ record, calls, projectKey, branchId, onRead }: Resu
             record={record}
             projectKey={projectKey}
             branchId={branchId}
+            asksBefore={asksBefore}
             authorization={() => calls.authorization.current || null}
           />
         )}
