@@ -129,6 +129,17 @@ test("CAP-6 the Overview leads with what is new, and an error says where, since 
   await expect.poll(() => page.locator(".cm-marked").textContent()).toContain("return prices[city]");
 });
 
+test("CAP-6 on a phone an error's title has the width of its row", async () => {
+  await raise("x", { tool: "order", exception: `OSError: ${"no disk ".repeat(8)}` });
+  await page.setViewportSize({ width: 360, height: 800 });
+  await page.goto(address("/errors"));
+  const row = rows().filter({ hasText: "no disk" });
+  await row.waitFor();
+  const [all, title] = [await row.boundingBox(), await row.getByRole("link").boundingBox()];
+  expect((title?.width ?? 0) / (all?.width ?? 1)).toBeGreaterThan(0.55);
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
 test("CAP-6 errors are found by text and tool, and resolved, ignored and reopened, several at once and by keyboard", async () => {
   await raise("x", { tool: "order", exception: "OSError: no disk" });
   await raise("y", { tool: "refund", exception: "ValueError: not paid" });
