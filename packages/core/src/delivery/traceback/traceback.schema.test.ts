@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FrameFolder, foldedTitle, foldFrames, raisedIn } from "./traceback.schema.ts";
+import { FrameFolder, foldedTitle, foldFrames, raisedIn, withoutBoxes } from "./traceback.schema.ts";
 
 const library = "/app/.venv/lib/python3.11/site-packages";
 const frame = (path: string, line: number, name: string, source: string) => [
@@ -80,6 +80,20 @@ test("PRJ-20 a traceback in a box, as FastMCP 2 prints it, is read alike, and it
   });
   expect(shown(lines)).toEqual([...lines.slice(0, 2), "[6]", ...lines.slice(8)]);
   expect(foldedTitle(lines.slice(2, 8))).toBe("2 frames of frameworks");
+  expect(withoutBoxes(lines).filter((line) => line !== null)).toEqual([
+    lines[0],
+    begin,
+    `${library.slice(0, 30)}/fastmcp/tool.py:160 in run`,
+    "❱ 160 │   return await self.fn(**arguments)",
+    `${library.slice(0, 30)}/fastmcp/tool.py:381 in run`,
+    "❱ 381 │   return await self.fn(**arguments)",
+    "/app/src/tools/prices.py:5 in price_of",
+    "❱  5 │   return prices[city]",
+    "KeyError: 'nowhere'",
+    "after",
+  ]);
+  // Boxes of anything else, and what has no end, stay as they are.
+  expect(withoutBoxes(["│ FastMCP │", ...logged])).toEqual(["│ FastMCP │", ...logged]);
 });
 
 test("PRJ-20 what is no whole traceback tells nothing", () => {

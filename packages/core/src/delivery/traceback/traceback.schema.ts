@@ -19,6 +19,7 @@ const frameLine = /^ {2}File "([^"]{1,500})", line (\d{1,9})(?:, in (.{1,300}))?
 // FastMCP 2 prints tracebacks by Rich, in a box; the exception follows it, indented.
 const boxStart = /^ *╭─+ Traceback \(most recent call last\) ─+╮ *$/;
 const boxFrame = /^ *│ (\/[^:]{1,500}):(\d{1,9}) in (.{1,300}?) *│ *$/;
+const boxLine = /^ *│ ?(.*)│ *$/;
 const boxEnd = /^ *╰─+╯ *$/;
 
 type Part =
@@ -143,6 +144,29 @@ export class FrameFolder<Line> {
 export function foldFrames<Line>(lines: readonly Line[], textOf: (line: Line) => string): LineGroup<Line>[] {
   const folder = new FrameFolder(textOf);
   return [...lines.flatMap((line) => folder.push(line)), ...folder.end()];
+}
+
+/**
+ * The lines without the boxes that are around tracebacks of FastMCP 2: in a narrow place their borders break lines. Null:
+ * a border, or nothing.
+ */
+export function withoutBoxes(lines: readonly string[]): readonly (string | null)[] {
+  let state: "outside" | "inside" | "ended" = "outside";
+  return lines.map((line) => {
+    const inspected = line.slice(0, maxInspected);
+    if (boxStart.test(inspected)) {
+      state = "inside";
+      return "Traceback (most recent call last):";
+    }
+    if (state === "ended") {
+      state = "outside";
+      return line.trim();
+    }
+    if (state === "outside") return line;
+    if (boxEnd.test(inspected)) state = "ended";
+    const [, content = null] = boxLine.exec(inspected) ?? [];
+    return content?.trimEnd() || null;
+  });
 }
 
 /** How many frames a folded run has, in words. */

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { foldedTitle, foldFrames } from "@towpath/core/delivery/traceback/schema";
+import { foldedTitle, foldFrames, withoutBoxes } from "@towpath/core/delivery/traceback/schema";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { classNames } from "~/ui/class-names.ts";
 import { plainText } from "~/ui/log-viewer/log-line.ts";
@@ -53,12 +53,14 @@ function Lines({ explained, error }: { explained: RequestExplanation | undefined
       </p>
     );
   }
+  const texts = withoutBoxes(explained.lines.map(({ line }) => plainText(line)));
+  const shown = new Map(explained.lines.map(({ id }, at) => [id, texts[at] ?? null]));
   return (
     <div className="rounded-md border bg-sunken">
       <ol className="scroll-thin max-h-72 overflow-auto p-2 font-mono text-xs">
         {foldFrames(explained.lines, ({ line }) => plainText(line)).map(({ lines, isFolded }) => {
           const [first] = lines;
-          const rows = lines.map((line) => <Line key={line.id} line={line} />);
+          const rows = lines.map((line) => <Line key={line.id} line={line} text={shown.get(line.id) ?? null} />);
           if (!isFolded) return rows;
           return (
             <li key={first?.id}>
@@ -79,7 +81,8 @@ function Lines({ explained, error }: { explained: RequestExplanation | undefined
   );
 }
 
-function Line({ line }: { line: RequestExplanation["lines"][number] }) {
+function Line({ line, text }: { line: RequestExplanation["lines"][number]; text: string | null }) {
+  if (text === null) return null;
   return (
     <li className="flex gap-3 leading-5">
       <ClockTime time={line.time} className="shrink-0 text-faint max-sm:hidden" />
@@ -91,7 +94,7 @@ function Line({ line }: { line: RequestExplanation["lines"][number] }) {
           line.level === "debug" && "text-faint",
         )}
       >
-        {plainText(line.line)}
+        {text}
       </span>
     </li>
   );
