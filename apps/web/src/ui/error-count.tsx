@@ -6,8 +6,12 @@ type Counts = { readonly calls: number; readonly errors: number };
 /** With fewer calls a rate means little: one failed call of three doesn't predict a third. */
 const minCallsForAlarm = 20;
 
+/** Unless all of them failed, and it wasn't a single mistake. */
+const minFailuresForAlarm = 3;
+
 /** Whether errors are shown in red. */
-export const isAlarming = ({ calls, errors }: Counts): boolean => errors > 0 && calls >= minCallsForAlarm;
+export const isAlarming = ({ calls, errors }: Counts): boolean =>
+  errors > 0 && (calls >= minCallsForAlarm || (errors >= minFailuresForAlarm && errors >= calls));
 
 /** How many of the calls failed. */
 export function ErrorCount(counts: Counts) {
