@@ -21,7 +21,8 @@ test("PUB-10 ninety days end today, days without calls have no share, and the su
   expect(days.at(-1)).toEqual({ day: "2026-03-01", calls: 0, answered: null, p95Ms: null });
   expect([answered, p95Ms]).toEqual([0.995, 30]);
   expect(firstShownDay(now)).toBe("2025-12-02");
-  expect(statusDays([], now)).toMatchObject({ answered: null, p95Ms: null });
+  expect(statusDays([], now)).toMatchObject({ isCounted: false, answered: null, p95Ms: null });
+  expect(statusDays([day("2026-03-01", 0, 0, null)], now)).toMatchObject({ isCounted: true, answered: null });
 });
 
 test("PUB-10 a share is never rounded up to one, nor below zero", () => {

@@ -13,6 +13,8 @@ export type StatusDay = {
 export type StatusDays = {
   /** The oldest first; the last is today. */
   readonly days: readonly StatusDay[];
+  /** Not yet soon after the page was switched on. */
+  readonly isCounted: boolean;
   /** Over all days; null without calls. */
   readonly answered: number | null;
   /** The median of the days' 95th percentiles, milliseconds; null without calls. */
@@ -34,7 +36,8 @@ export function statusDays(counted: readonly ServerDay[], now: number): StatusDa
     0, 0,
   ] as [number, number]);
   const slow = days.flatMap(({ p95Ms }) => p95Ms ?? []).sort((one, other) => one - other);
-  return { days, answered: shareAnswered(calls, unanswered), p95Ms: slow[Math.floor(slow.length / 2)] ?? null };
+  const p95Ms = slow[Math.floor(slow.length / 2)] ?? null;
+  return { days, isCounted: counted.length > 0, answered: shareAnswered(calls, unanswered), p95Ms };
 }
 
 /** A gateway may have sent a call's row but not its sum, or the other way round: never below 0. */

@@ -49,7 +49,7 @@ export function StatusPage({ status: { name, servers } }: { readonly status: Sta
 }
 
 function Server({ server }: { readonly server: Status["servers"][number] }) {
-  const { name, state, days, answered, p95Ms } = server;
+  const { name, state, days, isCounted, answered, p95Ms } = server;
   const [tone, words] = states[state];
   return (
     <li className="flex flex-col gap-3 py-7">
@@ -68,7 +68,11 @@ function Server({ server }: { readonly server: Status["servers"][number] }) {
       <p className="tabular flex flex-wrap justify-between gap-x-4 text-sm text-muted">
         <span>{shownDays} days ago</span>
         <span>
-          {answered === null ? "No calls yet" : `${inPercent(answered)} answered`}
+          {answered !== null
+            ? `${inPercent(answered)} answered`
+            : isCounted
+              ? "No calls yet"
+              : "Counted within minutes"}
           {p95Ms === null ? null : ` · 95 % within ${inTime(p95Ms)}`}
         </span>
         <span>Today</span>
