@@ -141,6 +141,10 @@ test("CAP-8 a deployment that waits for an approval says so everywhere, and goes
   await site.db.insert(releasePolicy).values({ projectId: id, approval: "admin" });
   const waiting = { deploymentId: newer.deploymentId, projectId: id, isGradual: false, requestedAt: new Date() };
   await site.db.insert(deploymentApproval).values(waiting);
+  await page.goto(here);
+  await page.getByText("A new version waits for approval").waitFor();
+  await expectAccessible(page);
+  expect(await page.getByRole("link", { name: "Review it" }).getAttribute("href")).toContain("/build-logs/");
   await page.goto(`${here}/deployments`);
   await page.getByRole("table", { name: "Builds" }).getByText("Waits for approval").waitFor();
   await page.getByRole("link", { name: "Answer faster" }).first().click();

@@ -8,6 +8,7 @@ import { isId } from "../../input/index.ts";
 import { mcpUrl } from "../../projects/server-url/index.ts";
 import { buildStatusSchema, buildTriggerSchema, packageVersionView } from "../build/build-contract.schema.ts";
 import { readDiagnosis, rebuildTries } from "../build/internal.ts";
+import { approvalStateSchema } from "../gradual-release/gradual-release.schema.ts";
 import { replacedVersionSchema } from "./deployment.view.ts";
 import { instanceState, instanceStateSchema } from "./instance-state.ts";
 import {
@@ -59,6 +60,8 @@ export const serverStatusSchema = z.object({
       packageVersion: packageVersionView,
       /** What went wrong, in one line; null unless it failed. */
       problem: z.string().nullable(),
+      /** Of a deployment to production; null: it needs none. */
+      approval: approvalStateSchema.nullable(),
     })
     .nullable(),
   /** Of what is live; null when nothing is, or it was never started. */
@@ -149,6 +152,7 @@ export async function getServerStatus(call: {
           packageVersion: latest.packageVersion,
           commitMessage: latest.commitMessage,
           createdAt: latest.createdAt.toISOString(),
+          approval: approvalStateSchema.nullable().catch(null).parse(latest.approval),
           problem: latest.status === "failed" ? (readDiagnosis(latest.diagnosis)?.title ?? "The build failed") : null,
         }
       : null,

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from "@towpath/db";
-import { branch, build, deployment, instance, route } from "@towpath/db/schema";
+import { branch, build, deployment, deploymentApproval, instance, route } from "@towpath/db/schema";
 import { and, desc, eq, gte, type SQL, sql } from "drizzle-orm";
 
 import { isRolledBack, rolledBackFrom } from "./deployment.view.ts";
@@ -72,8 +72,11 @@ export async function findLatestBuild(db: Queryable, branchId: string) {
       commitMessage: build.commitMessage,
       diagnosis: build.diagnosis,
       createdAt: build.createdAt,
+      approval: deploymentApproval.state,
     })
     .from(build)
+    .leftJoin(deployment, eq(deployment.buildId, build.id))
+    .leftJoin(deploymentApproval, eq(deploymentApproval.deploymentId, deployment.id))
     .where(eq(build.branchId, branchId))
     .orderBy(desc(build.sequence))
     .limit(1);

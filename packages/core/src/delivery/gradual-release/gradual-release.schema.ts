@@ -100,5 +100,6 @@ export const gradualReleaseSchema = z.object({
   stepStartedAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
   revision: z.number().int(),
+  isCurrent: z.boolean().describe("whether one of its versions is live; not once another one took their place"),
 });
 export type GradualReleaseView = z.infer<typeof gradualReleaseSchema>;

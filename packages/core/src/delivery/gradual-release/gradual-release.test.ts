@@ -95,6 +95,16 @@ test("CAP-8 a version outside the band goes back with the reason, in the audit l
   expect(await steps.push("third")).toMatchObject({ outcome: "releasing", share: 5 });
 });
 
+test("CAP-8 once another version is live, the release of two earlier ones is not current any more", async () => {
+  await steps.push("first");
+  await steps.push("second");
+  await steps.judge(11_000, badFigures);
+  expect(await shown()).toMatchObject({ state: "went-back", isCurrent: true });
+  await saveReleasePolicy({ ctx: ctx(), input: { ...suite.at(), isGradual: false } });
+  expect(await steps.push("third")).toMatchObject({ outcome: "live" });
+  expect(await shown()).toMatchObject({ state: "went-back", isCurrent: false });
+});
+
 test("CAP-8 a version with few callers waits at its step, however long", async () => {
   await steps.push("first");
   await steps.push("second");

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from "@towpath/db";
-import { build, deployment, gradualRelease, project } from "@towpath/db/schema";
+import { build, deployment, gradualRelease, project, route } from "@towpath/db/schema";
 import { and, desc, eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { audit } from "../../audit/index.ts";
@@ -42,12 +42,13 @@ export async function newestRelease(
   branchId: string,
 ): Promise<GradualReleaseView | undefined> {
   const [row] = await db
-    .select({ release: gradualRelease, stable: stableColumns, candidate: candidateColumns })
+    .select({ release: gradualRelease, stable: stableColumns, candidate: candidateColumns, live: route.deploymentId })
     .from(gradualRelease)
     .innerJoin(stable, eq(stable.id, gradualRelease.stableDeploymentId))
     .innerJoin(stableBuild, eq(stableBuild.id, stable.buildId))
     .innerJoin(candidate, eq(candidate.id, gradualRelease.candidateDeploymentId))
     .innerJoin(candidateBuild, eq(candidateBuild.id, candidate.buildId))
+    .leftJoin(route, eq(route.branchId, gradualRelease.branchId))
     .where(eq(gradualRelease.branchId, branchId))
     .orderBy(desc(gradualRelease.startedAt), desc(gradualRelease.id))
     .limit(1);
@@ -70,6 +71,7 @@ export async function newestRelease(
     stepStartedAt: release.stepStartedAt.toISOString(),
     endedAt: release.endedAt?.toISOString() ?? null,
     revision: release.revision,
+    isCurrent: [release.stableDeploymentId, release.candidateDeploymentId].some((id) => id === row.live),
   };
 }
 

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useRouteContext } from "@tanstack/react-router";
+import { versionText } from "@towpath/core/delivery/build/version/schema";
 import type { ServerStatusView } from "@towpath/core/delivery/deployment";
 import { SquareTerminal } from "lucide-react";
 import { lazy, Suspense } from "react";
@@ -8,6 +9,7 @@ import { SourceBanner } from "~/features/onboarding/source/source-banner.tsx";
 import { releaseQuery, serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
 import { deploymentMark } from "~/features/project/deployment/deployment-mark.ts";
 import { useLogChanges } from "~/features/project/request-log/use-log-changes.ts";
+import { commitTitle } from "~/features/shared/project-screen/build-status.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { cloneOf } from "~/features/shared/project-screen/source-names.ts";
@@ -91,6 +93,7 @@ export function OverviewPage({ projectKey, branchId }: { projectKey: ProjectKey;
             <RolledBack project={projectKey} branch={status.branch?.name ?? ""} live={status.live} />
           </Suspense>
         ) : null}
+        <WaitsForApproval projectKey={projectKey} build={status.latestBuild} />
         {status.branch?.isDefault ? <CurrentRelease projectKey={projectKey} /> : null}
         {traffic.data ? <ErrorStrip projectKey={projectKey} errors={traffic.data.errors} /> : null}
         <ServerFacts project={project} status={status} />
@@ -133,6 +136,28 @@ function CurrentRelease({ projectKey }: { projectKey: ProjectKey }) {
     <Suspense>
       <ReleasePanel projectKey={projectKey} />
     </Suspense>
+  );
+}
+
+/** A version that somebody has to look at before it goes live (CAP-8). */
+function WaitsForApproval({ projectKey, build }: { projectKey: ProjectKey; build: ServerStatusView["latestBuild"] }) {
+  if (build?.approval !== "waiting") return null;
+  return (
+    <Callout
+      tone="warn"
+      title="A new version waits for approval"
+      actions={
+        <Link
+          to="/$orgSlug/$projectName/build-logs/$buildId"
+          params={{ ...projectKey, buildId: build.id }}
+          className={buttonLook({ size: "sm" })}
+        >
+          Review it
+        </Link>
+      }
+    >
+      {versionText(build)} {commitTitle(build.commitMessage)}
+    </Callout>
   );
 }
 

@@ -53,6 +53,7 @@ function stateOf(
     const tone = warnings > 0 ? "warn" : live.isRolledBack ? "info" : "ok";
     return { label: `${label}${withWarnings(warnings)}`, tone };
   }
+  if (latestBuild?.approval === "waiting") return { label: "Waits for approval", tone: "warn" };
   if (latestBuild && isRunning(latestBuild.status)) return { label: "First build is running", tone: "info" };
   if (latestBuild?.status === "failed") return { label: "Not live: the build failed", tone: "bad" };
   return { label: "Not live yet", tone: "neutral" };

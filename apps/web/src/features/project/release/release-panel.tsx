@@ -35,7 +35,7 @@ export function ReleasePanel({ projectKey }: { projectKey: ProjectKey }) {
     return <Running projectKey={projectKey} release={release} figures={data.figures} now={dataUpdatedAt} />;
   }
   const isRecent = release.endedAt !== null && dataUpdatedAt - new Date(release.endedAt).getTime() < shownBackMs;
-  if (release.state !== "went-back" || !isRecent) return null;
+  if (release.state !== "went-back" || !isRecent || !release.isCurrent) return null;
   return (
     <Callout tone="warn" title={<>Went back from {versionText(release.candidate)}</>}>
       {release.reason} <VersionLink projectKey={projectKey} version={release.stable} /> serves all sessions
