@@ -24,7 +24,7 @@ export const buildSchema = z.object({
 const outcomeSchema = z.object({
   // Earlier instances don't report who may call it.
   build: buildSchema.extend({
-    project: z.object({ authMode: authModeSchema }).optional().catch(undefined),
+    project: z.object({ authMode: authModeSchema, name: z.string().optional() }).optional().catch(undefined),
     // Earlier instances have neither.
     approval: z.string().nullable().default(null),
     release: z.object({ state: z.string(), share: z.number() }).nullable().default(null),
@@ -113,12 +113,13 @@ export const outputEnd = ({ build, url, diagnosis, warnings }: Outcome): void =>
 
 function report({ build, url, diagnosis, warnings }: Outcome, lastError: string | null): number {
   outputEnd({ build, url, diagnosis, warnings });
+  const command = `towpath release ${build.project?.name ?? "NAME"}`;
   if (build.approval === "waiting") {
-    print(`\n${yellow("Waits for approval:")} it goes live once somebody has run towpath release NAME approve.`);
+    print(`\n${yellow("Waits for approval:")} it goes live once somebody has run ${command} approve.`);
     return 0;
   }
   if (build.release?.state === "running") {
-    print(`\n${green(`Live for ${build.release.share} % of new sessions.`)} towpath release NAME shows how far it is.`);
+    print(`\n${green(`Live for ${build.release.share} % of new sessions.`)} ${command} shows how far it is.`);
     return 0;
   }
   if (build.status === "succeeded" && url) {

@@ -27,6 +27,7 @@ const running = {
   startedAt: at,
   stepStartedAt: at,
   endedAt: null,
+  isCurrent: true,
 };
 const figures = {
   stable: { calls: 120, errors: 1, p50Ms: 20, p95Ms: 80 },

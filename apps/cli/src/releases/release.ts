@@ -73,6 +73,7 @@ function stateText({ state, share, reason, ...of }: GradualReleaseView): string 
   return `${yellow(state === "stopped" ? "Stopped:" : "Went back:")} ${candidate}. ${reason ?? ""}`.trimEnd();
 }
 
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 const inMs = (value: number | null): string => (value === null ? "–" : `${Math.round(value)} ms`);
 
 async function decide(api: Api, name: string, decision: (typeof decisions)[number]): Promise<number> {
@@ -84,7 +85,7 @@ async function decide(api: Api, name: string, decision: (typeof decisions)[numbe
     const done = decision === "approve" ? green("Approved:") : yellow("Rejected:");
     print(`${done} ${commitText(waiting)}`);
     if (decision === "approve")
-      print(isLive ? `Live at ${url}` : "It is released gradually: towpath release NAME shows how far.");
+      print(isLive ? `Live at ${url}` : `It is released gradually: towpath release ${name} shows how far.`);
   });
   return 0;
 }
@@ -97,7 +98,8 @@ async function settings(api: Api, name: string, changes: ChangePolicyInput): Pro
     : await api.call("GET", path, releasePolicySchema);
   output(policy, () => {
     print(`Pushes are released ${policy.isGradual ? "gradually" : "at once"}.`);
-    print(`A step lasts ${policy.minutesPerStep} minutes and ${policy.minCalls} calls of the new version at least.`);
+    const [minutes, calls] = [counted(policy.minutesPerStep, "minute"), counted(policy.minCalls, "call")];
+    print(`A step lasts ${minutes} and ${calls} of the new version at least.`);
     print(
       `It goes back with more than ${policy.maxErrorPoints} percentage points of errors more, or more than ${policy.maxLatencyFactor} times the p95 latency.`,
     );
