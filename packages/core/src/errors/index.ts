@@ -70,9 +70,25 @@ export class TowpathError extends Error {
 /** Use the same error for "does not exist" and "belongs to others", so that names can't be probed. */
 export const notFound = (what: string) => new TowpathError("not_found", `Not Found: there is no such ${what}.`);
 
-/** Wraps any other error, a bug or an outage, as `internal`; the original goes only to the log. */
+/** PostgreSQL's codes for a text with NUL, as text and in JSON: `character_not_in_repertoire`, `untranslatable_character`. */
+const nulCodes: ReadonlySet<unknown> = new Set(["22021", "22P05"]);
+
+/** Whether PostgreSQL refused a text with NUL, which no column can hold and no search can find. */
+function refusesNul(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ("code" in error && nulCodes.has(error.code)) || refusesNul(error.cause);
+}
+
+/**
+ * Wraps any other error, a bug or an outage, as `internal`; the original goes only to the log. A text with NUL is its
+ * caller's mistake.
+ */
 export function asTowpathError(error: unknown): TowpathError {
   if (error instanceof TowpathError) return error;
+  if (refusesNul(error))
+    return new TowpathError("invalid_input", "A text has a NUL character, which can't be stored. Remove it.", {
+      cause: error,
+    });
   return new TowpathError(
     "internal",
     "Something went wrong on our side. Try again; if the problem persists, ask the operator.",

@@ -1,3 +1,4 @@
+import { oneLine } from "../../input/index.ts";
 import { type AlertContent, inert } from "./alert.content.ts";
 import type { ChannelFormat } from "./alert.schema.ts";
 import type { AlertEvent } from "./raise-alert.ts";
@@ -22,21 +23,23 @@ export type AlertMessage = {
 /** How many events a digest spells out; the page shows all. */
 export const maxDigestItems = 20;
 
+const maxTitle = 200;
+
 /** A message's headline, lines and link, of which the presets are made. */
 export function outlineOf(message: AlertMessage): AlertContent {
   const { organization } = message;
   if (message.kind === "alert") return message.content;
   if (message.kind === "test")
     return {
-      title: `Test of the channel ${message.channel}`,
-      text: `Alerts of ${organization.name} will arrive here.`,
+      title: oneLine(`Test of the channel ${message.channel}`, maxTitle),
+      text: oneLine(`Alerts of ${organization.name} will arrive here.`, maxTitle),
       facts: [],
       url: message.url,
       tone: "ok",
     };
   const hidden = message.count - message.items.length;
   return {
-    title: `${message.count} alerts of ${organization.name}`,
+    title: oneLine(`${message.count} alerts of ${organization.name}`, maxTitle),
     text: hidden === 0 ? "They came together, or in quiet hours." : `${hidden} more are on the page.`,
     facts: [],
     url: message.url,

@@ -155,6 +155,18 @@ test("CAP-6 the longest texts of strangers stay within what each service takes",
   }
 });
 
+test("CAP-6 names of channels and organizations are one line too", () => {
+  const named: AlertMessage = {
+    kind: "test",
+    at,
+    organization: { slug: "acme", name: "A\nB" },
+    channel: "On\r\n# call",
+    url,
+  };
+  expect(bodyOf("slack", named).text).toBe("Test of the channel On # call");
+  expect(bodyOf("teams", named).attachments[0].content.body[1].text).toBe("Alerts of A B will arrive here.");
+});
+
 test("CAP-6 Discord gets content and an embed, and a title calls nobody", () => {
   const everyone = { ...event, title: "@everyone [x](https://evil.example)" };
   const body = bodyOf("discord", { ...alert, event: everyone, content: contentOf(everyone, place) });
