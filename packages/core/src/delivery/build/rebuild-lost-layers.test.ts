@@ -68,7 +68,7 @@ test("RUN-8 a live deployment whose layers are lost is built again, by one worke
   await database.db.delete(project).where(eq(project.name, made.project.name));
 });
 
-test("RUN-8 CAP-8 a version that is released gradually is built again too, and released anew", async () => {
+test("RUN-8 CAP-8 a version that is released gradually is built again too, and its release begins again", async () => {
   const { input, made } = await deployed();
   const ctx = testContext(database.db, organization.owner);
   const of = { orgSlug: input.orgSlug, projectName: input.projectName };
