@@ -68,7 +68,8 @@ test("RUN-8 a live deployment whose layers are lost is built again, by one worke
   await database.db.delete(project).where(eq(project.name, made.project.name));
 });
 
-test("RUN-8 CAP-8 a version that is released gradually is built again too, and its release begins again", async () => {
+/** A live version, and one that gets a share of its sessions and has lost its code. `sweep` looks for such. */
+async function released(approval: "nobody" | "admin") {
   const { input, made } = await deployed();
   const ctx = testContext(database.db, organization.owner);
   const of = { orgSlug: input.orgSlug, projectName: input.projectName };
@@ -76,10 +77,17 @@ test("RUN-8 CAP-8 a version that is released gradually is built again too, and i
   const commitSha = "b".repeat(40);
   const { build: next } = await startBuild({ ctx, input: { ...input, commitSha } });
   await succeedBuild(database.db, next.id);
+  await saveReleasePolicy({ ctx, input: { ...of, approval } });
   const code = "c".repeat(64);
   const layers = { pythonVersion: "3.12.1", dependencies: "a".repeat(64), code };
   await database.db.update(build).set({ layers }).where(eq(build.id, next.id));
-  const sweep = () => rebuildLostLayers({ ctx: worker(), input: { missing: async () => new Set([code]) } });
+  const sweep = (isStart = false) =>
+    rebuildLostLayers({ ctx: worker(), input: { missing: async () => new Set([code]), isStart } });
+  return { made, commitSha, sweep };
+}
+
+test("RUN-8 CAP-8 a version that is released gradually is built again too, and its release begins again", async () => {
+  const { made, commitSha, sweep } = await released("nobody");
   const lost = await sweep();
   expect(lost).toMatchObject({ lost: 1, queued: [expect.any(String)] });
   const [queued = ""] = lost.queued;
@@ -89,6 +97,14 @@ test("RUN-8 CAP-8 a version that is released gradually is built again too, and i
   expect(await liveCommit(database.db, row?.branchId ?? "")).toBe(commit);
   // The release of the one without files has ended.
   expect(await sweep()).toEqual({ lost: 0, queued: [] });
+  await database.db.delete(project).where(eq(project.name, made.project.name));
+});
+
+test("RUN-8 CAP-8 where versions need an approval, the one that was built again waits for it, and none takes its place", async () => {
+  const { made, sweep } = await released("admin");
+  const [queued = ""] = (await sweep()).queued;
+  expect(await succeedBuild(database.db, queued)).toMatchObject({ outcome: "waiting" });
+  expect(await sweep(true)).toEqual({ lost: 1, queued: [] });
   await database.db.delete(project).where(eq(project.name, made.project.name));
 });
 

@@ -1,6 +1,6 @@
 import type { Transaction } from "@towpath/db";
 import { branch, build, deployment, gradualRelease, project, route } from "@towpath/db/schema";
-import { and, eq, inArray, isNull } from "drizzle-orm";
+import { and, eq, gt, inArray, isNull, or } from "drizzle-orm";
 import { audit } from "../../audit/index.ts";
 import { authorizePlatform } from "../../authorize/index.ts";
 import type { Context } from "../../context/index.ts";
@@ -89,8 +89,11 @@ async function rebuild(tx: Transaction, ctx: Context, deploymentId: string, isSt
     .where(eq(deployment.id, deploymentId));
   const isLive = (await tx.$count(route, eq(route.deploymentId, deploymentId))) > 0;
   if (found === undefined || !(isLive || (await isReleased(tx, deploymentId)))) return null;
-  const busy = and(eq(build.branchId, of.branchId), inArray(build.status, ["queued", "building"]));
-  if ((await tx.$count(build, busy)) > 0) return null;
+  // One that waits for its approval has been built: a further one would take its place.
+  const isRebuilt = and(eq(build.status, "succeeded"), gt(build.sequence, found.build.sequence));
+  const isBusy = inArray(build.status, ["queued", "building"]);
+  const other = and(eq(build.branchId, of.branchId), isLive ? isBusy : or(isBusy, isRebuilt));
+  if ((await tx.$count(build, other)) > 0) return null;
   const { organizationId } = found.project;
   const tried = await rebuildTries(tx, { organizationId, deploymentId });
   if (!isStart && tried && ctx.clock.now() < tried.next) return null;
