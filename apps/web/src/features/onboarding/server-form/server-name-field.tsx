@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { projectNameSchema } from "@towpath/core/projects/project/schema";
+import { projectNameProblem } from "@towpath/core/projects/project/schema";
 import { Dices } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Button } from "~/ui/button.tsx";
@@ -112,7 +112,7 @@ export function useServerName(orgSlug: string, initial: string) {
   const [name, setName] = useState(initial);
   const settled = useSettled(name, typingMs);
 
-  const invalid = projectNameSchema.safeParse(name).error?.issues[0]?.message ?? null;
+  const invalid = projectNameProblem(name);
   const { data } = useQuery({
     queryKey: ["project-name", orgSlug, settled],
     queryFn: ({ signal }) => checkProjectName({ data: { orgSlug, name: settled }, signal }),
