@@ -11,7 +11,7 @@ import { Duration } from "~/ui/time.tsx";
 import type { CallRecord } from "../calls/call-record.ts";
 import { relayUrl } from "../connection/relay-fetch.ts";
 import { ServerConnection } from "../connection/server-connection.ts";
-import type { CallResult } from "../inspector.schema.ts";
+import type { CallResult } from "../server-call.ts";
 import { comparable, differencesOf } from "./json-diff.ts";
 
 type CompareProps = {

@@ -1,8 +1,8 @@
 import { ArgumentsEditor } from "../arguments-editor.tsx";
 import type { ServerConnection } from "../connection/server-connection.ts";
-import type { ServerCall } from "../inspector.schema.ts";
 import type { InspectorItem } from "../inspector-items.ts";
 import type { Arguments } from "../schema-form/form-arguments.ts";
+import type { ServerCall } from "../server-call.ts";
 import { NoArguments, TemplateForm, TextArguments } from "../text-arguments.tsx";
 
 type ItemFormProps = {

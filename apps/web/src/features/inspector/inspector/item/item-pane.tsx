@@ -8,9 +8,9 @@ import { TextField } from "~/ui/field.tsx";
 import { JsonTree } from "~/ui/json-tree.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
 import type { Calls } from "../calls/use-calls.ts";
-import type { ServerCall } from "../inspector.schema.ts";
 import { type InspectorItem, itemTexts } from "../inspector-items.ts";
 import type { Arguments } from "../schema-form/form-arguments.ts";
+import type { ServerCall } from "../server-call.ts";
 import { CopyCallMenu, type SnippetPlace } from "../share/copy-call-menu.tsx";
 import { firstDraft, ItemForm } from "./item-form.tsx";
 
