@@ -26,7 +26,11 @@ export type CodeRepositories = {
   close(): Promise<void>;
 };
 
-export async function codeRepositories(site: Site, owner: Member, content: Content): Promise<CodeRepositories> {
+export async function codeRepositories(
+  site: Pick<Site, "url" | "db">,
+  owner: Member,
+  content: Content,
+): Promise<CodeRepositories> {
   const directory = await mkdtemp(join(tmpdir(), "towpath-code-"));
   const work = join(directory, "work");
   const orgSlug = owner.organization.slug;
