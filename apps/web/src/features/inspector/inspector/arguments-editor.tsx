@@ -5,11 +5,11 @@ import { Form } from "~/ui/form.tsx";
 import { lazyPart } from "~/ui/lazy-part.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
+import { NoArguments } from "./no-arguments.tsx";
 import { flatFields, withDefaults } from "./schema-form/flat-fields.ts";
 import { FlatForm } from "./schema-form/flat-form.tsx";
 import { type Arguments, parseArguments, toArguments } from "./schema-form/form-arguments.ts";
 import { prepareSchema, takesNoArguments } from "./schema-form/prepare-schema.ts";
-import { NoArguments } from "./text-arguments.tsx";
 
 // The form library is large: load it for a tool that needs it.
 const SchemaForm = lazyPart(async () => (await import("./schema-form/schema-form.tsx")).default, <FormSkeleton />);

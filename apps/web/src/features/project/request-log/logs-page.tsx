@@ -7,19 +7,22 @@ import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } fro
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Button } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { Menu, MenuGroup, MenuItem } from "~/ui/menu.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
+import { useLazyModule } from "~/ui/use-lazy-module.ts";
 import { limitedSearch, withFilters } from "./log-filters.ts";
-import { LogFailure, NoRows } from "./log-states.tsx";
 import { LiveButton, PeriodSelect, ProtocolSwitch } from "./log-toolbar.tsx";
 import { FilterChips } from "./query-bar/filter-chips.tsx";
 import { QueryBar } from "./query-bar/query-bar.tsx";
-import { RequestDetail } from "./request-detail.tsx";
 import { logValuesQuery } from "./request-log.functions.ts";
 import { RequestTable } from "./request-table.tsx";
 import { StatsPanel } from "./stats-panel.tsx";
 import { useRequestLogs } from "./use-request-logs.ts";
+
+const LogFailure = lazyPart(async () => (await import("./log-states.tsx")).LogFailure);
+const NoRows = lazyPart(async () => (await import("./log-states.tsx")).NoRows);
 
 type LogsPageProps = {
   projectKey: ProjectKey;
@@ -41,6 +44,11 @@ export function LogsPage({ projectKey, search, onSearch, openId, onOpen }: LogsP
   const { data: known } = useQuery(logValuesQuery(projectKey, search.timeRange));
   const versions = new Map(known?.deployments.map((deployed) => [deployed.id, versionText(deployed)]));
   const open = logs.rows.find((row) => row.id === openId) ?? null;
+  const [detail, preloadDetail] = useLazyModule(
+    () => import("./request-detail.tsx"),
+    openId !== null,
+    () => onOpen(null),
+  );
   const onFilters = (filters: LogFilters) => onSearch(withFilters(search, filters));
   const change = (next: Partial<LogSearch>) => onSearch({ ...search, ...next });
   const showProtocol = (shown: boolean) => {
@@ -89,7 +97,7 @@ export function LogsPage({ projectKey, search, onSearch, openId, onOpen }: LogsP
           ) : null}
         </span>
       </div>
-      <Card ref={table}>
+      <Card ref={table} onPointerEnter={preloadDetail} onFocus={preloadDetail}>
         {logs.loading ? <SkeletonRows rows={8} label="Loading requests" /> : null}
         {logs.rows.length > 0 ? (
           <RequestTable
@@ -119,7 +127,7 @@ export function LogsPage({ projectKey, search, onSearch, openId, onOpen }: LogsP
           />
         ) : null}
       </Card>
-      <RequestDetail projectKey={projectKey} id={openId} row={open} onClose={() => onOpen(null)} />
+      {detail && <detail.RequestDetail projectKey={projectKey} id={openId} row={open} onClose={() => onOpen(null)} />}
     </>
   );
 }
