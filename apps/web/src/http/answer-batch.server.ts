@@ -51,13 +51,21 @@ function callsIn(body: unknown, base: string): readonly URL[] | null {
 }
 
 async function lineOf(at: number, handle: Handle, request: Request): Promise<BatchLine> {
-  const response = await handle(request);
-  const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-  const isAlone = !isJson || response.headers.has("set-cookie");
-  if (isAlone) await response.body?.cancel();
-  const headers = ["content-type", "x-tss-serialized", "x-tss-raw"].flatMap((name) => {
-    const value = response.headers.get(name);
-    return value === null ? [] : [[name, value] as const];
-  });
-  return { at, status: response.status, headers, body: isAlone ? null : await response.text() };
+  try {
+    const response = await handle(request);
+    const { status } = response;
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+    if (!isJson || response.headers.has("set-cookie")) {
+      await response.body?.cancel();
+      return { at, status, headers: [], body: null };
+    }
+    const headers = ["content-type", "x-tss-serialized", "x-tss-raw"].flatMap((name) => {
+      const value = response.headers.get(name);
+      return value === null ? [] : [[name, value] as const];
+    });
+    return { at, status, headers, body: await response.text() };
+  } catch {
+    // On its own, the call is answered and reported as any other.
+    return { at, status: 500, headers: [], body: null };
+  }
 }

@@ -30,9 +30,18 @@ export function batchedFetch(url: string | URL | Request, init: RequestInit = {}
   return new Promise((resolve, reject) => {
     waiting.push({ url, init, resolve, reject });
     init.signal?.addEventListener("abort", () => reject(init.signal?.reason), { once: true });
-    // After the calls of the same moment, which serialize their input first.
-    if (waiting.length === 1) setTimeout(sendWaiting);
+    if (waiting.length === 1) afterThisTask(sendWaiting);
   });
+}
+
+/** Runs `next` after the calls of the same moment, which serialize their input first. Not a timer, which waits for 4 ms. */
+function afterThisTask(next: () => void): void {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    port1.close();
+    next();
+  };
+  port2.postMessage(null);
 }
 
 function sendWaiting(): void {
