@@ -61,7 +61,7 @@ export async function newPage(context: BrowserContext): Promise<Page> {
   const route = page.route.bind(page);
   page.route = async (url, handler, options) => {
     // A call that a test answers must not share its request with others.
-    if (url instanceof RegExp && url.source.includes("_serverFn"))
+    if (url instanceof RegExp && /_serverFn|^\w[\w-]*\\\.\w+$/.test(url.source))
       await route("**/_serverFn/batch", (batch) => batch.fulfill({ status: 404 }));
     return await route(url, handler, options);
   };

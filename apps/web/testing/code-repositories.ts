@@ -43,7 +43,7 @@ export async function codeRepositories(
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     const response = await fetch(`${site.url}/api/v1${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     if (!response.ok) throw new Error(await response.text());
-    return response.json();
+    return (await response.json()) as { readonly project: { readonly id: string } };
   };
   return {
     async deploy(repository) {

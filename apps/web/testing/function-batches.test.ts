@@ -40,7 +40,7 @@ test("CAP-7 calls share a request and are answered as if each came alone", async
   expect(response.headers.get("x-content-type-options")).toBe("nosniff");
   const lines = await linesOf(response);
   const alone = await callServerFunction(owner.visitor, "members.getMembers", "GET", { orgSlug });
-  expect(lines.map(({ status }) => status)).toEqual([200, 404, 404, alone.status]);
+  expect(lines.map(({ status }) => status)).toEqual([200, 403, 404, alone.status]);
   expect(lines[3]?.body).toBe(alone.text);
   expect(lines[0]?.headers).toContainEqual(["x-tss-serialized", "true"]);
 });

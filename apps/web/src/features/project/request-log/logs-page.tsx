@@ -3,7 +3,7 @@ import { versionText } from "@towpath/core/delivery/build/version/schema";
 import type { LogFilters, LogSearch } from "@towpath/logs/schema";
 import { asksForMethod, hasStatistics, logQueryFromFilters, periodOfSearch } from "@towpath/logs/search";
 import { ArrowUp, Download } from "lucide-react";
-import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Button } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
@@ -14,6 +14,7 @@ import { PageHeader } from "~/ui/page-header.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
 import { limitedSearch, withFilters } from "./log-filters.ts";
 import { LiveButton, PeriodSelect, ProtocolSwitch } from "./log-toolbar.tsx";
+import { useProtocolChoice } from "./protocol-choice.ts";
 import { FilterChips } from "./query-bar/filter-chips.tsx";
 import { QueryBar } from "./query-bar/query-bar.tsx";
 import { logValuesQuery } from "./request-log.functions.ts";
@@ -148,44 +149,6 @@ function useAtTop(element: RefObject<HTMLElement | null>): boolean {
     return () => observer.disconnect();
   }, [element]);
   return isAtTop;
-}
-
-/** Key in localStorage: "shown" when the reader wants to see messages of the protocol. */
-const storageKey = "log-protocol";
-const changed = "towpath:log-protocol";
-
-function isShown(): boolean {
-  try {
-    return localStorage.getItem(storageKey) === "shown";
-  } catch {
-    return false;
-  }
-}
-
-function subscribe(listener: () => void): () => void {
-  addEventListener("storage", listener);
-  addEventListener(changed, listener);
-  return () => {
-    removeEventListener("storage", listener);
-    removeEventListener(changed, listener);
-  };
-}
-
-/** Whether the reader wants to see messages of the protocol, on every log; hidden on the server and at first. */
-function useProtocolChoice(): [isShown: boolean, choose: (shown: boolean) => void] {
-  const shown = useSyncExternalStore(subscribe, isShown, () => false);
-  return [
-    shown,
-    (next) => {
-      try {
-        if (next) localStorage.setItem(storageKey, "shown");
-        else localStorage.removeItem(storageKey);
-      } catch {
-        // Without storage the address keeps it.
-      }
-      dispatchEvent(new Event(changed));
-    },
-  ];
 }
 
 type ExportMenuProps = {

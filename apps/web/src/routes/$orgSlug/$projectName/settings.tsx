@@ -1,5 +1,6 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { externalServerQuery } from "~/features/onboarding/external-server/external-server.functions.ts";
+import { sourceQuery } from "~/features/onboarding/source/source.functions.ts";
 import { policyQuery } from "~/features/project/release/release.functions.ts";
 import { latencyRuleQuery } from "~/features/project/settings/latency-rule.functions.ts";
 import { SettingsPage } from "~/features/project/settings/settings-page.tsx";
@@ -21,17 +22,21 @@ export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
   loader: async ({ context, params }) => {
     const { permissions } = context.organization;
     if (!permissions.includes("project.update")) return;
-    const [{ kind }] = await Promise.all([
-      context.queryClient.ensureQueryData(projectQuery(params)),
-      context.queryClient.ensureQueryData(latencyRuleQuery(params)),
-    ]);
-    if (kind === "external") await context.queryClient.ensureQueryData(externalServerQuery(params));
-    if (kind !== "hosted") return;
+    const { queryClient } = context;
+    const { kind } = await queryClient.ensureQueryData(projectQuery(params));
     await Promise.all([
-      context.queryClient.ensureQueryData(variablesQuery(params)),
-      context.queryClient.ensureQueryData(changedVariablesQuery(params)),
-      context.queryClient.ensureQueryData(policyQuery(params)),
-      loadMissingVariables(context.queryClient, params),
+      queryClient.ensureQueryData(latencyRuleQuery(params)),
+      ...(kind === "external" ? [queryClient.ensureQueryData(externalServerQuery(params))] : []),
+      ...(kind === "hosted"
+        ? [
+            queryClient.ensureQueryData(variablesQuery(params)),
+            queryClient.ensureQueryData(changedVariablesQuery(params)),
+            queryClient.ensureQueryData(policyQuery(params)),
+            // Fails silently: the card reports it.
+            queryClient.prefetchQuery(sourceQuery(params)),
+            loadMissingVariables(queryClient, params),
+          ]
+        : []),
     ]);
   },
   head: ({ params }) => ({ meta: [{ title: `Settings · ${params.projectName} · Towpath` }] }),
