@@ -14,7 +14,7 @@ import { Field, TextField } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { SelectField } from "~/ui/select.tsx";
-import type { ContinueProps, MovedToGitHub, Visibility } from "./continue-on-github.tsx";
+import type { ContinueProps, MovedToGitHub, Visibility } from "./continue-on-github.types.ts";
 import { continueOnGitHub, repositoriesQuery } from "./source.functions.ts";
 
 /** The form of `ContinueOnGitHub`. */

@@ -1,37 +1,16 @@
-import type { RepositorySourceView } from "@towpath/core/sources/source";
 import { useEffect, useRef, useState } from "react";
-import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { CopyButton } from "~/ui/icon-button.tsx";
 import { lazyPart } from "~/ui/lazy-part.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
-import type { continueOnGitHub } from "./source.functions.ts";
+import type { ContinueProps, MovedToGitHub } from "./continue-on-github.types.ts";
 import { SourceSection } from "./source-section.tsx";
 
 const ContinueChoices = lazyPart(
   async () => (await import("./continue-choices.tsx")).ContinueChoices,
   <Skeleton className="h-16 w-full" />,
 );
-
-/** The form's values when it sent the person to GitHub, and the account that they authorized with. */
-export type FromGitHub = {
-  readonly account: number;
-  readonly gitHubName: string;
-  readonly visibility: Visibility;
-  readonly signedInAs: string;
-};
-export type Visibility = "private" | "public";
-
-export type MovedToGitHub = Extract<Awaited<ReturnType<typeof continueOnGitHub>>, { readonly kind: "moved" }>;
-
-export type ContinueProps = {
-  readonly projectKey: ProjectKey;
-  readonly source: RepositorySourceView;
-  /** Null: the person isn't returning from GitHub. */
-  readonly back: FromGitHub | null;
-  readonly onMoved: (moved: MovedToGitHub) => void;
-};
 
 /** The way of a repository of this instance to a GitHub account, with its history and all servers (SRC-3). */
 export function ContinueOnGitHub(props: ContinueProps) {

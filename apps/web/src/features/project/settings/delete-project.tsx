@@ -1,20 +1,18 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { ProjectKind } from "@towpath/core/projects/project";
-import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { removeProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { profileQuery } from "~/features/shared/session/session.functions.ts";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
 import { ConfirmDeletion } from "~/ui/confirm-deletion.tsx";
 import { lazyPart } from "~/ui/lazy-part.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
+import type { Deleted } from "./deletion-effects.tsx";
 
 const DeletionEffects = lazyPart(
   async () => (await import("./deletion-effects.tsx")).DeletionEffects,
   <Skeleton className="h-40 w-full" />,
 );
-
-export type Deleted = { readonly projectKey: ProjectKey; readonly name: string; readonly kind: ProjectKind };
 
 const texts = {
   hosted: {

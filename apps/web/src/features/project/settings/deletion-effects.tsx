@@ -1,9 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
+import type { ProjectKind } from "@towpath/core/projects/project";
 import { connectedClientsQuery } from "~/features/account/oauth/oauth.functions.ts";
 import { portalQuery, portalsQuery } from "~/features/project/portals/portals.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import type { Deleted } from "./delete-project.tsx";
 import { listedNames } from "./listed-names.ts";
+
+export type Deleted = { readonly projectKey: ProjectKey; readonly name: string; readonly kind: ProjectKind };
 
 const unchanged = {
   hosted: "The repository is not changed.",

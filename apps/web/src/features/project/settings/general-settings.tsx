@@ -82,7 +82,7 @@ function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Sav
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const [opened, setOpened] = useState(stored);
-  const choice = useServerName(projectKey.orgSlug, stored.name);
+  const choice = useServerName(projectKey.orgSlug, stored.name, stored.name);
   const [description, setDescription] = useState(stored.description ?? "");
   const [isPublic, setPublic] = useState(stored.isPublic);
   const form = useSubmit();

@@ -3,7 +3,7 @@ import type { DataUsage } from "@towpath/core/operations/data-volume";
 import { sourceKinds } from "@towpath/core/sources/source/kind/schema";
 import { Lock } from "lucide-react";
 import { useState } from "react";
-import type { FromGitHub } from "~/features/onboarding/source/continue-on-github.tsx";
+import type { FromGitHub } from "~/features/onboarding/source/continue-on-github.types.ts";
 import { SourceSettings } from "~/features/onboarding/source/source-settings.tsx";
 import { ReleaseSettings } from "~/features/project/release/release-settings.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

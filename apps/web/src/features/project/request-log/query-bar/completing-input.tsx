@@ -2,7 +2,7 @@ import { Autocomplete } from "@base-ui/react/autocomplete";
 import { type ComponentProps, useLayoutEffect, useMemo, useState } from "react";
 import { formatCount } from "~/ui/figure.tsx";
 import { type Completion, type CompletionGroup, completionsAt, type LogValues } from "./completions.ts";
-import { onKeyOfClosed, type QueryInputProps } from "./query-bar.tsx";
+import { onKeyOfClosed, type QueryInputProps } from "./query-input.ts";
 
 type InputProps = ComponentProps<typeof Autocomplete.Input>;
 type Details = Autocomplete.Root.ChangeEventDetails;

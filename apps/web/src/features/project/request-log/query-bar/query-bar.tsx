@@ -1,6 +1,6 @@
 import type { LogFilters } from "@towpath/logs/schema";
 import { CornerDownLeft, Search, X } from "lucide-react";
-import { type ComponentProps, type RefObject, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { type ComponentProps, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { controlLook } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
@@ -8,7 +8,8 @@ import { IconButton } from "~/ui/icon-button.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
 import { useLazyModule } from "~/ui/use-lazy-module.ts";
 import type { LogValues } from "./completions.ts";
-import { type QueryText, useQueryText } from "./use-query-text.ts";
+import { onKeyOfClosed, type QueryInputProps } from "./query-input.ts";
+import { useQueryText } from "./use-query-text.ts";
 
 type QueryBarProps = {
   filters: LogFilters;
@@ -95,14 +96,6 @@ export function QueryBar({ filters, onFilters, values, onLeave }: QueryBarProps)
   );
 }
 
-export type QueryInputProps = {
-  readonly query: QueryText;
-  readonly input: ComponentProps<"input">;
-  /** Where the caret was in the field that `CompletingInput` replaces, if that had the focus. */
-  readonly left: RefObject<number | null>;
-  readonly onLeave: () => void;
-};
-
 type PlainInputProps = QueryInputProps & { readonly onNear: () => void; readonly onUse: () => void };
 
 /** The field without its list. */
@@ -128,22 +121,4 @@ function PlainInput({ query, input, left, onLeave, onNear, onUse }: PlainInputPr
       onKeyDown={(event) => onKeyOfClosed(event, query, onLeave)}
     />
   );
-}
-
-/** Handles a key while no list is open. Whether it did more than keep the browser from emptying the field at Escape. */
-export function onKeyOfClosed(
-  event: React.KeyboardEvent<HTMLInputElement>,
-  { isAsked, takeBack }: QueryText,
-  onLeave: () => void,
-): boolean {
-  if (event.key === "Escape") {
-    event.preventDefault();
-    if (isAsked) event.currentTarget.blur();
-    else takeBack();
-    return true;
-  }
-  if (event.key !== "ArrowDown" || !isAsked) return false;
-  event.preventDefault();
-  onLeave();
-  return true;
 }
