@@ -9,6 +9,7 @@ import { z } from "zod";
 import { postMetaSchema } from "./src/features/site/blog/post.schema.ts";
 import { documentLink } from "./src/features/site/docs/contents.ts";
 import { markdown } from "./vite/markdown.ts";
+import { pureSchemas } from "./vite/pure-schemas.ts";
 
 /** Import specifiers that must never reach a browser. A leak fails the build. */
 const serverOnly = [
@@ -59,8 +60,11 @@ const precompress = (): Plugin => ({
 const firstLoad =
   /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack\/(react-router|router-core|history|store|react-store|start-client-core)|seroval|seroval-plugins|cookie-es)\/|lucide-react\/dist\/esm\/(createLucideIcon|icons\/circle-check)\.|src\/ui\/(callout|field|logo)\./;
 
-/** Popups, and parts of forms. */
-const popups = /node_modules\/(@base-ui|@floating-ui)\/|src\/ui\/(select-popup|dialog-popup|tabs|checkbox|segmented)\./;
+/** Popups, whose code is loaded when one opens. */
+const popups = /node_modules\/(@base-ui|@floating-ui)\/|src\/ui\/(select-popup|dialog-popup)\./;
+
+/** Not of every page, though of many. */
+const formParts = /\/zod\/|src\/ui\/(tabs|checkbox|segmented)\./;
 
 /** Titles and order are in `contents.ts`: the documents of the repository have no front matter. */
 const documentation = { frontMatter: z.strictObject({}), linkTo: documentLink };
@@ -72,7 +76,6 @@ export default defineConfig({
     client: {
       build: {
         rolldownOptions: {
-          // Drops unused schemas, and with the last one the library, which is a fifth of a page's script limit.
           treeshake: { manualPureFunctions: ["z"] },
           output: {
             // One chunk for the modules of every page: 30 small ones would be 10 kB larger and listed for each route. A
@@ -81,10 +84,9 @@ export default defineConfig({
             codeSplitting: {
               groups: [
                 { name: "first", test: firstLoad, priority: 2 },
-                // Popups and validation of forms are separate from the chunk of every page.
                 {
                   name: "shared",
-                  test: (id) => !popups.test(id) && !id.includes("/zod/"),
+                  test: (id) => !popups.test(id) && !formParts.test(id),
                   minShareCount: 12,
                   priority: 1,
                 },
@@ -129,6 +131,7 @@ export default defineConfig({
       },
     }),
     react(),
+    pureSchemas(),
     precompress(),
   ],
 });

@@ -1,17 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { newId } from "@towpath/core/ids";
-import { seedLiveProject } from "@towpath/core/testing";
-import { migrateDatabase, openDatabase } from "@towpath/db";
-import { startEmbeddedPostgres } from "@towpath/db/embedded";
-import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
-import { requestLogRow } from "@towpath/logs/testing";
 import type { Browser, Response } from "playwright-core";
-import { seededMember } from "../../apps/web/testing/visitor.ts";
-import { startWeb } from "../../apps/web/testing/web-process.ts";
 import { launchChromium } from "../chromium.ts";
+import { withSeededSite } from "./seeded-site.ts";
 
 // Size of the scripts that a browser with an empty cache fetches, as sent and with gzip, including preloaded and later
 // modules. `./towpath test bench first-load [url]`; without a URL it starts a site, with a used server whose main pages
@@ -77,46 +67,8 @@ async function measure(url: string, signedIn?: SignedIn): Promise<boolean> {
   return within;
 }
 
-async function measureOwnSite(): Promise<boolean> {
-  const directory = await mkdtemp(join(tmpdir(), "towpath-bench-"));
-  const postgres = await startEmbeddedPostgres({
-    dataDirectory: join(directory, "pg"),
-    socketDirectory: join(directory, "s"),
-    durable: false,
-  });
-  await migrateDatabase(postgres.url);
-  const { db, pool, close } = openDatabase(postgres.url);
-  const web = await startWeb({ databaseUrl: postgres.url });
-  try {
-    const { visitor, organization } = await seededMember(web.url, db);
-    const cookie = visitor.sessionCookie();
-    if (!cookie) throw new Error("nobody is signed in");
-    const project = await seedLiveProject(db, organization, { name: "weather" });
-    const calls = Array.from({ length: 40 }, (_, at) =>
-      requestLogRow({
-        projectId: project.id,
-        id: newId(),
-        time: Date.now() - at * 1_800_000,
-        target: `tool_${at % 4}`,
-        ...(at % 10 === 0 && { isError: true, outcome: "tool_error", errorMessage: "No such station" }),
-      }),
-    );
-    await writeRequestLogs(pool, calls);
-    while ((await foldRequestLogs(pool)) > 0);
-    const home = `/${organization.slug}/weather`;
-    const own = ["", "/inspector", "/chat", "/surface", "/logs", "/sessions", "/deployments", "/settings"];
-    return await measure(web.url, {
-      paths: [`/${organization.slug}/servers`, ...own.map((each) => home + each)],
-      cookie,
-    });
-  } finally {
-    await web.stop();
-    await close();
-    await postgres.stop();
-    await rm(directory, { recursive: true, force: true });
-    await rm(web.dataDirectory, { recursive: true, force: true });
-  }
-}
+const measureOwnSite = () =>
+  withSeededSite(({ url, mainPages, cookie }) => measure(url, { paths: Object.values(mainPages), cookie }));
 
 const given = process.argv.slice(2).find((argument) => argument.startsWith("http"));
 process.exitCode = (await (given ? measure(given) : measureOwnSite())) ? 0 : 1;

@@ -2,8 +2,14 @@ import { createStartHandler } from "@tanstack/react-start/server";
 import { createServerEntry } from "@tanstack/react-start/server-entry";
 import { renderDocument } from "~/features/site/public-site/render-document.server.tsx";
 import { closeServices, services } from "./compose.server.ts";
+import { answerBatch } from "./http/answer-batch.server.ts";
 
-export default createServerEntry({ fetch: createStartHandler(renderDocument) });
+const handle = createStartHandler(renderDocument);
+
+export default createServerEntry({
+  fetch: async (request, options) =>
+    (await answerBatch(request, (each) => handle(each, options))) ?? handle(request, options),
+});
 
 /** For `serve.ts`, which sets the client's address. */
 export { forwardedAddress, plainAddress } from "@towpath/limits";

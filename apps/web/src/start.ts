@@ -1,4 +1,5 @@
 import { createCsrfMiddleware, createStart } from "@tanstack/react-start";
+import { batchedFetch } from "./http/batched-fetch.ts";
 import { errorAdapter } from "./http/errors.ts";
 import { documentHeaders, functionErrors, repeatedCookie, unreadableCalls } from "./http/global-middleware.ts";
 
@@ -9,4 +10,5 @@ export const startInstance = createStart(() => ({
   requestMiddleware: [documentHeaders, csrf, repeatedCookie, unreadableCalls],
   functionMiddleware: [functionErrors],
   serializationAdapters: [errorAdapter],
+  serverFns: { fetch: batchedFetch },
 }));

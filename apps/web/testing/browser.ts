@@ -58,6 +58,13 @@ export async function newPage(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const { goto, reload, keyboard } = page;
+  const route = page.route.bind(page);
+  page.route = async (url, handler, options) => {
+    // A call that a test answers must not share its request with others.
+    if (url instanceof RegExp && /_serverFn|^\w[\w-]*\\\.\w+$/.test(url.source))
+      await route("**/_serverFn/batch", (batch) => batch.fulfill({ status: 404 }));
+    return await route(url, handler, options);
+  };
   page.goto = async (...address) => {
     const response = await goto.apply(page, address);
     await untilReady(page);

@@ -26,7 +26,11 @@ export type CodeRepositories = {
   close(): Promise<void>;
 };
 
-export async function codeRepositories(site: Site, owner: Member, content: Content): Promise<CodeRepositories> {
+export async function codeRepositories(
+  site: Pick<Site, "url" | "db">,
+  owner: Member,
+  content: Content,
+): Promise<CodeRepositories> {
   const directory = await mkdtemp(join(tmpdir(), "towpath-code-"));
   const work = join(directory, "work");
   const orgSlug = owner.organization.slug;
@@ -39,7 +43,7 @@ export async function codeRepositories(site: Site, owner: Member, content: Conte
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     const response = await fetch(`${site.url}/api/v1${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     if (!response.ok) throw new Error(await response.text());
-    return response.json();
+    return (await response.json()) as { readonly project: { readonly id: string } };
   };
   return {
     async deploy(repository) {

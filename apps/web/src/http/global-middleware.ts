@@ -5,6 +5,7 @@ import { signInProblemPath } from "@towpath/auth";
 import { asTowpathError, type ErrorCode, notFound } from "@towpath/core/errors";
 import { services } from "~/compose.server.ts";
 import type { WebConfig } from "~/config.server.ts";
+import { securityHeaders, sharingHeader } from "./security-headers.ts";
 import { thirdPartyScript, thirdPartySources } from "./third-parties.ts";
 
 /** Creates the request's CSP nonce and sets the security headers of the response. Must run first. */
@@ -66,22 +67,6 @@ const forgetCookies = { "clear-site-data": '"cookies"', "cache-control": "privat
  * return, which the stricter opener policy would prevent: it separates the window from its opener permanently.
  */
 const signInPath = /^\/(oauth|login|signup|provider|api\/auth)(\/|$)/;
-
-/** A response that other sites may embed, such as an image for link previews, sets it itself. */
-const sharingHeader = "cross-origin-resource-policy";
-
-/** Headers of every response. */
-function securityHeaders(baseUrl: string): Readonly<Record<string, string>> {
-  return {
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "strict-origin-when-cross-origin",
-    "cross-origin-opener-policy": "same-origin",
-    [sharingHeader]: "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
-    ...(baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {}),
-  };
-}
 
 /** For responses that aren't pages: an image or a feed opened directly runs and loads nothing, and can't be framed. */
 const filePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";

@@ -1,11 +1,24 @@
-import { Tabs as BaseTabs } from "@base-ui/react/tabs";
-import type { ReactNode } from "react";
+import { createContext, type KeyboardEvent, type ReactNode, useContext, useId } from "react";
 import { PlainButton } from "./button.tsx";
 import { classNames } from "./class-names.ts";
 
 type TabItem<Value extends string> = { value: Value; label: ReactNode; count?: ReactNode };
 
-/** Tabs. `children` are their `TabPanel`s. */
+/** The prefix of the ids of tabs and panels, and the open tab's value. */
+const Open = createContext({ id: "", value: "" });
+
+/** The tab that a key moves to, from the one at `index`; undefined for other keys. */
+const targets: Readonly<Record<string, (index: number, count: number) => number>> = {
+  ArrowRight: (index, count) => (index + 1) % count,
+  ArrowLeft: (index, count) => (index - 1 + count) % count,
+  Home: () => 0,
+  End: (_index, count) => count - 1,
+};
+
+/**
+ * Tabs. `children` are their `TabPanel`s. Arrow keys, Home and End open another tab. Our own, because they are part of the
+ * first view of pages, which Base UI's would make a tenth heavier.
+ */
 export function Tabs<Value extends string>({
   value,
   onChange,
@@ -25,42 +38,70 @@ export function Tabs<Value extends string>({
   /** Many tabs wrap to a second row instead of scrolling. */
   wrap?: boolean;
 }) {
+  const id = useId();
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const index = tabs.findIndex((tab) => tab.value === value);
+    const next = tabs[targets[event.key]?.(index, tabs.length) ?? -1];
+    if (!next || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    document.getElementById(tabId(id, next.value))?.focus();
+    onChange(next.value);
+  };
   return (
-    <BaseTabs.Root value={value} onValueChange={(next) => onChange(next as Value)} className={className}>
-      <BaseTabs.List
+    <div className={className}>
+      <div
+        role="tablist"
         aria-label={label}
-        activateOnFocus
+        onKeyDown={onKeyDown}
         className={classNames("relative flex gap-1 border-b", wrap ? "flex-wrap pb-1" : "scroll-thin overflow-x-auto")}
       >
-        {tabs.map((tab) => (
-          <BaseTabs.Tab
-            key={tab.value}
-            value={tab.value}
-            render={<PlainButton />}
-            className={classNames(
-              "flex h-9 shrink-0 items-center gap-1.5 rounded-t-md px-2.5 text-sm font-medium text-muted -outline-offset-2 transition-colors hover:text-ink data-active:text-ink",
-              wrap && "h-8 rounded-md data-active:bg-accent-soft data-active:text-accent-text",
-            )}
-          >
-            {tab.label}
-            {tab.count !== undefined && (
-              <span className="tabular rounded-full bg-hover px-1.5 text-2xs text-muted">{tab.count}</span>
-            )}
-          </BaseTabs.Tab>
-        ))}
-        {!wrap && (
-          <BaseTabs.Indicator className="absolute bottom-0 left-0 h-0.5 w-[var(--active-tab-width)] translate-x-[var(--active-tab-left)] rounded-full bg-accent transition-[translate,width] duration-150 ease-out" />
-        )}
-      </BaseTabs.List>
-      {children}
-    </BaseTabs.Root>
+        {tabs.map((tab) => {
+          const isOpen = tab.value === value;
+          return (
+            <PlainButton
+              key={tab.value}
+              role="tab"
+              id={tabId(id, tab.value)}
+              aria-selected={isOpen}
+              aria-controls={isOpen && children !== undefined ? panelId(id, tab.value) : undefined}
+              tabIndex={isOpen ? 0 : -1}
+              onClick={() => onChange(tab.value)}
+              className={classNames(
+                "flex shrink-0 items-center gap-1.5 px-2.5 text-sm font-medium text-muted -outline-offset-2 transition-colors hover:text-ink",
+                wrap
+                  ? "h-8 rounded-md aria-selected:bg-accent-soft aria-selected:text-accent-text"
+                  : "h-9 rounded-t-md border-b-2 border-transparent aria-selected:border-accent aria-selected:text-ink",
+              )}
+            >
+              {tab.label}
+              {tab.count !== undefined && (
+                <span className="tabular rounded-full bg-hover px-1.5 text-2xs text-muted">{tab.count}</span>
+              )}
+            </PlainButton>
+          );
+        })}
+      </div>
+      <Open value={{ id, value }}>{children}</Open>
+    </div>
   );
 }
 
+const tabId = (id: string, value: string) => `${id}-tab-${value}`;
+const panelId = (id: string, value: string) => `${id}-panel-${value}`;
+
 export function TabPanel({ value, children, className }: { value: string; children: ReactNode; className?: string }) {
+  const open = useContext(Open);
+  if (open.value !== value) return null;
   return (
-    <BaseTabs.Panel value={value} className={classNames("pt-4", className)}>
+    <div
+      role="tabpanel"
+      id={panelId(open.id, value)}
+      aria-labelledby={tabId(open.id, value)}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: its content may have nothing to focus (WAI-ARIA, tabs)
+      tabIndex={0}
+      className={classNames("pt-4", className)}
+    >
       {children}
-    </BaseTabs.Panel>
+    </div>
   );
 }

@@ -7,6 +7,7 @@ import {
   argumentWords,
   deployProjectSchema,
   entrypointProblem,
+  projectNameProblem,
   projectNameSchema,
   requirementsProblem,
   updateProjectSchema,
@@ -41,6 +42,8 @@ test.each([
   ["a".repeat(32), null],
 ])("VAL-1 project name %j → %s", (value, text) => {
   expect(nameProblem(value)).toBe(text);
+  // The form's own check.
+  if (value !== undefined) expect(projectNameProblem(value)).toBe(text);
 });
 
 const identifier =

@@ -22,15 +22,30 @@ export {
 } from "./entrypoint.schema.ts";
 export { rootDirectoryProblem, watchPathsProblem } from "./watch-paths.schema.ts";
 
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9]$/;
+const nameLength = { min: 6, max: 32 };
+const nameTexts = {
+  missing: "Project name is required",
+  short: `Project name must be at least ${nameLength.min} characters long`,
+  long: `Project name must be ${nameLength.max} characters or less`,
+  pattern: "Project name must start and end with a letter or number, contain only letters, numbers, and hyphens",
+};
+
 /** VAL-1. Reports only the first problem of a name. */
 export const projectNameSchema = z
-  .string({ error: "Project name is required" })
-  .min(1, { error: "Project name is required", abort: true })
-  .min(6, { error: "Project name must be at least 6 characters long", abort: true })
-  .max(32, { error: "Project name must be 32 characters or less", abort: true })
-  .regex(/^[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9]$/, {
-    error: "Project name must start and end with a letter or number, contain only letters, numbers, and hyphens",
-  });
+  .string({ error: nameTexts.missing })
+  .min(1, { error: nameTexts.missing, abort: true })
+  .min(nameLength.min, { error: nameTexts.short, abort: true })
+  .max(nameLength.max, { error: nameTexts.long, abort: true })
+  .regex(namePattern, { error: nameTexts.pattern });
+
+/** What `projectNameSchema` reports, for forms, which do without zod; null: nothing. */
+export function projectNameProblem(name: string): string | null {
+  if (name === "") return nameTexts.missing;
+  if (name.length < nameLength.min) return nameTexts.short;
+  if (name.length > nameLength.max) return nameTexts.long;
+  return namePattern.test(name) ? null : nameTexts.pattern;
+}
 
 /** A repository's name as a server name, null when it cannot be one (VAL-1). */
 export function serverNameFrom(repository: string): string | null {
@@ -39,7 +54,7 @@ export function serverNameFrom(repository: string): string | null {
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, 32)
     .replace(/^-|-$/g, "");
-  return projectNameSchema.safeParse(name).success ? name : null;
+  return projectNameProblem(name) === null ? name : null;
 }
 
 /** `hosted`: built here from a repository; `external`: runs elsewhere; `portal`: offers what other servers have. */

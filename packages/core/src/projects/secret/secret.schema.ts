@@ -1,17 +1,30 @@
 import { z } from "zod";
 
+const keyNamePattern = /^[A-Z_][A-Z0-9_]*$/;
+const maxKeyName = 255;
+const reservedPrefix = "TOWPATH_CLOUD_";
+const keyNameTexts = {
+  missing: "Key name is required",
+  long: `Key name is too long (max ${maxKeyName} characters)`,
+  pattern: "Key name must start with a letter or underscore and use only A-Z, 0-9, _",
+  reserved: `Key name cannot start with ${reservedPrefix} (reserved)`,
+};
+
 /** VAL-4. Reports only the first problem of a name. */
 export const secretKeyNameSchema = z
-  .string({ error: "Key name is required" })
-  .min(1, { error: "Key name is required", abort: true })
-  .max(255, { error: "Key name is too long (max 255 characters)", abort: true })
-  .regex(/^[A-Z_][A-Z0-9_]*$/, {
-    error: "Key name must start with a letter or underscore and use only A-Z, 0-9, _",
-    abort: true,
-  })
-  .refine((name) => !name.startsWith("TOWPATH_CLOUD_"), {
-    error: "Key name cannot start with TOWPATH_CLOUD_ (reserved)",
-  });
+  .string({ error: keyNameTexts.missing })
+  .min(1, { error: keyNameTexts.missing, abort: true })
+  .max(maxKeyName, { error: keyNameTexts.long, abort: true })
+  .regex(keyNamePattern, { error: keyNameTexts.pattern, abort: true })
+  .refine((name) => !name.startsWith(reservedPrefix), { error: keyNameTexts.reserved });
+
+/** What `secretKeyNameSchema` reports, for forms, which do without zod; null: nothing. */
+export function secretKeyNameProblem(name: string): string | null {
+  if (name === "") return keyNameTexts.missing;
+  if (name.length > maxKeyName) return keyNameTexts.long;
+  if (!keyNamePattern.test(name)) return keyNameTexts.pattern;
+  return name.startsWith(reservedPrefix) ? keyNameTexts.reserved : null;
+}
 
 /** Bytes in UTF-8. Linux starts no process with an environment variable of 128 KiB, its name included. */
 const maxSecretBytes = 64 * 1024;
@@ -22,15 +35,26 @@ const maxSecretBytes = 64 * 1024;
  */
 export const maxEnvironmentBytes = 128 * 1024;
 
+const valueTexts = {
+  missing: "Secret value is required",
+  long: `Secret value is too long (max ${maxSecretBytes / 1024} KiB)`,
+  nul: "Secret value cannot contain a NUL character",
+};
+const isShort = (value: string) => new TextEncoder().encode(value).length <= maxSecretBytes;
+
 /** A process's environment can't contain NUL. */
 export const secretValueSchema = z
-  .string({ error: "Secret value is required" })
-  .min(1, { error: "Secret value is required", abort: true })
-  .refine((value) => new TextEncoder().encode(value).length <= maxSecretBytes, {
-    error: `Secret value is too long (max ${maxSecretBytes / 1024} KiB)`,
-    abort: true,
-  })
-  .refine((value) => !value.includes("\u0000"), { error: "Secret value cannot contain a NUL character" });
+  .string({ error: valueTexts.missing })
+  .min(1, { error: valueTexts.missing, abort: true })
+  .refine(isShort, { error: valueTexts.long, abort: true })
+  .refine((value) => !value.includes("\u0000"), { error: valueTexts.nul });
+
+/** What `secretValueSchema` reports, for forms, which do without zod; null: nothing. */
+export function secretValueProblem(value: string): string | null {
+  if (value === "") return valueTexts.missing;
+  if (!isShort(value)) return valueTexts.long;
+  return value.includes("\u0000") ? valueTexts.nul : null;
+}
 
 /** Maximum number of secrets per project. */
 export const maxSecrets = 100;

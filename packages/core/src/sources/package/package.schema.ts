@@ -1,30 +1,59 @@
 import { z } from "zod";
 import { deployProjectSchema } from "../../projects/project/project.schema.ts";
 
-/** The name of a package, normalized as indexes do (PEP 503): `Office_Word.MCP` is `office-word-mcp`. */
+const namePattern = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+const maxName = 200;
+const nameTexts = {
+  missing: "Name a package of the index",
+  long: `A package's name has ${maxName} characters or less`,
+  pattern: "A package's name has letters, numbers, dots, hyphens and underscores",
+};
+
+/** The name of a package as indexes normalize it (PEP 503): `Office_Word.MCP` is `office-word-mcp`. */
+export const normalPackageName = (name: string): string =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[-_.]+/g, "-");
+
+/** The name of a package, normalized. */
 export const packageNameSchema = z
-  .string({ error: "Name a package of the index" })
+  .string({ error: nameTexts.missing })
   .trim()
-  .min(1, { error: "Name a package of the index", abort: true })
-  .max(200, { error: "A package's name has 200 characters or less", abort: true })
-  .regex(/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/, {
-    error: "A package's name has letters, numbers, dots, hyphens and underscores",
-  })
-  .transform((name) => name.toLowerCase().replace(/[-_.]+/g, "-"));
+  .min(1, { error: nameTexts.missing, abort: true })
+  .max(maxName, { error: nameTexts.long, abort: true })
+  .regex(namePattern, { error: nameTexts.pattern })
+  .transform(normalPackageName);
+
+const versionPattern = /^v?[0-9][0-9A-Za-z.!+_-]*$/;
+const maxVersion = 80;
+const versionTexts = {
+  long: `A version has ${maxVersion} characters or less`,
+  pattern: "A version begins with a number, such as 1.4.2",
+};
 
 /** A version, as PEP 440 writes it. */
 export const packageVersionSchema = z
   .string()
   .trim()
-  .max(80)
-  .regex(/^v?[0-9][0-9A-Za-z.!+_-]*$/, "A version begins with a number, such as 1.4.2");
+  .max(maxVersion, { error: versionTexts.long, abort: true })
+  .regex(versionPattern, versionTexts.pattern);
 
-export const packageNameProblem = (name: string): string | null => firstProblem(packageNameSchema.safeParse(name));
-/** Empty: the newest. */
-export const packageVersionProblem = (version: string): string | null =>
-  version.trim() === "" ? null : firstProblem(packageVersionSchema.safeParse(version));
+/** What `packageNameSchema` reports, for forms, which do without zod; null: nothing. */
+export function packageNameProblem(text: string): string | null {
+  const name = text.trim();
+  if (name === "") return nameTexts.missing;
+  if (name.length > maxName) return nameTexts.long;
+  return namePattern.test(name) ? null : nameTexts.pattern;
+}
 
-const firstProblem = ({ error }: { readonly error?: z.ZodError | undefined }) => error?.issues[0]?.message ?? null;
+/** What `packageVersionSchema` reports; null: nothing. Empty: the newest. */
+export function packageVersionProblem(text: string): string | null {
+  const version = text.trim();
+  if (version === "") return null;
+  if (version.length > maxVersion) return versionTexts.long;
+  return versionPattern.test(version) ? null : versionTexts.pattern;
+}
 
 export const deployPackageSchema = deployProjectSchema
   .pick({

@@ -1,9 +1,6 @@
-import type { AskInput, ChatEvent } from "@towpath/core/calling/chat/schema";
+import type { AskInput, ChatEvent, ChatProblem } from "@towpath/core/calling/chat/schema";
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import { z } from "zod";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-
-const problemSchema = z.object({ message: z.string() });
 
 /** The question failed, or its answer broke off. `message` is for the person. */
 class AskFailure extends Error {
@@ -39,7 +36,7 @@ export async function ask(
     for (const reader = events.getReader(); ; ) {
       const { value, done } = await reader.read();
       if (done) break;
-      if (value.event === "problem") throw new AskFailure(problemSchema.parse(JSON.parse(value.data)).message);
+      if (value.event === "problem") throw new AskFailure((JSON.parse(value.data) as ChatProblem).message);
       if (value.event !== "chat") continue;
       const event = JSON.parse(value.data) as ChatEvent;
       hasEnded ||= event.type === "ended";
@@ -53,6 +50,8 @@ export async function ask(
 }
 
 async function refusalOf(answer: Response): Promise<AskFailure> {
-  const refusal = z.object({ error: problemSchema }).safeParse(await answer.json().catch(() => null));
-  return new AskFailure(refusal.success ? refusal.data.error.message : `HTTP ${answer.status}: ${answer.statusText}`);
+  // Of the gateway before the site, or of the site.
+  const refusal = (await answer.json().catch(() => null)) as { readonly error?: { readonly message?: unknown } } | null;
+  const message = refusal?.error?.message;
+  return new AskFailure(typeof message === "string" ? message : `HTTP ${answer.status}: ${answer.statusText}`);
 }

@@ -2,11 +2,17 @@ import type { ChatAttachment } from "@towpath/core/calling/chat/schema";
 import type { Manifest } from "@towpath/mcp/manifest";
 import { FileText, MessageSquareText, Plus } from "lucide-react";
 import { useState } from "react";
-import { TextArguments } from "~/features/inspector/inspector/text-arguments.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
 import { Menu, MenuGroup, MenuItem } from "~/ui/menu.tsx";
+
+const TextArguments = lazyPart(
+  async () => (await import("~/features/inspector/inspector/text-arguments.tsx")).TextArguments,
+  <Skeleton className="h-16 w-full" />,
+);
 
 type Prompt = Manifest["prompts"][number];
 

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { MessagesSquare, Plus } from "lucide-react";
 import type { ReactNode } from "react";
 import { deploymentBuildQuery } from "~/features/inspector/inspector/inspector.functions.ts";
-import { BuildWarnings } from "~/features/project/build/build-problems.tsx";
+import { BuildWarnings } from "~/features/project/build/build-warnings.tsx";
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
 import { chosenBranch } from "~/features/project/deployment/chosen-branch.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";

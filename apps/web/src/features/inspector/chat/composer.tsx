@@ -6,7 +6,7 @@ import { Button, PlainButton } from "~/ui/button.tsx";
 import { useEarlyText } from "~/ui/early-entry.ts";
 import { Form } from "~/ui/form.tsx";
 import { AttachMenu } from "./attach-menu.tsx";
-import { AttachmentChip, attachmentKey } from "./turn-view.tsx";
+import { AttachmentChip, attachmentKey } from "./attachment-chip.tsx";
 
 const maxRows = 10;
 

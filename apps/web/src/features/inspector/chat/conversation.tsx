@@ -9,13 +9,17 @@ import { projectQuery } from "~/features/shared/project-screen/project-screen.fu
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Input } from "~/ui/field.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
 import { Select } from "~/ui/select.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { ChatEmpty } from "./chat-empty.tsx";
 import { Composer, type Draft } from "./composer.tsx";
-import { TurnView } from "./turn-view.tsx";
 import { useChat } from "./use-chat.ts";
 import { useFollowEnd } from "./use-follow-end.ts";
+
+/** Its code is loaded with an open chat, or while the first question is written. */
+const TurnView = lazyPart(async () => (await import("./turn-view.tsx")).TurnView, <Skeleton className="h-16 w-full" />);
 
 /** Asks for the rest of an answer that reached its limit. */
 const goOn = "Continue where your answer was cut off.";
@@ -112,7 +116,11 @@ export function Conversation({ projectKey, deploymentId, found, chatId, question
       ) : (
         <div className="flex flex-1 flex-col gap-8 pb-6">{chat.turns.map(viewOf)}</div>
       )}
-      <div className="sticky bottom-0 z-10 -mx-1 flex flex-col gap-2 bg-canvas px-1 pt-1 pb-4">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: only listens to the events of what it contains */}
+      <div
+        className="sticky bottom-0 z-10 -mx-1 flex flex-col gap-2 bg-canvas px-1 pt-1 pb-4"
+        onFocus={TurnView.preload}
+      >
         {chat.failure && (
           <Callout
             tone="bad"

@@ -1,12 +1,13 @@
 import type { ChatTurnView } from "@towpath/core/calling/chat";
-import type { ChatAttachment, ChatProblem } from "@towpath/core/calling/chat/schema";
-import { ArrowDown, FileText, MessageSquareText, Pencil, RotateCw } from "lucide-react";
-import { lazy, memo, type ReactNode, Suspense } from "react";
+import type { ChatProblem } from "@towpath/core/calling/chat/schema";
+import { ArrowDown, Pencil, RotateCw } from "lucide-react";
+import { lazy, memo, Suspense } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { CopyButton, IconButton } from "~/ui/icon-button.tsx";
 import { Spinner } from "~/ui/loading.tsx";
+import { AttachmentChip, attachmentKey } from "./attachment-chip.tsx";
 import { type SendReply, ToolCallView } from "./tool-call-view.tsx";
 
 // The parser of Markdown is large: load it with the first answer.
@@ -122,24 +123,6 @@ function Question({ turn, onEdit }: { turn: ChatTurnView; onEdit: (() => void) |
         <p className="text-sm break-words whitespace-pre-wrap">{turn.question}</p>
       </div>
     </div>
-  );
-}
-
-/** Tells attachments of a question apart. */
-export const attachmentKey = (attachment: ChatAttachment): string => JSON.stringify(attachment);
-
-/** A resource or prompt attached to a question. */
-export function AttachmentChip({ attachment, children }: { attachment: ChatAttachment; children?: ReactNode }) {
-  return (
-    <span className="inline-flex h-6 max-w-60 items-center gap-1 rounded-md border bg-surface px-1.5 text-xs">
-      {attachment.kind === "resource" ? (
-        <FileText className="size-3.5 shrink-0 text-faint" />
-      ) : (
-        <MessageSquareText className="size-3.5 shrink-0 text-faint" />
-      )}
-      <span className="truncate">{attachment.name}</span>
-      {children}
-    </span>
   );
 }
 

@@ -1,15 +1,18 @@
-import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { Callout } from "~/ui/callout.tsx";
 import { TextareaField } from "~/ui/field.tsx";
 import { Form } from "~/ui/form.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
+import { NoArguments } from "./no-arguments.tsx";
+import { flatFields, withDefaults } from "./schema-form/flat-fields.ts";
+import { FlatForm } from "./schema-form/flat-form.tsx";
 import { type Arguments, parseArguments, toArguments } from "./schema-form/form-arguments.ts";
 import { prepareSchema, takesNoArguments } from "./schema-form/prepare-schema.ts";
-import { NoArguments } from "./text-arguments.tsx";
 
-// The form library is large: load it when a tool is shown.
-const SchemaForm = lazy(() => import("./schema-form/schema-form.tsx"));
+// The form library is large: load it for a tool that needs it.
+const SchemaForm = lazyPart(async () => (await import("./schema-form/schema-form.tsx")).default, <FormSkeleton />);
 
 type ArgumentsEditorProps = {
   schema: unknown;
@@ -26,8 +29,13 @@ type ArgumentsEditorProps = {
 export function ArgumentsEditor({ schema, initial, onChange, onSubmit, formId, children }: ArgumentsEditorProps) {
   const prepared = useMemo(() => prepareSchema(schema), [schema]);
   const [mode, setMode] = useState<"form" | "json">(prepared.ok ? "form" : "json");
-  const [value, setValue] = useState<Arguments>(initial);
-  const [text, setText] = useState(() => JSON.stringify(initial, null, 2));
+  const fields = useMemo(() => (prepared.ok ? flatFields(prepared.schema) : null), [prepared]);
+  const [value, setValue] = useState<Arguments>(() => (fields ? withDefaults(fields, initial) : initial));
+  const [text, setText] = useState(() => JSON.stringify(value, null, 2));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the defaults that the form begins with
+  useEffect(() => {
+    if (value !== initial) onChange?.(value);
+  }, []);
 
   const set = (next: Arguments) => {
     setValue(next);
@@ -72,17 +80,28 @@ export function ArgumentsEditor({ schema, initial, onChange, onSubmit, formId, c
       ]}
     >
       <TabPanel value="form">
-        <Suspense fallback={<FormSkeleton />}>
+        {fields ? (
+          <FlatForm
+            schema={prepared.schema}
+            fields={fields}
+            value={value}
+            onChange={change}
+            onSubmit={onSubmit}
+            formId={formId}
+          >
+            {children}
+          </FlatForm>
+        ) : (
           <SchemaForm
             schema={prepared.schema}
             value={value}
             onChange={change}
-            onSubmit={(data) => onSubmit(toArguments(data))}
+            onSubmit={(data: unknown) => onSubmit(toArguments(data))}
             formId={formId}
           >
             {children}
           </SchemaForm>
-        </Suspense>
+        )}
       </TabPanel>
       <TabPanel value="json">{json}</TabPanel>
     </Tabs>

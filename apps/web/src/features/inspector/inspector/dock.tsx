@@ -1,17 +1,22 @@
-import { ArrowDown, ArrowUp, ChevronDown, ChevronUp, Trash2 } from "lucide-react";
+import { ChevronDown, ChevronUp } from "lucide-react";
 import { useState } from "react";
-import { Button, PlainButton } from "~/ui/button.tsx";
+import { PlainButton } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
-import { CopyButton } from "~/ui/icon-button.tsx";
-import { JsonTree } from "~/ui/json-tree.tsx";
-import { formatBytes } from "~/ui/time.tsx";
-import { CallHistory } from "./calls/call-history.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
+import { SkeletonRows } from "~/ui/loading.tsx";
 import type { CallRecord } from "./calls/call-record.ts";
 import { type Calls, useConnectionState } from "./calls/use-calls.ts";
-import { type ProtocolMessage, titleOf } from "./connection/protocol-log.ts";
+
+const pending = <SkeletonRows rows={4} label="Loading" />;
+const CallHistory = lazyPart(async () => (await import("./calls/call-history.tsx")).CallHistory, pending);
+const ProtocolPane = lazyPart(async () => (await import("./protocol-pane.tsx")).ProtocolPane, pending);
 
 const views = { history: "History", protocol: "Protocol" } as const;
 type View = keyof typeof views;
+const preloads: Readonly<Record<View, () => void>> = {
+  history: CallHistory.preload,
+  protocol: ProtocolPane.preload,
+};
 
 /** Below the panes: earlier calls, and the messages of the connection. Closed at first. */
 export function Dock({ calls, onOpen }: { calls: Calls; onOpen: (record: CallRecord) => void }) {
@@ -25,6 +30,8 @@ export function Dock({ calls, onOpen }: { calls: Calls; onOpen: (record: CallRec
           <PlainButton
             key={each}
             aria-expanded={view === each}
+            onFocus={preloads[each]}
+            onPointerEnter={preloads[each]}
             onClick={() => setView(view === each ? null : each)}
             className={classNames(
               "flex h-8 items-center gap-1.5 rounded-md px-2.5 text-sm font-medium text-muted hover:bg-hover hover:text-ink",
@@ -54,70 +61,5 @@ export function Dock({ calls, onOpen }: { calls: Calls; onOpen: (record: CallRec
         </div>
       )}
     </section>
-  );
-}
-
-const clock = (time: number) => {
-  const date = new Date(time);
-  const two = (value: number) => String(value).padStart(2, "0");
-  const milliseconds = String(date.getMilliseconds()).padStart(3, "0");
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${milliseconds}`;
-};
-
-/** The JSON-RPC messages between this page and the server, newest first. */
-function ProtocolPane({ messages, onClear }: { messages: readonly ProtocolMessage[]; onClear: () => void }) {
-  if (messages.length === 0) {
-    return <p className="p-4 text-center text-sm text-muted">Messages appear here with the first call.</p>;
-  }
-  const asLines = () =>
-    messages.map(({ time, direction, message }) => JSON.stringify({ time, direction, message })).join("\n");
-  return (
-    <>
-      <div className="flex items-center justify-end gap-1 border-b px-2 py-1">
-        <CopyButton text={asLines} label="Copy all messages" />
-        <Button size="sm" variant="ghost" icon={<Trash2 />} onClick={onClear}>
-          Clear
-        </Button>
-      </div>
-      <ol aria-label="Messages" className="divide-y">
-        {[...messages].reverse().map((each) => (
-          <Message key={each.id} entry={each} />
-        ))}
-      </ol>
-    </>
-  );
-}
-
-function Message({ entry }: { entry: ProtocolMessage }) {
-  const [isOpen, setIsOpen] = useState(false);
-  const isSent = entry.direction === "sent";
-  return (
-    <li>
-      <PlainButton
-        aria-expanded={isOpen}
-        onClick={() => setIsOpen(!isOpen)}
-        className="flex min-h-8 w-full items-center gap-3 px-3.5 py-1 text-left font-mono text-xs -outline-offset-2 hover:bg-hover"
-      >
-        <span className="tabular shrink-0 text-muted">{clock(entry.time)}</span>
-        {isSent ? (
-          <ArrowUp className="size-3.5 shrink-0 text-info" />
-        ) : (
-          <ArrowDown className="size-3.5 shrink-0 text-ok" />
-        )}
-        <span className="sr-only">{isSent ? "Sent" : "Received"}</span>
-        <span className="min-w-0 flex-1 truncate">{titleOf(entry.message)}</span>
-        <span className="tabular shrink-0 text-muted">{formatBytes(entry.size)}</span>
-      </PlainButton>
-      {isOpen && (
-        <div className="relative border-t bg-sunken p-2 pr-11">
-          <JsonTree value={entry.message} openTo={3} />
-          <CopyButton
-            text={() => JSON.stringify(entry.message, null, 2)}
-            label="Copy message"
-            className="absolute top-1.5 right-1.5"
-          />
-        </div>
-      )}
-    </li>
   );
 }

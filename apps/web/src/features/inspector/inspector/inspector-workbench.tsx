@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { BuildWarnings } from "~/features/project/build/build-problems.tsx";
+import { BuildWarnings } from "~/features/project/build/build-warnings.tsx";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { offersQuery } from "./inspector.functions.ts";

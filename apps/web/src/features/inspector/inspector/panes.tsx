@@ -10,6 +10,7 @@ import { EmptyState } from "~/ui/empty-state.tsx";
 import { Tabs } from "~/ui/tabs.tsx";
 import type { CallRecord } from "./calls/call-record.ts";
 import { type Calls, useCalls, useConnectionState } from "./calls/use-calls.ts";
+import { preloadLibrary } from "./connection/server-connection.ts";
 import { Dock } from "./dock.tsx";
 import {
   chosenItem,
@@ -22,7 +23,7 @@ import {
 import { type InspectorSearch, type InspectorTab, inspectorTabs } from "./inspector-search.ts";
 import { ItemPane } from "./item/item-pane.tsx";
 import { ItemList } from "./item-list.tsx";
-import { ResultPane } from "./result/result-pane.tsx";
+import { preloadResult, ResultPane } from "./result/result-pane.tsx";
 import type { Arguments } from "./schema-form/form-arguments.ts";
 import { ServerLine } from "./server-line.tsx";
 import type { SnippetPlace } from "./share/copy-call-menu.tsx";
@@ -113,7 +114,8 @@ export function Panes({ projectKey, project, manifest, branch, search, onSearch,
               onChoose={(next: InspectorItem) => onSearch({ [itemParameter[next.tab]]: next.key })}
             />
           </div>
-          <div data-pane className={pane}>
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: only listens to the events of what it contains */}
+          <div data-pane className={pane} onFocus={prepareCall} onPointerEnter={prepareCall}>
             {item ? (
               <ItemPane
                 // Remount when arguments are restored: from the address, an earlier visit or a reopened call.
@@ -144,6 +146,12 @@ export function Panes({ projectKey, project, manifest, branch, search, onSearch,
       <Dock calls={calls} onOpen={open} />
     </div>
   );
+}
+
+/** Loads what a call needs while the person fills in the form. */
+function prepareCall(): void {
+  preloadResult();
+  preloadLibrary();
 }
 
 const keyOf = (item: InspectorItem) => `${item.tab}:${item.key}`;

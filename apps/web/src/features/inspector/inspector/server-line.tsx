@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { InstanceState } from "@towpath/core/delivery/deployment";
 import type { Manifest } from "@towpath/mcp/manifest";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { instanceLooks } from "~/features/shared/project-screen/project-labels.tsx";
@@ -43,9 +43,12 @@ type RunsProps = { projectKey: ProjectKey; branchId: string; isCalling: boolean 
 
 function Runs({ projectKey, branchId, isCalling }: RunsProps) {
   const { data: status, refetch } = useQuery(serverStatusQuery({ key: projectKey, branchId }));
-  // A call changes how the server is, sooner than the next poll.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when a call begins and ends
-  useEffect(() => void refetch(), [isCalling, refetch]);
+  const wasCalling = useRef(isCalling);
+  // A call changes how the server is, when it begins and ends, sooner than the next poll.
+  useEffect(() => {
+    if (wasCalling.current !== isCalling) void refetch();
+    wasCalling.current = isCalling;
+  }, [isCalling, refetch]);
   if (!status?.live) return null;
   const look = lookOf(status.instance?.state ?? "stopped", isCalling);
   return (

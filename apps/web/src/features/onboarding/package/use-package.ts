@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { packageNameProblem, packageNameSchema, packageVersionProblem } from "@towpath/core/sources/package/schema";
+import { normalPackageName, packageNameProblem, packageVersionProblem } from "@towpath/core/sources/package/schema";
 import { useState } from "react";
 import { failureText } from "~/ui/toast.ts";
 import { useSettled } from "~/ui/use-settled.ts";
@@ -13,7 +13,7 @@ export function usePackage(orgSlug: string, initial: { readonly name: string; re
   const [name, setName] = useState(initial.name);
   const [version, setVersion] = useState(initial.version);
   const settled = useSettled(name, typingMs);
-  const normal = packageNameSchema.safeParse(settled).data ?? "";
+  const normal = packageNameProblem(settled) === null ? normalPackageName(settled) : "";
   const isAsked = settled === name && normal !== "";
   const { data, error, isFetching } = useQuery({ ...packageQuery(orgSlug, normal), enabled: isAsked });
   const found = isAsked ? data : undefined;

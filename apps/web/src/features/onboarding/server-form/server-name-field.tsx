@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { projectNameSchema } from "@towpath/core/projects/project/schema";
+import { projectNameProblem } from "@towpath/core/projects/project/schema";
 import { Dices } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Button } from "~/ui/button.tsx";
@@ -107,16 +107,16 @@ export function NameInput({ control, choice: { name, setName }, trailing }: Name
 /** Debounce of the availability check, in milliseconds. */
 const typingMs = 300;
 
-/** State of the server name: text, error, availability, and a new suggestion. */
-export function useServerName(orgSlug: string, initial: string) {
+/** State of the server name: text, error, availability, and a new suggestion. `own`: the name that the server has. */
+export function useServerName(orgSlug: string, initial: string, own: string | null = null) {
   const [name, setName] = useState(initial);
   const settled = useSettled(name, typingMs);
 
-  const invalid = projectNameSchema.safeParse(name).error?.issues[0]?.message ?? null;
+  const invalid = projectNameProblem(name);
   const { data } = useQuery({
     queryKey: ["project-name", orgSlug, settled],
     queryFn: ({ signal }) => checkProjectName({ data: { orgSlug, name: settled }, signal }),
-    enabled: settled === name && invalid === null,
+    enabled: settled === name && invalid === null && name !== own,
     staleTime: 10_000,
   });
   const known = settled === name ? data : undefined;

@@ -1,4 +1,4 @@
-import { secretKeyNameSchema, secretValueSchema } from "@towpath/core/projects/secret/schema";
+import { secretKeyNameProblem, secretValueProblem } from "@towpath/core/projects/secret/schema";
 import { useRef, useState } from "react";
 import { parseEnvBlock, type Variable } from "./env-block.ts";
 
@@ -76,10 +76,9 @@ export function problemsOf(rows: readonly Variable[]): readonly RowProblem[] {
   return rows.map((row, index) => {
     if (isBlank(row)) return { keyName: null, secretValue: null };
     const isRepeated = rows.slice(0, index).some((other) => other.keyName === row.keyName);
-    const invalid = secretKeyNameSchema.safeParse(row.keyName).error?.issues[0]?.message;
     return {
-      keyName: invalid ?? (isRepeated ? "Each name can appear only once" : null),
-      secretValue: secretValueSchema.safeParse(row.secretValue).error?.issues[0]?.message ?? null,
+      keyName: secretKeyNameProblem(row.keyName) ?? (isRepeated ? "Each name can appear only once" : null),
+      secretValue: secretValueProblem(row.secretValue),
     };
   });
 }

@@ -136,4 +136,6 @@ export const sourceQuery = (key: ProjectKey) =>
     queryKey: [...projectQueryKey(key), "source"],
     queryFn: ({ signal }): Promise<SourceView> => getSource({ data: key, signal }),
     refetchInterval: ({ state }) => (state.data === undefined || state.data.kind === "package" ? false : followMs),
+    // The page takes what its loader read.
+    staleTime: 2000,
   });

@@ -1,8 +1,7 @@
-import type { BuildPhase, BuildWarning, Diagnosis } from "@towpath/core/delivery/build/contract";
+import type { BuildPhase, Diagnosis } from "@towpath/core/delivery/build/contract";
 import { ArrowDown, CircleX, FileCode, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
 import { buttonLook } from "~/ui/button.tsx";
-import { Callout } from "~/ui/callout.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { CodeBlock, InlineCode } from "~/ui/code-block.tsx";
 import { plainText } from "~/ui/log-viewer/log-line.ts";
@@ -92,40 +91,5 @@ function Excerpt({ text }: { text: string }) {
         </span>
       ))}
     </CodeBlock>
-  );
-}
-
-type BuildWarningsProps = {
-  warnings: readonly BuildWarning[];
-  /** A button that ends a warning. */
-  actionOf?: (warning: BuildWarning) => ReactNode;
-};
-
-/** A build's warnings, each with its cause and what to do. */
-export function BuildWarnings({ warnings, actionOf }: BuildWarningsProps) {
-  if (warnings.length === 0) return null;
-  return (
-    <ul aria-label="Warnings" className="flex flex-col gap-2">
-      {warnings.map((warning) => (
-        <li key={`${warning.code} ${warning.title}`}>
-          <Callout
-            tone="warn"
-            title={
-              <>
-                Warning: <InlineCode text={warning.title} />
-              </>
-            }
-            actions={actionOf?.(warning)}
-          >
-            <p className="whitespace-pre-line">
-              <InlineCode text={warning.detail} />
-            </p>
-            <p className="mt-1">
-              <span className="font-medium">What to do:</span> <InlineCode text={warning.remedy} />
-            </p>
-          </Callout>
-        </li>
-      ))}
-    </ul>
   );
 }

@@ -14,7 +14,7 @@ import { Callout } from "~/ui/callout.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { Duration } from "~/ui/time.tsx";
 import { AuthModeButton } from "./auth-mode-button.tsx";
-import { BuildWarnings } from "./build-problems.tsx";
+import { BuildWarnings } from "./build-warnings.tsx";
 import { NextChange } from "./next-change.tsx";
 import { SettingsLink } from "./settings-link.tsx";
 import { SurfaceChanges } from "./surface-changes.tsx";

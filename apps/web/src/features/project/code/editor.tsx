@@ -1,12 +1,15 @@
 import { unifiedMergeView } from "@codemirror/merge";
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import { editorState, keptState, markLine, textOf } from "./editor-setup.ts";
 
 // CodeMirror is loaded with this module, so only by pages that show an editor.
 
 export type Cursor = { readonly line: number; readonly column: number };
+
+/** Positions in a text, from 0. */
+export type Selection = { readonly anchor: number; readonly head: number };
 
 export type EditorProps = {
   readonly path: string;
@@ -16,6 +19,8 @@ export type EditorProps = {
   readonly theirs: string | undefined;
   /** The line to mark and to show, from 1. */
   readonly line: number | undefined;
+  /** Where the person was in the field that it replaces; null: somewhere else. */
+  readonly left: RefObject<Selection | null>;
   /** States of files that were shown before, by their paths. */
   readonly states: Map<string, unknown>;
   readonly onText: (text: string) => void;
@@ -26,14 +31,15 @@ export type EditorProps = {
 const focused = new WeakSet<EditorProps["states"]>();
 
 /** A text field with line numbers and highlighted code, for one file at a time. */
-export function Editor({ path, text, theirs, line, states, onText, onCursor }: EditorProps) {
+export function Editor({ path, text, theirs, line, left, states, onText, onCursor }: EditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const latest = useRef({ text, onText, onCursor });
   useLayoutEffect(() => {
     latest.current = { text, onText, onCursor };
   });
-  useEffect(() => {
+  // Before the browser handles another key, which belongs to this editor if the replaced field had the focus.
+  useLayoutEffect(() => {
     const parent = host.current;
     if (!parent) return;
     const listener = EditorView.updateListener.of(({ state, docChanged, selectionSet }) => {
@@ -54,13 +60,19 @@ export function Editor({ path, text, theirs, line, states, onText, onCursor }: E
     const opened = new EditorView({ state: editorState(setup, states.get(path)), parent });
     view.current = opened;
     if (focused.delete(states)) opened.focus();
+    const { length } = opened.state.doc;
+    if (left.current && Math.max(left.current.anchor, left.current.head) <= length) {
+      opened.dispatch({ selection: left.current });
+      opened.focus();
+    }
+    left.current = null;
     return () => {
       if (opened.hasFocus) focused.add(states);
       states.set(path, keptState(opened.state));
       opened.destroy();
       view.current = null;
     };
-  }, [path, theirs, states]);
+  }, [path, theirs, states, left]);
   useEffect(() => {
     const opened = view.current;
     if (!opened) return;

@@ -1,11 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { FilesView } from "@towpath/core/sources/files/schema";
 import { FileQuestion, FileX, Pencil, Trash2, Undo2 } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Button } from "~/ui/button.tsx";
 import { Callout, NotLoaded } from "~/ui/callout.tsx";
-import { CodeBlock } from "~/ui/code-block.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
 import { CopyButton, IconButton } from "~/ui/icon-button.tsx";
 import { Skeleton } from "~/ui/loading.tsx";
@@ -13,7 +12,8 @@ import { useLazyModule } from "~/ui/use-lazy-module.ts";
 import { fileQuery } from "./code.functions.ts";
 import { ConflictNotice } from "./conflict-notice.tsx";
 import { type FileDraft, fileOf, markOf, resolvedWithOwn, withoutChange, withText } from "./draft.ts";
-import type { Cursor } from "./editor.tsx";
+import type { Cursor, Selection } from "./editor.tsx";
+import { isPlain, PlainEditor } from "./plain-editor.tsx";
 import type { DraftState } from "./use-draft.ts";
 
 type FilePaneProps = {
@@ -95,6 +95,12 @@ type ContentProps = FilePaneProps & {
   readonly kind: "text" | "binary" | "unreadable" | "absent" | undefined;
 };
 
+/** The next file opens in the editor, too. */
+let isEditorUsed = false;
+
+/** In characters. The editor draws only what is in sight. */
+const maxPlainLength = 200_000;
+
 const texts = {
   binary: ["This file isn't text", "It has bytes that are no text in UTF-8. Change it with git."],
   unreadable: [
@@ -106,10 +112,19 @@ const texts = {
 
 function Content({ view, state, path, line, states, file, base, kind }: ContentProps) {
   const { revision, type, change } = state;
+  const [isUsed, setUsed] = useState(isEditorUsed);
   const [isLost, setLost] = useState(false);
+  const left = useRef<Selection | null>(null);
+  const text = file ? file.text : base;
+  // What the plain field can't: mark a line, compare, keep all ends of lines, show a long text fast, undo earlier changes.
+  const needsEditor =
+    line !== undefined ||
+    file?.theirs != null ||
+    states.has(path) ||
+    (text !== null && (text.length > maxPlainLength || !isPlain(text)));
   const [editor] = useLazyModule(
     () => import("./editor.tsx"),
-    !isLost,
+    (isUsed || needsEditor) && kind === "text" && !isLost,
     () => setLost(true),
   );
   const [cursor, setCursor] = useState<Cursor | null>(null);
@@ -122,7 +137,6 @@ function Content({ view, state, path, line, states, file, base, kind }: ContentP
       </EmptyState>
     );
   }
-  const text = file ? file.text : base;
   if (text === null) {
     return (
       <EmptyState
@@ -142,6 +156,22 @@ function Content({ view, state, path, line, states, file, base, kind }: ContentP
   };
   return (
     <>
+      {isLost && (
+        <Callout
+          tone="warn"
+          className="m-2"
+          title="The editor couldn't be loaded"
+          actions={
+            <Button size="sm" onClick={() => setLost(false)}>
+              Try again
+            </Button>
+          }
+        >
+          {isPlain(text)
+            ? "You can change the text without it: there are no colors, and no marks."
+            : "Until then the text can be read only."}
+        </Callout>
+      )}
       <div className="min-h-0 flex-1">
         {editor && state.isRead ? (
           <editor.Editor
@@ -150,34 +180,33 @@ function Content({ view, state, path, line, states, file, base, kind }: ContentP
             text={text}
             theirs={file?.theirs ?? undefined}
             line={line}
+            left={left}
             states={states}
             onText={(next) => type(path, next, base)}
             onCursor={setCursor}
           />
-        ) : isLost ? (
-          <div className="scroll-thin flex h-full flex-col gap-3 overflow-auto p-4">
-            <Callout
-              tone="warn"
-              title="The editor couldn't be loaded"
-              actions={
-                <Button size="sm" onClick={() => setLost(false)}>
-                  Try again
-                </Button>
-              }
-            >
-              Until then the text can be read only.
-            </Callout>
-            <CodeBlock code={text} label={`text of ${path}`} />
-          </div>
-        ) : (
+        ) : needsEditor && !isLost ? (
           <Loading />
+        ) : (
+          <PlainEditor
+            path={path}
+            text={text}
+            isReady={state.isRead}
+            left={left}
+            onText={isPlain(text) ? (next) => type(path, next, base) : undefined}
+            onCursor={setCursor}
+            onUse={() => {
+              isEditorUsed = true;
+              setUsed(true);
+            }}
+          />
         )}
       </div>
       <footer className="flex min-h-9 flex-wrap items-center gap-x-4 border-t px-4 py-1 text-xs text-muted">
         <span className="tabular">
           Line {cursor?.line ?? line ?? 1}, column {cursor?.column ?? 1}
         </span>
-        <span className="max-sm:hidden">Tab indents; Escape, then Tab leaves the text.</span>
+        {editor && <span className="max-sm:hidden">Tab indents; Escape, then Tab leaves the text.</span>}
         <CopyButton text={address} label="Copy link to this line" className="ml-auto" />
       </footer>
     </>

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { versionText } from "@towpath/core/delivery/build/version/schema";
 import { ScrollText, SquareTerminal } from "lucide-react";
 import { AuthModeButton } from "~/features/project/build/auth-mode-button.tsx";
-import { BuildWarnings } from "~/features/project/build/build-problems.tsx";
+import { BuildWarnings } from "~/features/project/build/build-warnings.tsx";
 import { CommitSummary } from "~/features/project/build/commit-line.tsx";
 import { RedeployButton } from "~/features/project/build/redeploy-button.tsx";
 import { RolledBack } from "~/features/project/build/rolled-back.tsx";

@@ -3,23 +3,27 @@ import { versionText } from "@towpath/core/delivery/build/version/schema";
 import type { LogFilters, LogSearch } from "@towpath/logs/schema";
 import { asksForMethod, hasStatistics, logQueryFromFilters, periodOfSearch } from "@towpath/logs/search";
 import { ArrowUp, Download } from "lucide-react";
-import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { Button } from "~/ui/button.tsx";
 import { Card } from "~/ui/card.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
 import { SkeletonRows } from "~/ui/loading.tsx";
 import { Menu, MenuGroup, MenuItem } from "~/ui/menu.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
+import { useLazyModule } from "~/ui/use-lazy-module.ts";
 import { limitedSearch, withFilters } from "./log-filters.ts";
-import { LogFailure, NoRows } from "./log-states.tsx";
 import { LiveButton, PeriodSelect, ProtocolSwitch } from "./log-toolbar.tsx";
+import { useProtocolChoice } from "./protocol-choice.ts";
 import { FilterChips } from "./query-bar/filter-chips.tsx";
 import { QueryBar } from "./query-bar/query-bar.tsx";
-import { RequestDetail } from "./request-detail.tsx";
 import { logValuesQuery } from "./request-log.functions.ts";
 import { RequestTable } from "./request-table.tsx";
 import { StatsPanel } from "./stats-panel.tsx";
 import { useRequestLogs } from "./use-request-logs.ts";
+
+const LogFailure = lazyPart(async () => (await import("./log-states.tsx")).LogFailure);
+const NoRows = lazyPart(async () => (await import("./log-states.tsx")).NoRows);
 
 type LogsPageProps = {
   projectKey: ProjectKey;
@@ -41,6 +45,11 @@ export function LogsPage({ projectKey, search, onSearch, openId, onOpen }: LogsP
   const { data: known } = useQuery(logValuesQuery(projectKey, search.timeRange));
   const versions = new Map(known?.deployments.map((deployed) => [deployed.id, versionText(deployed)]));
   const open = logs.rows.find((row) => row.id === openId) ?? null;
+  const [detail, preloadDetail] = useLazyModule(
+    () => import("./request-detail.tsx"),
+    openId !== null,
+    () => onOpen(null),
+  );
   const onFilters = (filters: LogFilters) => onSearch(withFilters(search, filters));
   const change = (next: Partial<LogSearch>) => onSearch({ ...search, ...next });
   const showProtocol = (shown: boolean) => {
@@ -89,7 +98,7 @@ export function LogsPage({ projectKey, search, onSearch, openId, onOpen }: LogsP
           ) : null}
         </span>
       </div>
-      <Card ref={table}>
+      <Card ref={table} onPointerEnter={preloadDetail} onFocus={preloadDetail}>
         {logs.loading ? <SkeletonRows rows={8} label="Loading requests" /> : null}
         {logs.rows.length > 0 ? (
           <RequestTable
@@ -119,7 +128,7 @@ export function LogsPage({ projectKey, search, onSearch, openId, onOpen }: LogsP
           />
         ) : null}
       </Card>
-      <RequestDetail projectKey={projectKey} id={openId} row={open} onClose={() => onOpen(null)} />
+      {detail && <detail.RequestDetail projectKey={projectKey} id={openId} row={open} onClose={() => onOpen(null)} />}
     </>
   );
 }
@@ -140,44 +149,6 @@ function useAtTop(element: RefObject<HTMLElement | null>): boolean {
     return () => observer.disconnect();
   }, [element]);
   return isAtTop;
-}
-
-/** Key in localStorage: "shown" when the reader wants to see messages of the protocol. */
-const storageKey = "log-protocol";
-const changed = "towpath:log-protocol";
-
-function isShown(): boolean {
-  try {
-    return localStorage.getItem(storageKey) === "shown";
-  } catch {
-    return false;
-  }
-}
-
-function subscribe(listener: () => void): () => void {
-  addEventListener("storage", listener);
-  addEventListener(changed, listener);
-  return () => {
-    removeEventListener("storage", listener);
-    removeEventListener(changed, listener);
-  };
-}
-
-/** Whether the reader wants to see messages of the protocol, on every log; hidden on the server and at first. */
-function useProtocolChoice(): [isShown: boolean, choose: (shown: boolean) => void] {
-  const shown = useSyncExternalStore(subscribe, isShown, () => false);
-  return [
-    shown,
-    (next) => {
-      try {
-        if (next) localStorage.setItem(storageKey, "shown");
-        else localStorage.removeItem(storageKey);
-      } catch {
-        // Without storage the address keeps it.
-      }
-      dispatchEvent(new Event(changed));
-    },
-  ];
 }
 
 type ExportMenuProps = {

@@ -106,6 +106,9 @@ const queryOf = (key: ProjectKey, search: LogSearch, showsProtocol: boolean) => 
   };
 };
 
+/** The page takes what its loader read: new rows are notified. */
+const loadedMs = 2000;
+
 /** The newest 100 rows. `refetchMs`: the polling interval, false for none. */
 export const newestLogsQuery = (
   key: ProjectKey,
@@ -118,7 +121,7 @@ export const newestLogsQuery = (
     queryFn: ({ signal }): Promise<ShownPage> =>
       queryLogs({ data: { ...queryOf(key, search, showsProtocol), limit: pageSize }, signal }),
     refetchInterval: refetchMs,
-    staleTime: 0,
+    staleTime: loadedMs,
     gcTime: 60_000,
   });
 
@@ -157,7 +160,7 @@ export const logStatsQuery = (key: ProjectKey, search: LogSearch, showsProtocol:
       return getLogStats({ data: { ...query, principals: undefined }, signal });
     },
     refetchInterval: refetchMs,
-    staleTime: 0,
+    staleTime: loadedMs,
     gcTime: 60_000,
   });
 

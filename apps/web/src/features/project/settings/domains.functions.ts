@@ -41,4 +41,4 @@ export const removeDomain = createServerFn({ method: "POST" })
   });
 
 /** Asked again while the page is open: the worker looks records up by itself. */
-export const domainsQuery = projectQueryOf(["domains"], getDomains, { staleTime: 0, refetchInterval: 10_000 });
+export const domainsQuery = projectQueryOf(["domains"], getDomains, { staleTime: 2000, refetchInterval: 10_000 });

@@ -1,89 +1,32 @@
-import type { SecretView } from "@towpath/core/projects/secret";
-import { secretValueSchema } from "@towpath/core/projects/secret/schema";
 import { useState } from "react";
-import { ValueControl, WithError } from "~/features/onboarding/server-form/variable-fields.tsx";
-import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
-import { changeVariable } from "~/features/shared/project-screen/settings.functions.ts";
-import { useSubmit } from "~/http/use-submit.ts";
 import { Button } from "~/ui/button.tsx";
-import { Failure } from "~/ui/callout.tsx";
 import { Dialog } from "~/ui/dialog.tsx";
-import { Form, FormEnd } from "~/ui/form.tsx";
-import { EnvironmentChoice, SensitiveChoice, VariableDescription } from "./variable-choices.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
+import type { Edited } from "./edit-form.tsx";
 
-type Edited = {
-  projectKey: ProjectKey;
-  variable: SecretView;
-  onChanged: () => Promise<void>;
-};
+const EditForm = lazyPart(async () => (await import("./edit-form.tsx")).EditForm, <Skeleton className="h-64 w-full" />);
 
 /** Changes a variable's value, description, environments and sensitivity (KEY-1); the stored value is not shown. */
 export function EditVariable(edited: Edited) {
   const [open, setOpen] = useState(false);
   const { keyName } = edited.variable;
   return (
-    <Dialog
-      open={open}
-      onOpenChange={setOpen}
-      title={`Edit ${keyName}`}
-      description="The live server keeps the old value until the next deployment."
-      trigger={
-        <Button size="sm" variant="ghost" aria-label={`Edit ${keyName}`} data-edit="">
-          Edit
-        </Button>
-      }
-    >
-      <EditForm {...edited} onClose={() => setOpen(false)} />
-    </Dialog>
-  );
-}
-
-function EditForm({ projectKey, variable, onChanged, onClose }: Edited & { onClose: () => void }) {
-  const { keyName } = variable;
-  const [secretValue, setValue] = useState("");
-  const [description, setDescription] = useState(variable.description ?? "");
-  const [environments, setEnvironments] = useState(variable.environments);
-  const [sensitive, setSensitive] = useState(variable.sensitive);
-  const { busy, problem: failure, run, refuse } = useSubmit();
-  const invalid = secretValue === "" ? null : secretValueSchema.safeParse(secretValue).error?.issues[0]?.message;
-  const submit = async () => {
-    if (invalid) return;
-    if (environments.length === 0) return refuse({ form: "Choose at least one environment." });
-    // Only changed fields: somebody else may have changed others.
-    const changes = {
-      ...(secretValue !== "" && { secretValue }),
-      ...(description !== (variable.description ?? "") && { description }),
-      ...(environments.join() !== variable.environments.join() && { environments: [...environments] }),
-      ...(sensitive !== variable.sensitive && { sensitive }),
-    };
-    if (Object.keys(changes).length === 0) return onClose();
-    await run(async () => {
-      await changeVariable({ data: { ...projectKey, keyName, ...changes } });
-      onClose();
-      await onChanged();
-    });
-  };
-  return (
-    <Form className="flex flex-col gap-4" onSubmit={() => void submit()}>
-      <div className="flex flex-col gap-1.5">
-        <span className="text-sm font-medium">New value</span>
-        <WithError problem={invalid ?? null}>
-          {(control) => (
-            <ValueControl
-              control={control}
-              called={keyName}
-              value={secretValue}
-              placeholder="Unchanged"
-              onChange={setValue}
-            />
-          )}
-        </WithError>
-      </div>
-      <VariableDescription value={description} onChange={setDescription} />
-      <EnvironmentChoice chosen={environments} onChange={setEnvironments} />
-      <SensitiveChoice checked={sensitive} onChange={setSensitive} />
-      <Failure title="The variable was not changed">{failure}</Failure>
-      <FormEnd busy={busy} submit="Save changes" onCancel={onClose} />
-    </Form>
+    // biome-ignore lint/a11y/noStaticElementInteractions: only listens to the events of what it contains
+    <span className="contents" onPointerEnter={EditForm.preload} onFocus={EditForm.preload}>
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title={`Edit ${keyName}`}
+        description="The live server keeps the old value until the next deployment."
+        trigger={
+          <Button size="sm" variant="ghost" aria-label={`Edit ${keyName}`} data-edit="">
+            Edit
+          </Button>
+        }
+      >
+        <EditForm {...edited} onClose={() => setOpen(false)} />
+      </Dialog>
+    </span>
   );
 }

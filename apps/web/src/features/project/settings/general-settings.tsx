@@ -1,20 +1,20 @@
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { FormerNameView } from "@towpath/core/projects/project";
 import { formerNameDays } from "@towpath/core/projects/project/schema";
 import { useState } from "react";
 import { NameInput, useServerName } from "~/features/onboarding/server-form/server-name-field.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { projectQuery, projectQueryKey } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { formerNamesQuery, releaseName, updateProject } from "~/features/shared/project-screen/settings.functions.ts";
+import { formerNamesQuery, updateProject } from "~/features/shared/project-screen/settings.functions.ts";
 import { useSubmit } from "~/http/use-submit.ts";
-import { Ask, type Question } from "~/ui/ask.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Checkbox } from "~/ui/checkbox.tsx";
 import { Field, TextareaField } from "~/ui/field.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
 import { SettingsForm } from "~/ui/settings-form.tsx";
-import { AbsoluteDay } from "~/ui/time.tsx";
 import { type Saved, SavedChanges } from "./saved-changes.tsx";
+
+const FormerNameList = lazyPart(async () => (await import("./former-name-list.tsx")).FormerNameList);
 
 type GeneralSettingsProps = {
   projectKey: ProjectKey;
@@ -82,7 +82,7 @@ function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Sav
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const [opened, setOpened] = useState(stored);
-  const choice = useServerName(projectKey.orgSlug, stored.name);
+  const choice = useServerName(projectKey.orgSlug, stored.name, stored.name);
   const [description, setDescription] = useState(stored.description ?? "");
   const [isPublic, setPublic] = useState(stored.isPublic);
   const form = useSubmit();
@@ -124,9 +124,7 @@ function useGeneral(projectKey: ProjectKey, stored: Stored, onSaved: (saved: Sav
 
 /** Former names of a renamed server, which still work, with a button to release each (PRJ-11). */
 function FormerNames({ projectKey }: { readonly projectKey: ProjectKey }) {
-  const queryClient = useQueryClient();
   const { data: names = [], isError, refetch } = useQuery(formerNamesQuery(projectKey));
-  const [question, setQuestion] = useState<Question | null>(null);
   if (isError) {
     return (
       <p className="text-sm text-muted">
@@ -137,35 +135,5 @@ function FormerNames({ projectKey }: { readonly projectKey: ProjectKey }) {
       </p>
     );
   }
-  if (names.length === 0) return null;
-  const ask = ({ name }: FormerNameView) =>
-    setQuestion({
-      title: `Release ${name}?`,
-      description: "Clients that still use this address stop working at once, and anyone can take the name.",
-      action: "Release name",
-      danger: true,
-      run: async () => {
-        await releaseName({ data: { ...projectKey, name } });
-        await queryClient.invalidateQueries(formerNamesQuery(projectKey));
-      },
-    });
-  return (
-    <div>
-      <p className="mb-1.5 text-sm font-medium">Former names</p>
-      <ul aria-label="Former names" className="divide-y rounded-md border">
-        {names.map((each) => (
-          <li key={each.name} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-sm">
-            <code className="min-w-0 flex-1 basis-40 break-all">{each.name}</code>
-            <span className="text-muted">
-              works until <AbsoluteDay time={each.expiresAt} />
-            </span>
-            <Button size="sm" variant="danger-quiet" aria-label={`Release ${each.name}`} onClick={() => ask(each)}>
-              Release
-            </Button>
-          </li>
-        ))}
-      </ul>
-      <Ask question={question} onClose={() => setQuestion(null)} />
-    </div>
-  );
+  return names.length === 0 ? null : <FormerNameList projectKey={projectKey} names={names} />;
 }

@@ -3,8 +3,7 @@ import type { DataUsage } from "@towpath/core/operations/data-volume";
 import { sourceKinds } from "@towpath/core/sources/source/kind/schema";
 import { Lock } from "lucide-react";
 import { useState } from "react";
-import { ExternalSettings } from "~/features/onboarding/external-server/external-settings.tsx";
-import type { FromGitHub } from "~/features/onboarding/source/continue-on-github.tsx";
+import type { FromGitHub } from "~/features/onboarding/source/continue-on-github.types.ts";
 import { SourceSettings } from "~/features/onboarding/source/source-settings.tsx";
 import { ReleaseSettings } from "~/features/project/release/release-settings.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
@@ -12,6 +11,8 @@ import { projectQuery } from "~/features/shared/project-screen/project-screen.fu
 import { useMay } from "~/features/shared/session/guards.ts";
 import { Callout } from "~/ui/callout.tsx";
 import { EmptyState } from "~/ui/empty-state.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
 import { PageHeader } from "~/ui/page-header.tsx";
 import { SectionLinks } from "~/ui/section-links.tsx";
 import { RelativeTime } from "~/ui/time.tsx";
@@ -22,12 +23,19 @@ import { DomainSettings } from "./domain-settings.tsx";
 import { ErrorRateSettings } from "./error-rate-settings.tsx";
 import { ExportProject } from "./export-project.tsx";
 import { GeneralSettings } from "./general-settings.tsx";
-import { PackageSettings } from "./package-settings.tsx";
 import type { Saved } from "./saved-changes.tsx";
 import { settingsHeader } from "./settings-states.tsx";
 import { SleepSettings } from "./sleep-settings.tsx";
 import { SwitchSetting, SwitchSettings } from "./switch-settings.tsx";
 import { VariableSettings } from "./variable-settings.tsx";
+
+// Of some servers only.
+const pending = <Skeleton className="h-72 w-full" />;
+const ExternalSettings = lazyPart(
+  async () => (await import("~/features/onboarding/external-server/external-settings.tsx")).ExternalSettings,
+  pending,
+);
+const PackageSettings = lazyPart(async () => (await import("./package-settings.tsx")).PackageSettings, pending);
 
 type Shown = {
   readonly kind: "hosted" | "external" | "portal";

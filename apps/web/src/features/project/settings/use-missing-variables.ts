@@ -1,4 +1,4 @@
-import { type QueryClient, useQueries, useSuspenseQuery } from "@tanstack/react-query";
+import { type QueryClient, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import type { SecretView } from "@towpath/core/projects/secret";
 import { buildQuery } from "~/features/project/delivery/build.functions.ts";
 import { type BranchItem, branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
@@ -7,7 +7,7 @@ import type { ProjectKey } from "~/features/shared/project-screen/project-key.sc
 /** Variables that a branch's newest build lacked and that aren't set yet. */
 export type Missing = { readonly branch: string; readonly buildId: string; readonly keyNames: readonly string[] };
 
-/** A project may have many branches, and each build is a request. */
+/** A project may have many branches, and each build is a request. As many as `useMissingVariables` has queries. */
 const maxBuilds = 3;
 
 /** Branches whose newest build failed, the default one first. */
@@ -30,7 +30,11 @@ export function useMissingVariables(key: ProjectKey, stored: readonly SecretView
   const { data: branches } = useSuspenseQuery(branchesQuery(key));
   const failed = failedOf(branches);
   // Not suspended: a build that fails while somebody types must not remove the form.
-  const builds = useQueries({ queries: failed.map(({ buildId }) => buildQuery(key, buildId)) });
+  const queryOf = (index: number) => ({
+    ...buildQuery(key, failed[index]?.buildId ?? ""),
+    enabled: failed[index] !== undefined,
+  });
+  const builds = [useQuery(queryOf(0)), useQuery(queryOf(1)), useQuery(queryOf(2))];
   return failed.flatMap(({ name, isDefault, buildId }, index) => {
     const action = builds[index]?.data?.diagnosis?.action;
     if (action?.kind !== "variables") return [];

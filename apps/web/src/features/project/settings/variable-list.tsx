@@ -11,6 +11,7 @@ import { RelativeTime } from "~/ui/time.tsx";
 import { failureText, toast } from "~/ui/toast.ts";
 import { useSorted } from "~/ui/use-sorted.ts";
 import { EditVariable } from "./edit-variable.tsx";
+import { NoVariables } from "./no-variables.tsx";
 
 type VariableListProps = {
   projectKey: ProjectKey;
@@ -51,11 +52,9 @@ export function VariableList({ projectKey, variables, onChanged }: VariableListP
     );
   };
   return (
-    <div ref={list} className="border-t">
+    <div ref={list} className={variables.length === 0 ? undefined : "border-t"}>
       {variables.length === 0 ? (
-        <p className="px-4 py-6 text-center text-sm text-muted">
-          No variables yet. Add the ones your code reads from its environment.
-        </p>
+        <NoVariables />
       ) : (
         <Table label="Environment variables">
           <TableHead columns={["Name", "Value", "Environments", "Changed"]} sort={sort} hasActions />

@@ -1,16 +1,24 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { RedeployButton } from "~/features/project/build/redeploy-button.tsx";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { changedVariablesQuery, variablesQuery } from "~/features/shared/project-screen/settings.functions.ts";
 import { buttonLook } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { Card, CardBody, CardHeader } from "~/ui/card.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
+import { SkeletonRows } from "~/ui/loading.tsx";
 import { AddVariables } from "./add-variables.tsx";
 import { listedNames } from "./listed-names.ts";
+import { NoVariables } from "./no-variables.tsx";
 import { type Saved, SavedChanges } from "./saved-changes.tsx";
 import { type Missing, useMissingVariables } from "./use-missing-variables.ts";
-import { VariableList } from "./variable-list.tsx";
+
+const VariableList = lazyPart(
+  async () => (await import("./variable-list.tsx")).VariableList,
+  <SkeletonRows rows={3} label="Loading the variables" />,
+);
 
 type VariableSettingsProps = {
   projectKey: ProjectKey;
@@ -23,6 +31,9 @@ export function VariableSettings({ projectKey, saved, onSaved }: VariableSetting
   const queryClient = useQueryClient();
   const { data: variables } = useSuspenseQuery(variablesQuery(projectKey));
   const missing = useMissingVariables(projectKey, variables);
+  // Stays when the last one is deleted, to move the focus.
+  const [isListed, setListed] = useState(variables.length > 0);
+  if (!isListed && variables.length > 0) setListed(true);
   const refresh = async () => {
     await queryClient.invalidateQueries(variablesQuery(projectKey));
     onSaved("variables");
@@ -37,7 +48,7 @@ export function VariableSettings({ projectKey, saved, onSaved }: VariableSetting
         <MissingVariables projectKey={projectKey} missing={missing} />
         <ChangedVariables projectKey={projectKey} />
       </div>
-      <VariableList projectKey={projectKey} variables={variables} onChanged={refresh} />
+      {isListed ? <VariableList projectKey={projectKey} variables={variables} onChanged={refresh} /> : <NoVariables />}
       <CardBody className="flex flex-col gap-5 border-t pt-4">
         <AddVariables
           projectKey={projectKey}

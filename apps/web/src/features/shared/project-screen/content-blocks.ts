@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { isObject, isText, type Json } from "./json.ts";
 
 /** Raster image types. No SVG: it is a document that can contain scripts. */
 const safeImages = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);
@@ -24,20 +24,7 @@ export type ContentBlock =
   | { readonly kind: "resource"; readonly uri: string; readonly mimeType: string | null; readonly text: string }
   | { readonly kind: "unknown"; readonly value: unknown };
 
-const text = z.object({ type: z.literal("text"), text: z.string() });
-const media = z.object({ type: z.enum(["image", "audio"]), data: z.string(), mimeType: z.string() });
-const link = z.object({
-  type: z.literal("resource_link"),
-  uri: z.string(),
-  name: z.string().default(""),
-  description: z.string().optional(),
-});
-const contents = z.object({
-  uri: z.string(),
-  mimeType: z.string().optional(),
-  text: z.string().optional(),
-  blob: z.string().optional(),
-});
+const isOptionalText = (value: unknown): value is string | undefined => value === undefined || isText(value);
 
 function ofMedia(base64: string, mimeType: string, name: string): ContentBlock {
   const type = mimeType.toLowerCase().split(";", 1)[0]?.trim() ?? "";
@@ -47,51 +34,46 @@ function ofMedia(base64: string, mimeType: string, name: string): ContentBlock {
   return { kind: "binary", base64, mimeType: type, name };
 }
 
-function ofContents(value: z.infer<typeof contents>): ContentBlock {
-  const name = value.uri.split("/").at(-1) || "resource";
-  if (value.blob !== undefined) return ofMedia(value.blob, value.mimeType ?? "application/octet-stream", name);
-  return { kind: "resource", uri: value.uri, mimeType: value.mimeType ?? null, text: value.text ?? "" };
+/** Contents of a resource; undefined if they are malformed. */
+function ofContents(value: unknown): ContentBlock | undefined {
+  if (!isObject(value)) return undefined;
+  const { uri, mimeType, text, blob } = value;
+  if (!isText(uri) || !isOptionalText(mimeType) || !isOptionalText(text) || !isOptionalText(blob)) return undefined;
+  if (blob !== undefined)
+    return ofMedia(blob, mimeType ?? "application/octet-stream", uri.split("/").at(-1) || "resource");
+  return { kind: "resource", uri, mimeType: mimeType ?? null, text: text ?? "" };
 }
 
 function ofContent(value: unknown, role: string | null): ContentBlock {
-  const asText = text.safeParse(value);
-  if (asText.success) return { kind: "text", text: asText.data.text, role };
-  const asMedia = media.safeParse(value);
-  if (asMedia.success) return ofMedia(asMedia.data.data, asMedia.data.mimeType, asMedia.data.type);
-  const asLink = link.safeParse(value);
-  if (asLink.success) {
-    return {
-      kind: "link",
-      uri: asLink.data.uri,
-      name: asLink.data.name || asLink.data.uri,
-      description: asLink.data.description ?? null,
-    };
-  }
-  const embedded = z.object({ type: z.literal("resource"), resource: contents }).safeParse(value);
-  return embedded.success ? ofContents(embedded.data.resource) : { kind: "unknown", value };
+  return (isObject(value) ? ofKnown(value, role) : undefined) ?? { kind: "unknown", value };
 }
 
-const results = z.object({
-  content: z.array(z.unknown()).optional(),
-  contents: z.array(z.unknown()).optional(),
-  messages: z.array(z.unknown()).optional(),
-});
+/** Undefined for a block of an unknown type, and for a malformed one. */
+function ofKnown(value: Json, role: string | null): ContentBlock | undefined {
+  const { type, text, data, mimeType, uri, name, description, resource } = value;
+  if (type === "text" && isText(text)) return { kind: "text", text, role };
+  if ((type === "image" || type === "audio") && isText(data) && isText(mimeType)) return ofMedia(data, mimeType, type);
+  if (type === "resource") return ofContents(resource);
+  if (type !== "resource_link" || !isText(uri) || !isOptionalText(name) || !isOptionalText(description))
+    return undefined;
+  return { kind: "link", uri, name: name || uri, description: description ?? null };
+}
+
+const isOptionalList = (value: unknown): value is readonly unknown[] | undefined =>
+  value === undefined || Array.isArray(value);
 
 /** Content blocks of a result of `tools/call`, `resources/read` or `prompts/get`. Untrusted: each part is checked. */
 export function contentBlocks(result: unknown): ContentBlock[] {
-  const parsed = results.safeParse(result);
-  if (!parsed.success) return [];
-  const message = z.object({ role: z.string(), content: z.unknown() });
+  if (!isObject(result)) return [];
+  const { content, contents, messages } = result;
+  if (!isOptionalList(content) || !isOptionalList(contents) || !isOptionalList(messages)) return [];
   return [
-    ...(parsed.data.content ?? []).map((value) => ofContent(value, null)),
-    ...(parsed.data.contents ?? []).map((value): ContentBlock => {
-      const found = contents.safeParse(value);
-      return found.success ? ofContents(found.data) : { kind: "unknown", value };
-    }),
-    ...(parsed.data.messages ?? []).map((value): ContentBlock => {
-      const found = message.safeParse(value);
-      return found.success ? ofContent(found.data.content, found.data.role) : { kind: "unknown", value };
-    }),
+    ...(content ?? []).map((value) => ofContent(value, null)),
+    ...(contents ?? []).map((value): ContentBlock => ofContents(value) ?? { kind: "unknown", value }),
+    ...(messages ?? []).map(
+      (value): ContentBlock =>
+        isObject(value) && isText(value.role) ? ofContent(value.content, value.role) : { kind: "unknown", value },
+    ),
   ];
 }
 

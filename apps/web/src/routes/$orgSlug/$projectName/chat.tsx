@@ -10,14 +10,17 @@ export const Route = createFileRoute("/$orgSlug/$projectName/chat")({
   validateSearch: chatSearchParameters,
   loaderDeps: ({ search: { q: _question, ...deps } }) => deps,
   loader: async ({ context: { queryClient }, params, deps }) => {
-    const [branches] = await Promise.all([
-      queryClient.ensureQueryData(branchesQuery(params)),
+    const readBuild = async () => {
+      const { branch } = chosenBranch(await queryClient.ensureQueryData(branchesQuery(params)), deps);
+      if (branch) await queryClient.ensureQueryData(deploymentBuildQuery(params, branch.deployment.id));
+    };
+    // Together, as the branches are known within the app.
+    await Promise.all([
+      readBuild(),
       queryClient.ensureQueryData(chatSetupQuery(params)),
       // The page reports an unknown chat.
       deps.chat ? queryClient.prefetchQuery(chatQuery(params, deps.chat)) : null,
     ]);
-    const { branch } = chosenBranch(branches, deps);
-    if (branch) await queryClient.ensureQueryData(deploymentBuildQuery(params, branch.deployment.id));
   },
   head: ({ params }) => ({ meta: [{ title: `Chat · ${params.projectName} · Towpath` }] }),
   component: ChatRoute,

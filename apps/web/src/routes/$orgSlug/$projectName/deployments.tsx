@@ -1,7 +1,7 @@
 import { createFileRoute, notFound, redirect } from "@tanstack/react-router";
 import { TowpathError } from "@towpath/core/errors";
 import { buildsQuery } from "~/features/project/delivery/build.functions.ts";
-import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
+import { branchesQuery, forkPullRequestsQuery } from "~/features/project/delivery/deployment.functions.ts";
 import { releaseQuery } from "~/features/project/delivery/status.functions.ts";
 import { DeploymentsPage } from "~/features/project/deployment/deployments-page.tsx";
 import {
@@ -26,8 +26,9 @@ export const Route = createFileRoute("/$orgSlug/$projectName/deployments")({
       await Promise.all([
         context.queryClient.ensureInfiniteQueryData(buildsQuery(params, branch)),
         context.queryClient.ensureQueryData(branchesQuery(params)),
-        // Fails silently: the page does without the figures.
+        // Fail silently: the page does without the figures, and without the list.
         context.queryClient.prefetchQuery(releaseQuery(params)),
+        context.queryClient.prefetchQuery(forkPullRequestsQuery(params)),
       ]);
     } catch (error) {
       // The project was deleted while one of its pages was open, or it has no such branch.

@@ -4,6 +4,7 @@ import { InspectorPage } from "~/features/inspector/inspector/inspector-page.tsx
 import { type InspectorSearch, inspectorSearchParameters } from "~/features/inspector/inspector/inspector-search.ts";
 import { replayedBranch } from "~/features/inspector/inspector/replayed-branch.ts";
 import { branchesQuery } from "~/features/project/delivery/deployment.functions.ts";
+import { serverStatusQuery } from "~/features/project/delivery/status.functions.ts";
 import { chosenBranch } from "~/features/project/deployment/chosen-branch.ts";
 import { explainedQuery } from "~/features/project/request-log/request-log.functions.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
@@ -21,7 +22,12 @@ export const Route = createFileRoute("/$orgSlug/$projectName/inspector")({
     const { branch } = chosenBranch(branches, replayedBranch(branches, deps, replayed?.deploymentId));
     const live = branch?.deployment;
     const { kind } = await context.queryClient.ensureQueryData(projectQuery(params));
-    if (live || kind !== "hosted") await context.queryClient.ensureQueryData(offersQuery(params, live?.id ?? null));
+    if (!live && kind === "hosted") return;
+    await Promise.all([
+      context.queryClient.ensureQueryData(offersQuery(params, live?.id ?? null)),
+      // Fails silently: the page does without the state.
+      branch && context.queryClient.prefetchQuery(serverStatusQuery({ key: params, branchId: branch.id })),
+    ]);
   },
   head: ({ params }) => ({ meta: [{ title: `Inspector · ${params.projectName} · Towpath` }] }),
   component: InspectorRoute,

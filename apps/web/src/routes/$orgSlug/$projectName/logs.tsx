@@ -1,8 +1,14 @@
 import { createFileRoute, stripSearchParams } from "@tanstack/react-router";
 import type { LogSearch } from "@towpath/logs/schema";
+import { withStatistics } from "@towpath/logs/search";
 import { defaultLogSearch, logSearchParameters } from "~/features/project/request-log/log-filters.ts";
 import { LogsPage } from "~/features/project/request-log/logs-page.tsx";
-import { newestLogsQuery } from "~/features/project/request-log/request-log.functions.ts";
+import { isProtocolShown } from "~/features/project/request-log/protocol-choice.ts";
+import {
+  logStatsQuery,
+  logValuesQuery,
+  newestLogsQuery,
+} from "~/features/project/request-log/request-log.functions.ts";
 
 export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
   validateSearch: logSearchParameters,
@@ -10,7 +16,12 @@ export const Route = createFileRoute("/$orgSlug/$projectName/logs")({
   // Without the open request: showing its details must not load the list again.
   loaderDeps: ({ search: { request: _open, ...deps } }) => deps,
   loader: async ({ context, params, deps }) => {
-    await context.queryClient.prefetchQuery(newestLogsQuery(params, deps, deps.protocol ?? false));
+    const showsProtocol = deps.protocol ?? isProtocolShown();
+    await Promise.all([
+      context.queryClient.prefetchQuery(newestLogsQuery(params, deps, showsProtocol)),
+      context.queryClient.prefetchQuery(logStatsQuery(params, withStatistics(deps), showsProtocol, false)),
+      context.queryClient.prefetchQuery(logValuesQuery(params, deps.timeRange)),
+    ]);
   },
   head: ({ params }) => ({ meta: [{ title: `Logs · ${params.projectName} · Towpath` }] }),
   component: LogsRoute,

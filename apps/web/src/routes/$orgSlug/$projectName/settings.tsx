@@ -1,12 +1,20 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { externalServerQuery } from "~/features/onboarding/external-server/external-server.functions.ts";
+import { sourceQuery } from "~/features/onboarding/source/source.functions.ts";
 import { policyQuery } from "~/features/project/release/release.functions.ts";
+import { domainsQuery } from "~/features/project/settings/domains.functions.ts";
 import { latencyRuleQuery } from "~/features/project/settings/latency-rule.functions.ts";
 import { SettingsPage } from "~/features/project/settings/settings-page.tsx";
 import { SettingsPending } from "~/features/project/settings/settings-states.tsx";
 import { loadMissingVariables } from "~/features/project/settings/use-missing-variables.ts";
 import { projectQuery } from "~/features/shared/project-screen/project-screen.functions.ts";
-import { changedVariablesQuery, variablesQuery } from "~/features/shared/project-screen/settings.functions.ts";
+import {
+  captureChangeQuery,
+  changedVariablesQuery,
+  formerNamesQuery,
+  recordedListsQuery,
+  variablesQuery,
+} from "~/features/shared/project-screen/settings.functions.ts";
 import { oneOf, positiveInteger, searchParameters, text } from "~/http/search-parameters.ts";
 
 /** PRJ-11, KEY-1 */
@@ -21,17 +29,25 @@ export const Route = createFileRoute("/$orgSlug/$projectName/settings")({
   loader: async ({ context, params }) => {
     const { permissions } = context.organization;
     if (!permissions.includes("project.update")) return;
-    const [{ kind }] = await Promise.all([
-      context.queryClient.ensureQueryData(projectQuery(params)),
-      context.queryClient.ensureQueryData(latencyRuleQuery(params)),
-    ]);
-    if (kind === "external") await context.queryClient.ensureQueryData(externalServerQuery(params));
-    if (kind !== "hosted") return;
+    const { queryClient } = context;
+    const { kind } = await queryClient.ensureQueryData(projectQuery(params));
     await Promise.all([
-      context.queryClient.ensureQueryData(variablesQuery(params)),
-      context.queryClient.ensureQueryData(changedVariablesQuery(params)),
-      context.queryClient.ensureQueryData(policyQuery(params)),
-      loadMissingVariables(context.queryClient, params),
+      queryClient.ensureQueryData(latencyRuleQuery(params)),
+      // Each fails silently: its card reports it.
+      queryClient.prefetchQuery(formerNamesQuery(params)),
+      queryClient.prefetchQuery(domainsQuery(params)),
+      queryClient.prefetchQuery(captureChangeQuery(params)),
+      ...(kind === "external" ? [queryClient.ensureQueryData(externalServerQuery(params))] : []),
+      ...(kind === "hosted"
+        ? [
+            queryClient.ensureQueryData(variablesQuery(params)),
+            queryClient.ensureQueryData(changedVariablesQuery(params)),
+            queryClient.ensureQueryData(policyQuery(params)),
+            queryClient.prefetchQuery(sourceQuery(params)),
+            queryClient.prefetchQuery(recordedListsQuery(params)),
+            loadMissingVariables(queryClient, params),
+          ]
+        : []),
     ]);
   },
   head: ({ params }) => ({ meta: [{ title: `Settings · ${params.projectName} · Towpath` }] }),

@@ -1,8 +1,8 @@
 import { Trash2 } from "lucide-react";
 import { Button, PlainButton } from "~/ui/button.tsx";
 import { Duration, RelativeTime } from "~/ui/time.tsx";
-import type { ServerCall } from "../inspector.schema.ts";
 import { OutcomeBadge } from "../result/outcome-badge.tsx";
+import type { ServerCall } from "../server-call.ts";
 import { callWithoutSecrets } from "../share/sensitive.ts";
 import type { CallRecord } from "./call-record.ts";
 

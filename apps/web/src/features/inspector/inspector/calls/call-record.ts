@@ -1,6 +1,6 @@
 import type { Elicitation, ElicitationAnswer, LogMessage, Sampling, SamplingAnswer } from "@towpath/mcp/web-client";
 import type { Progress } from "../connection/server-connection.ts";
-import type { CallResult, ServerCall } from "../inspector.schema.ts";
+import type { CallResult, ServerCall } from "../server-call.ts";
 
 /** A question of the server during a call. `answer`: the kind of answer, such as `declined`; null while it waits. */
 type Asked = { readonly id: string; readonly answer: string | null } & (

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CallResult, ServerCall } from "../inspector.schema.ts";
+import type { CallResult, ServerCall } from "../server-call.ts";
 import { type CallRecord, ended, newRecord } from "./call-record.ts";
 import { keepCalls, readCalls } from "./kept-calls.ts";
 

@@ -1,6 +1,5 @@
-import { z } from "zod";
-import type { CallResult } from "../inspector.schema.ts";
-import { serverCallSchema } from "../inspector.schema.ts";
+import { isObject, isText } from "~/features/shared/project-screen/json.ts";
+import type { CallResult, ServerCall } from "../server-call.ts";
 import { callWithoutSecrets } from "../share/sensitive.ts";
 import { type CallRecord, maxRecords, newRecord } from "./call-record.ts";
 
@@ -11,26 +10,33 @@ const prefix = "towpath:inspector:";
 const keyOf = ({ userId, projectId }: Place) => `${prefix}${userId}:${projectId}`;
 const limits = { resultLength: 32_000, totalLength: 500_000, days: 30 };
 
-const resultSchema = z.discriminatedUnion("ok", [
-  z.object({
-    ok: z.literal(true),
-    result: z.record(z.string(), z.unknown()),
-    durationMs: z.number(),
-    connectMs: z.number(),
-    protocolVersion: z.string(),
-  }),
-  z.object({ ok: z.literal(false), code: z.string(), rpcCode: z.number().nullable(), message: z.string() }),
-]);
-const recordSchema = z.object({
-  id: z.string(),
-  time: z.number(),
-  item: z.string(),
-  call: serverCallSchema,
-  hidden: z.array(z.string()),
-  outcome: resultSchema,
-  requestId: z.string().nullable(),
-  isResultDropped: z.boolean(),
-});
+type KeptCall = Pick<CallRecord, "id" | "time" | "item" | "call" | "hidden" | "requestId" | "isResultDropped"> & {
+  readonly outcome: CallResult;
+};
+
+function isCall(call: unknown): call is ServerCall {
+  if (!isObject(call)) return false;
+  if (call.kind === "resource") return isText(call.uri);
+  if (!isText(call.name) || !isObject(call.arguments)) return false;
+  return call.kind === "tool" || (call.kind === "prompt" && Object.values(call.arguments).every(isText));
+}
+
+function isOutcome(outcome: unknown): outcome is CallResult {
+  if (!isObject(outcome)) return false;
+  const { ok, result, durationMs, connectMs, protocolVersion, code, rpcCode, message } = outcome;
+  if (ok === false) return isText(code) && isText(message) && (rpcCode === null || typeof rpcCode === "number");
+  const isTimed = typeof durationMs === "number" && typeof connectMs === "number";
+  return ok === true && isObject(result) && isTimed && isText(protocolVersion);
+}
+
+/** An earlier version of the page may have kept it in another shape. */
+function isKept(kept: unknown): kept is KeptCall {
+  if (!isObject(kept)) return false;
+  const { id, time, item, call, hidden, outcome, requestId, isResultDropped } = kept;
+  if (!isText(id) || typeof time !== "number" || !isText(item) || !isCall(call) || !isOutcome(outcome)) return false;
+  if (!Array.isArray(hidden) || !hidden.every(isText)) return false;
+  return (requestId === null || isText(requestId)) && typeof isResultDropped === "boolean";
+}
 
 /** The part of the browser's storage that is used here. */
 type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">;
@@ -42,7 +48,8 @@ export function readCalls(store: Store, place: Place, now: number): readonly Cal
     const keys = Array.from({ length: store.length }, (_, index) => store.key(index) ?? "");
     for (const key of keys)
       if (key.startsWith(prefix) && !key.startsWith(`${prefix}${place.userId}:`)) store.removeItem(key);
-    const found = z.array(recordSchema).parse(JSON.parse(store.getItem(keyOf(place)) ?? "[]"));
+    const found: unknown = JSON.parse(store.getItem(keyOf(place)) ?? "[]");
+    if (!Array.isArray(found) || !found.every(isKept)) return [];
     return found.filter(({ time }) => time > oldest).map((kept) => ({ ...newRecord(kept), ...kept }));
   } catch {
     return [];
@@ -74,7 +81,7 @@ export function keepCalls(
   }
 }
 
-function keptOf(record: CallRecord, schema: unknown): z.infer<typeof recordSchema> {
+function keptOf(record: CallRecord, schema: unknown): KeptCall {
   const { id, time, item, requestId } = record;
   const { call, hidden } = callWithoutSecrets(record.call, schema);
   const outcome = record.outcome as CallResult;

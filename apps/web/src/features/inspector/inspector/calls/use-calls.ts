@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { relayUrl } from "../connection/relay-fetch.ts";
 import { ServerConnection } from "../connection/server-connection.ts";
-import type { ServerCall } from "../inspector.schema.ts";
+import type { ServerCall } from "../server-call.ts";
 import { type CallRecord, ended, maxRecords, newRecord, type Reply, withLog, withReply } from "./call-record.ts";
 import { keepCalls, type Place, readCalls } from "./kept-calls.ts";
 

@@ -11,8 +11,8 @@ import { Duration } from "~/ui/time.tsx";
 import type { CallRecord } from "../calls/call-record.ts";
 import { relayUrl } from "../connection/relay-fetch.ts";
 import { ServerConnection } from "../connection/server-connection.ts";
-import type { CallResult } from "../inspector.schema.ts";
 import { DestructiveDialog } from "../item/destructive-dialog.tsx";
+import type { CallResult } from "../server-call.ts";
 import { comparable, differencesOf } from "./json-diff.ts";
 
 type CompareProps = {

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { ProjectKey } from "~/features/shared/project-screen/project-key.schema.ts";
 import { authorizationHeader, refusalHeader } from "./relay.schema.ts";
 
@@ -10,7 +9,6 @@ export type AnswerInfo = {
 };
 type Failure = { readonly message: string; readonly isOurs: boolean };
 
-const failureSchema = z.object({ error: z.object({ message: z.string() }) });
 const isCallOf = (body: unknown) => typeof body === "string" && /"method":"(tools|resources|prompts)\//.test(body);
 
 /** The address under which pages of a project reach the server of a branch; null: production. */
@@ -45,10 +43,10 @@ export function relayFetch(parts: {
 
 async function failureOf(response: Response): Promise<Failure | null> {
   if (!response.headers.get("content-type")?.includes("json")) return null;
-  const body: unknown = await response
+  const body = (await response
     .clone()
     .json()
-    .catch(() => null);
-  const failure = failureSchema.safeParse(body);
-  return failure.success ? { message: failure.data.error.message, isOurs: response.headers.has(refusalHeader) } : null;
+    .catch(() => null)) as { readonly error?: { readonly message?: unknown } } | null;
+  const message = body?.error?.message;
+  return typeof message === "string" ? { message, isOurs: response.headers.has(refusalHeader) } : null;
 }

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Talker, talker } from "@towpath/mcp/testing";
 import { afterEach, expect, test } from "vitest";
-import type { CallResult, ServerCall } from "../inspector.schema.ts";
+import type { CallResult, ServerCall } from "../server-call.ts";
 import { refusalHeader } from "./relay.schema.ts";
 import { type CallHandlers, ServerConnection } from "./server-connection.ts";
 

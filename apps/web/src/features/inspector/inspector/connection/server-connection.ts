@@ -8,7 +8,7 @@ import type {
   Sampling,
   SamplingAnswer,
 } from "@towpath/mcp/web-client";
-import { type CallResult, canceledCode, type ServerCall } from "../inspector.schema.ts";
+import { type CallResult, canceledCode, type ServerCall } from "../server-call.ts";
 import { type ProtocolMessage, withMessage } from "./protocol-log.ts";
 import { type AnswerInfo, relayFetch } from "./relay-fetch.ts";
 
@@ -31,6 +31,11 @@ export type ConnectionState = {
 };
 
 type Library = typeof import("@towpath/mcp/web-client");
+const loadLibrary = (): Promise<Library> => import("@towpath/mcp/web-client");
+
+/** Loads the client of MCP ahead of the first call, which reports a failure. */
+export const preloadLibrary = (): void => void loadLibrary().catch(() => {});
+
 type Running = CallHandlers & { readonly deadline: CallDeadline; failure: AnswerInfo["failure"] };
 
 const clientName = "Towpath inspector";
@@ -70,7 +75,7 @@ export class ServerConnection {
     const started = performance.now();
     let running: Running | null = null;
     try {
-      this.#library ??= await import("@towpath/mcp/web-client");
+      this.#library ??= await loadLibrary();
       running = { ...handlers, deadline: new this.#library.CallDeadline(callMs, canceled), failure: null };
       this.#running = running;
       return await this.#performAgain(call, running, started);
@@ -95,7 +100,7 @@ export class ServerConnection {
 
   /** Connects without a call, for completions. */
   async open(): Promise<void> {
-    this.#library ??= await import("@towpath/mcp/web-client");
+    this.#library ??= await loadLibrary();
     await this.#connected(this.#library, new AbortController().signal);
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => void this.close(), idleMs);

@@ -1,9 +1,16 @@
+import { lazyPart } from "~/ui/lazy-part.tsx";
+import { Skeleton } from "~/ui/loading.tsx";
 import { ArgumentsEditor } from "../arguments-editor.tsx";
 import type { ServerConnection } from "../connection/server-connection.ts";
-import type { ServerCall } from "../inspector.schema.ts";
 import type { InspectorItem } from "../inspector-items.ts";
+import { NoArguments } from "../no-arguments.tsx";
 import type { Arguments } from "../schema-form/form-arguments.ts";
-import { NoArguments, TemplateForm, TextArguments } from "../text-arguments.tsx";
+import type { ServerCall } from "../server-call.ts";
+
+// For templates and prompts, which few servers have.
+const pending = <Skeleton className="h-8 w-full" />;
+const TemplateForm = lazyPart(async () => (await import("../text-arguments.tsx")).TemplateForm, pending);
+const TextArguments = lazyPart(async () => (await import("../text-arguments.tsx")).TextArguments, pending);
 
 type ItemFormProps = {
   item: InspectorItem;

@@ -4,15 +4,17 @@ import { Badge } from "~/ui/badge.tsx";
 import { Button } from "~/ui/button.tsx";
 import { Callout } from "~/ui/callout.tsx";
 import { TextField } from "~/ui/field.tsx";
-import { JsonTree } from "~/ui/json-tree.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
+import { lazyPart } from "~/ui/lazy-part.tsx";
 import type { Calls } from "../calls/use-calls.ts";
-import type { ServerCall } from "../inspector.schema.ts";
 import { type InspectorItem, isDestructive, itemTexts } from "../inspector-items.ts";
 import type { Arguments } from "../schema-form/form-arguments.ts";
+import type { ServerCall } from "../server-call.ts";
 import { CopyCallMenu, type SnippetPlace } from "../share/copy-call-menu.tsx";
 import { DestructiveDialog } from "./destructive-dialog.tsx";
 import { firstDraft, ItemForm } from "./item-form.tsx";
+
+const JsonTree = lazyPart(async () => (await import("~/ui/json-tree.tsx")).JsonTree);
 
 const actionLabels = {
   tools: "Call tool",
@@ -197,11 +199,12 @@ function ItemBadges({ item }: { item: InspectorItem }) {
 }
 
 function ToolSchemas({ item }: { item: Extract<InspectorItem, { tab: "tools" }> }) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <details className="mt-5 border-t pt-3 text-sm">
+    <details className="mt-5 border-t pt-3 text-sm" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="w-fit rounded-sm text-muted hover:text-ink">Schema</summary>
       <div className="mt-2 flex flex-col gap-2">
-        <JsonTree value={{ input: item.tool.inputSchema, output: item.tool.outputSchema }} openTo={2} />
+        {isOpen && <JsonTree value={{ input: item.tool.inputSchema, output: item.tool.outputSchema }} openTo={2} />}
       </div>
     </details>
   );

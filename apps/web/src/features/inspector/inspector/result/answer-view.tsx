@@ -9,7 +9,7 @@ import { JsonTree } from "~/ui/json-tree.tsx";
 import { TabPanel, Tabs } from "~/ui/tabs.tsx";
 import type { CallRecord } from "../calls/call-record.ts";
 import { ContentView } from "../content-view.tsx";
-import type { CallResult } from "../inspector.schema.ts";
+import type { CallResult } from "../server-call.ts";
 
 type Answer = Extract<CallResult, { ok: true }>;
 

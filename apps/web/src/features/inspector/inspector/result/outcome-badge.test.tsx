@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { canceledCode } from "../inspector.schema.ts";
+import { canceledCode } from "../server-call.ts";
 import { OutcomeBadge } from "./outcome-badge.tsx";
 
 const badge = (code: string) =>

@@ -1,5 +1,5 @@
 import { Badge } from "~/ui/badge.tsx";
-import { type CallResult, isCanceled } from "../inspector.schema.ts";
+import { type CallResult, isCanceled } from "../server-call.ts";
 
 /** The outcome of a call as a badge; null: it runs. */
 export function OutcomeBadge({ outcome }: { outcome: CallResult | null }) {

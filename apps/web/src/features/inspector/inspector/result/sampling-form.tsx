@@ -12,7 +12,7 @@ import { Form } from "~/ui/form.tsx";
 import { failureText } from "~/ui/toast.ts";
 import { ContentView } from "../content-view.tsx";
 import { askModel } from "../sampling/sampling.functions.ts";
-import { textsOf } from "../sampling/sampling.schema.ts";
+import { textsOf } from "../sampling/sampling-texts.ts";
 
 type SamplingFormProps = {
   asked: Sampling;

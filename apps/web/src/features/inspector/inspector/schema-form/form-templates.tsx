@@ -12,8 +12,9 @@ import { Button } from "~/ui/button.tsx";
 import { classNames } from "~/ui/class-names.ts";
 import { Input } from "~/ui/field.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
+import { ArgumentField } from "./argument-field.tsx";
 
-/** Label, description, control and errors of one field. Texts are untrusted and never rendered as HTML. */
+/** One field. */
 export function FieldTemplate(props: FieldTemplateProps) {
   const { id, label, children, rawDescription, rawErrors, hidden, required, displayLabel, schema } = props;
   if (hidden) return null;
@@ -34,27 +35,15 @@ export function FieldTemplate(props: FieldTemplateProps) {
             placeholder="name"
           />
         )}
-        {displayLabel && !isBoolean && !additional && (
-          <label htmlFor={id} className="flex items-baseline gap-1.5 text-sm font-medium">
-            <span className="break-all">{name}</span>
-            {required && typeof position !== "number" && (
-              <span className="text-xs font-normal text-faint">required</span>
-            )}
-          </label>
-        )}
-        {children}
-        {displayLabel && rawDescription && (
-          <p id={`${id}__description`} className="line-clamp-6 text-xs break-words whitespace-pre-line text-muted">
-            {rawDescription}
-          </p>
-        )}
-        {rawErrors && rawErrors.length > 0 && (
-          <ul id={`${id}__error`} className="text-xs text-bad">
-            {[...new Set(rawErrors)].map((error) => (
-              <li key={error}>{error}</li>
-            ))}
-          </ul>
-        )}
+        <ArgumentField
+          id={id}
+          label={displayLabel && !isBoolean && !additional ? name : null}
+          required={required === true && typeof position !== "number"}
+          description={displayLabel && rawDescription ? String(rawDescription) : null}
+          problems={rawErrors ?? []}
+        >
+          {children}
+        </ArgumentField>
       </div>
       {additional && (
         <IconButton label={`Remove ${label}`} onClick={props.onRemoveProperty}>

@@ -1,14 +1,11 @@
 import { enumOptionSelectedValue, enumOptionValueDecoder, getInputProps, type WidgetProps } from "@rjsf/utils";
-import { ChevronsUpDown } from "lucide-react";
-import { Checkbox } from "~/ui/checkbox.tsx";
-import { classNames } from "~/ui/class-names.ts";
-import { controlLook, Input, Textarea } from "~/ui/field.tsx";
+import { Input, Textarea } from "~/ui/field.tsx";
 import { isSensitive } from "../share/sensitive.ts";
+import { describedBy, NativeSelect, YesNo } from "./argument-field.tsx";
 
 const invalid = (props: WidgetProps) => (props.rawErrors && props.rawErrors.length > 0 ? true : undefined);
-const describedBy = (props: WidgetProps) =>
-  `${props.schema.description ? `${props.id}__description ` : ""}${invalid(props) ? `${props.id}__error` : ""}`.trim() ||
-  undefined;
+const describedByOf = (props: WidgetProps) =>
+  describedBy(props.id, Boolean(props.schema.description), invalid(props) === true);
 
 /** One line: text, numbers, dates. */
 export function BaseInputTemplate(props: WidgetProps) {
@@ -25,7 +22,7 @@ export function BaseInputTemplate(props: WidgetProps) {
       required={required}
       placeholder={placeholder || (schema.default === undefined ? undefined : String(schema.default))}
       aria-invalid={invalid(props)}
-      aria-describedby={describedBy(props)}
+      aria-describedby={describedByOf(props)}
       onChange={
         onChangeOverride ?? ((event) => onChange(event.target.value === "" ? options.emptyValue : event.target.value))
       }
@@ -42,30 +39,29 @@ export function TextareaWidget(props: WidgetProps) {
       value={props.value ?? ""}
       required={props.required}
       aria-invalid={invalid(props)}
-      aria-describedby={describedBy(props)}
+      aria-describedby={describedByOf(props)}
       onChange={(event) => props.onChange(event.target.value === "" ? props.options.emptyValue : event.target.value)}
     />
   );
 }
 
-/** One or several options. The native control, which handles hundreds of options and any label. */
+/** One or several options. */
 export function SelectWidget(props: WidgetProps) {
   const { id, value, options, multiple = false, required, onChange, schema } = props;
   const choices = options.enumOptions ?? [];
   const decode = (picked: string | string[]) => onChange(enumOptionValueDecoder(picked, choices, "indexed", undefined));
-  const select = (
-    <select
+  return (
+    <NativeSelect
       id={id}
       multiple={multiple}
       required={required}
       aria-label={props.hideLabel ? props.label : undefined}
       aria-invalid={invalid(props)}
-      aria-describedby={describedBy(props)}
+      aria-describedby={describedByOf(props)}
       value={enumOptionSelectedValue(value, choices, multiple, "indexed", multiple ? [] : "")}
       onChange={({ target }) =>
         decode(multiple ? [...target.selectedOptions].map((option) => option.value) : target.value)
       }
-      className={classNames(controlLook, "w-full", multiple ? "min-h-24 px-2 py-1" : "h-8 appearance-none pr-8 pl-2.5")}
     >
       {!multiple && schema.default === undefined && <option value="">{required ? "Choose" : "Not set"}</option>}
       {choices.map((choice, index) => (
@@ -74,24 +70,11 @@ export function SelectWidget(props: WidgetProps) {
           {choice.label}
         </option>
       ))}
-    </select>
-  );
-  if (multiple) return select;
-  // Looks as the selects of ui/select.tsx.
-  return (
-    <span className="relative block">
-      {select}
-      <ChevronsUpDown className="pointer-events-none absolute top-1/2 right-2.5 size-3.5 -translate-y-1/2 text-faint" />
-    </span>
+    </NativeSelect>
   );
 }
 
 /** Yes or no. */
-export function CheckboxWidget({ value, onChange, label, required }: WidgetProps) {
-  return (
-    <Checkbox checked={value === true} onChange={onChange}>
-      <span className="font-medium break-all">{label}</span>
-      {required && <span className="ml-1.5 text-xs text-faint">required</span>}
-    </Checkbox>
-  );
-}
+export const CheckboxWidget = ({ value, onChange, label, required }: WidgetProps) => (
+  <YesNo label={label} required={required === true} checked={value === true} onChange={onChange} />
+);

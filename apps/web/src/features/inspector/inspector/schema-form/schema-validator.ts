@@ -1,4 +1,3 @@
-import { type Schema, Validator } from "@cfworker/json-schema";
 import {
   type RJSFSchema,
   type RJSFValidationError,
@@ -6,53 +5,19 @@ import {
   type ValidationData,
   type ValidatorType,
 } from "@rjsf/utils";
+import { type ArgumentProblem, type OutputUnit, problemsOf, validate } from "./argument-problems.ts";
 
-/** Errors that only wrap the nested error to show. */
-const wrappers = new Set([
-  "properties",
-  "items",
-  "prefixItems",
-  "additionalProperties",
-  "$ref",
-  "allOf",
-  "then",
-  "else",
-]);
-const maxErrors = 50;
-
-type OutputUnit = { keyword: string; instanceLocation: string; error: string };
-
-/** Validates without `eval`, which the page's policy forbids. Works on a copy, which the validator annotates. */
-function validate(schema: RJSFSchema, data: unknown): OutputUnit[] {
-  const validator = new Validator(structuredClone(schema) as Schema, "2020-12", false);
-  return validator.validate(data).errors;
-}
-
-function pathOf(location: string): string[] {
-  return location
-    .split("/")
-    .slice(1)
-    .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-/** A validation error as the form shows it: at its field, reworded where that is shorter. */
-function toFormError(unit: OutputUnit): RJSFValidationError {
-  const path = pathOf(unit.instanceLocation);
-  const missing = unit.keyword === "required" ? /^[^"]*property "(.*)"\.$/.exec(unit.error)?.[1] : undefined;
-  if (missing !== undefined) path.push(missing);
-  const message = missing === undefined ? unit.error.replace(/^Instance /, "This ") : "Required";
+/** A problem as the form shows it: at its field. */
+function toFormError({ keyword, path, message }: ArgumentProblem): RJSFValidationError {
   const property = path.map((part) => (/^[A-Za-z_$][\w$]*$/.test(part) ? `.${part}` : `['${part}']`)).join("");
-  return { name: unit.keyword, property, message, stack: `${path.join(".") || "arguments"}: ${message}` };
+  return { name: keyword, property, message, stack: `${path.join(".") || "arguments"}: ${message}` };
 }
 
 /** Checks form data for @rjsf with @cfworker/json-schema, draft 2020-12. */
 export const schemaValidator: ValidatorType = {
   validateFormData(formData, schema): ValidationData<unknown> {
     const errors = schemaValidator.rawValidation<OutputUnit>(schema, formData).errors ?? [];
-    const shown = errors
-      .filter((unit) => !wrappers.has(unit.keyword))
-      .slice(0, maxErrors)
-      .map(toFormError);
+    const shown = problemsOf(errors).map(toFormError);
     return { errors: shown, errorSchema: toErrorSchema(shown) };
   },
   isValid(schema, formData, rootSchema) {

@@ -2,20 +2,23 @@ import { ChevronDown, Code, Link2 } from "lucide-react";
 import { Button } from "~/ui/button.tsx";
 import { Menu, MenuItem, MenuSeparator } from "~/ui/menu.tsx";
 import { toast } from "~/ui/toast.ts";
-import type { ServerCall } from "../inspector.schema.ts";
 import { type InspectorItem, itemParameter } from "../inspector-items.ts";
+import type { ServerCall } from "../server-call.ts";
 import { callWithoutSecrets } from "./sensitive.ts";
 import { fragmentOf } from "./share-link.ts";
-import { curlSnippet, pythonSnippet, type SnippetInput, typescriptSnippet } from "./snippets.ts";
+import type { SnippetInput } from "./snippets.ts";
 
 /** Of the server, for code that calls it. */
 export type SnippetPlace = Pick<SnippetInput, "url" | "protocolVersion" | "keyVariable">;
 
 const languages = [
-  ["curl", "curl", curlSnippet],
-  ["python", "Python", pythonSnippet],
-  ["typescript", "TypeScript", typescriptSnippet],
+  ["curlSnippet", "curl"],
+  ["pythonSnippet", "Python"],
+  ["typescriptSnippet", "TypeScript"],
 ] as const;
+
+/** Loaded while the menu opens. */
+const loadSnippets = () => import("./snippets.ts");
 
 const placeholder = (hidden: readonly string[]) =>
   hidden.length > 0 ? `Left out: ${hidden.join(", ")}. Add your own.` : undefined;
@@ -40,6 +43,12 @@ export function CopyCallMenu({ item, callNow, place, className }: CopyCallMenuPr
       toast.error("The browser didn't allow copying.");
     }
   };
+  const copyCode = async (snippet: (typeof languages)[number][0], label: string) => {
+    const { call, hidden } = safeCall();
+    const snippets = await loadSnippets().catch(() => null);
+    if (!snippets) return toast.error("The code couldn't be made. Check your connection and try again.");
+    return copy(label, snippets[snippet]({ ...place, call }), hidden);
+  };
   const copyLink = () => {
     const { call, hidden } = safeCall();
     const url = new URL(location.href);
@@ -53,21 +62,15 @@ export function CopyCallMenu({ item, callNow, place, className }: CopyCallMenuPr
   };
   return (
     <Menu
+      onOpenChange={(isOpen) => isOpen && void loadSnippets().catch(() => {})}
       trigger={
         <Button variant="ghost" icon={<Code />} {...(className !== undefined && { className })}>
           Copy as <ChevronDown className="size-3.5" />
         </Button>
       }
     >
-      {languages.map(([key, label, snippet]) => (
-        <MenuItem
-          key={key}
-          icon={<Code />}
-          onClick={() => {
-            const { call, hidden } = safeCall();
-            void copy(label, snippet({ ...place, call }), hidden);
-          }}
-        >
+      {languages.map(([snippet, label]) => (
+        <MenuItem key={snippet} icon={<Code />} onClick={() => void copyCode(snippet, label)}>
           {label}
         </MenuItem>
       ))}

@@ -1,4 +1,4 @@
-import type { ServerCall } from "../inspector.schema.ts";
+import type { ServerCall } from "../server-call.ts";
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>

@@ -1,9 +1,8 @@
-import { z } from "zod";
+import { isObject, type Json } from "~/features/shared/project-screen/json.ts";
 
 const prefix = "args=";
 /** Maximum length of the address: messengers truncate longer ones. */
 const maxLength = 8_000;
-const argumentsSchema = z.record(z.string(), z.unknown());
 
 /** The fragment of an address that carries arguments: it never reaches a server. Null: too long for an address. */
 export function fragmentOf(args: Readonly<Record<string, unknown>>): string | null {
@@ -19,13 +18,14 @@ export function fragmentOf(args: Readonly<Record<string, unknown>>): string | nu
 }
 
 /** The arguments in an address; null without valid ones. Untrusted: anybody may have written it. */
-export function argumentsIn(fragment: string): Record<string, unknown> | null {
+export function argumentsIn(fragment: string): Json | null {
   const text = fragment.replace(/^#/, "");
   if (!text.startsWith(prefix) || text.length > maxLength) return null;
   try {
     const binary = atob(text.slice(prefix.length).replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-    return argumentsSchema.parse(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
+    const args: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return isObject(args) ? args : null;
   } catch {
     return null;
   }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Talker, talker } from "@towpath/mcp/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ServerCall } from "../inspector.schema.ts";
+import type { ServerCall } from "../server-call.ts";
 import { curlSnippet, pythonSnippet, typescriptSnippet } from "./snippets.ts";
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 import { inQuotes, quoted, shellWord } from "@towpath/mcp/connect";
-import type { ServerCall } from "../inspector.schema.ts";
+import type { ServerCall } from "../server-call.ts";
 
 export type SnippetInput = {
   /** The server's MCP endpoint. */

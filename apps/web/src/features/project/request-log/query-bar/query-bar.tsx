@@ -1,14 +1,14 @@
-import { Autocomplete } from "@base-ui/react/autocomplete";
 import type { LogFilters } from "@towpath/logs/schema";
 import { CornerDownLeft, Search, X } from "lucide-react";
-import { type ComponentProps, useId } from "react";
+import { type ComponentProps, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { classNames } from "~/ui/class-names.ts";
 import { controlLook } from "~/ui/field.tsx";
-import { formatCount } from "~/ui/figure.tsx";
 import { Form } from "~/ui/form.tsx";
 import { IconButton } from "~/ui/icon-button.tsx";
 import { Kbd } from "~/ui/kbd.tsx";
-import type { Completion, CompletionGroup, LogValues } from "./completions.ts";
+import { useLazyModule } from "~/ui/use-lazy-module.ts";
+import type { LogValues } from "./completions.ts";
+import { onKeyOfClosed, type QueryInputProps } from "./query-input.ts";
 import { useQueryText } from "./use-query-text.ts";
 
 type QueryBarProps = {
@@ -22,78 +22,68 @@ type QueryBarProps = {
 
 /**
  * The log's filters as text, with completion of keys and values. `/` focuses it (`useShortcuts`), Enter applies it,
- * Escape closes the list and then reverts the text, the down arrow moves from the closed list to the rows.
+ * Escape closes the list and then reverts the text, the down arrow moves from the closed list to the rows. The list's code
+ * is loaded when the field is first used; without it the field works as well.
  */
 export function QueryBar({ filters, onFilters, values, onLeave }: QueryBarProps) {
-  const query = useQueryText(filters, onFilters, values);
-  const { text, problems, open, isAsked } = query;
+  const query = useQueryText(filters, onFilters);
+  const { text, problems, isAsked } = query;
   const problemsId = useId();
-  const onKeyDown: ComponentProps<typeof Autocomplete.Input>["onKeyDown"] = (event) => {
-    // Browsers empty a search field at Escape.
-    if (event.key === "Escape") event.preventDefault();
-    if (open) return;
-    if (event.key === "Escape") {
-      // So would Base UI.
-      event.preventBaseUIHandler();
-      if (isAsked) event.currentTarget.blur();
-      else query.takeBack();
-    }
-    if (event.key === "ArrowDown" && isAsked) {
-      event.preventBaseUIHandler();
-      event.preventDefault();
-      onLeave();
-    }
+  const left = useRef<number | null>(null);
+  const [isUsed, setUsed] = useState(false);
+  const [list, preload] = useLazyModule(
+    () => import("./completing-input.tsx"),
+    isUsed,
+    () => setUsed(false),
+  );
+  const input: ComponentProps<"input"> = {
+    ref: query.input,
+    type: "search",
+    "aria-label": "Filter the log",
+    "aria-invalid": problems.length > 0 || undefined,
+    "aria-describedby": problems.length > 0 ? problemsId : undefined,
+    placeholder: "tool:echo status:error, or any text",
+    autoComplete: "off",
+    autoCapitalize: "off",
+    spellCheck: false,
+    onSelect: query.onCaret,
+    className: classNames(
+      controlLook,
+      "h-8 w-full pr-17 pl-8 font-mono text-xs [&::-webkit-search-cancel-button]:hidden",
+    ),
   };
   return (
     <search className="min-w-0 flex-1 max-sm:basis-full">
-      <Form onSubmit={query.onSubmit} className="relative">
-        <Autocomplete.Root
-          items={query.completions}
-          mode="none"
-          value={text}
-          onValueChange={query.onText}
-          open={open}
-          onOpenChange={query.onOpen}
-          openOnInputClick
-          itemToStringValue={(item: Completion) => item.text}
-        >
-          <Search className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
-          <Autocomplete.Input
-            ref={query.input}
-            type="search"
-            aria-label="Filter the log"
-            aria-invalid={problems.length > 0 || undefined}
-            aria-describedby={problems.length > 0 ? problemsId : undefined}
-            placeholder="tool:echo status:error, or any text"
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
-            onKeyDown={onKeyDown}
-            onFocus={query.onFocus}
-            onSelect={query.onCaret}
-            className={classNames(
-              controlLook,
-              "h-8 w-full pr-17 pl-8 font-mono text-xs [&::-webkit-search-cancel-button]:hidden",
-            )}
+      <Form onSubmit={() => query.ask(text)} className="relative">
+        <Search className="pointer-events-none absolute top-2 left-2.5 size-4 text-faint" />
+        {list ? (
+          <list.CompletingInput query={query} values={values} input={input} left={left} onLeave={onLeave} />
+        ) : (
+          <PlainInput
+            query={query}
+            input={input}
+            left={left}
+            onLeave={onLeave}
+            onNear={preload}
+            onUse={() => setUsed(true)}
           />
-          <span className="absolute inset-y-0 right-0.5 flex items-center">
-            {isAsked ? null : (
-              <IconButton label="Apply (Enter)" type="submit" size="sm">
-                <CornerDownLeft />
-              </IconButton>
-            )}
-            {text === "" ? (
-              <span className="pr-1.5 max-sm:hidden" aria-hidden>
-                <Kbd>/</Kbd>
-              </span>
-            ) : (
-              <IconButton label="Clear the query" size="sm" onClick={query.clear}>
-                <X />
-              </IconButton>
-            )}
-          </span>
-          <Completions />
-        </Autocomplete.Root>
+        )}
+        <span className="absolute inset-y-0 right-0.5 flex items-center">
+          {isAsked ? null : (
+            <IconButton label="Apply (Enter)" type="submit" size="sm">
+              <CornerDownLeft />
+            </IconButton>
+          )}
+          {text === "" ? (
+            <span className="pr-1.5 max-sm:hidden" aria-hidden>
+              <Kbd>/</Kbd>
+            </span>
+          ) : (
+            <IconButton label="Clear the query" size="sm" onClick={query.clear}>
+              <X />
+            </IconButton>
+          )}
+        </span>
       </Form>
       {problems.length > 0 ? (
         <ul id={problemsId} role="alert" className="mt-1.5 text-xs text-bad">
@@ -106,37 +96,29 @@ export function QueryBar({ filters, onFilters, values, onLeave }: QueryBarProps)
   );
 }
 
-function Completions() {
+type PlainInputProps = QueryInputProps & { readonly onNear: () => void; readonly onUse: () => void };
+
+/** The field without its list. */
+function PlainInput({ query, input, left, onLeave, onNear, onUse }: PlainInputProps) {
+  const { input: element } = query;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it may have the focus since before the page's script ran
+  useEffect(() => {
+    if (document.activeElement === element.current) onUse();
+  }, []);
+  useLayoutEffect(() => {
+    const field = element.current;
+    return () => {
+      left.current = field && document.activeElement === field ? field.selectionStart : null;
+    };
+  }, [element, left]);
   return (
-    <Autocomplete.Portal>
-      <Autocomplete.Positioner sideOffset={4} align="start" className="z-40 outline-none">
-        <Autocomplete.Popup className="popup-motion max-w-[var(--available-width)] min-w-[min(24rem,var(--anchor-width))] rounded-lg border bg-raised shadow-pop">
-          <Autocomplete.List className="scroll-thin max-h-[min(22rem,var(--available-height))] scroll-py-1 overflow-y-auto overscroll-contain p-1">
-            {(group: CompletionGroup) => (
-              <Autocomplete.Group key={group.label} items={group.items} className="not-last:mb-1">
-                <Autocomplete.GroupLabel className="px-2 pt-1 pb-1 text-2xs font-medium text-faint">
-                  {group.label}
-                </Autocomplete.GroupLabel>
-                <Autocomplete.Collection>
-                  {(item: Completion) => (
-                    <Autocomplete.Item
-                      key={item.id}
-                      value={item}
-                      className="flex min-h-7 cursor-default items-center gap-3 rounded-md px-2 py-1 text-sm outline-none select-none data-highlighted:bg-hover"
-                    >
-                      <span className="min-w-0 shrink truncate font-mono text-xs">{item.label}</span>
-                      <span className="min-w-0 flex-1 truncate text-xs text-muted">{item.detail}</span>
-                      {item.calls === undefined ? null : (
-                        <span className="tabular shrink-0 text-xs text-muted">{formatCount(item.calls)}</span>
-                      )}
-                    </Autocomplete.Item>
-                  )}
-                </Autocomplete.Collection>
-              </Autocomplete.Group>
-            )}
-          </Autocomplete.List>
-        </Autocomplete.Popup>
-      </Autocomplete.Positioner>
-    </Autocomplete.Portal>
+    <input
+      {...input}
+      value={query.text}
+      onChange={({ target }) => query.type(target.value)}
+      onPointerEnter={onNear}
+      onFocus={onUse}
+      onKeyDown={(event) => onKeyOfClosed(event, query, onLeave)}
+    />
   );
 }

@@ -1,14 +1,8 @@
-import { z } from "zod";
-
-const name = z.string().min(1).max(1024);
-
 /** One request to a server, as the inspector makes it. */
-export const serverCallSchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("tool"), name, arguments: z.record(z.string(), z.unknown()) }),
-  z.object({ kind: z.literal("resource"), uri: z.string().min(1).max(8192) }),
-  z.object({ kind: z.literal("prompt"), name, arguments: z.record(z.string(), z.string()) }),
-]);
-export type ServerCall = z.infer<typeof serverCallSchema>;
+export type ServerCall =
+  | { readonly kind: "tool"; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }
+  | { readonly kind: "resource"; readonly uri: string }
+  | { readonly kind: "prompt"; readonly name: string; readonly arguments: Readonly<Record<string, string>> };
 
 /** The outcome of a call: the server's result, which may itself report a failure, or an error. */
 export type CallResult =

@@ -2,7 +2,7 @@ import type { BuildWarning } from "@towpath/core/delivery/build/contract";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { withWarnings } from "~/features/shared/project-screen/build-status.tsx";
-import { BuildWarnings } from "./build-problems.tsx";
+import { BuildWarnings } from "./build-warnings.tsx";
 
 const warning: BuildWarning = {
   code: "nothing_offered",
