@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { migrateDatabase, openDatabase } from "@towpath/db";
+import { openDatabase } from "@towpath/db";
 import { startEmbeddedPostgres } from "@towpath/db/embedded";
 import { freePort, freePorts } from "@towpath/role/testing";
 import { createRunnerStandIn } from "@towpath/runner-api/testing";
@@ -19,6 +19,7 @@ import { requirePrograms } from "./measure.ts";
 const secret = "the bench's secret has 32 letters";
 const issuer = "http://localhost:3000";
 const request = modernCall("echo", { text: "hello from the bench" }, "bench");
+const thisCheckout = join(import.meta.dirname, "../..");
 const proxyCore = "0";
 const restCores = availableParallelism() > 1 ? `1-${availableParallelism() - 1}` : "0";
 
@@ -45,7 +46,13 @@ type Gateway = {
   side: (name: string, label: Label, token?: string) => Side;
   accessToken: () => Promise<string>;
 };
-type Label = "bench-public" | "bench-stream" | "bench-signed-in";
+type Label = keyof ReturnType<typeof serversOf>;
+
+const serversOf = ({ json, stream }: Answers) => ({
+  "bench-public": { authMode: "towpath-public", path: json },
+  "bench-stream": { authMode: "towpath-public", path: stream },
+  "bench-signed-in": { authMode: "towpath-cloud", path: json },
+});
 
 /** Starts PostgreSQL, a server, and a stand-in for the runner that knows the server. */
 export async function startBench(): Promise<Bench> {
@@ -55,20 +62,25 @@ export async function startBench(): Promise<Bench> {
     socketDirectory: join(directory, "s"),
     durable: false,
   });
-  await migrateDatabase(postgres.url);
-  const database = openDatabase(postgres.url);
   const port = await freePort();
   const { answers, process: server } = await startServer(directory, port);
   const children = [server];
   const runner = createRunnerStandIn({ kind: "unix", path: join(directory, "runner.sock") });
-  const serve = async (label: Label, authMode: string, path: string) => {
-    const deployment = await insertServer(database.pool, label, authMode);
-    runner.servers.set(deployment, { instanceId: `bench-${deployment}`, endpoint: { kind: "unix", path } });
+  const databases = new Map<string, ReturnType<typeof openDatabase> & { readonly url: string }>();
+  const openDatabaseOf = async (checkout: string) => {
+    const known = databases.get(checkout);
+    if (known) return known;
+    const url = await createDatabase(postgres.url, { checkout, name: `checkout_${databases.size}` });
+    const database = { ...openDatabase(url), url };
+    databases.set(checkout, database);
+    for (const [label, { authMode, path }] of Object.entries(serversOf(answers))) {
+      const deployment = await insertServer(database.pool, label, authMode);
+      runner.servers.set(deployment, { instanceId: `bench-${deployment}`, endpoint: { kind: "unix", path } });
+    }
+    return database;
   };
-  await serve("bench-public", "towpath-public", answers.json);
-  await serve("bench-stream", "towpath-public", answers.stream);
-  await serve("bench-signed-in", "towpath-cloud", answers.json);
-  const apiKey = await insertApiKey(database.pool, "bench-signed-in");
+  const own = await openDatabaseOf(thisCheckout);
+  const apiKey = await insertApiKey(own.pool, "bench-signed-in");
   await runner.start();
   return {
     directory,
@@ -76,11 +88,12 @@ export async function startBench(): Promise<Bench> {
     apiKey,
     server: { name: "server itself", url: `http://127.0.0.1:${port}/mcp`, request, pid: null },
     startedToo: (child) => void children.unshift(child),
-    async startGateway({ workers, core, checkout = join(import.meta.dirname, "../.."), environment = {} }) {
+    async startGateway({ workers, core, checkout = thisCheckout, environment = {} }) {
       const port = await freePort();
+      const database = await openDatabaseOf(checkout);
       const url = (label: string) => `http://localhost:${port}/${label}/mcp`;
       const child = await startGatewayProcess(directory, {
-        databaseUrl: postgres.url,
+        databaseUrl: database.url,
         checkout,
         port,
         workers,
@@ -104,7 +117,9 @@ export async function startBench(): Promise<Bench> {
     },
     async rowsWritten() {
       await sleep(1500);
-      return Number((await database.pool.query("SELECT count(*) AS n FROM request_log")).rows[0].n);
+      const count = ({ pool }: { pool: typeof own.pool }) => pool.query("SELECT count(*) AS n FROM request_log");
+      const counts = await Promise.all([...databases.values()].map(count));
+      return counts.reduce((sum, { rows }) => sum + Number(rows[0].n), 0);
     },
     async stop() {
       for (const child of children) {
@@ -112,11 +127,21 @@ export async function startBench(): Promise<Bench> {
         if (child.exitCode === null) await once(child, "exit");
       }
       await runner.stop();
-      await database.close();
+      for (const database of databases.values()) await database.close();
       await postgres.stop();
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Creates a database with the schema of a checkout. Returns its URL. */
+async function createDatabase(url: string, { checkout, name }: { checkout: string; name: string }): Promise<string> {
+  const { pool, close } = openDatabase(url, { maxConnections: 1 });
+  await pool.query(`CREATE DATABASE ${name}`);
+  await close();
+  const created = url.replace("/towpath?", `/${name}?`);
+  await (await import(join(checkout, "packages/db/src/client.ts"))).migrateDatabase(created);
+  return created;
 }
 
 const signed = (token: string) => ({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });

@@ -14,11 +14,11 @@ const maxHoldMs = 250;
 export class SlowStart {
   readonly #gates = new WeakMap<Lease, Gate>();
 
-  /** Null for a server that ran before. */
+  /** Null for a server that ran before, or for long enough by now: then its calls need no timers. */
   gateOf(lease: Lease): Gate | null {
     if (lease.start.outcome !== "started") return null;
     const known = this.#gates.get(lease);
-    if (known) return known;
+    if (known) return known.isOpen ? null : known;
     const gate = new Gate();
     this.#gates.set(lease, gate);
     return gate;
@@ -35,6 +35,10 @@ export class Gate {
       this.#isOpen = true;
       for (const go of this.#waiting.splice(0)) go();
     }, rampMs).unref();
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /** Resolves when a call may be sent; undefined: at once. Each must be reported by `answered` once. */

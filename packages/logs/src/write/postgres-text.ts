@@ -26,7 +26,7 @@ type Scalar = string | number | boolean | null;
 /**
  * A column of rows as PostgreSQL's array literal, in a fraction of the driver's time for a general array. Every text is
  * quoted, with its quotes and backslashes escaped, so that none can end an element. Neighbours are mostly equal (one
- * project, one method, one client): repeated values are converted and quoted once.
+ * project, one method, one client): repeated values are converted and quoted once. Null for a column without values.
  *
  * @param read the row's value in this column
  *
@@ -36,7 +36,8 @@ export function toArrayLiteral<Row, Value>(
   rows: readonly Row[],
   read: (row: Row) => Value,
   store: (value: Value) => Scalar,
-): string {
+): string | null {
+  if (rows.every((row) => read(row) === null)) return null;
   let literal = "";
   let element = "";
   let previous: Value | undefined;

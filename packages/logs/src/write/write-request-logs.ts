@@ -5,7 +5,7 @@ import { toArrayLiteral, toPostgresJson, toPostgresText } from "./postgres-text.
 import { maxTextLengths, type RequestLogRow } from "./request-log.row.ts";
 import { announceRequestLogs } from "./request-log-changes.ts";
 
-type Column = { name: string; type: string; literal: (rows: readonly RequestLogRow[]) => string };
+type Column = { name: string; type: string; literal: (rows: readonly RequestLogRow[]) => string | null };
 
 function column<Value>(
   name: string,
@@ -99,8 +99,6 @@ function insertFor(given: readonly Column[]): Insert {
   return made;
 }
 
-const allNull = /^\{NULL(,NULL)*\}$/;
-
 /** Rows per statement: the first under usual load, the second for a backlog, where it makes writing a third faster. */
 export const requestLogBatches = { batchRows: 500, maxBatchRows: 5000 };
 
@@ -122,7 +120,7 @@ export async function writeRequestLogs(pool: Pool, rows: readonly RequestLogRow[
   const values: string[] = [];
   for (const column of columns) {
     const value = column.literal(rows);
-    if (allNull.test(value)) continue;
+    if (value === null) continue;
     given.push(column);
     values.push(value);
   }

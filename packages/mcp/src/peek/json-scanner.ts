@@ -18,12 +18,11 @@ export type Fields = Readonly<Record<string, FieldValue | undefined>>;
  */
 export type Shape = { readonly [key: string]: Shape | true | "head" };
 
-/** A compiled shape. `members` and `children` are the same nodes, for iteration and for lookup. */
+/** A compiled shape. `children`: by key; null for a value to keep. `below`: the slots of all nodes below it. */
 export type ShapeNode = {
   readonly key: string;
   readonly slot: string;
   readonly isHead: boolean;
-  readonly members: readonly ShapeNode[];
   readonly children: ReadonlyMap<string, ShapeNode> | null;
   readonly below: readonly string[];
 };
@@ -47,7 +46,7 @@ export function compileShape(shape: Shape): ShapeNode {
 
 function compileNode(key: string, slot: string, shape: Shape | true | "head"): ShapeNode {
   const isHead = shape === "head";
-  if (isHead || shape === true) return { key, slot, isHead, members: [], children: null, below: [] };
+  if (isHead || shape === true) return { key, slot, isHead, children: null, below: [] };
   const members = Object.entries(shape).map(([inner, innerShape]) =>
     compileNode(inner, slot === "" ? inner : `${slot}.${inner}`, innerShape),
   );
@@ -55,7 +54,6 @@ function compileNode(key: string, slot: string, shape: Shape | true | "head"): S
     key,
     slot,
     isHead,
-    members,
     children: new Map(members.map((member) => [member.key, member])),
     below: members.flatMap((member) => [member.slot, ...member.below]),
   };

@@ -296,6 +296,33 @@ describe("ResponsePeek", () => {
     );
   });
 
+  test("GW-3 fields that only begin like data or id are neither, and a byte order mark may come first", () => {
+    const message = (id: number) => JSON.stringify({ jsonrpc: "2.0", id, result: {} });
+    const stream = [
+      `\ufeffdata: ${message(1)}`,
+      "",
+      `data2: ${message(2)}`,
+      `database: ${message(2)}`,
+      ` data: ${message(2)}`,
+      "identity: 7",
+      "dat",
+      "data",
+      "",
+      `data:${message(3)}`,
+      "",
+      "",
+    ].join("\n");
+    for (let at = 0; at <= Buffer.byteLength(stream); at++) {
+      const peek = new ResponsePeek({ ids: null, format: "sse" });
+      for (const part of cut(Buffer.from(stream), [at])) peek.push(part);
+      peek.end({ isWhole: true });
+      expect({ ids: peek.answers.map(({ id }) => id), resumable: peek.resumable }).toEqual({
+        ids: [1, 3],
+        resumable: false,
+      });
+    }
+  });
+
   test("GW-7 ignores the answer to another request, takes an error without id", () => {
     const other = new ResponsePeek({ ids: [1], format: "json" });
     other.push(bytes({ id: "1", result: {} }));

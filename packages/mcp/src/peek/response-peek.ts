@@ -53,7 +53,7 @@ export class ResponsePeek {
   readonly answers: AnswerPeek[] = [];
   /** Whether the stream carried event ids, so that a client may resume it. */
   resumable = false;
-  readonly #ids: Set<string> | null;
+  readonly #ids: ResponsePeekOptions["ids"];
   readonly #waiting: number;
   readonly #reader: SseReader | null;
   readonly #captureBytes: number;
@@ -65,7 +65,7 @@ export class ResponsePeek {
   #answersBeforeMessage = 0;
 
   constructor(options: ResponsePeekOptions) {
-    this.#ids = options.ids && new Set(options.ids.map(idKey));
+    this.#ids = options.ids;
     this.#waiting = options.ids ? options.ids.length : maxAnswers;
     this.#captureBytes = options.captureBytes ?? 0;
     this.#reader =
@@ -157,7 +157,7 @@ export class ResponsePeek {
     if (!isError && fields.result === undefined) return;
     const id = typeof fields.id === "string" || typeof fields.id === "number" ? fields.id : null;
     // An error without an id answers a message that the server could not read; in a cut message the id may come later.
-    if (id === null ? !isError && !isCut : this.#ids !== null && !this.#ids.has(idKey(id))) return;
+    if (id === null ? !isError && !isCut : this.#ids !== null && !this.#ids.includes(id)) return;
     const code = fields["error.code"];
     const failed = isToolError(fields);
     this.answers.push({
@@ -188,10 +188,6 @@ function textsOf(head: Fields[string]): string | null {
   scanner.push(Buffer.from(head, "latin1"));
   scanner.cut();
   return texts.join("\n") || null;
-}
-
-function idKey(id: string | number): string {
-  return typeof id === "string" ? `s${id}` : `n${id}`;
 }
 
 function text(value: Fields[string]): string | null {

@@ -2,6 +2,9 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
+/** First bytes of `data`, of `id`, and of the byte order mark that may precede the first field. */
+const firstBytes: readonly (number | undefined)[] = [0x64, 0x69, 0xef];
+const dataField = [0x64, 0x61, 0x74, 0x61, COLON];
 const lineFeed = Buffer.from("\n");
 
 export type SseEvents = {
@@ -52,6 +55,14 @@ export class SseReader {
 
   #readPart(chunk: Buffer, from: number, to: number): void {
     let at = from;
+    // Almost always a line comes whole, with a field that can be recognized without collecting its name.
+    if (this.#state === "line-start" && at < to) {
+      if (!firstBytes.includes(chunk[at])) this.#state = "ignored";
+      else if (dataField.every((byte, index) => chunk[from + index] === byte) && to - from >= dataField.length) {
+        this.#state = "value-start";
+        at += dataField.length;
+      }
+    }
     while (at < to && (this.#state === "line-start" || this.#state === "field")) {
       const byte = chunk[at++];
       if (byte === COLON) {
