@@ -133,48 +133,45 @@ test("SRC-4 a folder is chosen by keyboard, its ignored files are shown, and it 
   expect(rowCount).toBe(1);
 });
 
-test.runIf(isThorough)(
-  "SRC-4 a folder and an archive can be dropped; other files and a taken name are refused and leave nothing",
-  async () => {
-    await page.goto(`${orgUrl()}/servers/new`);
-    await untilHydrated(page);
-    const path = await folder("River Gauge", {
-      "main.py": "x = 1\n",
-      "lib/a.py": "y = 2\n",
-      ".venv/pyvenv.cfg": "home",
-    });
-    const place = await upload().boundingBox();
-    const at = { x: (place?.x ?? 0) + 20, y: (place?.y ?? 0) + 20 };
-    const client = await page.context().newCDPSession(page);
-    for (const type of ["dragEnter", "dragOver", "drop"] as const) {
-      const data = { items: [], files: [path], dragOperationsMask: 1 };
-      await client.send("Input.dispatchDragEvent", { type, ...at, data });
-    }
-    await page.getByText(/^2 files, 12 B\. Left out: \.venv\/\.$/).waitFor();
-    expect(await page.getByLabel("Server name").inputValue()).toBe("river-gauge");
-    await page.getByRole("button", { name: "Choose another" }).click();
-    await choose(upload(), "Choose an archive", await writtenTo("photo.png", new Uint8Array([1])));
-    await page.getByText("photo.png is no archive.").waitFor();
-    await expectGood();
-    const zip = zipSync({ "gauge-1/server.py": strToU8("x = 1\n"), "gauge-1/.gitignore": strToU8("*.pyc\n") });
-    await choose(upload(), "Choose an archive", await writtenTo("gauge-1.zip", zip));
-    await page.getByRole("region", { name: "To upload" }).getByText("gauge-1.zip").waitFor();
-    await page.getByLabel("Server name").fill("weather-station");
-    await page.getByText("This project name is already taken").waitFor();
-    await page.getByLabel("Server name").fill("gauge-server");
-    await page.getByText("This name is available.").waitFor();
-    await page.getByRole("button", { name: "Deploy", exact: true }).click();
-    await page.waitForURL(/\/gauge-server\/build-logs\//);
-    expect(await filesOf("gauge-server")).toEqual([".gitignore", "server.py"]);
-    // Refused after it was sent: no repository stays behind.
-    await page.goto(`${orgUrl()}/servers/new`);
-    await choose(upload(), "Choose an archive", await writtenTo("broken-one.zip", new TextEncoder().encode("no zip")));
-    await page.getByRole("button", { name: "Deploy", exact: true }).click();
-    await page.getByText("The server was not created").waitFor();
-    await expectGood();
-    expect(await site.db.$count(repository, eq(repository.name, "broken-one"))).toBe(0);
-  },
-);
+test("SRC-4 a folder and an archive can be dropped; other files and a taken name are refused and leave nothing", async () => {
+  await page.goto(`${orgUrl()}/servers/new`);
+  await untilHydrated(page);
+  const path = await folder("River Gauge", {
+    "main.py": "x = 1\n",
+    "lib/a.py": "y = 2\n",
+    ".venv/pyvenv.cfg": "home",
+  });
+  const place = await upload().boundingBox();
+  const at = { x: (place?.x ?? 0) + 20, y: (place?.y ?? 0) + 20 };
+  const client = await page.context().newCDPSession(page);
+  for (const type of ["dragEnter", "dragOver", "drop"] as const) {
+    const data = { items: [], files: [path], dragOperationsMask: 1 };
+    await client.send("Input.dispatchDragEvent", { type, ...at, data });
+  }
+  await page.getByText(/^2 files, 12 B\. Left out: \.venv\/\.$/).waitFor();
+  expect(await page.getByLabel("Server name").inputValue()).toBe("river-gauge");
+  await page.getByRole("button", { name: "Choose another" }).click();
+  await choose(upload(), "Choose an archive", await writtenTo("photo.png", new Uint8Array([1])));
+  await page.getByText("photo.png is no archive.").waitFor();
+  await expectGood();
+  const zip = zipSync({ "gauge-1/server.py": strToU8("x = 1\n"), "gauge-1/.gitignore": strToU8("*.pyc\n") });
+  await choose(upload(), "Choose an archive", await writtenTo("gauge-1.zip", zip));
+  await page.getByRole("region", { name: "To upload" }).getByText("gauge-1.zip").waitFor();
+  await page.getByLabel("Server name").fill("weather-station");
+  await page.getByText("This project name is already taken").waitFor();
+  await page.getByLabel("Server name").fill("gauge-server");
+  await page.getByText("This name is available.").waitFor();
+  await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  await page.waitForURL(/\/gauge-server\/build-logs\//);
+  expect(await filesOf("gauge-server")).toEqual([".gitignore", "server.py"]);
+  // Refused after it was sent: no repository stays behind.
+  await page.goto(`${orgUrl()}/servers/new`);
+  await choose(upload(), "Choose an archive", await writtenTo("broken-one.zip", new TextEncoder().encode("no zip")));
+  await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  await page.getByText("The server was not created").waitFor();
+  await expectGood();
+  expect(await site.db.$count(repository, eq(repository.name, "broken-one"))).toBe(0);
+});
 
 async function writtenTo(name: string, bytes: Uint8Array): Promise<string> {
   await writeFile(join(directory, name), bytes);
