@@ -100,8 +100,8 @@ const units = [
   "://",
   "Error",
 ];
-const furtherStarts = ["[", "11:11:11", "2026-11-21 10:00:00", "# ", "{", "-r "];
-const commonStarts = ["", "a", "0", '"', "https://", ...(isThorough ? furtherStarts : [])];
+const furtherStarts = ["0", '"', "https://", "[", "11:11:11", "2026-11-21 10:00:00", "# ", "{", "-r "];
+const commonStarts = ["", "a", ...(isThorough ? furtherStarts : [])];
 
 /** Literal parts of the pattern: an attack must match these before it repeats something. */
 function literalsOf(source: string): string[] {

@@ -44,13 +44,17 @@ function bareVerdicts(revision: (typeof revisions)[number]) {
   return known;
 }
 
-test.each(revisions)("GW-2 revision %s: behind Towpath every scenario ends as it does bare", async (revision) => {
-  const direct = await bareVerdicts(revision);
-  const through = await runSuite(`${inject("serversUrl")}/conformance-server/mcp`, revision);
-  expect(Object.fromEntries(through)).toEqual(Object.fromEntries(direct));
-  const withoutFailure = [...direct.values()].filter((verdict) => verdict.failed === 0).length;
-  expect(withoutFailure).toBeGreaterThanOrEqual(passing[revision]);
-});
+/** Gateway tests ask for the earlier revisions. */
+test.each(isThorough ? revisions : revisions.slice(0, 1))(
+  "GW-2 revision %s: behind Towpath every scenario ends as it does bare",
+  async (revision) => {
+    const direct = await bareVerdicts(revision);
+    const through = await runSuite(`${inject("serversUrl")}/conformance-server/mcp`, revision);
+    expect(Object.fromEntries(through)).toEqual(Object.fromEntries(direct));
+    const withoutFailure = [...direct.values()].filter((verdict) => verdict.failed === 0).length;
+    expect(withoutFailure).toBeGreaterThanOrEqual(passing[revision]);
+  },
+);
 
 /** Makes an open portal of the deployed server, and waits until it answers. */
 async function portalUrl(): Promise<string> {

@@ -1,6 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { launchChromium } from "../chromium.ts";
+import { isThorough } from "../thorough.ts";
 import { createOrganization, newVisitor, signUp } from "./browser.ts";
 
 let browser: Browser;
@@ -12,7 +13,7 @@ afterAll(() => browser.close());
 const timeout = 10 * 60_000;
 const missing = "towpath-no-such-package-q7";
 
-test(
+test.runIf(isThorough)(
   "CAP-5 BLD-2 a change that breaks the build is committed in the browser, and from the failed build three clicks lead to live",
   async () => {
     const { page, complaints } = await newVisitor(browser);

@@ -7,6 +7,7 @@ import { freePort } from "@towpath/role/testing";
 import type { TestProject } from "vitest/node";
 import { launchChromium } from "../chromium.ts";
 import { createOrganization, newVisitor, signUp } from "../e2e/browser.ts";
+import { isThorough } from "../thorough.ts";
 import { startEchoingModel } from "./echoing-model.ts";
 import { startPooler } from "./pooler.ts";
 import { instancePorts, startTowpath } from "./towpath-process.ts";
@@ -77,6 +78,9 @@ export default async function startInstance(project: TestProject): Promise<() =>
     ...database?.settings,
     TOWPATH_START_TIMEOUT_MS: "20000",
     TOWPATH_CHAT_MODELS: JSON.stringify(models),
+    // One would wait for each version of each server, which nobody starts again. Tests of the runner and of an instance's
+    // life have them.
+    ...(!isThorough && { TOWPATH_PREWARM_SHARE: "0" }),
   });
   // Where tests look into the database of an instance that has its own.
   if (database !== null) await symlink(database.socketDirectory, join(dataDirectory, "run/postgres"));

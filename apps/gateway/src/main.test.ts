@@ -47,6 +47,7 @@ async function openDatabaseProxy(databaseUrl: string, directory: string) {
 const spawnMain = (databaseUrl: string, directory: string, workers: number) =>
   spawn(process.execPath, [main], {
     env: {
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       DATABASE_URL: databaseUrl,
       TOWPATH_DATA_DIR: directory,
       TOWPATH_RUN_DIR: directory,

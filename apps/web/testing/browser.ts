@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } fr
 import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
 import { launchChromium } from "../../../tests/chromium.ts";
 import { isThorough } from "../../../tests/thorough.ts";
+import { pageRoutes } from "./page-routes.ts";
 import type { Member } from "./visitor.ts";
 
 // Files of a worker share their modules (vitest's `isolate: false`). The browser ends with the worker.
@@ -166,17 +167,47 @@ const widthRules = [
 /** Rules that depend on the theme: on its colors, and on its pictures. */
 const themeRules = ["color-contrast", "link-in-text-block", "image-alt", "svg-img-alt", "role-img-alt"];
 
-/** Checked pages and dialogs on them. Each file has its own organizations, and so its own addresses. */
+/** Screens that were checked in this worker. */
 const checked = new Set<string>();
+let routes: Promise<readonly string[]> | undefined;
 
-/** Whether to check this page, with this dialog, in its theme: once, or by `./towpath test thorough` in each state. */
+/** The route of an address, such as `/$orgSlug/servers`, or the address where there is none. */
+async function routeOf(pathname: string): Promise<string> {
+  const parts = pathname.split("/");
+  const matches = (route: string) =>
+    route.split("/").length === parts.length &&
+    route.split("/").every((part, at) => part === parts[at] || part.startsWith("$"));
+  routes ??= pageRoutes();
+  // Those with fewer parameters come first.
+  const found = (await routes).filter(matches).toSorted((a, b) => a.split("$").length - b.split("$").length);
+  return found[0] ?? pathname;
+}
+
+/** Everything that generated names have. */
+const generated = /[\w-]*\d[\w-]*/g;
+
+/**
+ * Whether to check this screen in its theme and width. `./towpath test thorough` checks it in each test, a usual run once:
+ * a screen is a page, whoever's it is, with the same headings and the same kinds of elements.
+ */
 async function needsCheck(page: Page, how: string): Promise<boolean> {
-  const shown = await page.evaluate(() => {
-    const titles = document.querySelectorAll(":is([role=dialog], [role=alertdialog]) :is(h1, h2)");
-    return [document.documentElement.dataset.theme, ...[...titles].map(({ textContent }) => textContent)];
-  });
-  const { host, pathname } = new URL(page.url());
-  const key = JSON.stringify([how, host, pathname, page.viewportSize()?.width, shown]);
+  const { pathname } = new URL(page.url());
+  const { headings, ...shown } = await page.evaluate(() => ({
+    theme: document.documentElement.dataset.theme,
+    headings: [...document.querySelectorAll("h1, h2, h3, h4")].map(({ textContent }) => textContent),
+    kinds: [
+      ...new Set(
+        [...document.querySelectorAll("body *:not(svg *)")].map((element) =>
+          [
+            element.tagName,
+            ...["role", "type", "disabled", "aria-disabled"].map((name) => element.getAttribute(name)),
+          ].join(" "),
+        ),
+      ),
+    ].sort(),
+  }));
+  const titles = headings.map((text) => text.replaceAll(generated, ""));
+  const key = JSON.stringify([how, await routeOf(pathname), page.viewportSize()?.width, titles, shown]);
   const isNew = !checked.has(key);
   checked.add(key);
   return isNew || isThorough;

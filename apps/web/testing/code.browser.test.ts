@@ -38,68 +38,71 @@ const text = (path: string) => page.getByRole("textbox", { name: `Text of ${path
 const tree = () => page.getByRole("tree", { name: "Files" });
 const dialog = () => page.getByRole("dialog", { name: "Commit your changes" });
 
-test("CAP-5 UI-4 files of the repository are found by keyboard and by search, shown with their line, and named when they can't be read", async () => {
-  const { name } = await code.deploy("look");
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await page.goto(`${site.url}/${owner.organization.slug}/${name}/deployments`);
-  await page.getByRole("link", { name: "Code", exact: true }).click();
-  await text("server.py").waitFor();
-  await expectAccessibleInBothThemes(page);
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await tree().getByRole("treeitem", { name: "server.py" }).focus();
-  for (const pressed of ["Home", "ArrowRight", "ArrowDown", "ArrowDown"]) await page.keyboard.press(pressed);
-  await page.keyboard.press("Enter");
-  await text("lib/weather.py").waitFor();
-  expect(new URL(page.url()).search).toBe("?branch=main&file=lib%2Fweather.py");
-  await page.keyboard.press("ArrowLeft");
-  await page.keyboard.press("ArrowLeft");
-  await expect.poll(() => tree().getByRole("treeitem", { name: "weather.py" }).count()).toBe(0);
+test.runIf(isThorough)(
+  "CAP-5 UI-4 files of the repository are found by keyboard and by search, shown with their line, and named when they can't be read",
+  async () => {
+    const { name } = await code.deploy("look");
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto(`${site.url}/${owner.organization.slug}/${name}/deployments`);
+    await page.getByRole("link", { name: "Code", exact: true }).click();
+    await text("server.py").waitFor();
+    await expectAccessibleInBothThemes(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await tree().getByRole("treeitem", { name: "server.py" }).focus();
+    for (const pressed of ["Home", "ArrowRight", "ArrowDown", "ArrowDown"]) await page.keyboard.press(pressed);
+    await page.keyboard.press("Enter");
+    await text("lib/weather.py").waitFor();
+    expect(new URL(page.url()).search).toBe("?branch=main&file=lib%2Fweather.py");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(() => tree().getByRole("treeitem", { name: "weather.py" }).count()).toBe(0);
 
-  await page.getByRole("searchbox", { name: "Search in files" }).fill("HELLO");
-  await page.keyboard.press("Enter");
-  await page.getByText("1 line in 1 file").waitFor();
-  await page.getByRole("region", { name: "server.py" }).getByRole("link").click();
-  await text("server.py").waitFor();
-  await expect.poll(() => page.locator(".cm-marked").textContent()).toContain("Hello");
-  expect(new URL(page.url()).searchParams.get("line")).toBe("5");
-  await page.reload();
-  await expect.poll(() => page.locator(".cm-marked").textContent()).toContain("Hello");
-  await expectAccessibleInBothThemes(page);
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await page.getByRole("button", { name: "End the search" }).click();
-  for (const [file, reason] of [
-    ["logo.bin", "This file isn't text"],
-    ["large.txt", "It is larger than 1 MB"],
-    ["none.py", "There is no such file"],
-  ] as const) {
-    await page.goto(address(name, `?branch=main&file=${file}`));
-    await page.getByText(reason).waitFor();
-  }
-  await page.goto(address(name, "?branch=none"));
-  await page.getByRole("heading", { name: "The branch none can't be shown" }).waitFor();
-  await page.getByText(/look has no branch none/).waitFor();
+    await page.getByRole("searchbox", { name: "Search in files" }).fill("HELLO");
+    await page.keyboard.press("Enter");
+    await page.getByText("1 line in 1 file").waitFor();
+    await page.getByRole("region", { name: "server.py" }).getByRole("link").click();
+    await text("server.py").waitFor();
+    await expect.poll(() => page.locator(".cm-marked").textContent()).toContain("Hello");
+    expect(new URL(page.url()).searchParams.get("line")).toBe("5");
+    await page.reload();
+    await expect.poll(() => page.locator(".cm-marked").textContent()).toContain("Hello");
+    await expectAccessibleInBothThemes(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole("button", { name: "End the search" }).click();
+    for (const [file, reason] of [
+      ["logo.bin", "This file isn't text"],
+      ["large.txt", "It is larger than 1 MB"],
+      ["none.py", "There is no such file"],
+    ] as const) {
+      await page.goto(address(name, `?branch=main&file=${file}`));
+      await page.getByText(reason).waitFor();
+    }
+    await page.goto(address(name, "?branch=none"));
+    await page.getByRole("heading", { name: "The branch none can't be shown" }).waitFor();
+    await page.getByText(/look has no branch none/).waitFor();
 
-  // Without the editor's script the text can be read and changed.
-  let isOffline = true;
-  await page.route(/\/assets\/editor-.*\.js$/, (route) => (isOffline ? route.abort() : route.continue()));
-  await page.goto(address(name, "?branch=main&file=server.py"));
-  await text("server.py").click();
-  await page.getByText("The editor couldn't be loaded").waitFor();
-  await page.keyboard.press("Control+End");
-  await page.keyboard.type("# plain");
-  expect(await text("server.py").inputValue()).toMatch(/def greet[\s\S]*# plain$/);
-  isOffline = false;
-  await page.getByRole("button", { name: "Try again" }).click();
-  await expect.poll(() => page.locator(".cm-content").textContent()).toContain("# plain");
-  await page.getByRole("button", { name: "Discard changes of this file" }).click();
+    // Without the editor's script the text can be read and changed.
+    let isOffline = true;
+    await page.route(/\/assets\/editor-.*\.js$/, (route) => (isOffline ? route.abort() : route.continue()));
+    await page.goto(address(name, "?branch=main&file=server.py"));
+    await text("server.py").click();
+    await page.getByText("The editor couldn't be loaded").waitFor();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("# plain");
+    expect(await text("server.py").inputValue()).toMatch(/def greet[\s\S]*# plain$/);
+    isOffline = false;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expect.poll(() => page.locator(".cm-content").textContent()).toContain("# plain");
+    await page.getByRole("button", { name: "Discard changes of this file" }).click();
 
-  // On a phone the list is behind a button.
-  await page.setViewportSize({ width: 360, height: 740 });
-  await page.goto(address(name));
-  await page.getByRole("button", { name: "Files", exact: true }).click();
-  await page.getByRole("dialog", { name: "Files" }).getByRole("treeitem", { name: "README.md" }).click();
-  await text("README.md").waitFor();
-});
+    // On a phone the list is behind a button.
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.goto(address(name));
+    await page.getByRole("button", { name: "Files", exact: true }).click();
+    await page.getByRole("dialog", { name: "Files" }).getByRole("treeitem", { name: "README.md" }).click();
+    await text("README.md").waitFor();
+  },
+);
 
 test("CAP-5 several files are changed, made, renamed and deleted, kept over a reload, and become one commit in the person's name", async () => {
   const { name, id } = await code.deploy("edit");

@@ -76,7 +76,8 @@ const entryPoints = {
 
 function command(...args: string[]) {
   const main = join(import.meta.dirname, "../../cli/src/main.ts");
-  const environment = { PATH: process.env.PATH, HOME: directory };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const environment = { PATH, NODE_COMPILE_CACHE, HOME: directory };
   return promisify(execFile)(process.execPath, [main, ...args, "--data-dir", site.dataDirectory], { env: environment });
 }
 

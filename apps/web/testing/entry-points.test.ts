@@ -6,10 +6,10 @@ import { member, project, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
 import { listRestOperations, listRouteHandlers, listServerFunctions } from "./list-entry-points.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, newVisitor, seededMember, signedUpVisitor, type Visitor } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const functions = await listServerFunctions();
 const routes = await listRouteHandlers();
 

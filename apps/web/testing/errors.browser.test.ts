@@ -7,6 +7,7 @@ import { requestLogRow } from "@towpath/logs/testing";
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { expectAccessibleInBothThemes, openBrowser } from "./browser.ts";
 import { type CodeRepositories, codeRepositories } from "./code-repositories.ts";
 import { sharedSite } from "./site.ts";
@@ -92,7 +93,7 @@ async function raise(
 const rows = () => page.getByRole("table", { name: "Errors" }).locator("tbody").getByRole("row");
 const see = (text: string | RegExp) => page.getByText(text).first().waitFor();
 
-test("CAP-6 without errors the page teaches with an example; in both themes", async () => {
+test.runIf(isThorough)("CAP-6 without errors the page teaches with an example; in both themes", async () => {
   await page.goto(address());
   await page.getByRole("link", { name: "Logs", exact: true }).click();
   await page.getByRole("link", { name: "Errors", exact: true }).click();

@@ -2,6 +2,7 @@ import { member } from "@towpath/db/schema";
 import { and, eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { newPage, openBrowser, passTimeUntil, signIn, untilHydrated } from "./browser.ts";
 import { sharedSite } from "./site.ts";
 import { type Member, seededMember } from "./visitor.ts";
@@ -88,22 +89,25 @@ test("ERR-5 a redirect and a not-found in a JSON answer are followed and shown",
   await page.getByText("The page you're looking for doesn't exist.").waitFor();
 });
 
-test("ERR-1 ERR-2 ERR-3 a page whose data can't be loaded shows the screen for its failure", async () => {
-  await page.clock.install();
-  for (const [status, body, text] of [
-    [500, "Forbidden by the proxy", "You don't have permission to access this team's resources."],
-    [500, "Not Found here", "The page you're looking for doesn't exist."],
-    [500, "the sluice is open", "An unexpected error occurred while loading this page."],
-  ] as const) {
-    await open(page, to("settings/api-keys"));
-    await answer("servers.getServers", { status, contentType: "text/plain", body });
-    await page.getByRole("link", { name: "Servers", exact: true }).first().click();
-    await passTimeUntil(page, page.getByText(text));
-    const home = page.getByRole("link", { name: "Return Home" });
-    await expect.poll(async () => [text, await home.getAttribute("href")]).toEqual([text, "/"]);
-    await page.unroute(/servers\.getServers/);
-  }
-});
+test.runIf(isThorough)(
+  "ERR-1 ERR-2 ERR-3 a page whose data can't be loaded shows the screen for its failure",
+  async () => {
+    await page.clock.install();
+    for (const [status, body, text] of [
+      [500, "Forbidden by the proxy", "You don't have permission to access this team's resources."],
+      [500, "Not Found here", "The page you're looking for doesn't exist."],
+      [500, "the sluice is open", "An unexpected error occurred while loading this page."],
+    ] as const) {
+      await open(page, to("settings/api-keys"));
+      await answer("servers.getServers", { status, contentType: "text/plain", body });
+      await page.getByRole("link", { name: "Servers", exact: true }).first().click();
+      await passTimeUntil(page, page.getByText(text));
+      const home = page.getByRole("link", { name: "Return Home" });
+      await expect.poll(async () => [text, await home.getAttribute("href")]).toEqual([text, "/"]);
+      await page.unroute(/servers\.getServers/);
+    }
+  },
+);
 
 test("ERR-4 a page that fails to render shows Something went wrong!, and its error on demand", async () => {
   await open(page, to("settings/api-keys"));

@@ -2,6 +2,7 @@ import { sampleManifest, seedLiveProject } from "@towpath/core/testing";
 import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
 import { requestLogRow } from "@towpath/logs/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { openBrowser } from "./browser.ts";
 import { type CodeRepositories, codeRepositories } from "./code-repositories.ts";
 import { firstVisit } from "./first-visit.ts";
@@ -48,7 +49,10 @@ const mainPages: Readonly<Record<string, readonly [path: () => string, most: num
   inspector: [page("/inspector"), 174],
 };
 
-test.each(Object.entries(mainPages))(
+/** By default every second: what all pages load is most of it. */
+const visited = Object.entries(mainPages).filter((_, at) => isThorough || at % 2 === 1);
+
+test.each(visited)(
   "CAP-7 a first visit takes at most 170 kB of script as it is sent, or what it takes so far: %s",
   async (_name, [pathOf, most]) => {
     const fresh = await browser.signedInPage(site.url, owner);

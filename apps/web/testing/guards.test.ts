@@ -3,10 +3,10 @@ import { seedProject } from "@towpath/core/testing";
 import { githubInstallation, member, organization, session, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { callServerFunction, newVisitor, seededMember, signedUpVisitor } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 const goesTo = (response: Response) => [response.status, response.headers.get("location")];
 
 test("PUB-4 visitors see the landing page, whose canonical URL is the site's root", async () => {

@@ -3,10 +3,10 @@ import { auditLog, member } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { beforeAll, expect, test } from "vitest";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, newVisitor, seededMember, type Visitor } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 let owner: Member;
 let stranger: Member;
 beforeAll(async () => {

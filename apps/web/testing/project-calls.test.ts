@@ -3,13 +3,13 @@ import { seedOrganization, seedProject, shaOf, succeedBuild, testContext } from 
 import { build, member, project, user } from "@towpath/db/schema";
 import { eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { answerOf, callServerFunction, type Member, seededMember } from "./visitor.ts";
 
 // The calls about projects, builds and deployments of the specification's section 7, over the wire. That strangers,
 // former members and lower roles are refused: entry-points.test.ts.
 
-const site = openSite();
+const site = sharedSite();
 let owner: Member;
 let stranger: Member;
 let key: { readonly orgSlug: string; readonly projectName: string };

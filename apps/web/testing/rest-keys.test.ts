@@ -7,10 +7,10 @@ import { auditLog, deployment, member, rateLimit, route } from "@towpath/db/sche
 import { and, eq } from "drizzle-orm";
 import { beforeAll, expect, test } from "vitest";
 import { listRestOperations } from "./list-entry-points.ts";
-import { openSite } from "./site.ts";
+import { sharedSite } from "./site.ts";
 import { callServerFunction, type Member, newVisitor, seededMember } from "./visitor.ts";
 
-const site = openSite();
+const site = sharedSite();
 let owner: Member;
 let others: Member;
 let server: Awaited<ReturnType<typeof seedProject>>;

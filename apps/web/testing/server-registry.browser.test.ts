@@ -115,7 +115,8 @@ test.runIf(isThorough)(
     });
     const deploy = async (source: string) => {
       const script = join(import.meta.dirname, "../../cli/src/main.ts");
-      const env = { PATH: process.env.PATH, TOWPATH_URL: site.url, TOWPATH_API_KEY: key, NO_COLOR: "1" };
+      const { PATH, NODE_COMPILE_CACHE } = process.env;
+      const env = { PATH, NODE_COMPILE_CACHE, TOWPATH_URL: site.url, TOWPATH_API_KEY: key, NO_COLOR: "1" };
       const child = run(process.execPath, [script, "deploy", source, "--name", "shop-one-two"], { env });
       return child
         .then(({ stdout }) => stdout)

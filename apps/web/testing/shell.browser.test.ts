@@ -303,22 +303,25 @@ test("PRJ-11 unsaved settings are asked for before the page is left: kept or dis
   await page.waitForURL(`**${org}/weather-service/deployments`);
 });
 
-test("PRJ-11 ORG-4 without changes nothing is asked; limits, access and the organization's settings ask too", async () => {
-  const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
-  await open(`${org}/weather-service/limits`);
-  await page.getByRole("link", { name: "Access", exact: true }).click();
-  await page.waitForURL(`**/access`);
-  await page.getByRole("checkbox").first().click();
-  await page.getByRole("link", { name: "Limits" }).click();
-  await dialog.getByRole("button", { name: "Discard changes" }).click();
-  await page.waitForURL(`**/limits`);
-  await page.getByRole("radio").nth(1).click();
-  await page.getByRole("link", { name: "Access", exact: true }).click();
-  await dialog.getByRole("button", { name: "Discard changes" }).click();
-  await page.waitForURL(`**/access`);
-  await open(`${org}/settings/general`);
-  await page.getByLabel("Name", { exact: true }).fill("Another name");
-  await page.getByRole("link", { name: "API keys" }).click();
-  await dialog.getByRole("button", { name: "Discard changes" }).click();
-  await page.waitForURL(`**/settings/api-keys`);
-});
+test.runIf(isThorough)(
+  "PRJ-11 ORG-4 without changes nothing is asked; limits, access and the organization's settings ask too",
+  async () => {
+    const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+    await open(`${org}/weather-service/limits`);
+    await page.getByRole("link", { name: "Access", exact: true }).click();
+    await page.waitForURL(`**/access`);
+    await page.getByRole("checkbox").first().click();
+    await page.getByRole("link", { name: "Limits" }).click();
+    await dialog.getByRole("button", { name: "Discard changes" }).click();
+    await page.waitForURL(`**/limits`);
+    await page.getByRole("radio").nth(1).click();
+    await page.getByRole("link", { name: "Access", exact: true }).click();
+    await dialog.getByRole("button", { name: "Discard changes" }).click();
+    await page.waitForURL(`**/access`);
+    await open(`${org}/settings/general`);
+    await page.getByLabel("Name", { exact: true }).fill("Another name");
+    await page.getByRole("link", { name: "API keys" }).click();
+    await dialog.getByRole("button", { name: "Discard changes" }).click();
+    await page.waitForURL(`**/settings/api-keys`);
+  },
+);

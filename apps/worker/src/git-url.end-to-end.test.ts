@@ -52,23 +52,29 @@ ${plainServer}
 mcp = app
 `;
 
-test("SRC-2 RUN-4 BLD-7 a Git URL becomes a live server, and a push to it is built within half a minute without a webhook", {
-  timeout: 240_000,
-}, async () => {
-  const { db } = instance.database;
-  const repository = join(directory, "acme/echo.git");
-  const first = await makeRepository(repository, { "server.py": code("first") });
-  const input = { orgSlug: organization.slug, name: "echo-by-url", gitUrl: `${server.url}/acme/echo.git` };
-  const { project } = await deployGitUrl({ ctx: context(), input: { ...input, entrypoint: "server.py:mcp" } });
-  const [production] = await db.select().from(branch).where(eq(branch.projectId, project.id));
-  const live = () => liveCommit(db, production?.id ?? "");
-  await until(async () => (await live()) === first, 120_000);
-  const pushedAt = Date.now();
-  const second = await commitFiles(repository, { "server.py": code("second") });
-  const scope = { orgSlug: organization.slug, projectName: project.name };
-  const builtOf = async (sha: string) =>
-    (await listBuilds({ ctx: context(), input: scope })).data.find(({ commitSha }) => commitSha === sha);
-  await until(async () => (await builtOf(second))?.startedAt != null, 60_000);
-  expect(Date.parse((await builtOf(second))?.startedAt ?? "") - pushedAt).toBeLessThan(30_000);
-  await until(async () => (await live()) === second, 60_000);
-});
+import { isThorough } from "../../../tests/thorough.ts";
+
+test.runIf(isThorough)(
+  "SRC-2 RUN-4 BLD-7 a Git URL becomes a live server, and a push to it is built within half a minute without a webhook",
+  {
+    timeout: 240_000,
+  },
+  async () => {
+    const { db } = instance.database;
+    const repository = join(directory, "acme/echo.git");
+    const first = await makeRepository(repository, { "server.py": code("first") });
+    const input = { orgSlug: organization.slug, name: "echo-by-url", gitUrl: `${server.url}/acme/echo.git` };
+    const { project } = await deployGitUrl({ ctx: context(), input: { ...input, entrypoint: "server.py:mcp" } });
+    const [production] = await db.select().from(branch).where(eq(branch.projectId, project.id));
+    const live = () => liveCommit(db, production?.id ?? "");
+    await until(async () => (await live()) === first, 120_000);
+    const pushedAt = Date.now();
+    const second = await commitFiles(repository, { "server.py": code("second") });
+    const scope = { orgSlug: organization.slug, projectName: project.name };
+    const builtOf = async (sha: string) =>
+      (await listBuilds({ ctx: context(), input: scope })).data.find(({ commitSha }) => commitSha === sha);
+    await until(async () => (await builtOf(second))?.startedAt != null, 60_000);
+    expect(Date.parse((await builtOf(second))?.startedAt ?? "") - pushedAt).toBeLessThan(30_000);
+    await until(async () => (await live()) === second, 60_000);
+  },
+);

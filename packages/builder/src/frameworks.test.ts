@@ -37,10 +37,10 @@ const sdkServer = server.replace("from fastmcp", "from mcp.server.fastmcp").repl
 
 type Framework = [name: string, requirement: string, text: string];
 const usual: Framework[] = [
-  ["mcp 1", "mcp<2", sdkServer],
   ["an asynchronous factory", "mcp<2", `${sdkServer}async def server():\n    return made\nmade = mcp\ndel mcp\n`],
 ];
 const further: Framework[] = [
+  ["mcp 1", "mcp<2", sdkServer],
   ["FastMCP 2", "fastmcp<3", server],
   ["FastMCP 3", "fastmcp>=3,<4", server],
   [

@@ -1,6 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { isThorough } from "../../../tests/thorough.ts";
 import { defaultBuildLimits } from "./index.ts";
 import { plainServer } from "./testing/plain-server.ts";
 import { openWorkshop } from "./testing/try-build.ts";
@@ -56,7 +57,7 @@ raise SystemExit("the disk is mine")
   await small.close();
 });
 
-test("RUN-1 no file of a build exceeds its limit, and fallocate is not available", async () => {
+test.runIf(isThorough)("RUN-1 no file of a build exceeds its limit, and fallocate is not available", async () => {
   const install = { ...defaultBuildLimits.install, fileBytes: 64 * MiB };
   const small = await openWorkshop({ limits: { install } });
   const large = `

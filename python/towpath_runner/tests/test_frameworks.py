@@ -79,15 +79,20 @@ CASES = {
 }
 
 
+#: Cases that import their framework by themselves: each framework once. The others go on from a prewarmed interpreter,
+#: except by `./towpath test thorough`, and where there is none.
+ORDINARY = ("fastmcp_4", "mcp_1_FastMCP", "mcp_2_MCPServer")
+
+
 Case = tuple[str, str, str, str, bool]
 
 
-@pytest.fixture(scope="module", params=CASES.values(), ids=CASES.keys())
+@pytest.fixture(scope="module", params=CASES.keys())
 def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Harness, Case]]:
     """A server of the case for all tests of it, most of whose processor time is the import; afterwards it ends in order."""
-    case: Case = request.param
+    case: Case = CASES[request.param]
     with starting(tmp_path_factory.mktemp("served") / "repo") as begin:
-        harness = begin(*case[:3], is_prewarmed=False)
+        harness = begin(*case[:3], is_prewarmed=request.param not in ORDINARY)
         yield harness, case
         exit_status, _ = harness.stop()
         assert exit_status == 0

@@ -68,7 +68,9 @@ test("OPS-4 an error that no command waits for is one line; --verbose shows its 
   });`;
   const options = ["--import", `data:text/javascript,${encodeURIComponent(failing)}`];
   const failed = (...args: string[]) =>
-    promisify(execFile)(process.execPath, [...options, main, "help", ...args], { env: { NO_COLOR: "1" } });
+    promisify(execFile)(process.execPath, [...options, main, "help", ...args], {
+      env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, NO_COLOR: "1" },
+    });
   await expect(failed()).rejects.toMatchObject({
     code: 1,
     stderr: "\n✗ the timer failed\n  (--verbose shows where it happened.)\n",

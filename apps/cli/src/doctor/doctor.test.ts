@@ -10,7 +10,8 @@ import { emptyDirectory, factsOf } from "./testing/facts-of.ts";
 const main = join(import.meta.dirname, "../main.ts");
 
 async function doctor(settings: Record<string, string>, ...args: string[]) {
-  const env = { PATH: process.env.PATH, HOME: "/nonexistent", NO_COLOR: "1", ...settings };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: "/nonexistent", NO_COLOR: "1", ...settings };
   return await promisify(execFile)(process.execPath, [main, "doctor", ...args], { env }).then(
     ({ stdout, stderr }) => ({ status: 0, stdout, stderr }),
     (error: { code: number; stdout: string; stderr: string }) => ({

@@ -11,7 +11,8 @@ let env: Record<string, string | undefined>;
 
 beforeAll(async () => {
   home = await shortDirectory();
-  env = { PATH: process.env.PATH, HOME: home, XDG_CONFIG_HOME: `${home}/config`, GIT_TERMINAL_PROMPT: "0" };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  env = { PATH, NODE_COMPILE_CACHE, HOME: home, XDG_CONFIG_HOME: `${home}/config`, GIT_TERMINAL_PROMPT: "0" };
   await mkdir(`${home}/config/towpath`, { recursive: true });
   await writeFile(
     `${home}/config/towpath/login.json`,

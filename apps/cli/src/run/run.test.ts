@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 
 test("OPS-10 `run` doesn't lose a supervisor's socket silently: it names the command that takes it", async () => {
   const args = [join(import.meta.dirname, "../main.ts"), "run", "gateway"];
-  const env = { PATH: process.env.PATH, LISTEN_FDS: "1" };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, LISTEN_FDS: "1" };
   await expect(promisify(execFile)(process.execPath, args, { env })).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/can't hand it on\. Start the process by: \S+ .*apps\/gateway\/src\/main\.ts\n/),

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isThorough } from "../../../../tests/thorough.ts";
 import { pytest, vitest } from "./programs.ts";
 import { failuresOf, type Output, passedOf, type Totals, totalsOf } from "./totals.ts";
 
@@ -114,16 +115,19 @@ def test_passes_the_second_time():
     assert not is_first
 `;
 
-test("OPS-1 a failed file of pytest runs again alone, with the settings of the first run", async () => {
-  const tests = join(directory, "again");
-  await mkdir(tests);
-  await writeFile(join(tests, "test_second.py"), passesAgain);
-  await writeFile(join(tests, "test_sample.py"), python);
-  const env = { TEST_ATTEMPT_FILE: join(directory, "pytest-attempt") };
-  const { result } = await runInto((output) => pytest(output, tests, env));
-  expect([passedOf(result), failuresOf(result).length]).toEqual([2, 3]);
-  expect(await runAgain(result, "test_second.py")).toEqual(totalsOf(2));
-});
+test.runIf(isThorough)(
+  "OPS-1 a failed file of pytest runs again alone, with the settings of the first run",
+  async () => {
+    const tests = join(directory, "again");
+    await mkdir(tests);
+    await writeFile(join(tests, "test_second.py"), passesAgain);
+    await writeFile(join(tests, "test_sample.py"), python);
+    const env = { TEST_ATTEMPT_FILE: join(directory, "pytest-attempt") };
+    const { result } = await runInto((output) => pytest(output, tests, env));
+    expect([passedOf(result), failuresOf(result).length]).toEqual([2, 3]);
+    expect(await runAgain(result, "test_second.py")).toEqual(totalsOf(2));
+  },
+);
 
 test("OPS-1 a pytest without a test is a failure", async () => {
   const { result } = await runInto((output) => pytest(output, join(directory, "nothing")));

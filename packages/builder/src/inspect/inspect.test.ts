@@ -79,16 +79,19 @@ del mcp
   },
 );
 
-test("BLD-2 GW-4 for an OAuth server that the mcp package refuses at http://, the remedy says where it works", async () => {
-  const oauth = protectedServer
-    .replace("jwt import JWTVerifier, RSAKeyPair", "in_memory import InMemoryOAuthProvider")
-    .replace(/^auth = .*$/m, 'auth = InMemoryOAuthProvider(base_url="http://demo.localhost:8080")');
-  const { result } = await build(oauth);
-  expect(result).toMatchObject({
-    ok: false,
-    diagnosis: { code: "lifespan_failed", remedy: expect.stringMatching(/over https, or .* by path/) },
-  });
-});
+test.runIf(isThorough)(
+  "BLD-2 GW-4 for an OAuth server that the mcp package refuses at http://, the remedy says where it works",
+  async () => {
+    const oauth = protectedServer
+      .replace("jwt import JWTVerifier, RSAKeyPair", "in_memory import InMemoryOAuthProvider")
+      .replace(/^auth = .*$/m, 'auth = InMemoryOAuthProvider(base_url="http://demo.localhost:8080")');
+    const { result } = await build(oauth);
+    expect(result).toMatchObject({
+      ok: false,
+      diagnosis: { code: "lifespan_failed", remedy: expect.stringMatching(/over https, or .* by path/) },
+    });
+  },
+);
 
 test("BLD-6 an app that answers 401 and exposes no server is built with a warning that its lists are unknown", async () => {
   const app = `async def app(scope, receive, send):

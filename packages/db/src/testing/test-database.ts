@@ -21,13 +21,23 @@ function urlOf(database: string): string {
   return base.replace(/\/[^/?]*\?/, `/${database}?`);
 }
 
-async function administer(use: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: urlOf("postgres") });
-  await client.connect();
+// Files of a worker share their modules (vitest's `isolate: false`). A connection costs PostgreSQL as much as a clone.
+let administrator: pg.Pool | undefined;
+
+async function administer(use: (client: pg.PoolClient) => Promise<unknown>): Promise<void> {
+  administrator ??= new pg.Pool({
+    connectionString: urlOf("postgres"),
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  })
+    // PostgreSQL ends before the worker.
+    .on("error", () => {});
+  const client = await administrator.connect();
   try {
     await use(client);
   } finally {
-    await client.end();
+    client.release();
   }
 }
 
@@ -35,7 +45,7 @@ async function administer(use: (client: pg.Client) => Promise<unknown>): Promise
  * Pools that end don't wait for their connections to close: dropping the database at once would end some of them by an
  * error that nothing catches.
  */
-async function drop(client: pg.Client, name: string): Promise<void> {
+async function drop(client: pg.PoolClient, name: string): Promise<void> {
   const isUsed = "SELECT 1 FROM pg_stat_activity WHERE datname = $1";
   for (let tries = 0; tries < 20 && (await client.query(isUsed, [name])).rowCount !== 0; tries += 1) await sleep(5);
   await client.query(`DROP DATABASE ${name} WITH (FORCE)`);

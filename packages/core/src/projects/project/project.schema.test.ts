@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { anyCharacter } from "../../../../../tests/any-character.ts";
 import {
   argumentsProblem,
   argumentsText,
@@ -102,7 +103,7 @@ test.each([
 
 test("VAL-2 no valid entrypoint leaves the repository or could be parsed as an option", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary", maxLength: 40 }), (value) => {
+    fc.property(fc.string({ unit: anyCharacter, maxLength: 40 }), (value) => {
       if (entrypointProblem(value) !== null) return;
       const path = value.split(":")[0] ?? "";
       expect(path.startsWith("/") || path.startsWith("-")).toBe(false);
