@@ -187,9 +187,12 @@ async function call(kind: Kind, count: number): Promise<number> {
 
 const gateway = await openGateway();
 process.stdout.write("ready\n");
-for await (const line of createInterface(process.stdin)) {
-  const [kind, count, what] = line.split(" ") as [Kind, string, string?];
-  const result = what === "parts" ? await profiled(() => call(kind, Number(count))) : await call(kind, Number(count));
-  process.stdout.write(`${JSON.stringify(result)}\n`);
+try {
+  for await (const line of createInterface(process.stdin)) {
+    const [kind, count, what] = line.split(" ") as [Kind, string, string?];
+    const result = what === "parts" ? await profiled(() => call(kind, Number(count))) : await call(kind, Number(count));
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+  }
+} finally {
+  await gateway.stop();
 }
-await gateway.stop();

@@ -1,5 +1,7 @@
 import { expect, test, vi } from "vitest";
-import { Gate } from "./slow-start.ts";
+import type { Lease } from "./leases.ts";
+import { Gate, SlowStart } from "./slow-start.ts";
+import { alreadyRunning } from "./start-attempts.ts";
 
 const callsOf = (gate: Gate, count: number) => {
   const sent = { count: 0 };
@@ -29,6 +31,21 @@ test("GW-13 a server that has just started gets four calls, two more with each a
     await vi.advanceTimersByTimeAsync(2000);
     expect(sent.count).toBe(100);
     expect(callsOf(gate, 50).count).toBe(50);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("GW-13 only a server that was started, and for two seconds only, has a gate for its calls", () => {
+  vi.useFakeTimers();
+  try {
+    const starts = new SlowStart();
+    const started = { start: { ...alreadyRunning, outcome: "started" } } as Lease;
+    const gate = starts.gateOf(started);
+    expect(gate).toBeInstanceOf(Gate);
+    expect(starts.gateOf(started)).toBe(gate);
+    vi.advanceTimersByTime(2000);
+    expect([started, { start: alreadyRunning } as Lease].map((lease) => starts.gateOf(lease))).toEqual([null, null]);
   } finally {
     vi.useRealTimers();
   }
