@@ -82,6 +82,11 @@ test("GW-9 a malformed request and one for another origin are refused", async ()
   expect(await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${"x".repeat(20_000)}\r\n${close}`)).toMatch(/^HTTP\/1.1 431 /);
 });
 
+test("GW-9 an address with NUL is refused, wherever it leads", async () => {
+  for (const path of ["/status/%00", "/app/a%00", "/api/badge/%00", "/api/og/%00", "/v0.1/servers?search=%00"])
+    expect([path, (await fetch(`${site.url}${path}`)).status]).toEqual([path, 400]);
+});
+
 test.runIf(isThorough)("GW-9 a client that never finishes its headers is disconnected", async () => {
   expect(await raw("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")).toMatch(/^(HTTP\/1.1 408 |$)/);
 });
