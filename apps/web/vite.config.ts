@@ -8,6 +8,7 @@ import { defineConfig, type Plugin } from "vite";
 import { z } from "zod";
 import { postMetaSchema } from "./src/features/site/blog/post.schema.ts";
 import { documentLink } from "./src/features/site/docs/contents.ts";
+import { tourStepSchema } from "./src/features/site/landing/tour-step.schema.ts";
 import { markdown } from "./vite/markdown.ts";
 import { pureSchemas } from "./vite/pure-schemas.ts";
 
@@ -109,6 +110,7 @@ export default defineConfig({
       publicDirectory: join(import.meta.dirname, "public"),
       collections: [
         { directory: join(import.meta.dirname, "src/features/site/blog/posts"), frontMatter: postMetaSchema },
+        { directory: join(import.meta.dirname, "src/features/site/landing/tour"), frontMatter: tourStepSchema },
         { directory: join(import.meta.dirname, "src/features/site/docs/pages"), ...documentation },
         { directory: join(import.meta.dirname, "../../docs"), ...documentation },
       ],

@@ -1,46 +1,35 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { repositoryRoot } from "../instance/towpath-process.ts";
 
 const pages = "apps/web/src/features/site/docs/pages";
-const own = [
-  "start",
-  "deploy",
-  "clients",
-  "api-keys",
-  "chat",
-  "ci",
-  "cli",
-  "external-servers",
-  "logs",
-  "portals",
-  "previews",
+const ofRepository = [
+  "sign-in",
+  "roles",
+  "identity",
+  "observability",
+  "rest",
+  "configuration",
+  "https",
+  "containers",
+  "kubernetes",
+  "operating",
+  "retention",
 ];
+
 /** The documentation's pages and the README. */
-const files = [
-  "README.md",
-  ...[
-    "sign-in",
-    "roles",
-    "identity",
-    "observability",
-    "rest",
-    "configuration",
-    "https",
-    "containers",
-    "kubernetes",
-    "operating",
-    "retention",
-  ].map((name) => `docs/${name}.md`),
-  ...[...own, "troubleshooting", "variables"].map((name) => `${pages}/${name}.md`),
-];
+async function documentedFiles(): Promise<readonly string[]> {
+  const own = (await readdir(join(repositoryRoot, pages))).toSorted();
+  return ["README.md", ...ofRepository.map((name) => `docs/${name}.md`), ...own.map((name) => `${pages}/${name}`)];
+}
+
 /** Inline code that begins like this is a command, not a name. */
 const inline = /`((?:\.\/towpath [a-z]|curl |node |npx |uv |pip |codex |systemd-run |openssl |apt-get )[^`]*)`/g;
 
 /** Every command that the files show, once each, with the files: of `sh` blocks, indented blocks of curl, and running text. */
 export async function documentedCommands(): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>();
-  for (const file of files)
+  for (const file of await documentedFiles())
     for (const command of commandsOf(await readFile(join(repositoryRoot, file), "utf8")))
       found.set(command, [...(found.get(command) ?? []), file]);
   return found;

@@ -1,90 +1,210 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { openDatabase } from "@towpath/db";
-import { foldRequestLogs, writeRequestLogs } from "@towpath/logs";
-import { requestLogRow } from "@towpath/logs/testing";
+
 import { createOrganization, signUp, type Visitor } from "../e2e/browser.ts";
-import { operatorPost, pushBranch } from "../instance/operator.ts";
+import { operatorPost } from "../instance/operator.ts";
 import { databaseUrlOf } from "../instance/processes.ts";
 import { type TowpathInstance, towpath } from "../instance/towpath-process.ts";
+import { callServer, signInClients } from "./call-servers.ts";
+import { type Pool, writeStatusDays, writeWeek } from "./write-week.ts";
 
-export const [weather, portal] = ["weather", "team-portal"];
-const tickets = "tickets";
+export const names = {
+  server: "tide-gauges",
+  desk: "harbor-desk",
+  locks: "lock-times",
+  portal: "skippers",
+  /** The preview that is released gradually. */
+  preview: "forecast",
+  /** Its build fails. */
+  broken: "trip-planner",
+} as const;
+
+/** What scenes need. */
+export type Filled = {
+  readonly instance: TowpathInstance;
+  readonly pool: Pool;
+  readonly slug: string;
+  /** The organization's page. */
+  readonly home: string;
+  /** The page of the server on most pictures. */
+  readonly server: string;
+};
+
+const firstMessage = "First gauges";
+
+/** Hours before now at which the versions of the server were deployed. */
+const deployedHoursAgo = {
+  [firstMessage]: 176,
+  "Deploy from the command line": 175,
+  "Find free moorings": 71,
+  "Book a mooring": 6,
+} as const;
 
 /**
- * Makes an organization with two servers, a preview, a portal, a day of calls and a signed-in person. Returns its slug.
+ * Makes an organization with three servers, a portal, a preview, a failed build, a week of calls with errors, and a
+ * signed-in person. Everything that Towpath makes is real; the past is written to the database.
  */
-export async function fillInstance(instance: TowpathInstance, { page }: Visitor): Promise<string> {
+export async function fillInstance(instance: TowpathInstance, { page }: Visitor): Promise<Filled> {
   await signUp(page, instance.url);
-  const slug = await createOrganization(page, "Northwind");
-  for (const name of [weather, tickets]) await deploy(instance, name);
-  await pushBranch(instance, { name: weather, branch: "hourly-forecast", message: "Forecast by the hour" });
+  const slug = await createOrganization(page, "Lowland Waterways");
+  const { pool } = openDatabase(databaseUrlOf(instance.dataDirectory), { maxConnections: 2 });
+  const { rows } = await pool.query("SELECT id FROM organization WHERE slug = $1", [slug]);
+  const organizationId: string = rows[0].id;
+  await showAfternoon(pool);
+  await pool.query(`UPDATE "user" SET email = 'ada@lowland.example'`);
+  const people = await addPeople(pool, organizationId);
+  await deployVersions(instance);
+  for (const name of [names.desk, names.locks]) await deploy(instance, sourceOf(name), name, "--public");
+  await pool.query("UPDATE project SET is_public = true WHERE organization_id = $1", [organizationId]);
   await operatorPost(instance, `organizations/${slug}/portals`, {
-    name: portal,
-    servers: [{ server: weather, tools: ["forecast", "warnings"] }, { server: tickets }],
+    name: names.portal,
+    servers: [{ server: names.server, tools: ["water_level", "lock_status"] }, { server: names.desk }],
   });
-  await writeDay(instance);
-  await call(instance);
-  return slug;
+  await moveDeploymentsBack(pool);
+  await writeWeeks(pool, people);
+  // Errors then show the arguments of their calls.
+  await pool.query("UPDATE project SET capture_payloads = true WHERE name = $1", [names.server]);
+  const { key } = await operatorPost(instance, `organizations/${slug}/api-keys`, { name: "Nightly report" });
+  await callServer(instance, names.server, String(key));
+  await signInClients(instance, names.server, page);
+  await writeStatusDays(pool, organizationId);
+  const home = `${instance.url}/${slug}`;
+  return { instance, pool, slug, home, server: `${home}/${names.server}` };
 }
 
-async function deploy(instance: TowpathInstance, name: string): Promise<void> {
-  const directory = join(import.meta.dirname, "servers", name);
-  const args = ["deploy", directory, "--name", name, "--public", "--data-dir", instance.dataDirectory];
-  const { status, stdout, stderr } = await towpath(...args);
-  if (status !== 0) throw new Error(`${name} was not deployed:\n${stdout}${stderr}`);
+const sourceOf = (name: string) => join(import.meta.dirname, "servers", name);
+
+/** Shows times in a zone where it is between 14:00 and 15:00, so that pictures of another day differ little. */
+async function showAfternoon(pool: Pool): Promise<void> {
+  const ahead = 14 - new Date().getUTCHours();
+  await pool.query(`UPDATE "user" SET time_zone = $1`, [`Etc/GMT${ahead > 0 ? "-" : "+"}${Math.abs(ahead)}`]);
 }
 
-/** A day of calls before now, in waves, with a few that failed. */
-async function writeDay(instance: TowpathInstance): Promise<void> {
-  const { pool } = openDatabase(databaseUrlOf(instance.dataDirectory), { maxConnections: 1 });
-  const live = await pool.query(
-    `SELECT project.id AS "projectId", project.organization_id AS "organizationId", deployment_id AS "deploymentId"
-       FROM route JOIN project ON project.id = route.project_id JOIN deployment ON deployment.id = deployment_id
-      WHERE deployment.environment = 'production' ORDER BY project.name = $1 DESC`,
-    [weather],
-  );
-  for (const [at, ids] of live.rows.entries()) {
-    const rows = Array.from({ length: at === 0 ? 900 : 300 }, (_, n) => requestLogRow({ ...ids, ...callOf(n) }));
-    await writeRequestLogs(pool, rows);
-  }
-  while ((await foldRequestLogs(pool)) > 0);
-  await pool.end();
-}
-
-const clients = [
-  ["claude-ai", "2.1"],
-  ["cursor-vscode", "1.8.2"],
-  ["Visual Studio Code", "1.104"],
+const others = [
+  ["Mira", "Okafor", "admin"],
+  ["Joost", "Terpstra", "member"],
+  ["Tomás", "Rey", "viewer"],
 ] as const;
-const tools = ["forecast", "forecast", "forecast", "warnings", "stations"];
 
-/** The numbers look random, and are the same in each run. */
-function callOf(n: number) {
-  const mixed = (n * 2654435761) % 4294967296;
-  const [clientName, clientVersion] = clients[mixed % 3] ?? clients[0];
-  const failed = mixed % 41 === 0;
-  const minutes = (mixed % 1380) + 20 + 40 * Math.sin(mixed % 7);
-  return {
-    time: Date.now() - minutes * 60_000,
-    target: tools[mixed % tools.length] ?? "forecast",
-    durationMs: 6 + (mixed % 90) + (mixed % 23 === 0 ? 180 : 0),
-    session: `s${mixed % 60}`,
-    clientName,
-    clientVersion,
-    isError: failed,
-    ...(failed && { outcome: "tool_error" as const, errorMessage: "There is no station near Atlantis." }),
-  };
+async function writeWeeks(pool: Pool, people: readonly string[]): Promise<void> {
+  const weeks = [
+    {
+      server: names.server,
+      tools: ["water_level", "lock_status", "water_level", "find_moorings", "water_level"],
+      callsPerDay: 420,
+    },
+    {
+      server: names.desk,
+      tools: ["search_requests", "search_requests", "open_request", "close_request"],
+      callsPerDay: 130,
+    },
+    { server: names.locks, tools: ["next_opening"], callsPerDay: 240 },
+  ];
+  for (const week of weeks) await writeWeek(pool, { ...week, people });
 }
 
-/** Real calls, so that the log's newest rows can be opened with all that belongs to them. */
-async function call(instance: TowpathInstance): Promise<void> {
-  for (const [name, version] of clients) {
-    const client = new Client({ name, version }, { versionNegotiation: { mode: "auto" } });
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${instance.serversUrl}/${weather}/mcp`)));
-    for (const city of ["Bruges", "Leeds", "Hamburg"]) await client.callTool({ name: "forecast", arguments: { city } });
-    await client.callTool({ name: "warnings", arguments: { region: "Frisia" } });
-    await client.callTool({ name: "forecast", arguments: { city: "Atlantis" } });
-    await client.close();
+/** Returns the ids of all members. */
+async function addPeople(pool: Pool, organizationId: string): Promise<readonly string[]> {
+  for (const [at, [first, last, role]] of others.entries()) {
+    const email = `${first
+      .normalize("NFD")
+      .replaceAll(/[^A-Za-z]/g, "")
+      .toLowerCase()}@lowland.example`;
+    await pool.query(
+      `WITH person AS (
+         INSERT INTO "user" (id, name, email, email_verified, first_name, last_name, created_at)
+         VALUES (gen_random_uuid(), $1, $2, true, $3, $4, now() - $5 * interval '1 day') RETURNING id)
+       INSERT INTO member (id, organization_id, user_id, role, created_at)
+       SELECT gen_random_uuid(), $6, id, $7, now() - $5 * interval '1 day' FROM person`,
+      [`${first} ${last}`, email, first, last, 40 - 9 * at, organizationId, role],
+    );
   }
+  await pool.query("UPDATE member SET created_at = now() - interval '41 days' WHERE role = 'owner'");
+  await pool.query(
+    `INSERT INTO apikey (id, reference_id, user_id, name, start, key, last_request, created_at)
+     SELECT gen_random_uuid(), organization_id, user_id, 'Laptop', 'tp_9xKd', 'of-no-key', now() - interval '2 hours',
+        now() - interval '12 days' FROM member WHERE role = 'owner'`,
+  );
+  const { rows } = await pool.query("SELECT user_id AS id FROM member WHERE organization_id = $1 ORDER BY created_at", [
+    organizationId,
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+async function run({ dataDirectory }: TowpathInstance, ...args: string[]): Promise<void> {
+  const { status, stdout, stderr } = await towpath(...args, "--data-dir", dataDirectory);
+  // The build of one branch fails.
+  if ((status !== 0) !== args.includes(names.broken))
+    throw new Error(`${args.join(" ")}: ${status}\n${stdout}${stderr}`);
+}
+
+const deploy = (instance: TowpathInstance, directory: string, name: string, ...more: string[]) =>
+  run(instance, "deploy", directory, "--name", name, ...more);
+
+const forecast = `
+
+@mcp.tool(annotations={"readOnlyHint": True})
+def forecast(gauge: str, hours: int = 12) -> list[int]:
+    """Expected level of a gauge for each of the next hours."""
+    return [level_at(gauge) + step // 4 for step in range(hours)]
+`;
+
+/** Three versions of the server, a preview that works, and one that doesn't. */
+async function deployVersions(instance: TowpathInstance): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "towpath-pictures-source-"));
+  try {
+    await cp(sourceOf(names.server), directory, { recursive: true });
+    const whole = await readFile(join(directory, "server.py"), "utf8");
+    const without = (tool: string) => whole.replace(new RegExp(`\n@mcp\\.tool[^\n]*\ndef ${tool}[^@]*`), "\n");
+    const withoutBooking = without("book_mooring");
+    const versions = [
+      [withoutBooking.replace(/\n@mcp\.tool[^\n]*\ndef find_moorings[^@]*/, "\n"), firstMessage],
+      [withoutBooking, "Find free moorings"],
+      [whole, "Book a mooring"],
+      [whole + forecast, "Forecast the level by the hour", "--preview", names.preview],
+      [`import httpx\n\n${whole}`, "Ask the tide service", "--preview", names.broken],
+    ] as const;
+    for (const [source, message, ...more] of versions) {
+      await writeFile(join(directory, "server.py"), source);
+      await deploy(instance, directory, names.server, "--message", message, ...more);
+      if (message !== firstMessage) continue;
+      await run(instance, "env", names.server, "set", "LEVEL_UNIT=cm");
+      await run(instance, "env", names.server, "set", "REGISTER_TOKEN=8f2c41d7a0e6", "--sensitive");
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Builds and deployments of production get the age that the calls of the week need. */
+async function moveDeploymentsBack(pool: Pool): Promise<void> {
+  for (const [message, hours] of Object.entries(deployedHoursAgo)) {
+    const back = `- $1 * interval '1 hour'`;
+    await pool.query(
+      `UPDATE build SET created_at = created_at ${back}, updated_at = updated_at ${back}, started_at = started_at ${back},
+         ended_at = ended_at ${back} WHERE commit_message = $2`,
+      [hours, message],
+    );
+    await pool.query(
+      `UPDATE deployment SET created_at = deployment.created_at ${back} FROM build
+        WHERE build.id = build_id AND commit_message = $2`,
+      [hours, message],
+    );
+  }
+  await pool.query(
+    `UPDATE route SET updated_at = deployment.created_at FROM deployment WHERE deployment.id = route.deployment_id`,
+  );
+  await pool.query("UPDATE project SET created_at = created_at - interval '177 hours'");
+}
+
+/** Starts the gradual release of the preview and lets it run for some minutes, with calls of both versions. */
+export async function releaseGradually({ instance, pool }: Filled): Promise<void> {
+  await run(instance, "promote", names.server, names.preview, "--gradually");
+  // Not before the pictures are taken.
+  await pool.query(
+    `UPDATE gradual_release SET started_at = now() - interval '6 minutes', step_started_at = now() - interval '6 minutes',
+       next_check_at = now() + interval '1 hour' WHERE state = 'running'`,
+  );
 }

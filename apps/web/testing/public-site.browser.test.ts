@@ -96,8 +96,9 @@ test("OPS-7 / goes to the search of the documentation, code is copied, and a pho
 test("OPS-7 UI-2 of a picture's two themes, a page shows and loads its own, in its size", async () => {
   await page.emulateMedia({ colorScheme: "light" });
   await page.goto(`${site.url}/docs/logs`);
+  const figure = page.locator("figure.picture").first();
   const pictures = () =>
-    page.locator("figure.picture img").evaluateAll((images: HTMLImageElement[]) =>
+    figure.locator("img").evaluateAll((images: HTMLImageElement[]) =>
       images.map((image) => ({
         isShown: image.checkVisibility(),
         isWide: image.naturalWidth === Number(image.getAttribute("width")),
@@ -108,10 +109,42 @@ test("OPS-7 UI-2 of a picture's two themes, a page shows and loads its own, in i
     { isShown: true, isWide: true, isHigh: true },
     { isShown: false, isWide: false, isHigh: false },
   ];
-  await page.locator("figure.picture").scrollIntoViewIfNeeded();
+  await figure.scrollIntoViewIfNeeded();
   await expect.poll(pictures).toEqual([shown, hidden]);
   await page.getByRole("radio", { name: "Dark" }).check();
   await expect.poll(pictures).toEqual([{ ...shown, isShown: false }, shown]);
+});
+
+test("PUB-4 UI-2 the tour shows one screen at a time, chosen by arrow keys without a script, in the theme and for the width", async () => {
+  const shownOn = (visited: Page) =>
+    visited
+      .locator("figure.picture img")
+      .evaluateAll((images: HTMLImageElement[]) =>
+        images.filter((image) => image.checkVisibility() && image.complete).map((image) => image.currentSrc),
+      );
+  for (const { width, suffix, javaScriptEnabled } of [
+    { width: 1440, suffix: "", javaScriptEnabled: true },
+    { width: 360, suffix: "-phone", javaScriptEnabled: false },
+  ]) {
+    const context = await browser.newContext({ javaScriptEnabled, colorScheme: "light" });
+    const visited = await newPage(context);
+    const loaded = new Set<string>();
+    visited.on("request", (request) => {
+      const name = /pictures\/([a-z-]+)\.webp/.exec(request.url())?.[1];
+      if (name) loaded.add(name);
+    });
+    await visited.setViewportSize({ width, height: 800 });
+    await visited.goto(site.url);
+    await visited.getByRole("radio", { name: "Push" }).focus();
+    const shown = () => shownOn(visited);
+    await expect.poll(shown).toEqual([expect.stringContaining(`/previews${suffix}-light.webp`)]);
+    await visited.keyboard.press("ArrowDown");
+    await expect.poll(shown).toEqual([expect.stringContaining(`/failed-build${suffix}-light.webp`)]);
+    expect(await visited.getByRole("radio", { name: "Build" }).isChecked()).toBe(true);
+    // Browsers load all lazy pictures at once where scripts are off, because loading them late shows how far somebody scrolls.
+    if (javaScriptEnabled) expect(loaded).toEqual(new Set(["previews-light", "failed-build-light"]));
+    await context.close();
+  }
 });
 
 test("UI-2 the public site's theme switch works without the app, and keeps the choice", async () => {

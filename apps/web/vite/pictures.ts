@@ -1,10 +1,16 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Element, ElementContent, Root, RootContent } from "hast";
 
-/** Addresses of pictures in Markdown. The dark theme's picture is beside it, as `…-dark.webp`. */
-const address = /^\/docs\/pictures\/[a-z-]+-light\.webp$/;
+/**
+ * Addresses of pictures in Markdown: on the site, or as files of the repository, from its `docs`. The dark theme's picture is
+ * beside it, as `…-dark.webp`, and what a phone shows of it, if there is that, as `…-phone-light.webp`.
+ */
+const address = /^(?:\.\.\/apps\/web\/public)?(\/docs\/pictures\/[a-z-]+)-light\.webp$/;
+/** Screens on which the other picture would be too small to read. */
+const phone = "(max-width: 40rem)";
 
 /**
  * Replaces each paragraph that is only such a picture by the pictures of both themes, of which styles show one (browsers
@@ -15,36 +21,56 @@ const address = /^\/docs\/pictures\/[a-z-]+-light\.webp$/;
  */
 export async function showPictures(tree: Root, publicDirectory: string): Promise<readonly string[]> {
   const files: string[] = [];
+  const read = async (path: string): Promise<Picture> => {
+    const file = join(publicDirectory, path);
+    files.push(file);
+    return pictureOf(path, await readFile(file));
+  };
   for (const [index, node] of tree.children.entries()) {
     const image = onlyPicture(node);
     if (!image) continue;
-    const [source, alt] = [String(image.properties.src), String(image.properties.alt ?? "")];
-    if (alt === "") throw new Error(`The picture ${source} has no alternative text.`);
+    const { name, alt } = image;
+    if (alt === "") throw new Error(`The picture ${name} has no alternative text.`);
     const links: Element[] = [];
     for (const theme of ["light", "dark"] as const) {
-      const path = source.replace("-light.", `-${theme}.`);
-      const file = join(publicDirectory, path);
-      files.push(file);
-      links.push(pictureOf(path, await readFile(file), alt, theme));
+      const whole = await read(`${name}-${theme}.webp`);
+      const small = `${name}-phone-${theme}.webp`;
+      const narrow = existsSync(join(publicDirectory, small)) ? await read(small) : null;
+      links.push(linkTo(whole, { narrow, alt, theme }));
     }
     tree.children[index] = element("figure", { className: ["picture"] }, links);
   }
   return files;
 }
 
-function onlyPicture(node: RootContent): Element | null {
+function onlyPicture(node: RootContent): { readonly name: string; readonly alt: string } | null {
   if (node.type !== "element" || node.tagName !== "p" || node.children.length !== 1) return null;
   const [child] = node.children;
-  return child?.type === "element" && child.tagName === "img" && address.test(String(child.properties.src))
-    ? child
-    : null;
+  if (child?.type !== "element" || child.tagName !== "img") return null;
+  const name = address.exec(String(child.properties.src))?.[1];
+  return name === undefined ? null : { name, alt: String(child.properties.alt ?? "") };
 }
 
-function pictureOf(path: string, content: Buffer, alt: string, theme: "light" | "dark"): Element {
-  // A new picture has a new address, because browsers cache files without revalidation.
-  const src = `${path}?v=${createHash("sha256").update(content).digest("hex").slice(0, 8)}`;
-  const image = element("img", { src, alt, ...sizeOf(path, content), loading: "lazy", decoding: "async" }, []);
-  return element("a", { href: src, className: [`in-${theme}`] }, [image]);
+/** `src` has a hash: a new picture has a new address, because browsers cache files without revalidation. */
+type Picture = { readonly src: string; readonly width: number; readonly height: number };
+
+function pictureOf(path: string, content: Buffer): Picture {
+  const hash = createHash("sha256").update(content).digest("hex").slice(0, 8);
+  return { src: `${path}?v=${hash}`, ...sizeOf(path, content) };
+}
+
+type Shown = { readonly narrow: Picture | null; readonly alt: string; readonly theme: "light" | "dark" };
+
+function linkTo(whole: Picture, { narrow, alt, theme }: Shown): Element {
+  const image = element("img", { ...whole, alt, loading: "lazy", decoding: "async" }, []);
+  const shown =
+    narrow === null
+      ? image
+      : element("picture", {}, [
+          element("source", { media: phone, srcSet: [narrow.src], width: narrow.width, height: narrow.height }, []),
+          image,
+        ]);
+  return element("a", { href: whole.src, className: [`in-${theme}`] }, [shown]);
 }
 
 /**

@@ -45,6 +45,7 @@ export const contents: readonly Group[] = [
       own("api-keys", "API keys", "Let scripts and clients without a browser call a server."),
       ofRepository("roles", "Roles and permissions", "What each role can do, and which tools callers may use."),
       ofRepository("identity", "Who is calling", "How a server learns which person or key sent a request."),
+      own("limits", "Limits of calls", "How many calls a server takes, from each caller and from all."),
     ],
   },
   {
@@ -55,6 +56,7 @@ export const contents: readonly Group[] = [
       own("previews", "Previews and rollbacks", "A URL for every branch, and how to return to an earlier deployment."),
       own("releases", "Releases", "Give a new version a share of the sessions first, or let it wait for an approval."),
       own("logs", "Logs", "Find a call, see why it failed, and read what the server printed."),
+      own("errors", "Errors", "Failed calls by their cause, with the line that raised it."),
       own(
         "alerts",
         "Alerts",
@@ -67,7 +69,15 @@ export const contents: readonly Group[] = [
       ),
       own("external-servers", "External servers", "Put a server that runs elsewhere behind Towpath's access and logs."),
       own("portals", "Portals", "Offer chosen tools of several servers at one address."),
-      own("chat", "Chat and inspector", "Try tools by hand, or ask a model to call them."),
+      own("chat", "Chat, inspector and surface", "Try tools by hand or in a chat, and see how they are used."),
+      own("public-pages", "Public pages", "Show a server, or how all are doing, to anybody."),
+    ],
+  },
+  {
+    title: "Organization and account",
+    pages: [
+      own("organization", "Organization", "Servers, members, the audit log, GitHub and the instance."),
+      own("account", "Your account", "Sign-in, two factors, sessions, profile and preferences."),
     ],
   },
   {

@@ -1,10 +1,10 @@
 import type { PostSummary } from "~/features/site/blog/publish-posts.ts";
 import { Copyable } from "~/features/site/public-site/copyable.tsx";
 import { Main } from "~/ui/main.tsx";
-import { Exhibits } from "./exhibits.tsx";
 import { Figures } from "./figures.tsx";
 import { Hero } from "./hero.tsx";
 import { Journey } from "./journey.tsx";
+import { Tour } from "./tour.tsx";
 
 /** The landing page: what Towpath is, what it promises, how to run it (PUB-4). */
 export function LandingPage({ posts }: { readonly posts: readonly PostSummary[] }) {
@@ -13,7 +13,7 @@ export function LandingPage({ posts }: { readonly posts: readonly PostSummary[] 
       <Hero />
       <Journey />
       <Figures />
-      <Exhibits />
+      <Tour />
       <Promises />
       <SelfHosting />
       <LatestPosts posts={posts} />
