@@ -49,6 +49,8 @@ test("CAP-7 from page to page of a server, the data of a page arrives in one res
   await page.goto(`${home}/deployments`);
   await page.waitForTimeout(2000);
   await page.clock.pauseAt(Date.now() + 60_000);
+  // What was due until then.
+  await page.waitForTimeout(3000);
   const found: Record<string, readonly string[]> = {};
   for (const [name, shown] of [
     ["Try it", page.getByRole("button", { name: "Call tool" })],

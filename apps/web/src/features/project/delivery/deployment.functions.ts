@@ -29,13 +29,13 @@ import { type BranchItem, branchItems } from "./branch-items.server.ts";
 // Manifests are free-form JSON, so functions that return them don't check that it is serializable.
 
 /** Branches with their live deployment (PRJ-2), with the newest build's manifest unless the caller needs none. */
-const getBranchesWithDeployments = createServerFn({ method: "POST", strict: { output: false } })
+const getBranchesWithDeployments = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("project.read")])
   .validator(input(projectKeySchema.extend({ withManifests: z.boolean().default(true) })))
   .handler(({ context, data: { withManifests, ...key } }) => branchItems(context.ctx, key, { withManifests }));
 
 /** The build of a deployment (PRJ-13). */
-export const getBuildByDeployment = createServerFn({ method: "POST", strict: { output: false } })
+export const getBuildByDeployment = createServerFn({ method: "GET", strict: { output: false } })
   .middleware([projectAccess("build.read")])
   .validator(input(projectKeySchema.extend({ deploymentId: z.uuid() })))
   .handler(async ({ context, data }) => {
