@@ -54,7 +54,8 @@ export function VariableList({ projectKey, variables, onChanged }: VariableListP
     <div ref={list} className="border-t">
       {variables.length === 0 ? (
         <p className="px-4 py-6 text-center text-sm text-muted">
-          No variables yet. Add the ones your code reads from its environment.
+          No variables yet. Add the ones your code reads from its environment, such as{" "}
+          <code>os.environ["WEATHER_KEY"]</code>.
         </p>
       ) : (
         <Table label="Environment variables">
